@@ -221,10 +221,17 @@ export class Hub implements Actor<HubProtocol> {
 
   #watch(query: WatchQuery, reply: Reply): void {
     const { afterRevision } = query;
-    const freshness = afterRevision === undefined ? query.freshness : ({ kind: 'local' } as const);
+    // Another server may have told of what comes here in a moment; what nobody has acknowledged is of a store before a restore.
+    const isAhead = afterRevision !== undefined && this.#gate.isAhead(afterRevision);
+    const freshness =
+      afterRevision === undefined ? query.freshness : ({ kind: isAhead ? 'mostRecent' : 'local' } as const);
     this.#gate.pass(freshness, (refusal) => {
       if (refusal !== undefined) {
         reply.send(refusal);
+        return;
+      }
+      if (isAhead && afterRevision > this.#gate.applied) {
+        reply.send({ refused: 'expired', oldestRevision: this.#gate.applied });
         return;
       }
       const cache = this.#caches.of(query.storageKey);
@@ -263,6 +270,8 @@ export class Hub implements Actor<HubProtocol> {
   }
 
   #begin(present: PresentState): void {
+    // One that others write to as well may have been restored from a backup meanwhile, and its versions be given again.
+    const isKnown = !present.isShared || present.incarnation === this.#slabs.incarnation;
     this.#slabs.learn(present.slabs, present.incarnation);
     this.#caches.begin(present, this.#slabs);
     // Clients go on from what they have seen, as where the change is followed.
@@ -273,7 +282,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#tokenKey = present.tokenKey;
     this.#shared = new SharedState(present.sharedState);
     this.#gate.open(this.#shared, present.isShared, present.revision, present.compactedRevision);
-    this.#watchers.resume((storageKey) => this.#caches.of(storageKey));
+    this.#watchers.resume((storageKey) => this.#caches.of(storageKey), isKnown);
     // Only now: a watch that waited to be opened must find the others attached.
     this.#gate.release();
     this.#atTurnEnd();

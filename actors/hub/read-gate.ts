@@ -48,6 +48,11 @@ export class ReadGate {
     return this.#compacted;
   }
 
+  /** True of a revision that has not come here, where others write as well and may have told it. */
+  isAhead(revision: number): boolean {
+    return this.#isShared && revision > this.#applied;
+  }
+
   /** The store's present state was taken over. `release` follows. */
   open(shared: SharedState, isShared: boolean, applied: number, compacted: number): void {
     this.#shared = shared;

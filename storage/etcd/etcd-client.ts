@@ -44,6 +44,7 @@ export class EtcdClient implements EtcdCluster {
   #session: ClientHttp2Session | undefined;
   #server = 0;
   #token: string | undefined;
+  #signingIn: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(access: EtcdAccess, timers: Timers) {
@@ -106,7 +107,7 @@ export class EtcdClient implements EtcdCluster {
         over(new EtcdError('compacted', 'required revision has been compacted', compactRevision));
       else if (isCanceled) over(new EtcdError('unknown', reason || 'it was canceled'));
     };
-    this.#signedIn().then(() => {
+    Promise.resolve(this.#signedIn()).then(() => {
       if (isOver) return;
       stream = this.#open('Watch/Watch', onMessage, over);
       stream.write(watchBytes(key, end, fromRevision));
@@ -135,6 +136,7 @@ export class EtcdClient implements EtcdCluster {
       let stream: ClientHttp2Stream | undefined;
       let isOver = false;
       let session: ClientHttp2Session | undefined;
+      const token = this.#token;
       const over = (error: EtcdError | undefined): void => {
         if (isOver) return;
         isOver = true;
@@ -145,6 +147,7 @@ export class EtcdClient implements EtcdCluster {
       const timer = this.#timers.after(CALL_MS_MAX, () => {
         stream?.close(constants.NGHTTP2_CANCEL);
         this.#leave(session);
+        this.#forget(token);
         over(new EtcdError('unknown', `${this.#place} did not answer within ${CALL_MS_MAX} ms`));
       });
       const onMessage = (bytes: Buffer): void => {
@@ -168,6 +171,7 @@ export class EtcdClient implements EtcdCluster {
     onDone?: () => void,
   ): ClientHttp2Stream {
     const session = this.#connected();
+    const token = this.#token;
     const stream = session.request({
       ':method': 'POST',
       ':path': `/etcdserverpb.${method}`,
@@ -175,7 +179,7 @@ export class EtcdClient implements EtcdCluster {
       te: 'trailers',
       // A member that has lost its peers says so instead of waiting for them.
       hasleader: 'true',
-      ...(this.#token === undefined ? {} : { token: this.#token }),
+      ...(token === undefined ? {} : { token }),
     });
     const frames = new FrameReader(onMessage);
     let status: string | undefined;
@@ -196,7 +200,7 @@ export class EtcdClient implements EtcdCluster {
         return;
       }
       const error = errorOfStatus(status, text, this.#place);
-      if (status === '16') this.#token = undefined;
+      if (status === '16') this.#forget(token);
       if (error.kind === 'unknown') this.#leave(session);
       onEnd(error);
     });
@@ -235,10 +239,25 @@ export class EtcdClient implements EtcdCluster {
   }
 
   /** Where there is a name: with a token for it. Rejects with EtcdError. */
-  async #signedIn(): Promise<void> {
-    const { name, password } = this.#access;
-    if (name === undefined || this.#token !== undefined) return;
-    this.#token = readToken(await this.#ask('Auth/Authenticate', credentialBytes(name, password ?? '')));
+  #signedIn(): Promise<void> | undefined {
+    if (this.#access.name === undefined || this.#token !== undefined) return undefined;
+    this.#signingIn ??= this.#signIn().finally(() => {
+      this.#signingIn = undefined;
+    });
+    return this.#signingIn;
+  }
+
+  async #signIn(): Promise<void> {
+    const { name = '', password = '' } = this.#access;
+    this.#token = readToken(await this.#ask('Auth/Authenticate', credentialBytes(name, password)));
+  }
+
+  /**
+   * A token that was refused, or not answered: etcd waits with it for the place in its log at which it was given, which one that was
+   * restored from a backup may never come to.
+   */
+  #forget(token: string | undefined): void {
+    if (this.#token === token) this.#token = undefined;
   }
 
   #ping(): void {

@@ -15,9 +15,10 @@ import { SharedCompaction } from './compaction.ts';
 import { CountedWriter, type GuardedWrites, refusedBatch } from './counted-writer.ts';
 import { type EtcdCluster, EtcdError, type EtcdOperation } from './etcd-cluster.ts';
 import { EtcdFeed, type FeedView } from './etcd-feed.ts';
+import { batchOf, type NewestBatch } from './etcd-history.ts';
 import { openIdentity } from './etcd-identity.ts';
 import { type EtcdKeys, etcdKeys } from './etcd-keys.ts';
-import { outlineOf, readOutline } from './etcd-outline.ts';
+import { markOf, outlineOf, readOutline } from './etcd-outline.ts';
 import { ObjectPages } from './etcd-pages.ts';
 import { Patience } from './patience.ts';
 
@@ -41,6 +42,7 @@ export class EtcdEngine implements SharedEngine {
   readonly #parts: EtcdEngineParts;
   readonly #cluster: EtcdCluster;
   readonly #keys: ReturnType<typeof etcdKeys>;
+  readonly #mark: number;
   readonly #feed: EtcdFeed;
   readonly #patience: Patience;
   readonly #compaction: SharedCompaction;
@@ -48,10 +50,11 @@ export class EtcdEngine implements SharedEngine {
   #isClosed = false;
 
   constructor(parts: EtcdEngineParts) {
-    const { cluster, prefix, timers } = parts;
+    const { cluster, prefix, processId, timers } = parts;
     this.#parts = parts;
     this.#cluster = cluster;
     this.#keys = etcdKeys(prefix);
+    this.#mark = markOf(processId);
     this.#patience = new Patience(timers);
     this.#compaction = new SharedCompaction(cluster, this.#keys.compaction);
     this.#feed = new EtcdFeed({
@@ -80,15 +83,15 @@ export class EtcdEngine implements SharedEngine {
 
   async follow(follower: Follower): Promise<number> {
     let pages = new ObjectPages(this.#cluster, this.#keys);
-    const load = async (): Promise<number> => {
+    const load = async (): Promise<NewestBatch> => {
       for (let page = await pages.next(); page.length > 0; page = await pages.next()) {
         for (const { key, modRevision, value } of page) await follower.value(key, modRevision, value);
       }
       // Others write to the cluster too: what was read is as old as the last change of ours, and every server is to call it so.
       const { pairs } = await this.#cluster.range({ key: this.#keys.outline, revision: pages.revision });
-      return pairs[0]?.modRevision ?? 0;
+      return batchOf(pairs[0]);
     };
-    const revision = await this.#patience.asked(OPEN_MS_MAX, () =>
+    const newest = await this.#patience.asked(OPEN_MS_MAX, () =>
       load().catch((error: unknown) => {
         if (!(error instanceof EtcdError) || error.kind !== 'compacted') throw error;
         follower.again();
@@ -96,16 +99,16 @@ export class EtcdEngine implements SharedEngine {
         throw new EtcdError('unknown', error.message);
       }),
     );
-    this.#feed.start(follower, pages.revision);
-    return revision;
+    this.#feed.start(follower, pages.revision, newest);
+    return newest.revision;
   }
 
   async commit(batch: readonly SharedTransaction[]): Promise<SharedCommit> {
-    const outline = { put: { key: this.#keys.outline, value: outlineOf(batch) } };
+    const outline = { put: { key: this.#keys.outline, value: outlineOf(batch, this.#mark) } };
     try {
       const inner = batch.map((transaction) => this.#inner(transaction));
       const { revision, held, isHeard } = await this.#writer!.write(inner, [outline]);
-      if (isHeard) this.#feed.committed(revision, () => eventsOf(batch, held));
+      if (isHeard) this.#feed.committed({ revision, mark: this.#mark }, () => eventsOf(batch, held));
       return { revision, held };
     } catch (error) {
       throw refusedBatch(error);
@@ -113,12 +116,13 @@ export class EtcdEngine implements SharedEngine {
   }
 
   async readBarrier(): Promise<number> {
-    const { reached } = this.#feed;
+    const { position } = this.#feed;
     const { pairs, revision } = await this.#patience.asked(BARRIER_MS_MAX, () =>
       this.#cluster.range({ key: this.#keys.outline }),
     );
-    this.#feed.requireNewer(reached, revision);
-    return pairs[0]?.modRevision ?? 0;
+    const newest = batchOf(pairs[0]);
+    this.#feed.requireAfter(position, revision, newest);
+    return newest.revision;
   }
 
   compact(): Promise<void> {
@@ -170,7 +174,7 @@ function ownView({ outline, objects, objectsEnd }: EtcdKeys): FeedView {
   return {
     from: outline,
     end: objectsEnd,
-    newest: outline,
+    outline,
     read: (events) => {
       const written = events.find(({ key }) => key === outline)?.value;
       const places = written === undefined ? undefined : readOutline(written);

@@ -3,6 +3,8 @@
 import { OrchError } from '../../runtime/errors.ts';
 import type { Follower, SharedEvent } from '../shared-engine.ts';
 import type { EtcdCluster, EtcdError, EtcdEvent } from './etcd-cluster.ts';
+import { batchOf, breakBehind, breakBetween, EtcdHistory, type NewestBatch, NO_BATCH } from './etcd-history.ts';
+import { readMark } from './etcd-outline.ts';
 
 /** What of a cluster a feed is of, and how it is read. */
 export interface FeedView {
@@ -11,8 +13,8 @@ export interface FeedView {
   readonly end: string;
   /** The events of one revision as the follower is told them. Asked for in the order of revisions, each once. */
   read(events: readonly EtcdEvent[], revision: number): Told;
-  /** A key that every change writes; absent: none is. */
-  readonly newest?: string;
+  /** The key of outlines, which every change writes; absent: none is. */
+  readonly outline?: string;
 }
 
 type Told = readonly SharedEvent[] | Promise<readonly SharedEvent[]>;
@@ -25,7 +27,7 @@ export interface FeedParts {
 }
 
 interface Change {
-  readonly revision: number;
+  readonly batch: NewestBatch;
   readonly read: () => Told;
 }
 
@@ -33,10 +35,10 @@ export class EtcdFeed {
   readonly #parts: FeedParts;
   readonly #queue: Change[] = [];
   /** Commits of ours by their revisions, before which others are yet to come. */
-  readonly #ahead = new Map<number, () => Told>();
+  readonly #ahead = new Map<number, Change>();
   #follower: Follower | undefined;
-  /** The newest revision that was told or waits to be. */
-  #reached = 0;
+  /** Of what was told or waits to be. */
+  readonly #history = new EtcdHistory();
   #isTelling = false;
   #isStopped = false;
   #tries = 0;
@@ -46,15 +48,15 @@ export class EtcdFeed {
     this.#parts = parts;
   }
 
-  /** The newest revision that is known to have been. */
-  get reached(): number {
-    return this.#reached;
+  /** What has been followed so far. */
+  get position(): EtcdHistory['position'] {
+    return this.#history.position;
   }
 
-  /** Follows from a revision on, whose state the follower has. */
-  start(follower: Follower, revision: number): void {
+  /** Follows from a revision on, whose state the follower has. `newest`: its newest batch, where changes write outlines. */
+  start(follower: Follower, revision: number, newest = NO_BATCH): void {
     this.#follower = follower;
-    this.#reached = revision;
+    this.#history.begin(revision, newest);
     this.#watch();
   }
 
@@ -64,18 +66,20 @@ export class EtcdFeed {
   }
 
   /** A commit of ours: told as soon as all before it was, as it is read here. */
-  committed(revision: number, read: () => Told): void {
-    if (revision === this.#reached + 1) this.#add({ revision, read });
-    else if (revision > this.#reached && !this.#isStopped) this.#ahead.set(revision, read);
+  committed(batch: NewestBatch, read: () => Told): void {
+    const { reached } = this.#history;
+    if (batch.revision === reached + 1) this.#add({ batch, read });
+    else if (batch.revision > reached && !this.#isStopped) this.#ahead.set(batch.revision, { batch, read });
   }
 
-  /** An answer of the cluster at `revision`, asked for when `reached` had been: an older one is of another cluster. Throws StoreUnusable. */
-  requireNewer(reached: number, revision: number): void {
-    if (revision >= reached) return;
-    const error = new OrchError(
-      'StoreUnusable',
-      `etcd went back from revision ${reached} to ${revision}, as after a restore from a backup`,
-    );
+  /**
+   * An answer of the cluster at `revision`, asked for at a position: one that cannot have come after it is of another history.
+   * Throws StoreUnusable. `newest`: the newest batch then, where changes write outlines.
+   */
+  requireAfter(position: EtcdHistory['position'], revision: number, newest = position.newest): void {
+    const problem = breakBetween(position, revision, newest);
+    if (problem === undefined) return;
+    const error = new OrchError('StoreUnusable', problem);
     this.lose(error);
     throw error;
   }
@@ -83,7 +87,7 @@ export class EtcdFeed {
   #watch(): void {
     if (this.#isStopped) return;
     const { cluster, view } = this.#parts;
-    this.#endWatch = cluster.watch(view.from, view.end, this.#reached + 1, {
+    this.#endWatch = cluster.watch(view.from, view.end, this.#history.reached + 1, {
       onEvents: (events) => {
         this.#tries = 0;
         for (const change of this.#changes(events)) this.#add(change);
@@ -105,24 +109,44 @@ export class EtcdFeed {
   }
 
   #watchLater(): void {
-    void this.#parts.pause(this.#tries - 1).then(() => this.#watch());
+    void this.#parts.pause(this.#tries - 1).then(() => this.#watchAgain());
+  }
+
+  /** Where it broke off; unless that is not where it was: whatever ended the watch may have been a restore. */
+  #watchAgain(): void {
+    const { cluster, view } = this.#parts;
+    if (this.#isStopped || view.outline === undefined) {
+      this.#watch();
+      return;
+    }
+    breakBehind(cluster, view.outline, this.#history.position).then(
+      (problem) => {
+        if (problem === undefined) this.#watch();
+        else if (!this.#isStopped) this.lose(new OrchError('StoreUnusable', problem));
+      },
+      // What was compacted the watch hears, too, and says from where.
+      (error: EtcdError) => (error.kind === 'compacted' ? this.#watch() : this.#onEnd(error)),
+    );
   }
 
   /** What was compacted may be of others alone: where the newest of ours was told, the watch goes on behind the state that is read. */
   #skip(error: EtcdError, at: { readonly revision?: number }): void {
     const { cluster, view } = this.#parts;
-    if (view.newest === undefined) {
+    if (view.outline === undefined) {
       this.lose(ended(error));
       return;
     }
-    cluster.range({ key: view.newest, ...at }).then(
+    cluster.range({ key: view.outline, ...at }).then(
       ({ revision, pairs }) => {
         if (this.#isStopped) return;
-        if ((pairs[0]?.modRevision ?? 0) > this.#reached) {
-          this.lose(ended(error));
+        const history = this.#history;
+        const present = batchOf(pairs[0]);
+        const problem = breakBetween({ ...history.position, reached: 0 }, revision, present);
+        if (present.revision > history.reached || problem !== undefined) {
+          this.lose(problem === undefined ? ended(error) : new OrchError('StoreUnusable', problem));
           return;
         }
-        this.#reached = Math.max(this.#reached, at.revision ?? revision);
+        history.reached = Math.max(history.reached, at.revision ?? revision);
         this.#watch();
       },
       (failure: EtcdError) => {
@@ -136,36 +160,45 @@ export class EtcdFeed {
 
   /** Events as changes, one a revision. */
   #changes(events: readonly EtcdEvent[]): Change[] {
+    const { view } = this.#parts;
     const changes: Change[] = [];
     for (let from = 0, to = 0; from < events.length; from = to) {
       const revision = events[from]!.modRevision;
       while (events[to]?.modRevision === revision) to++;
       const some = events.slice(from, to);
-      changes.push({ revision, read: () => this.#parts.view.read(some, revision) });
+      const outline = some.find(({ key }) => key === view.outline)?.value;
+      const mark = outline === undefined ? undefined : readMark(outline);
+      changes.push({ batch: { revision, mark }, read: () => view.read(some, revision) });
     }
     return changes;
   }
 
   #add(change: Change): void {
-    if (change.revision <= this.#reached || this.#isStopped) return;
-    this.#reached = change.revision;
-    const { revision } = change;
-    this.#queue.push({ revision, read: this.#ahead.get(revision) ?? change.read });
-    this.#ahead.delete(revision);
-    for (let read = this.#ahead.get(this.#reached + 1); read !== undefined; read = this.#ahead.get(this.#reached + 1)) {
-      this.#ahead.delete(++this.#reached);
-      this.#queue.push({ revision: this.#reached, read });
-    }
+    const history = this.#history;
+    if (change.batch.revision <= history.reached || this.#isStopped) return;
+    this.#push(this.#ahead.get(change.batch.revision) ?? change);
+    for (
+      let next = this.#ahead.get(history.reached + 1);
+      next !== undefined;
+      next = this.#ahead.get(history.reached + 1)
+    )
+      this.#push(next);
     if (this.#isTelling) return;
     this.#isTelling = true;
     this.#tell().catch((error: unknown) => this.lose(error instanceof Error ? error : new Error(String(error))));
+  }
+
+  #push(change: Change): void {
+    this.#ahead.delete(change.batch.revision);
+    this.#history.add(change.batch);
+    this.#queue.push(change);
   }
 
   async #tell(): Promise<void> {
     for (let change = this.#queue.shift(); change !== undefined; change = this.#queue.shift()) {
       // Waiting costs a turn, which most need not.
       const read = change.read();
-      const told = this.#follower?.revision(change.revision, read instanceof Promise ? await read : read);
+      const told = this.#follower?.revision(change.batch.revision, read instanceof Promise ? await read : read);
       if (told !== undefined) await told;
     }
     this.#isTelling = false;

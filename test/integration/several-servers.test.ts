@@ -223,10 +223,27 @@ test('one server runs the controllers and schedules; when it is gone another doe
   await hasAccount(one.client);
 });
 
+/** Watches from a version, again and again where a watch ends or is refused, until it hears that the version is too old. */
+async function toldToBeginAnew(client: ServerProcess['client'], path: string, version = ''): Promise<void> {
+  for (;;) {
+    const watch = await client.watch(`${path}?watch=1&resourceVersion=${version}`).catch(() => undefined);
+    if (watch?.status !== 200) {
+      watch?.close();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      continue;
+    }
+    for (let event = await watch.next(); event !== undefined; event = await watch.next()) {
+      if (event.type !== 'ERROR') continue;
+      watch.close();
+      if (event.object.code === 410) return;
+    }
+  }
+}
+
 test('an etcd that was restored from a backup is said to be one, and its state is shown', async (t) => {
   const namespace = await freshNamespace(one.client);
   await createConfigMap(one.client, namespace, { name: 'kept' });
-  await member.backUp();
+  await EtcdMember.backUp([member]);
   for (let index = 0; index < 10; index++) {
     await eventually(
       () => one.client.request('POST', namespace.configMaps, { body: configMap({ name: `lost-${index}` }) }),
@@ -234,7 +251,11 @@ test('an etcd that was restored from a backup is said to be one, and its state i
     );
   }
   t.is((await other.client.get(`${namespace.configMaps}/lost-9`)).status, 200);
-  await member.restore();
+  const { metadata } = (await one.client.get(namespace.configMaps)).json;
+  const watches = [one, other].map(({ client }) =>
+    toldToBeginAnew(client, namespace.configMaps, metadata.resourceVersion),
+  );
+  await EtcdMember.restore([member]);
   for (const { client } of [one, other]) {
     await eventually(
       () => client.get(`${namespace.configMaps}/lost-9`).catch(() => undefined),
@@ -244,7 +265,9 @@ test('an etcd that was restored from a backup is said to be one, and its state i
     const list = await client.get(`${namespace.configMaps}?resourceVersion=0`);
     t.false(list.text.includes('lost-'));
   }
-  for (const { stdout, stderr } of [one, other]) t.regex(stdout + stderr, /etcd went back|changed by somebody else/);
+  for (const { stdout, stderr } of [one, other])
+    t.regex(stdout + stderr, /etcd went back|of another history|changed by somebody else/);
+  await Promise.all(watches);
   await createConfigMap(other.client, namespace, { name: 'after' });
   t.is((await one.client.get(`${namespace.configMaps}/after`)).status, 200);
 });

@@ -1,4 +1,4 @@
-// Real members of an etcd on loopback, for as long as a test lasts: one, or several that are a cluster.
+// Real members of an etcd, for as long as a test lasts: one, or several that are a cluster. On loopback, or where they are told to live.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,20 +12,38 @@ interface Place {
   /** As `--store-servers` has it. */
   readonly server: string;
   readonly peer: string;
+  readonly within: readonly string[];
 }
+
+/** Where a member lives. */
+export interface MemberHome {
+  readonly host: string;
+  /** Where its peers find it. */
+  readonly peerHost: string;
+  /** A command that runs the one behind it there. */
+  readonly within: readonly string[];
+}
+
+export interface ClusterSettings {
+  readonly scheme?: 'http' | 'https';
+  /** One for each member; loopback where nothing is said. */
+  readonly homes?: readonly MemberHome[] | undefined;
+}
+
+const LOOPBACK: MemberHome = { host: '127.0.0.1', peerHost: '127.0.0.1', within: [] };
 
 export class EtcdMember {
   readonly #directory = mkdtempSync(join(tmpdir(), 'etcd-'));
-  readonly #arguments: readonly string[];
+  readonly #command: readonly string[];
   #process: ChildProcess | undefined;
   /** As `--store-servers` has it. */
   readonly server: string;
 
-  private constructor({ name, server, peer }: Place, all: readonly Place[], more: readonly string[]) {
+  private constructor({ name, server, peer, within }: Place, all: readonly Place[], more: readonly string[]) {
     this.server = server;
     const cluster = all.map((place) => `${place.name}=${place.peer}`).join(',');
-    this.#arguments = [
-      ...['--name', name, '--data-dir', this.#directory],
+    this.#command = [
+      ...[...within, 'etcd', '--name', name, '--data-dir', this.#directory],
       ...['--listen-client-urls', server, '--advertise-client-urls', server],
       ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', cluster],
       ...['--log-level', 'error', ...more],
@@ -34,7 +52,7 @@ export class EtcdMember {
 
   /** `more`: further arguments. Does not wait until it answers: a server does. */
   static async start(scheme: 'http' | 'https' = 'http', more: readonly string[] = []): Promise<EtcdMember> {
-    const [member] = await EtcdMember.startCluster(1, more, scheme);
+    const [member] = await EtcdMember.startCluster(1, more, { scheme });
     return member!;
   }
 
@@ -42,15 +60,17 @@ export class EtcdMember {
   static async startCluster(
     count: number,
     more: readonly string[] = [],
-    scheme: 'http' | 'https' = 'http',
+    { scheme = 'http', homes }: ClusterSettings = {},
   ): Promise<readonly EtcdMember[]> {
     const places: Place[] = [];
     for (let number = 0; number < count; number++) {
       const [client, peer] = [await freePort(), await freePort()];
+      const { host, peerHost, within } = homes?.[number] ?? LOOPBACK;
       places.push({
         name: `m${number}`,
-        server: `${scheme}://127.0.0.1:${client}`,
-        peer: `http://127.0.0.1:${peer}`,
+        server: `${scheme}://${host}:${client}`,
+        peer: `http://${peerHost}:${peer}`,
+        within,
       });
     }
     const members = places.map((place) => new EtcdMember(place, places, more));
@@ -60,7 +80,8 @@ export class EtcdMember {
 
   /** Starts the process, also again after `kill9`. */
   go(): void {
-    const member = spawn('etcd', this.#arguments, { stdio: 'ignore' });
+    const [program, ...args] = this.#command;
+    const member = spawn(program!, args, { stdio: 'ignore' });
     this.#process = member;
     if (member.pid !== undefined) this.#guard(member, member.pid);
   }
@@ -92,19 +113,25 @@ export class EtcdMember {
     await ended;
   }
 
-  /** Ends the process and keeps its data as they are, for `restore`. */
-  async backUp(): Promise<void> {
-    await this.kill9();
-    cpSync(this.#directory, this.#backup, { recursive: true });
-    this.go();
+  /** Ends all members of a cluster, keeps their data as they are for `restore`, and starts them. */
+  static async backUp(members: readonly EtcdMember[]): Promise<void> {
+    for (const member of members) await member.kill9();
+    for (const member of members) {
+      rmSync(member.#backup, { recursive: true, force: true });
+      cpSync(member.#directory, member.#backup, { recursive: true });
+      member.go();
+    }
   }
 
-  /** Everything is again as it was at `backUp`. */
-  async restore(): Promise<void> {
-    await this.kill9();
-    rmSync(this.#directory, { recursive: true });
-    cpSync(this.#backup, this.#directory, { recursive: true });
-    this.go();
+  /** Everything is again as it was at `backUp`. `whileGone`: called when nothing can be acknowledged any more. */
+  static async restore(members: readonly EtcdMember[], whileGone = (): void => {}): Promise<void> {
+    for (const member of members) await member.kill9();
+    whileGone();
+    for (const member of members) {
+      rmSync(member.#directory, { recursive: true });
+      cpSync(member.#backup, member.#directory, { recursive: true });
+      member.go();
+    }
   }
 
   get #backup(): string {

@@ -60,6 +60,11 @@ export class TcpBalancer {
     return this.#backends.find((backend) => backend.port === port)?.health ?? 'silent';
   }
 
+  /** Closes all connections through one backend; the next ones may lead to it again. */
+  cut(port: number): void {
+    for (const backend of this.#backends) if (backend.port === port) cut(backend);
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#server.close();

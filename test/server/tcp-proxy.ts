@@ -4,17 +4,21 @@ import { createServer, type Server, type Socket, connect as startConnection } fr
 /** `cut`: connections are reset and none is taken. `stalled`: they stay, and nothing gets through. */
 export type WayState = 'open' | 'cut' | 'stalled';
 
+interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
 export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #state: WayState = 'open';
 
-  private constructor(target: number) {
+  private constructor(target: Target) {
     this.#server = createServer((near) => this.#join(near, target));
   }
 
-  /** Leads to a port of loopback. */
-  static async start(target: number): Promise<TcpProxy> {
+  static async start(target: Target): Promise<TcpProxy> {
     const proxy = new TcpProxy(target);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
@@ -39,12 +43,12 @@ export class TcpProxy {
     this.#server.close();
   }
 
-  #join(near: Socket, target: number): void {
+  #join(near: Socket, { host, port }: Target): void {
     if (this.#state === 'cut') {
       reset(near);
       return;
     }
-    const far = startConnection(target, '127.0.0.1');
+    const far = startConnection(port, host);
     for (const [from, to] of [
       [near, far],
       [far, near],

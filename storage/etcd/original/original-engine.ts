@@ -151,11 +151,11 @@ export class OriginalEngine implements SharedEngine {
   }
 
   async readBarrier(): Promise<number> {
-    const { reached } = this.#feed;
+    const { position } = this.#feed;
     const missing = `${this.#parts.keys.own}nothing`;
     const { revision } = await this.#patience.asked(BARRIER_MS_MAX, () => this.#cluster.range({ key: missing }));
-    this.#feed.requireNewer(reached, revision);
-    if (revision > this.#feed.reached) this.#parts.timers.after(NUDGE_MS, () => void this.#nudge(revision));
+    this.#feed.requireAfter(position, revision);
+    if (revision > this.#feed.position.reached) this.#parts.timers.after(NUDGE_MS, () => void this.#nudge(revision));
     return revision;
   }
 
@@ -223,7 +223,9 @@ export class OriginalEngine implements SharedEngine {
         try {
           const { revision, held } = await lane.write([leased]);
           const isHeld = held[0] === true;
-          this.#feed.committed(revision, () => (isHeld ? this.#reading.own(flight, revision) : []));
+          this.#feed.committed({ revision, mark: undefined }, () =>
+            isHeld ? this.#reading.own(flight, revision) : [],
+          );
           return { revision, held: [isHeld] };
         } catch (error) {
           if (!(error instanceof EtcdError) || error.kind !== 'leaseOver') throw error;
@@ -237,7 +239,7 @@ export class OriginalEngine implements SharedEngine {
 
   /** A revision that nothing of ours is in is not told: one that is, says that all before it was. */
   async #nudge(revision: number): Promise<void> {
-    if (this.#isClosed || this.#feed.reached >= revision) return;
+    if (this.#isClosed || this.#feed.position.reached >= revision) return;
     const tick = { put: { key: `${this.#parts.keys.own}tick`, value: Buffer.from(String(revision)) } };
     try {
       await this.#patience.asked(BARRIER_MS_MAX, () =>
