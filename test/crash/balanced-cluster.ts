@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../bench/free-port.ts';
+import { deposeLeader } from '../server/etcd-gateway.ts';
 import { EtcdMember } from '../server/etcd-member.ts';
 import { HttpsClient } from '../server/https-client.ts';
 import { ServerProcess } from '../server/server-process.ts';
@@ -129,6 +130,8 @@ export const INCIDENTS: Readonly<Record<string, Incident>> = {
     await lasts();
     member.signal('SIGCONT');
   },
+  'the balancer cuts a server': async ({ servers, balancer }, turn) => balancer.cut(servers[turn % COUNT]!.port),
+  'the leading member is deposed': ({ members }) => deposeLeader(members),
   'a server leaves': async ({ servers }, turn) => {
     const server = servers[turn % COUNT]!;
     await server.stop();

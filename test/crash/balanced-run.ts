@@ -9,7 +9,7 @@ import { eventually, freshNamespace } from '../integration/objects.ts';
 import { BalancedCluster, INCIDENTS } from './balanced-cluster.ts';
 import { CRASH_KINDS, collectionOf } from './crash-kinds.ts';
 import { type Acting, LeaseCandidate } from './lease-candidate.ts';
-import { ServersWriter, type Written } from './servers-writer.ts';
+import { nothingWritten, ServersWriter } from './servers-writer.ts';
 
 const WRITERS = 3;
 const CANDIDATES = 3;
@@ -54,7 +54,7 @@ export async function runBalancedRounds(
 class BalancedRun {
   readonly #cluster: BalancedCluster;
   readonly #random: SeededRandom;
-  readonly #written: Written = { highest: 0, acknowledged: 0, problems: [] };
+  readonly #written = nothingWritten();
   readonly #acting: Acting = { now: new Set(), problems: [], acts: 0, terms: 0 };
   #candidates: readonly LeaseCandidate[] = [];
   #electing: Promise<unknown> = Promise.resolve();

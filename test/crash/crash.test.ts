@@ -50,7 +50,7 @@ testOnEtcd(
   '3 rounds with two servers on three members of etcd lose and repeat nothing, and no read goes back',
   async (t) => {
     const seed = seedFor(t);
-    const reports = await runServersRounds({ seed, rounds: 3 });
+    const reports = await runServersRounds({ seed, rounds: 3, say: (line) => t.log(line) });
     t.deepEqual(
       reports.flatMap(({ problems }) => problems),
       [],

@@ -24,6 +24,7 @@ export class KnownObject {
   open: { readonly token: string | undefined } | undefined;
   /** Every state since the last `forget`, the one before them first. */
   #steps: Step[] = [ABSENT];
+  #backup: Step = ABSENT;
 
   constructor(name: string) {
     this.name = name;
@@ -88,6 +89,17 @@ export class KnownObject {
     return more === undefined
       ? undefined
       : `a watch saw ${this.name} as ${describe(stepOf(more.object))}, unexpectedly`;
+  }
+
+  /** This state may come back. */
+  backUp(): void {
+    this.#backup = this.state;
+  }
+
+  /** It came back: what was acknowledged since is gone. What is open may happen still. */
+  restore(): void {
+    this.state = this.#backup;
+    this.#steps = [this.state];
   }
 
   /** Drops the states that were checked. */

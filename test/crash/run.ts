@@ -103,6 +103,7 @@ async function runServers(rounds: number, seed: number): Promise<boolean> {
     rounds,
     seed,
     ...(mishap === undefined ? {} : { mishap }),
+    say: print,
     onRound: ({ round, mishap: what, acknowledged, open, reads, events, begunAnew, healedMs, problems }) => {
       print(
         `round ${round} of ${rounds} (${what}): ${acknowledged} writes acknowledged, ${open} unknown, ${reads} lists, ` +

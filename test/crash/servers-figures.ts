@@ -1,8 +1,8 @@
 // How soon a watch at one server shows what another acknowledged, and for how long writes and reads wait when the member that leads is
 // killed. Measures, and judges nothing.
 import { eventually, freshNamespace } from '../integration/objects.ts';
+import { leaderOf } from '../server/etcd-gateway.ts';
 import { BalancedCluster } from './balanced-cluster.ts';
-import { leaderOf } from './servers-cluster.ts';
 
 const WRITES = 500;
 const PAUSE_MS = 5;

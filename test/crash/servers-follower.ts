@@ -45,6 +45,14 @@ export class ServersFollower {
     }
   }
 
+  /** Waits until it was told to begin anew. Rejects when it never is. */
+  async anew(): Promise<void> {
+    for (const fromMs = performance.now(); !this.#wasBegunAnew; await pause()) {
+      if (performance.now() - fromMs > PATIENCE_MS)
+        throw new Error(`a watch stays at ${this.#version} of a history that is gone`);
+    }
+  }
+
   /** The events since the last call. */
   take(): { readonly events: readonly WatchEvent[]; readonly wasBegunAnew: boolean } {
     const taken = { events: this.#events, wasBegunAnew: this.#wasBegunAnew };

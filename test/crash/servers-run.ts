@@ -5,9 +5,10 @@ import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { eventually, freshNamespace } from '../integration/objects.ts';
 import type { HttpsClient } from '../server/https-client.ts';
 import { CRASH_KINDS, collectionOf } from './crash-kinds.ts';
-import { MISHAPS, ServersCluster } from './servers-cluster.ts';
+import { ServersCluster } from './servers-cluster.ts';
 import { ServersFollower } from './servers-follower.ts';
-import { ServersWriter, type Written } from './servers-writer.ts';
+import { type Mishap, mishapsOf } from './servers-mishaps.ts';
+import { nothingWritten, ServersWriter } from './servers-writer.ts';
 
 const WRITERS = 4;
 const BEFORE_MS_MAX = 500;
@@ -15,6 +16,8 @@ const LASTS_MS_MIN = 300;
 const LASTS_MS_MAX = 2500;
 const AFTER_MS = 300;
 const READ_EVERY_MS = 5;
+/** What a server's log says of a store that is not what it was. */
+const ANNOUNCED = /etcd went back|etcd is of another history|was changed by somebody else/;
 
 export interface ServersOptions {
   readonly seed: number;
@@ -22,6 +25,8 @@ export interface ServersOptions {
   /** Only those whose names hold this; all when absent. */
   readonly mishap?: string;
   readonly onRound?: (report: ServersReport) => void;
+  /** Hears of mishaps that are left out. */
+  readonly say?: (line: string) => void;
 }
 
 export interface ServersReport {
@@ -45,10 +50,12 @@ export async function runServersRounds({
   rounds,
   mishap = '',
   onRound,
+  say = () => {},
 }: ServersOptions): Promise<ServersReport[]> {
   const cluster = await ServersCluster.start(['--request-timeout', '8s']);
   const reports: ServersReport[] = [];
-  const run = new ServersRun(cluster, new SeededRandom(seed), mishap);
+  const mishaps = Object.entries(mishapsOf(cluster, say)).filter(([name]) => name.includes(mishap));
+  const run = new ServersRun(cluster, new SeededRandom(seed), new Map(mishaps));
   try {
     await run.open();
     for (let round = 1; round <= rounds; round++) {
@@ -67,16 +74,16 @@ export async function runServersRounds({
 class ServersRun {
   readonly #cluster: ServersCluster;
   readonly #random: SeededRandom;
-  readonly #written: Written = { highest: 0, acknowledged: 0, problems: [] };
-  readonly #mishaps: readonly string[];
+  readonly #written = nothingWritten();
+  readonly #mishaps: ReadonlyMap<string, Mishap>;
   #path = '';
   #writers: ServersWriter[] = [];
   #followers: ServersFollower[] = [];
   /** Mishaps in an order that chance draws; each comes once before any comes again. */
   #due: string[] = [];
 
-  constructor(cluster: ServersCluster, random: SeededRandom, mishap: string) {
-    this.#mishaps = Object.keys(MISHAPS).filter((name) => name.includes(mishap));
+  constructor(cluster: ServersCluster, random: SeededRandom, mishaps: ReadonlyMap<string, Mishap>) {
+    this.#mishaps = mishaps;
     this.#cluster = cluster;
     this.#random = random;
   }
@@ -106,14 +113,18 @@ class ServersRun {
 
   async round(round: number): Promise<ServersReport> {
     const random = this.#random;
+    const written = this.#written;
     const mishap = this.#nextMishap();
-    const before = this.#written.acknowledged;
+    const { prepare, befall } = this.#mishaps.get(mishap)!;
+    if (prepare !== undefined) await this.#prepare(prepare, round);
+    const before = written.acknowledged;
+    const said = this.#cluster.servers.map(({ stdout, stderr }) => `${stdout}${stderr}`.length);
     const state = { isOver: false, reads: 0 };
     const isOver = (): boolean => state.isOver;
     const work = this.#writers.map((writer) => writer.run(new SeededRandom(random.below(2 ** 31)), isOver));
     work.push(...this.#clients.map((client) => this.#readBack(client, state)));
     await sleep(random.below(BEFORE_MS_MAX));
-    const mend = await MISHAPS[mishap]!(this.#cluster, random);
+    const mend = await befall(this.#cluster, random, () => this.#lose());
     await sleep(LASTS_MS_MIN + random.below(LASTS_MS_MAX));
     await mend();
     const mendedMs = performance.now();
@@ -122,16 +133,42 @@ class ServersRun {
     await sleep(AFTER_MS);
     // On a busy machine the round may have seen nothing yet: what is broken by then shows only to who writes and reads.
     await eventually(
-      async () => this.#written.acknowledged > before && state.reads > 0,
+      async () => written.acknowledged > before && state.reads > 0,
       (hasSeen) => hasSeen,
     );
     state.isOver = true;
     await Promise.all(work);
     const open = this.#writers.reduce((sum, writer) => sum + writer.open, 0);
     const checked = await this.#check(round, fences);
-    const problems = [...this.#written.problems.splice(0), ...checked.problems];
-    const acknowledged = this.#written.acknowledged - before;
+    const problems = [...written.problems.splice(0), ...checked.problems];
+    if (written.isLossy) problems.push(...this.#unannounced(said));
+    written.isLossy = false;
+    const acknowledged = written.acknowledged - before;
     return { round, mishap, acknowledged, open, reads: state.reads, healedMs, ...checked, problems };
+  }
+
+  /** What is known then is what a loss goes back to. */
+  async #prepare(prepare: (cluster: ServersCluster) => Promise<void>, round: number): Promise<void> {
+    await prepare(this.#cluster);
+    for (const writer of this.#writers) writer.backUp();
+    await this.#fences(round - 0.5);
+    // Whoever begins anew from here on does so for the loss.
+    for (const follower of this.#followers) follower.take();
+  }
+
+  #lose(): void {
+    const written = this.#written;
+    written.losses++;
+    written.isLossy = true;
+    written.highest = 0;
+    for (const writer of this.#writers) writer.restore();
+  }
+
+  /** A loss has to be said by every server that had seen what is lost. */
+  #unannounced(said: readonly number[]): readonly string[] {
+    return this.#cluster.servers.flatMap(({ stdout, stderr, url }, index) => {
+      return ANNOUNCED.test(`${stdout}${stderr}`.slice(said[index])) ? [] : [`${url} says nothing of what is lost`];
+    });
   }
 
   async close(): Promise<void> {
@@ -140,24 +177,31 @@ class ServersRun {
   }
 
   #nextMishap(): string {
-    if (this.#due.length === 0) this.#due = [...this.#mishaps];
+    if (this.#due.length === 0) this.#due = [...this.#mishaps.keys()];
     return this.#due.splice(this.#random.below(this.#due.length), 1)[0]!;
   }
 
-  /** Consistent lists that show what was known before, and cached ones that never go back at their server. */
+  /**
+   * Consistent lists that show what was known before, and cached ones that never go back at their server: but once, behind a loss, when
+   * the server notices.
+   */
   async #readBack(client: HttpsClient, state: { isOver: boolean; reads: number }): Promise<void> {
-    const { problems } = this.#written;
+    const written = this.#written;
     let cached = 0;
+    let { losses } = written;
     while (!state.isOver) {
       await sleep(READ_EVERY_MS);
       for (const query of ['', '?resourceVersion=0']) {
-        const known = query === '' ? this.#written.highest : cached;
+        const known = query === '' ? written.highest : cached;
+        const asked = written.losses;
         const answer = await client.get(`${this.#path}${query}`).catch(() => undefined);
-        if (answer?.status !== 200) continue;
+        if (answer?.status !== 200 || asked !== written.losses) continue;
         state.reads++;
         const version = Number(answer.json.metadata.resourceVersion);
-        if (version < known) problems.push(`a list${query} at ${client.url} is of ${version}, ${known} was known`);
         if (query !== '') cached = version;
+        if (version >= known) continue;
+        if (query !== '' && losses < written.losses) losses = written.losses;
+        else written.problems.push(`a list${query} at ${client.url} is of ${version}, ${known} was known`);
       }
     }
   }
@@ -205,6 +249,7 @@ class ServersRun {
     let events = 0;
     let begunAnew = 0;
     for (const follower of this.#followers) {
+      if (this.#written.isLossy) await follower.anew();
       await follower.reach(fence);
       const seen = follower.take();
       events += seen.events.length;

@@ -18,7 +18,15 @@ export interface Written {
   /** The highest version that anyone was told. */
   highest: number;
   acknowledged: number;
+  /** How often what was acknowledged was lost, because the store was restored: what was asked for before may be gone. */
+  losses: number;
+  /** It was lost in this round: a server that has not noticed refuses by what it knew. */
+  isLossy: boolean;
   readonly problems: string[];
+}
+
+export function nothingWritten(): Written {
+  return { highest: 0, acknowledged: 0, losses: 0, isLossy: false, problems: [] };
 }
 
 export class ServersWriter {
@@ -55,6 +63,7 @@ export class ServersWriter {
     const ways = object.exists ? WAYS_ON : WAYS_IN;
     const deed = ways[random.below(ways.length)]!(kind, path, object, `${this.#name}.${++this.#tokens}`);
     const at = random.below(this.#clients.length);
+    const { losses } = this.#written;
     object.open = { token: deed.token };
     let answer: Answer;
     try {
@@ -68,6 +77,8 @@ export class ServersWriter {
       return;
     }
     const { status, text } = answer;
+    // Nobody knows whether it was before or after the loss.
+    if (losses !== this.#written.losses) return;
     if (NOT_DONE.has(status)) object.open = undefined;
     else if (status < 300) {
       const version = deed.token === undefined ? undefined : Number(answer.json.metadata.resourceVersion);
@@ -75,7 +86,7 @@ export class ServersWriter {
       this.#written.acknowledged++;
       this.#written.highest = Math.max(this.#written.highest, version ?? 0);
       if (random.next() < LOOK_SHARE) await this.#look(object, this.#clients[(at + 1) % this.#clients.length]!);
-    } else if (status < 500) {
+    } else if (status < 500 && !this.#written.isLossy) {
       // Nobody else writes to it: what is refused has happened before.
       this.#written.problems.push(`${deed.method} ${deed.path} was answered with ${status}: ${text.slice(0, 300)}`);
     }
@@ -83,8 +94,9 @@ export class ServersWriter {
 
   /** Through another server, what was acknowledged is there. */
   async #look(object: KnownObject, client: HttpsClient): Promise<void> {
+    const { losses } = this.#written;
     const answer = await client.get(`${this.#collection.path}/${object.name}`).catch(() => undefined);
-    if (answer?.status !== 200 && answer?.status !== 404) return;
+    if ((answer?.status !== 200 && answer?.status !== 404) || losses !== this.#written.losses) return;
     const problem = object.settle(answer.status === 404 ? undefined : answer.json);
     if (problem !== undefined) this.#written.problems.push(`through the other server ${problem}`);
   }
@@ -98,6 +110,14 @@ export class ServersWriter {
     return this.#objects.flatMap((object) => {
       return object.checkEvents(events.filter((event) => event.object.metadata.name === object.name)) ?? [];
     });
+  }
+
+  backUp(): void {
+    for (const object of this.#objects) object.backUp();
+  }
+
+  restore(): void {
+    for (const object of this.#objects) object.restore();
   }
 
   forget(): void {
