@@ -29,6 +29,8 @@ export interface RunResult {
   readonly counts: Readonly<Record<string, number>>;
 }
 
+/** In place of an input's number: a thread has not come to its first, before which it reads all the code there is. */
+const NOT_BEGUN = -1;
 /** A thread that stands at one input for so long hangs. The machine may be busy with other things. */
 const HANG_MS = 30_000;
 const CHECK_MS = 500;
@@ -86,6 +88,7 @@ class Job {
     this.#options = options;
     const shared = new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT);
     this.#counters = new Float64Array(shared);
+    this.#counters[1] = NOT_BEGUN;
     const { targets, seed, inputs, jobs } = options;
     const task: WorkerTask = { targets, seed, inputs, slice, of: jobs, shared };
     this.#worker = new Worker(new URL('./worker.js', import.meta.url), {
@@ -126,12 +129,13 @@ class Job {
       this.#at = at;
       this.#sinceMs = performance.now();
     }
-    return performance.now() - this.#sinceMs > HANG_MS;
+    return this.#counters[1] !== NOT_BEGUN && performance.now() - this.#sinceMs > HANG_MS;
   }
 
   /** The result of a thread that did not get to its end: it stood at an input, which can be made again. */
   #cutOff(kind: FindingKind, detail: string): SliceResult {
-    const [targetAt = 0, index = 0, inputs = 0] = this.#counters;
+    const [targetAt = 0, at = 0, inputs = 0] = this.#counters;
+    const index = Math.max(0, at);
     const target = this.#options.targets[targetAt]!;
     const finding = { target, seed: this.#options.seed, index, kind, detail, input: this.#inputAt(target, index) };
     return { inputs, findings: [finding], slow: 0, heapMb: [], milliseconds: {}, counts: {} };
