@@ -15,7 +15,7 @@ import { SharedCompaction } from './compaction.ts';
 import { CountedWriter, type GuardedWrites, refusedBatch } from './counted-writer.ts';
 import { type EtcdCluster, EtcdError, type EtcdOperation } from './etcd-cluster.ts';
 import { EtcdFeed, type FeedView } from './etcd-feed.ts';
-import { batchOf, type NewestBatch } from './etcd-history.ts';
+import { batchOf, type NewestBatch, requireBehind } from './etcd-history.ts';
 import { openIdentity } from './etcd-identity.ts';
 import { type EtcdKeys, etcdKeys } from './etcd-keys.ts';
 import { markOf, outlineOf, readOutline } from './etcd-outline.ts';
@@ -105,9 +105,11 @@ export class EtcdEngine implements SharedEngine {
 
   async commit(batch: readonly SharedTransaction[]): Promise<SharedCommit> {
     const outline = { put: { key: this.#keys.outline, value: outlineOf(batch, this.#mark) } };
+    const { position } = this.#feed;
     try {
       const inner = batch.map((transaction) => this.#inner(transaction));
       const { revision, held, isHeard } = await this.#writer!.write(inner, [outline]);
+      requireBehind(position, revision);
       if (isHeard) this.#feed.committed({ revision, mark: this.#mark }, () => eventsOf(batch, held));
       return { revision, held };
     } catch (error) {

@@ -1,5 +1,6 @@
 // Which history of the keyspace is followed: up to which revision, and what its newest batch was. An etcd that was restored from a backup
 // has another behind the backup, which may have come as far or further: what was told of the one before is not to be gone on from.
+import { OrchError } from '../../runtime/errors.ts';
 import type { EtcdCluster, EtcdPair, RangeAnswer } from './etcd-cluster.ts';
 import { readMark } from './etcd-outline.ts';
 
@@ -42,14 +43,27 @@ export class EtcdHistory {
   }
 }
 
+/** What is wrong with a revision that etcd is at after a position; undefined: nothing. */
+function wentBack({ reached }: Pick<EtcdHistory['position'], 'reached'>, revision: number): string | undefined {
+  if (revision >= reached) return undefined;
+  return `etcd went back from revision ${reached} to ${revision}, as after a restore from a backup`;
+}
+
+/** A commit comes behind all that had been told before it was sent. Throws StoreUnusable for one of another history. */
+export function requireBehind(position: EtcdHistory['position'], revision: number): void {
+  const problem = wentBack(position, revision - 1);
+  if (problem !== undefined) throw new OrchError('StoreUnusable', problem);
+}
+
 /** What is wrong with a present state, read at `revision`, that comes after a position; undefined: nothing that it shows. */
 export function breakBetween(
-  { reached, newest }: EtcdHistory['position'],
+  position: EtcdHistory['position'],
   revision: number,
   present: NewestBatch,
 ): string | undefined {
-  if (revision < reached)
-    return `etcd went back from revision ${reached} to ${revision}, as after a restore from a backup`;
+  const { reached, newest } = position;
+  const problem = wentBack(position, revision);
+  if (problem !== undefined) return problem;
   const isOther =
     present.revision < newest.revision || (present.revision === newest.revision && present.mark !== newest.mark);
   return isOther ? otherHistory(reached) : undefined;

@@ -102,6 +102,23 @@ for (const [more, how] of [
   );
 }
 
+onEtcd('a restored etcd is noticed by the answer to a write of who had written nothing since the backup', async (t) => {
+  const member = await startMember(t);
+  const way = await TcpProxy.start({ host: '127.0.0.1', port: Number(new URL(member.server).port) });
+  t.teardown(() => way.close());
+  const one = await followed(t, { servers: [member.server] });
+  const other = await followed(t, { servers: [`http://127.0.0.1:${way.port}`] });
+  await write(other);
+  await EtcdMember.backUp([member]);
+  const last = await write(one, 5);
+  await until(() => other.told.includes(last));
+  way.set('cut');
+  await EtcdMember.restore([member]);
+  const writing = write(other);
+  way.set('open');
+  await t.throwsAsync(writing, { message: /etcd went back|another history/ });
+});
+
 onEtcd('a token that a restored etcd has not given is given up', async (t) => {
   const member = await startMember(t, ['--bcrypt-cost', '4']);
   await new EtcdGateway([member]).askForNames('root-secret', USER, '/registry/');

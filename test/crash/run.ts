@@ -33,6 +33,9 @@ const { values, positionals } = parseArgs({
   },
 });
 
+// An end by a signal is one, too: what was started goes with this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
+
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

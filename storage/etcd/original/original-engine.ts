@@ -17,6 +17,7 @@ import { CountedWriter, refusedBatch } from '../counted-writer.ts';
 import { type EtcdCluster, EtcdError } from '../etcd-cluster.ts';
 import { BARRIER_MS_MAX, OPEN_MS_MAX } from '../etcd-engine.ts';
 import { EtcdFeed } from '../etcd-feed.ts';
+import { requireBehind } from '../etcd-history.ts';
 import { openIdentity } from '../etcd-identity.ts';
 import { EtcdPages } from '../etcd-pages.ts';
 import { Patience } from '../patience.ts';
@@ -221,7 +222,9 @@ export class OriginalEngine implements SharedEngine {
       for (;;) {
         const leased = await this.#writes.leased(planned, this.#patience);
         try {
+          const { position } = this.#feed;
           const { revision, held } = await lane.write([leased]);
+          requireBehind(position, revision);
           const isHeld = held[0] === true;
           this.#feed.committed({ revision, mark: undefined }, () =>
             isHeld ? this.#reading.own(flight, revision) : [],
