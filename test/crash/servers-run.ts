@@ -151,7 +151,8 @@ class ServersRun {
   async #prepare(prepare: (cluster: ServersCluster) => Promise<void>, round: number): Promise<void> {
     await prepare(this.#cluster);
     for (const writer of this.#writers) writer.backUp();
-    await this.#fences(round - 0.5);
+    // Written now, whatever they were before: something is lost, and both servers know it.
+    await this.#fences(round - 0.25);
     // Whoever begins anew from here on does so for the loss.
     for (const follower of this.#followers) follower.take();
   }
