@@ -68,10 +68,14 @@ export class CountedWriter {
         answer = await this.#parts.cluster.transact(request);
       } catch (error) {
         if (error instanceof EtcdError && error.kind === 'leaseOver') throw error;
-        if (error instanceof EtcdError && error.kind !== 'unknown' && isSureNotDone) throw error;
-        isSureNotDone = false;
-        await this.#parts.patience.pause(tries);
-        continue;
+        const made = error instanceof EtcdError && error.kind === 'full' ? await this.#madeWithLastRoom() : undefined;
+        if (made === undefined) {
+          if (error instanceof EtcdError && error.kind !== 'unknown' && isSureNotDone) throw error;
+          isSureNotDone = false;
+          await this.#parts.patience.pause(tries);
+          continue;
+        }
+        answer = made;
       }
       return answer.succeeded ? this.#done(answer, beside.length) : this.#found(batch, answer);
     }
@@ -79,8 +83,20 @@ export class CountedWriter {
 
   /** What removes the counter, and what lies beside it. */
   removal(): readonly EtcdOperation[] {
-    const { key } = this.#parts;
-    return [{ delete: { key } }, { delete: { key: `${key}/`, end: `${key}0` } }];
+    return [{ delete: { key: this.#parts.key } }, { delete: this.#failureKeys }];
+  }
+
+  /** etcd says that it is full also of the transaction that took the last of the room, which it has made. Undefined: it has not. */
+  async #madeWithLastRoom(): Promise<TransactionAnswer | undefined> {
+    const { cluster, patience, key } = this.#parts;
+    const { pairs, revision } = await patience.persistently(() => cluster.range({ key }));
+    if (pairs[0]?.version !== this.#batches + 1) return undefined;
+    const failures = await patience.persistently(() => cluster.range(this.#failureKeys));
+    return {
+      revision,
+      succeeded: false,
+      results: [pairs, failures.pairs].map((found) => ({ kind: 'range', pairs: found })),
+    };
   }
 
   #requestFor(batch: readonly GuardedWrites[], beside: readonly EtcdOperation[]): EtcdTransaction {
@@ -99,7 +115,7 @@ export class CountedWriter {
           return { txn: { compare, success: writes, failure } };
         }),
       ],
-      failure: [{ range: { key } }, { range: { key: `${key}/`, end: `${key}0` } }],
+      failure: [{ range: { key } }, { range: this.#failureKeys }],
     };
   }
 
@@ -124,6 +140,11 @@ export class CountedWriter {
     const revision = counter.modRevision;
     const failed = new Set(failures?.filter(({ modRevision }) => modRevision === revision).map((pair) => pair.key));
     return { revision, held: batch.map((_, index) => !failed.has(this.#failureKey(index))), isHeard: false };
+  }
+
+  get #failureKeys(): { readonly key: string; readonly end: string } {
+    const { key } = this.#parts;
+    return { key: `${key}/`, end: `${key}0` };
   }
 
   #failureKey(index: number): string {

@@ -32,6 +32,18 @@ export class Patience {
     });
   }
 
+  /** Until it is answered. Rejects as the cluster does with what is no use to ask again. */
+  async persistently<T>(ask: () => Promise<T>, isLate = (): boolean => false): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (this.#isOver || isLate() || !(error instanceof EtcdError) || error.kind !== 'unknown') throw error;
+        await this.pause(tries);
+      }
+    }
+  }
+
   /** Until it is answered, or for so long. Rejects with OrchError StoreUnusable. */
   async asked<T>(forMs: number, ask: () => Promise<T>): Promise<T> {
     let isLate = false;
@@ -39,14 +51,7 @@ export class Patience {
       isLate = true;
     });
     try {
-      for (let tries = 0; ; tries++) {
-        try {
-          return await ask();
-        } catch (error) {
-          if (this.#isOver || isLate || !(error instanceof EtcdError) || error.kind !== 'unknown') throw error;
-          await this.pause(tries);
-        }
-      }
+      return await this.persistently(ask, () => isLate);
     } catch (error) {
       if (error instanceof EtcdError) throw new OrchError('StoreUnusable', error.message);
       throw error;

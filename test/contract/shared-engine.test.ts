@@ -90,6 +90,30 @@ test("a watch that breaks off after a compaction of nothing but others' changes 
   await Promise.all([one.close(), other.close()]);
 });
 
+test('a batch that etcd made with the last of its room, and called not made, is answered as made; the next is not', async (t) => {
+  const model = modelWith(
+    () => ({ delayMs: 0, loses: undefined }),
+    () => 0,
+  );
+  const engine = engineOn(model.client(), '/registry');
+  await engine.open();
+  await engine.follow({ value: () => {}, again: () => {}, revision: () => {}, lost: () => {} });
+  const write = (key: string, expect = 0) => ({
+    guards: [],
+    writes: [{ key, expect, value: new Uint8Array(1) }],
+    place: 0,
+  });
+  await engine.commit([write('g/r//a')]);
+  model.isNearlyFull = true;
+  const { revision, held } = await engine.commit([write('g/r//b'), write('g/r//a')]);
+  t.deepEqual([revision, held], [model.revision, [true, false]]);
+  await t.throwsAsync(engine.commit([write('g/r//c')]), { message: /space exceeded/ });
+  t.is(model.revision, revision);
+  model.isFull = false;
+  t.deepEqual((await engine.commit([write('g/r//c')])).held, [true]);
+  await engine.close();
+});
+
 /** Once it `begins`, somebody writes and compacts all that there is before each read. */
 class Outrun {
   /** What is compacted. */

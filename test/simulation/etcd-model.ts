@@ -54,6 +54,8 @@ export class EtcdModel {
   revision = 1;
   compacted = 0;
   isFull = false;
+  /** The next change fills it: etcd makes that one, and answers as if it had not. */
+  isNearlyFull = false;
 
   constructor(parts: EtcdModelParts) {
     this.#parts = parts;
@@ -81,6 +83,11 @@ export class EtcdModel {
     if (events.length > 0) {
       if (this.isFull) throw new EtcdError('full', 'etcdserver: mvcc: database space exceeded');
       this.#store(events, revision);
+      if (this.isNearlyFull) {
+        this.isNearlyFull = false;
+        this.isFull = true;
+        throw new EtcdError('full', 'etcdserver: mvcc: database space exceeded');
+      }
     }
     return { ...answer, revision: this.revision };
   }
