@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../bench/free-port.ts';
+import { guardProcess } from './process-guard.ts';
 
 interface Place {
   readonly name: string;
@@ -83,20 +83,7 @@ export class EtcdMember {
     const [program, ...args] = this.#command;
     const member = spawn(program!, args, { stdio: 'ignore' });
     this.#process = member;
-    if (member.pid !== undefined) this.#guard(member, member.pid);
-  }
-
-  /** A test runner that is killed runs no hook: whoever waits for the end of its pipe ends the member and removes its data. */
-  #guard(member: ChildProcess, processId: number): void {
-    const script = 'read -r _; kill -9 "$1"; rm -rf "$2" "$3"';
-    const guard = spawn('sh', ['-c', script, 'guard', String(processId), this.#directory, this.#backup], {
-      stdio: ['pipe', 'ignore', 'ignore'],
-      detached: true,
-    });
-    // The member's number may be another process's soon.
-    member.once('exit', () => guard.kill('SIGKILL'));
-    guard.unref();
-    (guard.stdin as Socket).unref();
+    guardProcess(member, [this.#directory, this.#backup]);
   }
 
   /** Lets the process stand still, and go on. */

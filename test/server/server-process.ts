@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../bench/free-port.ts';
 import { HttpsClient } from './https-client.ts';
+import { guardProcess } from './process-guard.ts';
 
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 const READY = /^ready in \d+ ms$/m;
@@ -115,6 +116,7 @@ export class ServerProcess {
     this.#stdout = '';
     this.#stderr = '';
     endWithThisProcess(child);
+    guardProcess(child, [dataDirectory]);
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr += text;
     });
