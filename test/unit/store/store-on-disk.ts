@@ -11,6 +11,7 @@ import { LevelEngine } from '../../../storage/level-engine.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool } from '../../../storage/slab-pool.ts';
 import { differences, MessageWriter, StoreModel, type Version, versionAt } from './store-model.ts';
+import { until } from './store-rig.ts';
 
 export const IDENTITY = { prefix: '/registry', dialect: 'orch' } as const;
 
@@ -147,6 +148,13 @@ function logBytes(directory: string): number {
   return statSync(join(database, logs.sort().at(-1)!)).size;
 }
 
+/** So many tables of one level are merged. */
+const TABLES_MERGED_FROM = 4;
+
+function tablesIn(directory: string): number {
+  return readdirSync(join(directory, 'store')).filter((name) => name.endsWith('.ldb')).length;
+}
+
 /** A store that was opened so often that LevelDB has merged tables: its manifest has several edits. */
 export async function oftenOpenedStore(directory: string): Promise<SmallStore> {
   let store = await new StoreOnDisk(directory, new StoreModel()).open();
@@ -154,6 +162,8 @@ export async function oftenOpenedStore(directory: string): Promise<SmallStore> {
     await store.write({ [A]: `a${round}`, [`${GONE}-${round}`]: 'g' });
     await store.write({ [`${GONE}-${round}`]: null, [B]: `b${round}` });
     store = await store.reopen();
+    // In a thread of LevelDB's own, and not at all where the store is closed before it.
+    await until(() => tablesIn(directory) < TABLES_MERGED_FROM);
   }
   await store.write({ [C]: 'c1' });
   const { model } = store;
