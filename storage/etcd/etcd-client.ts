@@ -46,6 +46,8 @@ export class EtcdClient implements EtcdCluster {
   #token: string | undefined;
   #signingIn: Promise<void> | undefined;
   #isClosed = false;
+  /** Streams that this end has ended: that says nothing against the member. */
+  readonly #given = new WeakSet<ClientHttp2Stream>();
 
   constructor(access: EtcdAccess, timers: Timers) {
     this.#access = access;
@@ -96,7 +98,8 @@ export class EtcdClient implements EtcdCluster {
     const over = (error: EtcdError): void => {
       if (isOver) return;
       isOver = true;
-      stream?.close(constants.NGHTTP2_CANCEL);
+      if (error.kind === 'compacted') this.#giveUp(stream);
+      else stream?.close(constants.NGHTTP2_CANCEL);
       listener.onEnd(error);
     };
     const onMessage = (message: Buffer): void => {
@@ -115,8 +118,14 @@ export class EtcdClient implements EtcdCluster {
     }, over);
     return () => {
       isOver = true;
-      stream?.close(constants.NGHTTP2_CANCEL);
+      this.#giveUp(stream);
     };
+  }
+
+  #giveUp(stream: ClientHttp2Stream | undefined): void {
+    if (stream === undefined) return;
+    if (!stream.closed) this.#given.add(stream);
+    stream.close(constants.NGHTTP2_CANCEL);
   }
 
   close(): void {
@@ -202,7 +211,7 @@ export class EtcdClient implements EtcdCluster {
       }
       const error = errorOfStatus(status, text, this.#place);
       if (status === '16') this.#forget(token);
-      if (error.kind === 'unknown') this.#leave(session);
+      if (error.kind === 'unknown' && !this.#given.has(stream)) this.#leave(session);
       onEnd(error);
     });
     return stream;
