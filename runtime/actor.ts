@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ActorFacts } from './actor-facts.ts';
 import type { Environment } from './environment.ts';
 import type { Metrics, MetricsReading } from './metrics.ts';
+import type { Soon } from './soon.ts';
 
 /**
  * The messages one actor understands, as two maps from the message's `type` to its shape. An actor's `protocol.ts`
@@ -44,6 +45,12 @@ export interface Ref<P extends Protocol> {
   readonly name: string;
   /** Sends and waits for the answer. Rejects with an OrchError: Overloaded, ActorDown, DeadlineExceeded, Cancelled, Refused. */
   ask<T extends AskType<P>>(message: AskMessage<P, T>, options: AskOptions): Promise<ReplyTo<P, T>>;
+  /**
+   * The same, with the answer itself where the actor is on this thread, has nothing else to do and answers within its handler:
+   * for questions that nearly always have their answer at once. The handler then runs within the caller's turn, so that only
+   * actors may be asked that ask nobody so who could be asking them. Never throws: what fails, rejects.
+   */
+  askSoon<T extends AskType<P>>(message: AskMessage<P, T>, options: AskOptions): Soon<ReplyTo<P, T>>;
   /**
    * Sends without an answer, in order with this sender's other messages to the same actor. `full` means not sent: the
    * mailbox is full, or the actor's thread is gone. `requestNumber` as for asks.

@@ -9,6 +9,8 @@ export interface Drainable {
 export interface Delivery {
   /** Called when a mailbox goes from empty to waiting. It must be drained later, never within this call. */
   schedule(mailbox: Drainable): void;
+  /** Whether the actor of an empty mailbox may be handed a question within the sender's turn (`Ref.askSoon`). */
+  handsOverAtOnce(mailbox: Drainable): boolean;
 }
 
 /**
@@ -35,6 +37,10 @@ export class MicrotaskDelivery implements Delivery {
   schedule(mailbox: Drainable): void {
     this.ready.push(mailbox);
     if (!this.armed) this.arm();
+  }
+
+  handsOverAtOnce(): boolean {
+    return true;
   }
 
   private arm(): void {

@@ -82,6 +82,10 @@ class RemoteRef implements AnyRef, Window {
     return session.sendAsk(this, message, options);
   }
 
+  askSoon(message: object, options: AskOptions): Promise<unknown> {
+    return this.ask(message, options);
+  }
+
   tell(message: object, requestNumber = turn.requestNumber): 'queued' | 'full' {
     const session = this.link.current;
     if (session === undefined || this.told >= this.max) return 'full';

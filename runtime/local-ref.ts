@@ -1,5 +1,5 @@
 // A ref to an actor whose mailbox this thread can reach: no clone, and still never within the sender's turn, so that an
-// actor behaves the same wherever it is placed.
+// actor behaves the same wherever it is placed; unless the sender says that it makes no difference to it (`askSoon`).
 import type { AskOptions } from './actor.ts';
 import type { Deadlines } from './deadlines.ts';
 import { fromErrorFrame, OrchError, toErrorFrame } from './errors.ts';
@@ -12,6 +12,7 @@ import { turn } from './turn.ts';
 export interface AnyRef {
   readonly name: string;
   ask(message: object, options: AskOptions): Promise<unknown>;
+  askSoon(message: object, options: AskOptions): unknown;
   tell(message: object, requestNumber?: number): 'queued' | 'full';
 }
 
@@ -44,6 +45,14 @@ export class LocalRef implements AnyRef {
     return ask.promise;
   }
 
+  askSoon(message: object, options: AskOptions): unknown {
+    if (!this.mailbox.isIdle() || options.signal?.aborted) return this.ask(message, options);
+    if (this.sender.freezeMessages) deepFreeze(message);
+    const ask = new SoonAsk(this.mailbox, this.sender);
+    this.mailbox.handOver(message, ask, options.requestNumber || turn.requestNumber);
+    return ask.outcome(options);
+  }
+
   tell(message: object, requestNumber = turn.requestNumber): 'queued' | 'full' {
     if (!this.mailbox.hasRoomToBeTold()) return 'full';
     if (this.sender.freezeMessages) deepFreeze(message);
@@ -62,6 +71,10 @@ export class UnplacedRef implements AnyRef {
 
   ask(): Promise<unknown> {
     return Promise.reject(new OrchError('ActorDown', `no ${this.name} is placed`));
+  }
+
+  askSoon(): Promise<unknown> {
+    return this.ask();
   }
 
   tell(): 'queued' | 'full' {
@@ -100,7 +113,7 @@ class LocalAsk extends PendingAsk implements Inbound {
 
   fail(error: unknown): void {
     if (!this.answer()) return;
-    this.failWith(error instanceof OrchError ? error : fromErrorFrame(toErrorFrame(error)));
+    this.failWith(asOrchError(error));
   }
 
   drop(error: OrchError): void {
@@ -117,6 +130,58 @@ class LocalAsk extends PendingAsk implements Inbound {
     this.mailbox.release();
     return true;
   }
+}
+
+/** The handler's reply to an ask that was handed over at once; what is not answered within the call becomes a `LocalAsk`. */
+class SoonAsk implements Inbound {
+  private readonly mailbox: Mailbox;
+  private readonly sender: LocalSender;
+  private answered = false;
+  private value: unknown = undefined;
+  private later: LocalAsk | undefined = undefined;
+
+  constructor(mailbox: Mailbox, sender: LocalSender) {
+    this.mailbox = mailbox;
+    this.sender = sender;
+  }
+
+  /** Once the handler has returned: the answer, or the promise of one. */
+  outcome(options: AskOptions): unknown {
+    if (this.answered) return this.value;
+    this.later = new LocalAsk(this.mailbox, this.sender, options);
+    return this.later.promise;
+  }
+
+  begin(): boolean {
+    return true;
+  }
+
+  end(): void {}
+
+  send(value: unknown): void {
+    if (this.later !== undefined) this.later.send(value);
+    else if (!this.answered) this.answer(value);
+  }
+
+  fail(error: unknown): void {
+    if (this.later !== undefined) this.later.fail(error);
+    else if (!this.answered) this.answer(Promise.reject(asOrchError(error)));
+  }
+
+  drop(error: OrchError): void {
+    this.fail(error);
+  }
+
+  private answer(value: unknown): void {
+    this.answered = true;
+    if (this.sender.freezeMessages && !(value instanceof Promise)) deepFreeze(value);
+    this.value = value;
+    this.mailbox.release();
+  }
+}
+
+function asOrchError(error: unknown): OrchError {
+  return error instanceof OrchError ? error : fromErrorFrame(toErrorFrame(error));
 }
 
 class LocalTell implements Inbound {

@@ -55,6 +55,8 @@ export class Mailbox implements Drainable {
   private head = 0;
   private handler: Handler | undefined;
   private closed = false;
+  /** Its actor's handler is running. */
+  private busy = false;
   private scheduled = false;
   private handled = 0;
   /** Where the length of each turn is counted. */
@@ -113,6 +115,22 @@ export class Mailbox implements Drainable {
     if (!this.scheduled && this.handler !== undefined) this.schedule();
   }
 
+  /** Whether an ask can be handed over within the sender's turn: nothing waits before it, and the handler is not running. */
+  isIdle(): boolean {
+    const isFree = this.handler !== undefined && !this.busy && this.head === this.queue.length;
+    return isFree && this.hasRoom() && this.delivery.handsOverAtOnce(this);
+  }
+
+  /** Hands an ask to the idle actor, in the sender's turn. */
+  handOver(message: object, inbound: Inbound, requestNumber: number): void {
+    const ofSender = turn.requestNumber;
+    this.depth++;
+    this.busy = true;
+    this.handle(this.handler!, message as Message, inbound, requestNumber);
+    this.busy = false;
+    turn.requestNumber = ofSender;
+  }
+
   /** An ask was answered or a tell handled: its place is free. Called once for each accepted message. */
   release(): void {
     this.depth--;
@@ -147,7 +165,9 @@ export class Mailbox implements Drainable {
     }
     const handledBefore = this.handled;
     const end = Math.min(this.queue.length, this.head + SLOTS * messagesMax);
+    this.busy = true;
     while (this.head < end && !this.closed) this.handleNext(handler);
+    this.busy = false;
     turn.requestNumber = NO_REQUEST;
     this.turns++;
     const turnMs = this.clock.monotonicMs() - startedMs;
@@ -172,7 +192,10 @@ export class Mailbox implements Drainable {
     queue[head] = undefined;
     queue[head + 1] = undefined;
     this.head = head + SLOTS;
-    if (!inbound.begin()) return;
+    if (inbound.begin()) this.handle(handler, message, inbound, requestNumber);
+  }
+
+  private handle(handler: Handler, message: Message, inbound: Inbound, requestNumber: number): void {
     this.handled++;
     turn.requestNumber = requestNumber;
     try {

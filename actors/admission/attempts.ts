@@ -3,12 +3,12 @@
 import { DefinitionChanged } from '../../api/custom/definition-changed.ts';
 import type { Status } from '../../api/status/status.ts';
 import { StatusError } from '../../api/status/status.ts';
+import type { Soon } from '../../runtime/soon.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import type { PublishedPlace, TransactionResult } from '../store/protocol.ts';
 import type { Attributes } from './attributes.ts';
 import { commitOne } from './commit.ts';
 import type { Draft } from './draft.ts';
-import type { Soon } from './soon.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** What a try has come to: an answer that needs no commit, or what is to be committed for one. */

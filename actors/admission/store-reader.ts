@@ -4,6 +4,7 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import { storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import { isStale, recordSchemaGeneration, valueLength } from '../../storage/slab-record.ts';
 import type { ThreadSlabs } from '../../storage/thread-slabs.ts';
@@ -37,41 +38,46 @@ export interface StoredObject {
 
 const MOST_RECENT: Freshness = { kind: 'mostRecent' };
 
-/** Where an object's record lies; null when there is no such object. */
+/** Where an object's record lies; null when there is no such object. Throws, or rejects with, 503. */
 export function findPlace(
   reader: StoreReader,
   type: KnownType,
   namespace: string,
   name: string,
   freshness: Freshness = MOST_RECENT,
-): Promise<PublishedPlace | null> {
+): Soon<PublishedPlace | null> {
   return findRecord(reader, type.storageKey, namespace, name, freshness);
 }
 
 /** Where the record of a storage key, namespace and name lies; null when there is none. */
-export async function findRecord(
+export function findRecord(
   { hub, requestTimeoutMs, requestNumber }: StoreReader,
   storageKey: string,
   namespace: string,
   name: string,
   freshness: Freshness = MOST_RECENT,
-): Promise<PublishedPlace | null> {
-  const answer = await hub.ask(
+): Soon<PublishedPlace | null> {
+  const asking = hub.askSoon(
     { type: 'get', storageKey, namespace, name, freshness },
     { deadlineMs: requestTimeoutMs, requestNumber },
   );
-  if (answer.refused !== undefined) throw new StatusError(storeNotRead());
-  return answer.place;
+  return whenThere(asking, (answer) => {
+    if (answer.refused !== undefined) throw new StatusError(storeNotRead());
+    return answer.place;
+  });
 }
 
 /** The present object, decoded, in the version it is stored in; null when there is none. */
-export async function readCurrent(
+export function readCurrent(
   reader: StoreReader,
   type: KnownType,
   namespace: string,
   name: string,
-): Promise<StoredObject | null> {
-  const place = await findPlace(reader, type, namespace, name);
+): Soon<StoredObject | null> {
+  return whenThere(findPlace(reader, type, namespace, name), (place) => storedAt(reader, place));
+}
+
+function storedAt(reader: StoreReader, place: PublishedPlace | null): StoredObject | null {
   if (place === null) return null;
   const slab = reader.slabs.slab(place);
   return {

@@ -6,10 +6,10 @@ import { impersonated, impersonationAccesses } from '../../api/authorization/imp
 import { aggregate } from '../../api/authorization/rbac-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
+import { whenThere } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { type AuthorityFiles, FollowedAuthorities } from '../followed-authorities.ts';
-import { then } from './at-once.ts';
 import { AuthenticationMetrics } from './authentication-metrics.ts';
 import { AuthenticatorChain } from './authenticators/authenticator.ts';
 import { Identities, identityReader } from './authenticators/identities.ts';
@@ -109,7 +109,7 @@ export class Auth implements Actor<AuthProtocol> {
         answer(() => this.#admit(message), reply);
         return;
       case 'authorize':
-        answer(() => then(this.#decide(message.user, message.access), judgement), reply);
+        answer(() => whenThere(this.#decide(message.user, message.access), judgement), reply);
         return;
       case 'mayGrant':
         answer(() => this.#mayGrant(message.user, message.namespace, message.grant), reply);
@@ -145,7 +145,7 @@ export class Auth implements Actor<AuthProtocol> {
 
   #admit(request: AuthProtocol['asks']['admit']['message']): Admitted | Promise<Admitted> {
     const { impersonate, access } = request;
-    return then(this.#authenticators.user(request), (user) => {
+    return whenThere(this.#authenticators.user(request), (user) => {
       if (user === null) return NOBODY;
       return impersonate === undefined ? this.#judged(user, access) : this.#impersonating(user, impersonate, access);
     });
@@ -153,7 +153,7 @@ export class Auth implements Actor<AuthProtocol> {
 
   /** A user, and why the access is refused where it is. */
   #judged(user: User, access: AccessAttributes): Admitted | Promise<Admitted> {
-    return then(this.#decide(user, access), ({ decision, reason }) => {
+    return whenThere(this.#decide(user, access), ({ decision, reason }) => {
       if (decision !== 'allow') return { user, refusal: { user, access, reason } };
       return reason === '' ? { user } : { user, reason };
     });

@@ -13,6 +13,7 @@ import { isWriteVerb } from '../../api/verbs.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { isLogWritable } from '../../runtime/logging/log.ts';
+import type { Soon } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
@@ -202,7 +203,7 @@ class Ingress implements Actor<IngressProtocol> {
    * The last step of the pipeline: reads and watches to the hub, writes to admission, the rest to its table. Throws, or rejects
    * with, what refuses it.
    */
-  #dispatch(exchange: Exchange): Promise<void> {
+  #dispatch(exchange: Exchange): Soon<void> {
     const { info } = exchange;
     const remote = remoteAt(this.#options.remotes, info);
     if (remote !== undefined) return this.#passOn(exchange, remote);
@@ -217,7 +218,7 @@ class Ingress implements Actor<IngressProtocol> {
     return this.#dispatchTo(exchange, info, type);
   }
 
-  #dispatchTo(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
+  #dispatchTo(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Soon<void> {
     const refusal = refusalOfPath(type, info, exchange.request.method);
     if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;

@@ -55,10 +55,10 @@ export class Writes {
       { deadlineMs: this.#requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
     if (reply.auditAnnotations !== undefined) exchange.audit?.annotateBy(reply.auditAnnotations);
-    if ('place' in reply) await this.#reads.sendWritten(exchange, reply.code, reply.place, form, reply.warnings);
-    else if (isStatus(reply.body))
-      sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);
-    else await this.#reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
+    if ('place' in reply) return this.#reads.sendWritten(exchange, reply.code, reply.place, form, reply.warnings);
+    if (!isStatus(reply.body))
+      return this.#reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
+    sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);
   }
 }
 

@@ -67,6 +67,10 @@ export class SimulatedRef implements AnyRef {
     return ask.promise;
   }
 
+  askSoon(message: object, options: AskOptions): Promise<unknown> {
+    return this.ask(message, options);
+  }
+
   tell(message: object, requestNumber = turn.requestNumber): 'queued' | 'full' {
     const { sender, faults } = this.#parts;
     const receiver = this.#parts.receiver();

@@ -20,6 +20,11 @@ export class StepDelivery implements Delivery {
     this.arm();
   }
 
+  /** Now so, now so: who asks may count on neither. */
+  handsOverAtOnce(): boolean {
+    return this.random.below(2) === 0;
+  }
+
   private arm(): void {
     if (this.armed) return;
     this.armed = true;

@@ -40,6 +40,7 @@ export function refContract(
   if (traits.refusesNonPlain) nonPlain(on);
   bounds(on);
   waiting(on);
+  soon(on);
 }
 
 type On = (title: string, run: (t: ExecutionContext, ref: Ref<SubjectProtocol>) => Promise<void>) => void;
@@ -254,6 +255,56 @@ function waiting(on: On): void {
     const reply = await ref.ask({ type: 'echo', value: 1 }, { ...PATIENT, signal: abort.signal });
     abort.abort();
     t.is(reply.value, 1);
+  });
+}
+
+function soon(on: On): void {
+  on('an ask for an answer soon is answered as any other, now or later', async (t, ref) => {
+    const words = ['a', 'b', 'c', 'd'];
+    t.deepEqual((await ref.askSoon({ type: 'echoWords', words }, PATIENT)).words, words);
+    t.deepEqual(await ref.askSoon({ type: 'requestNumber' }, { ...PATIENT, requestNumber: 7 }), [7]);
+    t.is(await ref.askSoon({ type: 'answerTwice' }, PATIENT), 'first');
+    const held = ref.askSoon({ type: 'hold', key: 'k' }, PATIENT);
+    ref.tell({ type: 'release', key: 'k', value: 'let go' });
+    t.is(await held, 'let go');
+    t.is(await ref.askSoon({ type: 'noteAndCount', note: 1 }, PATIENT), 1);
+  });
+
+  on('an ask for an answer soon keeps its place behind what its sender sent before', async (t, ref) => {
+    ref.tell({ type: 'note', note: 1 });
+    t.is(await ref.askSoon({ type: 'noteAndCount', note: 2 }, PATIENT), 2);
+    t.deepEqual(await ref.askSoon({ type: 'notes' }, PATIENT), [1, 2]);
+  });
+
+  on('an ask for an answer soon fails as any other does, and is never thrown', async (t, ref) => {
+    const refusing = { type: 'refuse', code: 'StoreUnusable', text: 'because', details: [1] } as const;
+    const error = await failure(t, Promise.resolve(ref.askSoon(refusing, PATIENT)), 'StoreUnusable');
+    t.deepEqual(error.details, [1]);
+    const broken = ref.askSoon({ type: 'throwPlain', text: 'out of range' }, PATIENT);
+    t.is((await failure(t, Promise.resolve(broken), 'Refused')).message, 'out of range');
+    const late = ref.askSoon({ type: 'hold', key: 'late' }, { deadlineMs: 20 });
+    await failure(t, Promise.resolve(late), 'DeadlineExceeded');
+    const abort = new AbortController();
+    abort.abort();
+    const aborted = ref.askSoon({ type: 'noteAndCount', note: 1 }, { ...PATIENT, signal: abort.signal });
+    await failure(t, Promise.resolve(aborted), 'Cancelled');
+    t.deepEqual(await ref.askSoon({ type: 'notes' }, PATIENT), []);
+  });
+
+  on('asks for an answer soon that are not answered hold their places', async (t, ref) => {
+    const keys = Array.from({ length: SUBJECT_MAILBOX_MAX }, (_, at) => `held ${at}`);
+    const asks = keys.map((key) => Promise.resolve(ref.askSoon({ type: 'hold', key }, PATIENT)));
+    await failure(t, Promise.resolve(ref.askSoon({ type: 'notes' }, PATIENT)), 'Overloaded');
+    for (const key of keys) {
+      while (ref.tell({ type: 'release', key, value: key }) === 'full') await new Promise(setImmediate);
+    }
+    t.deepEqual(await Promise.all(asks), keys);
+    t.deepEqual(await ref.askSoon({ type: 'notes' }, PATIENT), []);
+  });
+
+  on('an actor that asks for an answer soon of itself is not called within its own turn', async (t, ref) => {
+    t.deepEqual(await ref.ask({ type: 'noteAround' }, PATIENT), [1, 3, 2]);
+    t.deepEqual(await ref.askSoon({ type: 'noteAround' }, PATIENT), [1, 3, 2, 1, 3, 2]);
   });
 }
 

@@ -19,6 +19,8 @@ export interface SubjectProtocol extends Protocol {
     readonly echoWords: { readonly message: Words; readonly reply: Words };
     /** Adds to the notes, and answers how many there are. */
     readonly noteAndCount: { readonly message: { readonly note: number }; readonly reply: number };
+    /** Notes 1, asks itself soon to note 2, notes 3; answers once it has noted 2. */
+    readonly noteAround: { readonly message: Record<never, never>; readonly reply: readonly number[] };
     readonly notes: { readonly message: Record<never, never>; readonly reply: readonly number[] };
     /** Answered by `release`. */
     readonly hold: { readonly message: { readonly key: string }; readonly reply: string };
@@ -82,6 +84,9 @@ class Subject implements Actor<SubjectProtocol> {
       case 'noteAndCount':
         reply.send(this.notes.push(message.note));
         return;
+      case 'noteAround':
+        this.noteAround(reply);
+        return;
       case 'notes':
         reply.send([...this.notes]);
         return;
@@ -104,6 +109,14 @@ class Subject implements Actor<SubjectProtocol> {
       default:
         this.misbehave(message, reply);
     }
+  }
+
+  private noteAround(reply: Reply): void {
+    this.notes.push(1);
+    const self = this.context.refNamed<SubjectProtocol>('subject');
+    const noted = self.askSoon({ type: 'noteAndCount', note: 2 }, { deadlineMs: 20_000 });
+    this.notes.push(3);
+    void Promise.resolve(noted).then(() => reply.send([...this.notes]));
   }
 
   private answerRequest(alsoAsks: boolean, reply: Reply): void {

@@ -1,7 +1,7 @@
 import anyTest, { type TestFn } from 'ava';
 import { startInProcess } from '../../runtime/in-process.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
-import { refContract } from './ref-contract.ts';
+import { PATIENT, refContract } from './ref-contract.ts';
 import { roster, type SubjectProtocol } from './ref-subject.ts';
 
 const test = anyTest as TestFn;
@@ -15,3 +15,14 @@ for (const freezeMessages of [false, true]) {
     return { ref: running.ref<SubjectProtocol>('subject'), stop: () => running.stop() };
   });
 }
+
+test('an idle actor on the same thread answers in the same turn', async (t) => {
+  const running = await startInProcess({ actors: roster, options: {}, environment: realEnvironment });
+  const ref = running.ref<SubjectProtocol>('subject');
+  t.is(ref.askSoon({ type: 'noteAndCount', note: 1 }, PATIENT), 1);
+  ref.tell({ type: 'note', note: 2 });
+  const behind = ref.askSoon({ type: 'noteAndCount', note: 3 }, PATIENT);
+  t.true(behind instanceof Promise);
+  t.is(await behind, 3);
+  await running.stop();
+});

@@ -19,6 +19,7 @@ interface AnyMessage {
 interface AnyRef {
   readonly name: string;
   ask(message: AnyMessage, options: AskOptions): Promise<unknown>;
+  askSoon(message: AnyMessage, options: AskOptions): unknown;
   tell(message: AnyMessage, requestNumber?: number): 'queued' | 'full';
 }
 
@@ -55,16 +56,36 @@ class TracedRef implements AnyRef {
     this.#sink = sink;
   }
 
-  async ask(message: AnyMessage, options: AskOptions): Promise<unknown> {
-    this.#note(this.#from, '→', this.name, `${message.type}?`, SAID[message.type]?.(message));
+  ask(message: AnyMessage, options: AskOptions): Promise<unknown> {
+    this.#noteAsked(message);
+    return this.#noteAnswer(message, this.#to.ask(message, options));
+  }
+
+  askSoon(message: AnyMessage, options: AskOptions): unknown {
+    this.#noteAsked(message);
+    const answer = this.#to.askSoon(message, options);
+    if (answer instanceof Promise) return this.#noteAnswer(message, answer);
+    this.#noteAnswered(message, answer as AnyMessage);
+    return answer;
+  }
+
+  async #noteAnswer(message: AnyMessage, answering: Promise<unknown>): Promise<unknown> {
     try {
-      const answer = (await this.#to.ask(message, options)) as AnyMessage;
-      this.#note(this.#from, '←', this.name, message.type, ANSWERED[message.type]?.(answer));
+      const answer = await answering;
+      this.#noteAnswered(message, answer as AnyMessage);
       return answer;
     } catch (error) {
       this.#note(this.#from, '←', this.name, message.type, (error as { readonly code?: string }).code);
       throw error;
     }
+  }
+
+  #noteAsked(message: AnyMessage): void {
+    this.#note(this.#from, '→', this.name, `${message.type}?`, SAID[message.type]?.(message));
+  }
+
+  #noteAnswered({ type }: AnyMessage, answer: AnyMessage): void {
+    this.#note(this.#from, '←', this.name, type, ANSWERED[type]?.(answer));
   }
 
   tell(message: AnyMessage, requestNumber?: number): 'queued' | 'full' {

@@ -56,9 +56,18 @@ export function withAsks<A extends ActorName, T extends AskType<ActorProtocols[A
 ): ReturnType<PlantedBug['plant']> {
   type Asked = Ref<ActorProtocols[A]>;
   const wrapped = (ref: Asked): Asked => {
+    const asked = (message: AskMessage<ActorProtocols[A], T>): AskMessage<ActorProtocols[A], T> =>
+      message.type === type ? change(message) : message;
     const ask = (message: AskMessage<ActorProtocols[A], T>, options: AskOptions): Promise<unknown> =>
-      ref.ask(message.type === type ? change(message) : message, options);
-    return { name: ref.name, ask: ask as Asked['ask'], tell: (message) => ref.tell(message) };
+      ref.ask(asked(message), options);
+    const askSoon = (message: AskMessage<ActorProtocols[A], T>, options: AskOptions): unknown =>
+      ref.askSoon(asked(message), options);
+    return {
+      name: ref.name,
+      ask: ask as Asked['ask'],
+      askSoon: askSoon as Asked['askSoon'],
+      tell: (message) => ref.tell(message),
+    };
   };
   const inContext = (context: ActorContext): ActorContext => ({
     ...context,

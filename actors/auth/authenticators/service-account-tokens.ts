@@ -19,8 +19,8 @@ import {
 } from '../../../api/tokens/service-account-claims.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
+import { whenThere } from '../../../runtime/soon.ts';
 import { Kept } from '../../kept.ts';
-import { then } from '../at-once.ts';
 import type { IssuedToken, TokenOrder } from '../protocol.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 import { type Identities, type Spoken, spokenFor } from './identities.ts';
@@ -181,7 +181,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     const { claims, user, owner } = token;
     const problem = timeProblem(claims, this.#clock.nowMs());
     if (problem !== undefined) return { user: null, error: problem };
-    return then(this.#goneProblem(token), (gone) => {
+    return whenThere(this.#goneProblem(token), (gone) => {
       if (gone !== undefined) return { user: null, error: gone };
       const isForUs = audiences.length === 0;
       const found =
@@ -224,24 +224,24 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     const { claims, account, bound, keptDigest } = token;
     if (keptDigest !== '' && !this.#issuer.looksUpSecrets) return undefined;
     const { serviceAccount, bound: named } = claims.subject;
-    return then(this.#lives(account, serviceAccount), (accountLives) => {
+    return whenThere(this.#lives(account, serviceAccount), (accountLives) => {
       if (!accountLives) return 'the service account of the token is gone';
       if (bound === undefined || named === undefined) return undefined;
       const gone = `the ${named.kind} that the token is bound to is gone`;
       const lives = keptDigest === '' ? this.#lives(bound, named) : this.#isKept(bound, keptDigest);
-      return then(lives, (isThere) => (isThere ? undefined : gone));
+      return whenThere(lives, (isThere) => (isThere ? undefined : gone));
     });
   }
 
   #isKept(secret: Spoken, digest: string): boolean | Promise<boolean> {
-    return then(
+    return whenThere(
       this.#identities.find(secret),
       (identity) => identity?.tokenDigest === digest && identity.deletedMs === Number.POSITIVE_INFINITY,
     );
   }
 
   #lives(object: Spoken, { uid }: NamedUid): boolean | Promise<boolean> {
-    return then(
+    return whenThere(
       this.#identities.find(object),
       (identity) => identity?.uid === uid && identity.deletedMs + DELETION_LEEWAY_MS > this.#clock.nowMs(),
     );

@@ -19,6 +19,7 @@ import { METHODS_WITH_BODY } from '../../../api/verbs.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import type { Timer } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
+import type { Soon } from '../../../runtime/soon.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
 import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
@@ -66,7 +67,7 @@ export interface PipelineParts {
   /** For long-running answers; undefined: each goes as fast as its client reads. */
   readonly throttle: ConnectionThrottle | undefined;
   readonly requestTimeoutMs: number;
-  readonly dispatch: (exchange: Exchange) => Promise<void>;
+  readonly dispatch: (exchange: Exchange) => Soon<void>;
 }
 
 export class Pipeline {
@@ -85,7 +86,8 @@ export class Pipeline {
     try {
       limit = this.#limited(exchange);
       const impersonate = impersonationOf(request);
-      const admitted = await this.#admission(exchange, impersonate);
+      const asking = this.#admission(exchange, impersonate);
+      const admitted = asking instanceof Promise ? await asking : asking;
       const recording = this.#admitted(exchange, admitted, impersonate !== undefined);
       if (recording !== undefined) await recording;
       requireReadable(exchange);
@@ -98,7 +100,8 @@ export class Pipeline {
       if (refusal !== undefined)
         throw new StatusError(forbiddenAccess(refusal.user.name, refusal.access, refusal.reason));
       if (exchange.longRunning) metrics.begin(exchange);
-      await dispatch(exchange);
+      const serving = dispatch(exchange);
+      if (serving instanceof Promise) await serving;
       seat.leave();
     } catch (error) {
       seat?.leave();
@@ -203,12 +206,12 @@ export class Pipeline {
   }
 
   /** Asks whose request it is, and whether they may. */
-  #admission(exchange: Exchange, impersonate: User | undefined): Promise<Admitted> {
+  #admission(exchange: Exchange, impersonate: User | undefined): Soon<Admitted> {
     const { auth, bearerPrefix, identityHeaders, requestTimeoutMs } = this.#parts;
     const { request, requestNumber } = exchange;
     const { peerCertificate } = request;
     const proxied = identityHeaders === undefined ? undefined : proxiedIdentityOf(request, identityHeaders);
-    return auth.ask(
+    return auth.askSoon(
       {
         type: 'admit',
         authorization: authorizationOf(request, bearerPrefix),

@@ -16,10 +16,11 @@ import {
 } from '../../../rendering/list.ts';
 import type { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import { isAsAsked } from '../../../rendering/rendering.ts';
-import type { Ref } from '../../../runtime/actor.ts';
+import type { Ref, ReplyTo } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import type { JobPool } from '../../../runtime/job-pool.ts';
+import { type Soon, whenThere } from '../../../runtime/soon.ts';
 import { decodeRecord } from '../../../storage/record-reading.ts';
 import type { Slab } from '../../../storage/slab-record.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
@@ -76,13 +77,23 @@ export class Reads {
     this.#releases = new PatientTells(parts.hub, parts.timers);
   }
 
-  async get(exchange: Exchange, info: ResourceRequestInfo, form: AnswerForm): Promise<void> {
-    const { hub, requestTimeoutMs, slabs, forms } = this.#parts;
-    const { namespace, name, subresource } = info;
-    const answer = await hub.ask(
+  get(exchange: Exchange, info: ResourceRequestInfo, form: AnswerForm): Soon<void> {
+    const { hub, requestTimeoutMs } = this.#parts;
+    const { namespace, name } = info;
+    const asking = hub.askSoon(
       { type: 'get', storageKey: form.type.storageKey, namespace, name, freshness: getFreshness(exchange.query) },
       { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
+    return whenThere(asking, (answer) => this.#answerGet(exchange, info, form, answer));
+  }
+
+  #answerGet(
+    exchange: Exchange,
+    { name, subresource }: ResourceRequestInfo,
+    form: AnswerForm,
+    answer: ReplyTo<HubProtocol, 'get'>,
+  ): Soon<void> {
+    const { slabs, forms } = this.#parts;
     if (answer.refused !== undefined)
       throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
     if (answer.place === null) throw new StatusError(notFound(form.type, name));
@@ -90,11 +101,10 @@ export class Reads {
     const slab = slabs.slab(answer.place);
     const { offset } = answer.place;
     const view = viewOf(subresource, type);
-    if (view === undefined) await this.#sendRecord(exchange, 200, slab, offset, type, representation);
-    else {
-      const object = await this.#shown(exchange, type, decodeRecord(slab, offset));
-      await this.sendObject(exchange, 200, view.of(object), representation);
-    }
+    if (view === undefined) return this.#sendRecord(exchange, 200, slab, offset, type, representation);
+    return this.#shown(exchange, type, decodeRecord(slab, offset)).then((object) =>
+      this.sendObject(exchange, 200, view.of(object), representation),
+    );
   }
 
   /** A stored object in the version of the type. */
@@ -107,32 +117,38 @@ export class Reads {
   }
 
   /** Answers with an object that was just written. */
-  async sendWritten(
+  sendWritten(
     exchange: Exchange,
     code: number,
     place: PublishedPlace,
     form: AnswerForm,
     warnings?: readonly string[],
-  ): Promise<void> {
-    const { hub, requestTimeoutMs, slabs, forms } = this.#parts;
-    if (!slabs.holds(place) || mayHaveChanged(form, slabs.slab(place), place.offset)) {
-      // The store's answer came before its publication, which brings the slab, and the definitions that there were before.
-      const reached = await hub
-        .ask(
-          { type: 'reach', revision: place.revision },
-          { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
-        )
-        .catch((error: unknown) => {
-          // `Overloaded` would tell the client that nothing was done.
-          throw isOrchError(error, 'Overloaded') ? new StatusError(timeout(ANSWER_LOST)) : error;
-        });
-      if (reached.refused !== undefined)
-        throw new StatusError(refusalStatus(reached, exchange.query.get('resourceVersion')));
-      // The store restarted meanwhile: its successor has put the object elsewhere.
-      if (!slabs.holds(place)) throw new StatusError(timeout(ANSWER_LOST));
-    }
-    const { type, representation } = forms.now(exchange, form);
-    await this.#sendRecord(exchange, code, slabs.slab(place), place.offset, type, representation, warnings);
+  ): Soon<void> {
+    const { slabs, forms } = this.#parts;
+    const send = (): Soon<void> => {
+      const { type, representation } = forms.now(exchange, form);
+      return this.#sendRecord(exchange, code, slabs.slab(place), place.offset, type, representation, warnings);
+    };
+    const isHere = slabs.holds(place) && !mayHaveChanged(form, slabs.slab(place), place.offset);
+    return isHere ? send() : this.#reached(exchange, place).then(send);
+  }
+
+  /** The store's answer came before its publication, which brings the slab, and the definitions that there were before. */
+  async #reached(exchange: Exchange, place: PublishedPlace): Promise<void> {
+    const { hub, requestTimeoutMs, slabs } = this.#parts;
+    const reached = await hub
+      .ask(
+        { type: 'reach', revision: place.revision },
+        { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
+      )
+      .catch((error: unknown) => {
+        // `Overloaded` would tell the client that nothing was done.
+        throw isOrchError(error, 'Overloaded') ? new StatusError(timeout(ANSWER_LOST)) : error;
+      });
+    if (reached.refused !== undefined)
+      throw new StatusError(refusalStatus(reached, exchange.query.get('resourceVersion')));
+    // The store restarted meanwhile: its successor has put the object elsewhere.
+    if (!slabs.holds(place)) throw new StatusError(timeout(ANSWER_LOST));
   }
 
   /** Answers with an object of the version asked for that is not stored, or not like this. */

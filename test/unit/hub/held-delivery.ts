@@ -2,7 +2,10 @@
 import type { Delivery, Drainable } from '../../../runtime/delivery.ts';
 
 /** A message in a microtask of its own. */
-const onePerMicrotask: Delivery = { schedule: (mailbox) => queueMicrotask(() => mailbox.drain(1)) };
+const onePerMicrotask: Delivery = {
+  schedule: (mailbox) => queueMicrotask(() => mailbox.drain(1)),
+  handsOverAtOnce: () => false,
+};
 
 /** Drains each mailbox as another delivery does, unless it is held back. */
 export class HeldDelivery implements Delivery {
@@ -27,6 +30,11 @@ export class HeldDelivery implements Delivery {
     const { name } = mailbox as Drainable & { name: string };
     if (this.#held.has(name)) this.#held.set(name, mailbox);
     else this.#inner.schedule({ drain: (max) => this.#drain(name, mailbox, max) });
+  }
+
+  handsOverAtOnce(mailbox: Drainable): boolean {
+    const { name } = mailbox as Drainable & { name: string };
+    return !this.#held.has(name) && this.#inner.handsOverAtOnce(mailbox);
   }
 
   #drain(name: string, mailbox: Drainable, max: number): number {

@@ -82,7 +82,7 @@ for (const [why, ask] of LATE_CASES) {
     const exchange = exchangeOver();
     const form = {} as AnswerForm;
     const place = { incarnation: 1, revision: 2, slab: 0, offset: 0 };
-    const error = await t.throwsAsync(reads.sendWritten(exchange, 201, place, form), {
+    const error = await t.throwsAsync(async () => reads.sendWritten(exchange, 201, place, form), {
       instanceOf: StatusError,
     });
     t.is(error.status.code, 504);

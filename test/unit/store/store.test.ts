@@ -109,6 +109,7 @@ test('the order is: durable, committed revision, published, acknowledged', async
       return {
         name,
         ask: (message, options) => ref.ask(message, options),
+        askSoon: (message, options) => ref.askSoon(message, options),
         tell(message) {
           note(message.type);
           return ref.tell(message);

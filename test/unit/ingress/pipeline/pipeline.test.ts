@@ -18,7 +18,7 @@ async function served(
   {
     admitted = { user: USER },
     entering = (seat: object) => seat,
-  }: { admitted?: object; entering?: (seat: object) => unknown } = {},
+  }: { admitted?: object | Promise<object>; entering?: (seat: object) => unknown } = {},
 ): Promise<readonly string[]> {
   const happened: string[] = [];
   const time = new VirtualTime();
@@ -30,7 +30,7 @@ async function served(
       log: createLogger('test', { level: 'silent', format: 'json' }),
       nextRequestNumber: () => 1,
     },
-    auth: { ask: () => Promise.resolve(admitted) },
+    auth: { askSoon: () => admitted },
     limits: {
       enter: () => {
         happened.push('seated');
@@ -66,6 +66,13 @@ test('a request that was served has left its seat', async (t) => {
 test('a request that waits for its seat is served when it has one', async (t) => {
   const happened = await served(async (exchange) => exchange.answer(200, [], ''), {
     entering: (seat: object) => Promise.resolve(seat),
+  });
+  t.deepEqual(happened, ['seated', 'answered 200', 'left', 'counted']);
+});
+
+test('a request that waits to be known is served when it is', async (t) => {
+  const happened = await served(async (exchange) => exchange.answer(200, [], ''), {
+    admitted: Promise.resolve({ user: USER }),
   });
   t.deepEqual(happened, ['seated', 'answered 200', 'left', 'counted']);
 });

@@ -1,5 +1,5 @@
-// What is there already, or will be: steps of a write that need not wait go on in the same turn, without a promise or an async
-// function's frame for each.
+// What is there already, or will be: code that need not wait goes on in the same turn, without a promise or an async function's
+// frame for each step.
 
 export type Soon<T> = T | Promise<T>;
 
