@@ -4,11 +4,13 @@
 import type { User } from '../../api/authorization/attributes.ts';
 import type { EncodedTexts } from '../../api/codec/encoded-texts.ts';
 import type { JsonObject } from '../../api/json-value.ts';
+import { asObject } from '../../api/object-fields.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { WriteFacts } from '../../api/strategy/strategy.ts';
 import type { SubresourceView } from '../../api/subresource-views.ts';
 import type { DeleteOptions } from '../../api/validation/options.ts';
 import type { Dialect } from '../../config/dialect.ts';
+import type { Soon } from '../../runtime/soon.ts';
 import type { Guard, TransactionResult } from '../store/protocol.ts';
 import type { AuditAnnotations } from './audit-annotations.ts';
 import type { CommitContext } from './commit.ts';
@@ -21,7 +23,7 @@ import type { StoreReader } from './store-reader.ts';
 export type Operation = 'create' | 'update' | 'delete' | 'connect';
 
 /** A plugin's part in a phase. It throws a StatusError to refuse the write. */
-export type PluginCall = (attributes: Attributes) => void | undefined | Promise<void>;
+export type PluginCall = (attributes: Attributes) => Soon<void>;
 
 /** Commits a write's draft. */
 export type Committer = (write: CommitContext, draft: Draft) => Promise<TransactionResult>;
@@ -74,6 +76,8 @@ export class Attributes implements WriteFacts {
   readonly asked: Asked;
   readonly dialect: Dialect;
   readonly #standing: readonly Guard[];
+  /** The spec that plugins of this round have copied. */
+  #ownSpec: Record<string, unknown> | undefined;
   /** Counted from 0: a try is made again when another write came in between. */
   tries = 0;
   nowIso = '';
@@ -143,6 +147,7 @@ export class Attributes implements WriteFacts {
     this.isSecondRound = false;
     this.commitBy = undefined;
     this.texts = undefined;
+    this.#ownSpec = undefined;
     this.warnings = NO_WARNINGS;
     this.asked.auditAnnotations.begin(tries);
   }
@@ -150,8 +155,23 @@ export class Attributes implements WriteFacts {
   /** Forgets what mutating plugins have guarded and added: they will again. */
   beginSecondRound(): void {
     this.isSecondRound = true;
+    // Webhooks remember what they have been told.
+    this.#ownSpec = undefined;
     this.guards = this.#standing;
     this.also = NO_DRAFTS;
+  }
+
+  /**
+   * The object's spec, for a plugin of the mutating phase to set members of: copied by the first that wants to, so that neither the
+   * stored object nor what the client sent is changed. What its members hold is shared still.
+   */
+  ownSpec(): Record<string, unknown> {
+    const { spec } = this.object;
+    if (this.#ownSpec !== undefined && spec === this.#ownSpec) return this.#ownSpec;
+    const own = { ...asObject(spec) };
+    this.#ownSpec = own;
+    this.object = { ...this.object, spec: own };
+    return own;
   }
 
   /** The write is committed only if a key is still as it was read. */

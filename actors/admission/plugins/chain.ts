@@ -3,9 +3,9 @@
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { kindKey } from '../../../api/strategy/strategies.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
-import type { Operation, PluginCall, PluginPhases } from '../attributes.ts';
+import type { Attributes, Operation, PluginCall, PluginPhases } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
-import { AdmissionMetrics, type AdmissionType } from './admission-metrics.ts';
+import { AdmissionMetrics, type AdmissionType, type NamedCall } from './admission-metrics.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginConfigurations, PluginContext, Wanted } from './plugin.ts';
 
 /** Nobody wants it. */
@@ -71,14 +71,14 @@ export class PluginChain {
     );
     if (wanting.length === 0) return NO_PLUGINS;
     const mutating = wanting.flatMap(({ name, plugin: { mutate } }) =>
-      mutate === undefined ? [] : [this.#metrics.plugin(name, 'admit', operation, mutate)],
+      mutate === undefined ? [] : [{ name, call: mutate }],
     );
     const validating = wanting.flatMap(({ name, plugin: { validate } }) =>
-      validate === undefined ? [] : [this.#metrics.plugin(name, 'validate', operation, validate)],
+      validate === undefined ? [] : [{ name, call: validate }],
     );
-    const step = (type: AdmissionType, calls: readonly PluginCall[]): readonly PluginCall[] =>
-      calls.length === 0 ? calls : [this.#metrics.step(type, operation, (of) => callEach(calls, of))];
-    const phases = { mutating: step('admit', mutating), validating: step('validate', validating) };
+    const phase = (type: AdmissionType, calls: readonly NamedCall[]): readonly PluginCall[] =>
+      calls.length === 0 ? [] : [this.#metrics.phase(type, operation, calls)];
+    const phases = { mutating: phase('admit', mutating), validating: phase('validate', validating) };
     if (!wanting.some(({ readsCluster }) => readsCluster)) return phases;
     // Whoever comes first waits for all of them.
     const current = (): Promise<void> | undefined => this.#cluster.current();
@@ -99,24 +99,11 @@ function isWanted(
   return resources.includes(key) || resources.includes('**') || (subresource === '' && resources.includes('*'));
 }
 
-/** Runs plugins one after the other; undefined when none of them had to wait. Throws what refuses the write. */
-export function callEach(calls: readonly PluginCall[], of: Parameters<PluginCall>[0]): Promise<void> | undefined {
+/** Makes one call after the other; undefined when none of them had to wait. Throws what refuses the write. */
+export function callEach(calls: readonly PluginCall[], of: Attributes): Promise<void> | undefined {
   for (let index = 0; index < calls.length; index++) {
     const waiting = calls[index]!(of);
-    if (waiting !== undefined) return callRest(waiting, calls, index + 1, of);
+    if (waiting instanceof Promise) return waiting.then(() => callEach(calls.slice(index + 1), of));
   }
   return undefined;
-}
-
-async function callRest(
-  waiting: Promise<void>,
-  calls: readonly PluginCall[],
-  from: number,
-  of: Parameters<PluginCall>[0],
-): Promise<void> {
-  await waiting;
-  for (let index = from; index < calls.length; index++) {
-    const next = calls[index]!(of);
-    if (next !== undefined) await next;
-  }
 }

@@ -16,11 +16,12 @@ class DefaultTolerationSeconds implements AdmissionPlugin {
   }
 
   readonly mutate = (attributes: Attributes): void => {
-    const spec = partAt(attributes.object, 'spec');
-    const given = partsAt(spec, 'tolerations');
-    const added = this.#tolerations.filter(({ key }) => !given.some((one) => isAbout(one, key as string)));
-    if (added.length > 0)
-      attributes.object = { ...attributes.object, spec: { ...spec, tolerations: [...given, ...added] } };
+    const given = partsAt(partAt(attributes.object, 'spec'), 'tolerations');
+    const added =
+      given.length === 0
+        ? this.#tolerations
+        : this.#tolerations.filter(({ key }) => !given.some((one) => isAbout(one, key as string)));
+    if (added.length > 0) attributes.ownSpec().tolerations = [...given, ...added];
   };
 }
 

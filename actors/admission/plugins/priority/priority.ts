@@ -70,15 +70,10 @@ class Priority implements AdmissionPlugin {
         `the string value of PreemptionPolicy (${own}) must not be provided in pod spec; ` +
           `priority admission controller computed ${policy} from the given PriorityClass name`,
       );
-    attributes.object = {
-      ...attributes.object,
-      spec: {
-        ...spec,
-        ...(name === '' ? undefined : { priorityClassName: name }),
-        priority: value,
-        ...(policy === '' ? undefined : { preemptionPolicy: policy }),
-      },
-    };
+    const given = attributes.ownSpec();
+    if (name !== '') given.priorityClassName = name;
+    given.priority = value;
+    if (policy !== '') given.preemptionPolicy = policy;
   }
 
   /** Of several, which may come of a race: the one with the lowest value. */

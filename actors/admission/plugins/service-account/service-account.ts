@@ -7,13 +7,14 @@ import { metadataOf } from '../../../../api/object-meta.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { forbidden, serverTimeout } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
-import type { Dialect } from '../../../../config/dialect.ts';
+import { type Soon, whenThere } from '../../../../runtime/soon.ts';
+import type { PublishedPlace } from '../../../store/protocol.ts';
 import type { Asked, Attributes } from '../../attributes.ts';
 import { decodePlace, findPlace, readCurrent, type StoreReader } from '../../store-reader.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 import { type Account, isMounted, readAccount } from './account.ts';
 import { limitProblem, mirrorProblem } from './secret-limits.ts';
-import { boundTokenVolume, keptTokenVolume, type TokenVolume, withTokenVolume } from './token-volume.ts';
+import { boundTokenVolume, keptTokenVolume, mountTokenVolume, type TokenVolume } from './token-volume.ts';
 
 /** The account of pods that name none. Every namespace is given it, soon after it was made. */
 const DEFAULT_ACCOUNT = 'default';
@@ -21,6 +22,8 @@ const DEFAULT_ACCOUNT = 'default';
 const DEFAULT_LOOKS = 10;
 const LOOK_AGAIN_MS = 100;
 const REMEMBERED_MAX = 10_000;
+/** Only absence is looked at again. */
+const ANY_STATE = { kind: 'local' } as const;
 
 class ServiceAccount implements AdmissionPlugin {
   readonly #context: StoreReader['context'];
@@ -50,20 +53,17 @@ class ServiceAccount implements AdmissionPlugin {
     this.#limitsKey = dialect.spell('@label/enforce-mountable-secrets');
   }
 
-  readonly mutate = (attributes: Attributes): Promise<void> | undefined => {
+  readonly mutate = (attributes: Attributes): Soon<void> => {
     if (this.#isMirror(attributes.object)) {
       requireNone(attributes, mirrorProblem(attributes.object));
       return undefined;
     }
-    const spec = asObject(attributes.object.spec);
-    const name = textAt(spec, 'serviceAccountName', DEFAULT_ACCOUNT);
-    return this.#account(attributes, name).then(async (account) => {
-      attributes.object = { ...attributes.object, spec: await this.#completed(attributes, spec, account) };
-    });
+    const name = textAt(asObject(attributes.object.spec), 'serviceAccountName', DEFAULT_ACCOUNT);
+    return whenThere(this.#account(attributes, name), (account) => this.#complete(attributes, account));
   };
 
   /** Others may have changed the pod since. */
-  readonly validate = (attributes: Attributes): Promise<void> | undefined => {
+  readonly validate = (attributes: Attributes): Soon<void> => {
     if (this.#isMirror(attributes.object)) {
       requireNone(attributes, mirrorProblem(attributes.object));
       return undefined;
@@ -73,7 +73,7 @@ class ServiceAccount implements AdmissionPlugin {
     const name = textAt(spec, 'serviceAccountName');
     if (name === '')
       requireNone(attributes, `no service account specified for pod ${namespace}/${nameOf(attributes.object)}`);
-    return this.#account(attributes, name).then((account) =>
+    return whenThere(this.#account(attributes, name), (account) =>
       requireNone(attributes, account.limitsSecrets ? limitProblem(spec, account) : undefined),
     );
   };
@@ -82,20 +82,22 @@ class ServiceAccount implements AdmissionPlugin {
     return metadataOf(pod).annotations?.[this.#mirrorKey] !== undefined;
   }
 
-  async #completed({ dialect, asked }: Attributes, spec: JsonObject, account: Account): Promise<JsonObject> {
+  #complete(attributes: Attributes, account: Account): Soon<void> {
+    const { dialect, asked } = attributes;
+    const spec = attributes.ownSpec();
+    spec.serviceAccountName = account.name;
     // The older name of the same member says the same.
-    const named = { ...spec, serviceAccountName: account.name, serviceAccount: account.name };
-    const mounted = isMounted(account, named)
-      ? withTokenVolume(named, dialect, await this.#tokenVolume(asked, dialect, account))
-      : named;
-    if (account.pullSecrets.length === 0 || partsAt(mounted, 'imagePullSecrets').length > 0) return mounted;
-    return { ...mounted, imagePullSecrets: account.pullSecrets.map((name) => ({ name })) };
+    spec.serviceAccount = account.name;
+    if (account.pullSecrets.length > 0 && partsAt(spec, 'imagePullSecrets').length === 0)
+      spec.imagePullSecrets = account.pullSecrets.map((name) => ({ name }));
+    if (!isMounted(account, spec)) return;
+    const volume = this.#isBound
+      ? boundTokenVolume(dialect, suffixOf(asked))
+      : this.#keptTokenVolume(asked, account, suffixOf(asked));
+    return whenThere(volume, (made) => mountTokenVolume(attributes.ownSpec(), dialect, made));
   }
 
-  async #tokenVolume({ reader, namespace }: Asked, dialect: Dialect, account: Account): Promise<TokenVolume> {
-    const { random } = reader.context;
-    const suffix = (): string => nameSuffix(() => random.next());
-    if (this.#isBound) return boundTokenVolume(dialect, suffix);
+  async #keptTokenVolume({ reader, namespace }: Asked, account: Account, suffix: () => string): Promise<TokenVolume> {
     for (const name of account.secrets) {
       const stored = await readCurrent(reader, this.#secrets, namespace, name);
       if (stored !== null && this.#isTokenOf(stored.object, account)) return keptTokenVolume(name, suffix);
@@ -112,26 +114,29 @@ class ServiceAccount implements AdmissionPlugin {
   }
 
   /** Throws 403 where it is not there; the default one is waited for. */
-  async #account(attributes: Attributes, name: string): Promise<Account> {
+  #account(attributes: Attributes, name: string): Soon<Account> {
     const { namespace, reader } = attributes.asked;
-    const found = await this.#find(reader, namespace, name);
-    if (found !== undefined) return found;
+    const looking = findPlace(reader, this.#accounts, namespace, name, ANY_STATE);
+    return whenThere(looking, (place) =>
+      place === null ? this.#lookAgain(attributes, name) : this.#read(reader, place, namespace, name),
+    );
+  }
+
+  /** Absence may be no more. */
+  async #lookAgain(attributes: Attributes, name: string): Promise<Account> {
+    const { namespace, reader } = attributes.asked;
     const looks = name === DEFAULT_ACCOUNT ? DEFAULT_LOOKS : 1;
-    for (let look = 1; look < looks; look++) {
-      await this.#pause();
-      const made = await this.#find(reader, namespace, name);
-      if (made !== undefined) return made;
+    for (let look = 1; look <= looks; look++) {
+      if (look > 1) await this.#pause();
+      const place = await findPlace(reader, this.#accounts, namespace, name);
+      if (place !== null) return this.#read(reader, place, namespace, name);
     }
     const absent = `serviceaccount ${JSON.stringify(name)} not found`;
     throw refusal(attributes, `error looking up service account ${namespace}/${name}: ${absent}`);
   }
 
-  /** Any state will do; only absence is looked at again. */
-  async #find(reader: StoreReader, namespace: string, name: string): Promise<Account | undefined> {
-    const place =
-      (await findPlace(reader, this.#accounts, namespace, name, { kind: 'local' })) ??
-      (await findPlace(reader, this.#accounts, namespace, name));
-    if (place === null) return undefined;
+  /** Call it in the turn that was told the place. */
+  #read(reader: StoreReader, place: PublishedPlace, namespace: string, name: string): Account {
     const key = `${namespace}/${name}`;
     const known = this.#remembered.get(key);
     if (known?.revision === place.revision) return known.account;
@@ -147,6 +152,11 @@ class ServiceAccount implements AdmissionPlugin {
       timers.after(LOOK_AGAIN_MS * (1 + random.next()), resolve);
     });
   }
+}
+
+function suffixOf({ reader }: Asked): () => string {
+  const { random } = reader.context;
+  return () => nameSuffix(() => random.next());
 }
 
 function nameOf(pod: JsonObject): string {

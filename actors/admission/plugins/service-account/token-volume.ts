@@ -37,24 +37,23 @@ export function keptTokenVolume(secretName: string, suffix: () => string): Token
   };
 }
 
-/** The spec with the volume, mounted in every container that has nothing in its place already. */
-export function withTokenVolume(spec: JsonObject, dialect: Dialect, volume: TokenVolume): JsonObject {
+/** Gives a spec the volume, mounted in every container that has nothing in its place already. */
+export function mountTokenVolume(spec: Record<string, unknown>, dialect: Dialect, volume: TokenVolume): void {
   const mountPath = dialect.spell('/var/run/secrets/@label/serviceaccount');
   const isFree = (container: JsonObject): boolean =>
     partsAt(container, 'volumeMounts').every((one) => textAt(one, 'mountPath') !== mountPath);
-  if (![...partsAt(spec, 'initContainers'), ...partsAt(spec, 'containers')].some(isFree)) return spec;
+  const initContainers = partsAt(spec, 'initContainers');
+  const containers = partsAt(spec, 'containers');
+  if (!containers.some(isFree) && !initContainers.some(isFree)) return;
   const volumes = partsAt(spec, 'volumes');
   const present = volumes.find((one) => volume.isIt(one));
   const mounted = present ?? volume.make(volumes.map((one) => textAt(one, 'name')));
   const mount = { name: textAt(mounted, 'name'), readOnly: true, mountPath };
   const withMount = (container: JsonObject): JsonObject =>
     isFree(container) ? { ...container, volumeMounts: [...partsAt(container, 'volumeMounts'), mount] } : container;
-  const changed: Record<string, unknown> = present === undefined ? { volumes: [...volumes, mounted] } : {};
-  for (const member of ['initContainers', 'containers']) {
-    const containers = partsAt(spec, member);
-    if (containers.length > 0) changed[member] = containers.map(withMount);
-  }
-  return { ...spec, ...changed };
+  if (present === undefined) spec.volumes = [...volumes, mounted];
+  if (initContainers.length > 0) spec.initContainers = initContainers.map(withMount);
+  if (containers.length > 0) spec.containers = containers.map(withMount);
 }
 
 function projectedVolume(name: string, dialect: Dialect): JsonObject {
