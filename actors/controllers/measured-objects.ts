@@ -1,5 +1,5 @@
 // The objects that quotas measure by what they are like: where each lies, and what they come to in the namespaces that have been
-// asked about. Elsewhere none of them is ever parsed. Writes nothing, and knows no quotas.
+// asked about. None is parsed before somebody wants to know what it comes to. Writes nothing, and knows no quotas.
 import { Tally } from '../../api/quota/tally.ts';
 import { type CountedType, isMeasured } from '../../api/quota/usage.ts';
 import type { Dialect } from '../../config/dialect.ts';
@@ -10,16 +10,11 @@ const SLICE_OBJECTS = 200;
 
 type RecordsByName = Map<string, KeptRecord>;
 
-interface Uncounted {
-  readonly storageKey: string;
-  readonly name: string;
-  readonly record: KeptRecord;
-}
-
 interface Counted {
+  /** By storage key. */
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** What was there before anybody asked, and has not been parsed yet; undefined: all has. */
-  uncounted: Iterator<Uncounted> | undefined;
+  /** When all that there was had been read; undefined: not yet once. */
+  wholeAtMs: number | undefined;
 }
 
 export class MeasuredObjects {
@@ -55,7 +50,10 @@ export class MeasuredObjects {
       return tally?.remove(name) ?? false;
     }
     this.#keep(event);
-    return tally?.put(name, event.object()) ?? false;
+    if (tally === undefined) return false;
+    if (tally.has(name)) return tally.put(name, event.object());
+    tally.arrived(name);
+    return true;
   }
 
   /** An object, or one of its states before, lies elsewhere. */
@@ -64,29 +62,30 @@ export class MeasuredObjects {
     if (known?.revision === event.revision) this.#keep(event);
   }
 
+  /** When a namespace was read as a whole; undefined where it has not been. */
+  wholeAtMs(namespace: string): number | undefined {
+    return this.#counted.get(namespace)?.wholeAtMs;
+  }
+
   /**
-   * Counts a namespace, from now on, until `release`.
+   * Reads what of a namespace is not yet read. What comes to it is noted from now on, until `release`.
    *
-   * @returns false while there is more to count: to be called again, in another turn.
+   * @returns false while there is more to read: to be called again, in another turn.
    */
-  count(namespace: string): boolean {
-    let counted = this.#counted.get(namespace);
-    if (counted === undefined) {
-      const tallies = new Map([...this.#types].map(([key, type]) => [key, new Tally(type, this.#dialect)]));
-      counted = { tallies, uncounted: this.#within(namespace) };
-      this.#counted.set(namespace, counted);
-    }
-    if (counted.uncounted === undefined) return true;
-    for (let left = SLICE_OBJECTS; left > 0; left--) {
-      const next = counted.uncounted.next();
-      if (next.done) {
-        counted.uncounted = undefined;
-        return true;
+  count(namespace: string, nowMs: number): boolean {
+    const counted = this.#counted.get(namespace) ?? this.#begin(namespace);
+    let left = SLICE_OBJECTS;
+    for (const [storageKey, tally] of counted.tallies) {
+      const records = this.#records.get(namespace)?.get(storageKey);
+      for (const name of tally.unread()) {
+        if (left-- === 0) return false;
+        const record = records?.get(name);
+        if (record === undefined) throw new Error(`${storageKey} ${namespace}/${name} is not kept`);
+        tally.put(name, record.object());
       }
-      const { storageKey, name, record } = next.value;
-      counted.tallies.get(storageKey)?.put(name, record.object());
     }
-    return false;
+    counted.wholeAtMs = nowMs;
+    return true;
   }
 
   /** Nobody asks about the namespace any more. */
@@ -99,11 +98,13 @@ export class MeasuredObjects {
     return this.#counted.get(namespace)?.tallies.get(storageKey);
   }
 
-  // What changes meanwhile is found as it is then: a record that is replaced is not met again, nor is one that is gone.
-  *#within(namespace: string): Iterator<Uncounted> {
-    for (const storageKey of this.#types.keys())
-      for (const [name, record] of this.#records.get(namespace)?.get(storageKey) ?? [])
-        yield { storageKey, name, record };
+  #begin(namespace: string): Counted {
+    const tallies = new Map([...this.#types].map(([key, type]) => [key, new Tally(type, this.#dialect)]));
+    for (const [storageKey, records] of this.#records.get(namespace) ?? [])
+      for (const name of records.keys()) tallies.get(storageKey)?.arrived(name);
+    const counted: Counted = { tallies, wholeAtMs: undefined };
+    this.#counted.set(namespace, counted);
+    return counted;
   }
 
   #keep(event: FeedEvent): void {

@@ -115,10 +115,12 @@ export class ResourceQuotas implements Controller {
     const { namespace, name } = splitKey(key);
     const quota = this.#within(namespace).get(name);
     if (quota === undefined) return NOTHING;
-    // The first quota of a namespace has what is there read.
-    if (!this.#measured.count(namespace)) return { writes: [], againAfterMs: 0 };
     const nowMs = this.#clock.nowMs();
-    const status = this.#statusOf(namespace, quota, nowMs);
+    let status = this.#isCountedLately(namespace, nowMs) ? this.#statusOf(namespace, quota, nowMs) : undefined;
+    if (status === undefined) {
+      if (!this.#measured.count(namespace, nowMs)) return { writes: [], againAfterMs: 0 };
+      status = this.#statusOf(namespace, quota, nowMs)!;
+    }
     const nextMs = this.#measured.tally(namespace, 'core/pods')?.nextChangeMs(nowMs);
     // A pod counts to the end of the moment that it counts until.
     const againAfterMs = nextMs === undefined ? RESYNC_MS : Math.min(RESYNC_MS, nextMs - nowMs + 1);
@@ -129,6 +131,12 @@ export class ResourceQuotas implements Controller {
     if (isSame) return { writes: [], againAfterMs };
     const target = coreTarget('resourcequotas', namespace, name, 'status');
     return { writes: [{ verb: 'update', target, body: { ...quota, status } }], againAfterMs };
+  }
+
+  /** The first quota of a namespace has what is there read, and each resync what has come since. */
+  #isCountedLately(namespace: string, nowMs: number): boolean {
+    const wholeAtMs = this.#measured.wholeAtMs(namespace);
+    return wholeAtMs !== undefined && nowMs - wholeAtMs < RESYNC_MS;
   }
 
   #within(namespace: string): ReadonlyMap<string, ApiObject> {
@@ -156,7 +164,8 @@ export class ResourceQuotas implements Controller {
     this.#dueFor(namespace, name);
   }
 
-  #statusOf(namespace: string, quota: ApiObject, nowMs: number): { hard: ApiObject; used: ApiObject } {
+  /** Undefined where it takes objects that are not read. */
+  #statusOf(namespace: string, quota: ApiObject, nowMs: number): { hard: ApiObject; used: ApiObject } | undefined {
     const spec = partAt(quota, 'spec');
     const hard = asObject(spec.hard);
     const limited = Object.keys(hard);
@@ -168,12 +177,17 @@ export class ResourceQuotas implements Controller {
         if (names.length === 0) continue;
         const isPod = type.plural === 'pods' && type.group === '';
         let usage = NO_AMOUNTS;
-        if (isMeasured(type))
+        if (isMeasured(type)) {
+          const tally = this.#measured.tally(namespace, storageKey);
           usage =
-            this.#measured
-              .tally(namespace, storageKey)
-              ?.usage(nowMs, (object) => requirements.every((one) => isPod && isMetBy(one, object))) ?? NO_AMOUNTS;
-        else if (requirements.length === 0)
+            tally?.usage(nowMs, (object) => requirements.every((one) => isPod && isMetBy(one, object))) ?? NO_AMOUNTS;
+          const unread = tally?.unreadCount ?? 0;
+          if (unread > 0) {
+            const charged = amountsOf(partAt(partAt(quota, 'status'), 'used'));
+            if (!isPod || requirements.length > 0 || !isChargedFor(unread, usage, charged, names)) return undefined;
+            usage = charged;
+          }
+        } else if (requirements.length === 0)
           usage = pieceUsage(type, this.#contents.of(namespace).get(storageKey)?.size ?? 0);
         const none = Object.fromEntries(names.map((name) => [name, pieces(0)]));
         used = sumOf(used, sumOf(none, masked(usage, names)));
@@ -184,6 +198,22 @@ export class ResourceQuotas implements Controller {
 }
 
 const NO_QUOTAS: ReadonlyMap<string, ApiObject> = new Map();
+
+/**
+ * Whether admission has charged a quota for so many pods more than what is read of them comes to: by its count of pods. What they ask
+ * for, it has read; it is read here when one of them changes or goes, and with the next resync.
+ */
+function isChargedFor(unread: number, read: Amounts, charged: Amounts, names: readonly string[]): boolean {
+  const counts = names.filter((name) => COUNTS_OF_PODS.includes(name));
+  const added = pieces(unread).nano;
+  return (
+    counts.length > 0 &&
+    counts.every((name) => charged[name]?.nano === (read[name]?.nano ?? 0n) + added) &&
+    names.every((name) => charged[name] !== undefined && charged[name].nano >= (read[name]?.nano ?? 0n))
+  );
+}
+
+const COUNTS_OF_PODS: readonly string[] = ['pods', 'count/pods'];
 
 /** The same amounts of the same resources, however written. */
 function areSame(one: Amounts, other: Amounts): boolean {

@@ -1,5 +1,5 @@
 // How many objects of a type there are, by what of them counts: objects that count the same are kept as one. Recounting costs what
-// the kinds of objects cost, not what all of them do.
+// the kinds of objects cost, not what all of them do. Of some it may be known only that they are there.
 import type { Dialect } from '../../config/dialect.ts';
 import type { Quantity } from '../../values/quantity.ts';
 import type { JsonObject } from '../json-value.ts';
@@ -52,18 +52,37 @@ export class Tally {
   readonly #dialect: Dialect;
   readonly #byName = new Map<string, Alike>();
   readonly #byText = new Map<string, Alike>();
+  /** Objects that nobody has looked at. */
+  readonly #unread = new Set<string>();
 
   constructor(type: CountedType, dialect: Dialect) {
     this.#type = type;
     this.#dialect = dialect;
   }
 
-  get size(): number {
-    return this.#byName.size;
+  /** How many objects are there that `usage` leaves out. */
+  get unreadCount(): number {
+    return this.#unread.size;
+  }
+
+  /** The names of those. */
+  unread(): Iterable<string> {
+    return this.#unread;
+  }
+
+  /** Whether an object is there, read or not. */
+  has(name: string): boolean {
+    return this.#byName.has(name) || this.#unread.has(name);
+  }
+
+  /** An object is there that is not yet read. */
+  arrived(name: string): void {
+    this.#unread.add(name);
   }
 
   /** True when it makes a difference. */
   put(name: string, object: JsonObject): boolean {
+    this.#unread.delete(name);
     const part = countedPart(this.#type, object, this.#dialect);
     const text = JSON.stringify(part);
     if (this.#byName.get(name)?.text === text) return false;
@@ -80,6 +99,7 @@ export class Tally {
 
   /** True when it was there. */
   remove(name: string): boolean {
+    if (this.#unread.delete(name)) return true;
     const alike = this.#byName.get(name);
     if (alike === undefined) return false;
     this.#byName.delete(name);

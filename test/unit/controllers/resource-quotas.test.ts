@@ -98,3 +98,72 @@ test('a quota with scopes is told of its pods only', async (t) => {
   await f.time.advance(10);
   t.deepEqual(lastStatus(f), { hard: { pods: '5' }, used: { pods: '0' } });
 });
+
+test('pods that admission has charged for are read when they change, not when they come', async (t) => {
+  const hard = { pods: '9', 'requests.cpu': '9' };
+  const f = await started({}, (cluster) => {
+    putPod({ cluster }, 'a');
+    putQuota({ cluster }, { hard });
+  });
+  await f.time.advance(10);
+  const before = f.cluster.parsed.get('core/pods')!;
+  const used = { pods: '3', 'requests.cpu': '1500m' };
+  f.cluster.put(QUOTAS, objectOf('ResourceQuota', 'default', 'q', { spec: { hard }, status: { hard, used } }));
+  putPod(f, 'b');
+  putPod(f, 'c');
+  await f.time.advance(10);
+  t.is(f.cluster.parsed.get('core/pods'), before);
+  putPod(f, 'b', { phase: 'Failed' });
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard, used: { pods: '2', 'requests.cpu': '1' } });
+});
+
+test('pods that nobody has charged for are counted when they come', async (t) => {
+  const f = await started({}, (cluster) => {
+    putQuota({ cluster }, { hard: { pods: '9', 'requests.cpu': '9' } });
+  });
+  await f.time.advance(10);
+  putPod(f, 'a');
+  putPod(f, 'b');
+  await f.time.advance(10);
+  t.deepEqual((lastStatus(f) as { used?: unknown }).used, { pods: '2', 'requests.cpu': '1' });
+});
+
+test('what was charged for and never came is given back', async (t) => {
+  const hard = { 'count/pods': '9', 'requests.cpu': '9' };
+  const f = await started({}, (cluster) => {
+    putQuota({ cluster }, { hard });
+  });
+  await f.time.advance(10);
+  const used = { 'count/pods': '2', 'requests.cpu': '1' };
+  f.cluster.put(QUOTAS, objectOf('ResourceQuota', 'default', 'q', { spec: { hard }, status: { hard, used } }));
+  putPod(f, 'a');
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard, used: { 'count/pods': '1', 'requests.cpu': '500m' } });
+});
+
+test('what admission has charged wrongly is found with the next resync', async (t) => {
+  const hard = { pods: '9', 'requests.cpu': '9' };
+  const f = await started({}, (cluster) => {
+    putQuota({ cluster }, { hard });
+  });
+  await f.time.advance(10);
+  const used = { pods: '1', 'requests.cpu': '7' };
+  f.cluster.put(QUOTAS, objectOf('ResourceQuota', 'default', 'q', { spec: { hard }, status: { hard, used } }));
+  putPod(f, 'a');
+  await f.time.advance(10 * 60_000);
+  t.deepEqual(lastStatus(f), { hard, used: { pods: '1', 'requests.cpu': '500m' } });
+});
+
+test('a quota without a count of pods has what comes read', async (t) => {
+  const hard = { 'requests.cpu': '9' };
+  const f = await started({}, (cluster) => {
+    putQuota({ cluster }, { hard });
+  });
+  await f.time.advance(10);
+  const used = { 'requests.cpu': '7' };
+  f.cluster.put(QUOTAS, objectOf('ResourceQuota', 'default', 'q', { spec: { hard }, status: { hard, used } }));
+  putPod(f, 'a');
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard, used: { 'requests.cpu': '500m' } });
+});

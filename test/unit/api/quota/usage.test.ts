@@ -115,5 +115,18 @@ test('a tally counts what comes, changes and goes', (t) => {
   t.true(tally.remove('b'));
   t.false(tally.remove('b'));
   t.is(usage(), 'count/pods=1,cpu=1,pods=1,requests.cpu=1');
-  t.is(tally.size, 1);
+  t.true(tally.has('a'));
+  t.false(tally.has('b'));
+});
+
+test('what a tally has not read it knows by name, and leaves out of the usage', (t) => {
+  const tally = new Tally(core('pods'), DIALECTS.orch);
+  tally.arrived('a');
+  tally.arrived('b');
+  t.is(tally.unreadCount, 2);
+  t.is(printed(tally.usage(NOW_MS, () => true)), '');
+  t.true(tally.put('a', ONE));
+  t.true(tally.remove('b'));
+  t.is(tally.unreadCount, 0);
+  t.is(printed(tally.usage(NOW_MS, () => true)), 'count/pods=1,cpu=1,pods=1,requests.cpu=1');
 });
