@@ -15,12 +15,23 @@ export function pieces(count: number): Quantity {
 
 /** The amounts of a stored resource list; what is no quantity is left out. */
 export function amountsOf(list: Readonly<Record<string, unknown>>): Amounts {
-  const amounts: Record<string, Quantity> = {};
-  for (const [name, value] of Object.entries(list)) {
-    const quantity = parseQuantity(typeof value === 'number' ? String(value) : asText(value));
-    if (quantity !== undefined) amounts[name] = quantity;
+  let amounts: Record<string, Quantity> | undefined;
+  for (const name of Object.keys(list)) {
+    const quantity = amountOf(list[name]);
+    if (quantity === undefined) continue;
+    amounts ??= {};
+    amounts[name] = quantity;
   }
-  return amounts;
+  return amounts ?? NO_AMOUNTS;
+}
+
+function amountOf(value: unknown): Quantity | undefined {
+  return parseQuantity(typeof value === 'number' ? String(value) : asText(value));
+}
+
+/** Whether a value is one that `amountsOf` keeps. */
+export function isAmount(value: unknown): boolean {
+  return amountOf(value) !== undefined;
 }
 
 /** What `amountsOf` reads. */
@@ -30,8 +41,11 @@ export function textsOf(amounts: Amounts): Readonly<Record<string, string>> {
 
 /** Every resource that either of them names. */
 export function sumOf(one: Amounts, other: Amounts): Amounts {
+  if (one === NO_AMOUNTS) return other;
+  if (other === NO_AMOUNTS) return one;
   const sum: Record<string, Quantity> = { ...one };
-  for (const [name, { nano, format }] of Object.entries(other)) {
+  for (const name of Object.keys(other)) {
+    const { nano, format } = other[name]!;
     const known = sum[name] ?? ZERO;
     sum[name] = { nano: known.nano + nano, format: known.nano === 0n ? format : known.format };
   }
@@ -51,9 +65,11 @@ export function largerOf(one: Amounts, other: Amounts): Amounts {
 /** What `next` has more than `before`; resources of which it has no more are left out. */
 export function increaseOf(next: Amounts, before: Amounts): Amounts {
   const increase: Record<string, Quantity> = {};
-  for (const [name, { nano, format }] of Object.entries(next)) {
-    const more = nano - (before[name]?.nano ?? 0n);
-    if (more > 0n) increase[name] = { nano: more, format };
+  for (const name of Object.keys(next)) {
+    const amount = next[name]!;
+    const known = before[name];
+    const more = known === undefined ? amount.nano : amount.nano - known.nano;
+    if (more > 0n) increase[name] = known === undefined ? amount : { nano: more, format: amount.format };
   }
   return increase;
 }

@@ -4,7 +4,7 @@ import type { Quantity } from '../../values/quantity.ts';
 import type { JsonObject } from '../json-value.ts';
 import { asTimeMs, partAt, partsAt, setNumberAt, textAt } from '../object-fields.ts';
 import { isExtendedResource } from '../validation/kinds/resource-amounts.ts';
-import { type Amounts, amountsOf, largerOf, NO_AMOUNTS, pieces, sumOf } from './amounts.ts';
+import { type Amounts, amountsOf, isAmount, largerOf, NO_AMOUNTS, pieces, sumOf } from './amounts.ts';
 
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'] as const;
 const HUGE_PAGES = 'hugepages-';
@@ -18,14 +18,14 @@ const COUNTED: ReadonlySet<string> = new Set([
   ...COMPUTE.map((name) => `limits.${name}`),
 ]);
 
-/** What every container has to say once a quota limits it. */
-const TO_BE_SAID: ReadonlySet<string> = new Set([
-  'cpu',
-  'memory',
-  'requests.cpu',
-  'requests.memory',
-  'limits.cpu',
-  'limits.memory',
+/** What every container has to say once a quota limits it, and where. */
+const TO_BE_SAID: ReadonlyMap<string, readonly ['requests' | 'limits', string]> = new Map([
+  ['cpu', ['requests', 'cpu']],
+  ['memory', ['requests', 'memory']],
+  ['requests.cpu', ['requests', 'cpu']],
+  ['requests.memory', ['requests', 'memory']],
+  ['limits.cpu', ['limits', 'cpu']],
+  ['limits.memory', ['limits', 'memory']],
 ]);
 
 /** Whether a name in a quota is one of a pod's. */
@@ -50,41 +50,55 @@ function isAlive(pod: JsonObject, nowMs: number): boolean {
 }
 
 export function podUsage(pod: JsonObject, dialect: Dialect, nowMs: number): Amounts {
-  const itself = { 'count/pods': pieces(1) };
-  if (!isAlive(pod, nowMs)) return itself;
+  const usage: Record<string, Quantity> = { 'count/pods': ONE };
+  if (!isAlive(pod, nowMs)) return usage;
+  usage.pods = ONE;
   const spec = partAt(pod, 'spec');
-  const total = (of: 'requests' | 'limits'): Amounts => {
-    const amounts = (list: string): Amounts[] =>
-      partsAt(spec, list).map((container) => amountsOf(partAt(partAt(container, 'resources'), of)));
-    // Containers run beside each other, after the initial ones have run one by one.
-    const running = amounts('initContainers').reduce(largerOf, amounts('containers').reduce(sumOf, NO_AMOUNTS));
-    return sumOf(running, amountsOf(partAt(spec, 'overhead')));
-  };
-  return { ...itself, ...computeUsage(total('requests'), total('limits'), dialect) };
-}
-
-function computeUsage(requests: Amounts, limits: Amounts, dialect: Dialect): Amounts {
-  const usage: Record<string, Quantity> = { pods: pieces(1) };
-  for (const name of COMPUTE) {
+  const limits = totalOf(spec, 'limits');
+  for (const [name, counted] of LIMITS) {
     const limit = limits[name];
-    if (limit !== undefined) usage[`limits.${name}`] = limit;
+    if (limit !== undefined) usage[counted] = limit;
   }
-  for (const [name, request] of Object.entries(requests)) {
+  const requests = totalOf(spec, 'requests');
+  for (const name of Object.keys(requests)) {
     const isPlain = name.startsWith(HUGE_PAGES) || (COMPUTE as readonly string[]).includes(name);
-    if (isPlain) usage[name] = request;
-    if (isPlain || isExtendedResource(name, dialect)) usage[REQUESTS + name] = request;
+    if (isPlain) usage[name] = requests[name]!;
+    if (isPlain || isExtendedResource(name, dialect)) usage[REQUESTS + name] = requests[name]!;
   }
   return usage;
 }
 
+const ONE = pieces(1);
+const LIMITS = COMPUTE.map((name) => [name, `limits.${name}`] as const);
+
+/** Containers run beside each other, after the initial ones have run one by one. */
+function totalOf(spec: JsonObject, of: 'requests' | 'limits'): Amounts {
+  let total = NO_AMOUNTS;
+  for (const container of partsAt(spec, 'containers')) total = sumOf(total, amountsIn(container, of));
+  for (const container of partsAt(spec, 'initContainers')) total = largerOf(total, amountsIn(container, of));
+  return spec.overhead === undefined ? total : sumOf(total, amountsOf(partAt(spec, 'overhead')));
+}
+
+function amountsIn(container: JsonObject, of: 'requests' | 'limits'): Amounts {
+  return amountsOf(partAt(partAt(container, 'resources'), of));
+}
+
 /** What some container of a pod leaves open although a quota limits it, in order. */
-export function unsaid(pod: JsonObject, limited: readonly string[], dialect: Dialect): readonly string[] {
-  const required = limited.filter((name) => TO_BE_SAID.has(name));
-  if (required.length === 0) return required;
+export function unsaid(pod: JsonObject, limited: readonly string[]): readonly string[] {
   const spec = partAt(pod, 'spec');
-  const said = [...partsAt(spec, 'containers'), ...partsAt(spec, 'initContainers')].map((container) => {
-    const resources = partAt(container, 'resources');
-    return computeUsage(amountsOf(partAt(resources, 'requests')), amountsOf(partAt(resources, 'limits')), dialect);
+  const open = limited.filter((name) => {
+    const path = TO_BE_SAID.get(name);
+    return (
+      path !== undefined &&
+      [CONTAINERS, INIT_CONTAINERS].some((list) => partsAt(spec, list).some((one) => !says(one, path)))
+    );
   });
-  return required.filter((name) => said.some((usage) => usage[name] === undefined)).sort();
+  return open.length < 2 ? open : open.sort();
+}
+
+const CONTAINERS = 'containers';
+const INIT_CONTAINERS = 'initContainers';
+
+function says(container: JsonObject, [of, resource]: readonly ['requests' | 'limits', string]): boolean {
+  return isAmount(partAt(partAt(container, 'resources'), of)[resource]);
 }

@@ -25,8 +25,20 @@ export interface Limits {
 export interface Range {
   readonly limits: readonly Limits[];
   /** What containers get that do not say. */
-  readonly defaultRequest: Amounts;
-  readonly defaultLimit: Amounts;
+  readonly defaultRequest: Standard;
+  readonly defaultLimit: Standard;
+}
+
+/** Amounts with the names of their resources in order. */
+export interface Standard {
+  readonly amounts: Amounts;
+  readonly names: readonly string[];
+}
+
+/** What a container asks for. */
+export interface Needs {
+  readonly requests: Amounts;
+  readonly limits: Amounts;
 }
 
 const NANO = 1_000_000_000n;
@@ -50,7 +62,11 @@ export function rangeOf(object: JsonObject): Range {
     defaultRequest = { ...defaultRequest, ...(partAt(limit, 'defaultRequest') as Amounts) };
     defaultLimit = { ...defaultLimit, ...(partAt(limit, 'default') as Amounts) };
   }
-  return { limits, defaultRequest, defaultLimit };
+  return { limits, defaultRequest: standardOf(defaultRequest), defaultLimit: standardOf(defaultLimit) };
+}
+
+function standardOf(amounts: Amounts): Standard {
+  return { amounts, names: Object.keys(amounts).sort() };
 }
 
 function boundsOf(amounts: JsonObject): readonly Bound[] {
@@ -62,12 +78,67 @@ function boundsOf(amounts: JsonObject): readonly Bound[] {
 /** What is wrong with requests and limits of something of the entry's type, one text each. */
 export function problemsOf({ type, min, max, ratio }: Limits, requests: Amounts, limits: Amounts): readonly string[] {
   if (min.length === 0 && max.length === 0 && ratio.length === 0) return NO_PROBLEMS;
+  if (isWithin({ min, max, ratio }, (resource, of) => knownNano(of === 'requests' ? requests : limits, resource)))
+    return NO_PROBLEMS;
   const found = [
     ...min.map((bound) => belowMin(type, bound, requests, limits)),
     ...max.map((bound) => aboveMax(type, bound, requests, limits)),
     ...ratio.map((bound) => aboveRatio(type, bound, requests, limits)),
   ];
   return found.filter((problem) => problem !== '');
+}
+
+/**
+ * Whether amounts are within the bounds for sure, whatever they are rounded to, which is told without texts and of nearly all. False:
+ * `problemsOf` tells.
+ */
+function isWithin(
+  { min, max, ratio }: Omit<Limits, 'type'>,
+  amountOf: (resource: string, of: keyof Needs) => bigint | undefined,
+): boolean {
+  if (ratio.length > 0) return false;
+  for (const { resource, nano } of min) {
+    const request = amountOf(resource, 'requests');
+    if (request === undefined || request < nano) return false;
+    const limit = amountOf(resource, 'limits');
+    if (limit !== undefined && limit < nano) return false;
+  }
+  for (const { resource, nano } of max) {
+    const limit = amountOf(resource, 'limits');
+    if (limit === undefined || limit > nano) return false;
+    const request = amountOf(resource, 'requests');
+    if (request !== undefined && request > nano) return false;
+  }
+  return true;
+}
+
+/** The same of all containers of a pod together, as `sumOf` and `largerOf` add them up. */
+export function isPodWithin(limits: Limits, containers: readonly Needs[], initial: readonly Needs[]): boolean {
+  return isWithin(limits, (resource, of) => {
+    let total = summedNano(containers, of, resource);
+    for (const one of initial) {
+      const nano = knownNano(one[of], resource);
+      if (nano !== undefined && (total === undefined || nano > total)) total = nano;
+    }
+    return total;
+  });
+}
+
+/** Undefined where one of them leaves the resource open. */
+function summedNano(all: readonly Needs[], of: keyof Needs, resource: string): bigint | undefined {
+  const unit = unitOf(resource);
+  let total: bigint | undefined;
+  for (const one of all) {
+    const nano = knownNano(one[of], resource);
+    if (nano === undefined) return undefined;
+    total = (total ?? 0n) + roundedUp(nano, unit) * unit;
+  }
+  return total;
+}
+
+function knownNano(amounts: Amounts, resource: string): bigint | undefined {
+  const text = amounts[resource];
+  return text === undefined ? undefined : nanoOf(text);
 }
 
 /** As `problemsOf`, of what has requests only. */
@@ -138,12 +209,16 @@ function roundedUp(nano: bigint, unit: bigint): bigint {
   return nano < 0n ? whole - 1n : whole + 1n;
 }
 
+function unitOf(resource: string): bigint {
+  return resource === 'cpu' ? MILLI : NANO;
+}
+
 /** The sum of what every one of them names; what one of them leaves open has no sum. */
 export function sumOf(all: readonly Amounts[]): Amounts {
   const sum: Record<string, string> = {};
   for (const resource of Object.keys(all[0] ?? {})) {
     if (!all.every((amounts) => amounts[resource] !== undefined)) continue;
-    const unit = resource === 'cpu' ? MILLI : NANO;
+    const unit = unitOf(resource);
     const total = all.reduce((so, amounts) => so + roundedUp(nanoOf(amounts[resource]!), unit) * unit, 0n);
     sum[resource] = formatQuantity({ nano: total, format: 'DecimalSI' });
   }

@@ -9,12 +9,15 @@ import { forbid } from '../forbid.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 import {
   type Amounts,
+  isPodWithin,
   type Limits,
   largerOf,
+  type Needs,
   problemsOf,
   type Range,
   rangeOf,
   requestProblemsOf,
+  type Standard,
   sumOf,
 } from './bounds.ts';
 
@@ -35,17 +38,15 @@ class LimitRanger implements AdmissionPlugin {
 
   readonly mutate = (attributes: Attributes): void => {
     if (attributes.type.plural !== 'pods') return;
-    for (const range of this.#rangesFor(attributes))
-      attributes.object = withDefaults(attributes.object, range, this.#annotation);
+    for (const range of this.#rangesFor(attributes)) setDefaults(attributes, range, this.#annotation);
   };
 
   readonly validate = (attributes: Attributes): void => {
     const { object, old, type } = attributes;
     if (old !== undefined && metadataOf(old).deletionTimestamp) return;
     for (const { limits } of this.#rangesFor(attributes)) {
-      const problems = limits.flatMap((one) =>
-        type.plural === 'pods' ? podProblems(one, object) : claimProblems(one, object),
-      );
+      const problems =
+        type.plural === 'pods' ? podProblems(limits, object) : limits.flatMap((one) => claimProblems(one, object));
       if (problems.length > 0) throw forbid(attributes, aggregated(problems));
     }
   };
@@ -63,65 +64,70 @@ function aggregated(problems: readonly string[]): string {
   return others.length === 0 ? first! : `[${[first, ...others].join(', ')}]`;
 }
 
-function withDefaults(pod: JsonObject, range: Range, annotation: string): JsonObject {
-  const { defaultRequest, defaultLimit } = range;
-  if (Object.keys(defaultRequest).length === 0 && Object.keys(defaultLimit).length === 0) return pod;
+/** Gives the containers of a pod what they do not say. */
+function setDefaults(attributes: Attributes, range: Range, annotation: string): void {
+  const { object } = attributes;
+  if (range.defaultRequest.names.length === 0 && range.defaultLimit.names.length === 0) return;
   const said: string[] = [];
-  const spec: Record<string, unknown> = { ...partAt(pod, 'spec') };
   for (const [list, spoken] of CONTAINERS) {
-    if (spec[list] === undefined) continue;
-    spec[list] = partsAt(spec, list).map((container) => {
-      const resources = partAt(container, 'resources');
-      const requests = filled(partAt(resources, 'requests') as Amounts, defaultRequest);
-      const limits = filled(partAt(resources, 'limits') as Amounts, defaultLimit);
-      const name = textAt(container, 'name');
-      if (requests.added.length > 0) said.push(`${requests.added.join(', ')} request for ${spoken} ${name}`);
-      if (limits.added.length > 0) said.push(`${limits.added.join(', ')} limit for ${spoken} ${name}`);
-      if (requests.added.length === 0 && limits.added.length === 0) return container;
-      return {
-        ...container,
-        resources: {
-          ...resources,
-          ...(Object.keys(limits.amounts).length === 0 ? undefined : { limits: limits.amounts }),
-          ...(Object.keys(requests.amounts).length === 0 ? undefined : { requests: requests.amounts }),
-        },
-      };
-    });
+    const before = partsAt(partAt(object, 'spec'), list);
+    const after = before.map((container) => withDefaults(container, spoken, range, said));
+    if (after.some((container, index) => container !== before[index])) attributes.ownSpec()[list] = after;
   }
-  if (said.length === 0) return pod;
-  const metadata = metadataOf(pod);
+  if (said.length === 0) return;
+  const metadata = metadataOf(object);
   const annotations = { ...metadata.annotations, [annotation]: `LimitRanger plugin set: ${said.join('; ')}` };
-  return { ...pod, metadata: { ...metadata, annotations }, spec };
+  attributes.object = { ...attributes.object, metadata: { ...metadata, annotations } };
 }
 
-/** The amounts with those of the standard that they leave open, and which those are. */
-function filled(own: Amounts, standard: Amounts): { readonly amounts: Amounts; readonly added: readonly string[] } {
-  const added = Object.keys(standard)
-    .filter((resource) => own[resource] === undefined)
-    .sort();
-  return { amounts: added.length === 0 ? own : { ...standard, ...own }, added };
+/** @param said takes what was given it. */
+function withDefaults(container: JsonObject, spoken: string, range: Range, said: string[]): JsonObject {
+  const resources = partAt(container, 'resources');
+  const requests = partAt(resources, 'requests') as Amounts;
+  const limits = partAt(resources, 'limits') as Amounts;
+  const addedRequests = missing(requests, range.defaultRequest);
+  const addedLimits = missing(limits, range.defaultLimit);
+  if (addedRequests.length === 0 && addedLimits.length === 0) return container;
+  const name = textAt(container, 'name');
+  const given: Record<string, unknown> = { ...resources };
+  if (addedRequests.length > 0) {
+    given.requests = { ...range.defaultRequest.amounts, ...requests };
+    said.push(`${addedRequests.join(', ')} request for ${spoken} ${name}`);
+  }
+  if (addedLimits.length > 0) {
+    given.limits = { ...range.defaultLimit.amounts, ...limits };
+    said.push(`${addedLimits.join(', ')} limit for ${spoken} ${name}`);
+  }
+  return { ...container, resources: given };
 }
 
-function podProblems(limits: Limits, pod: JsonObject): readonly string[] {
+/** The resources of the standard that amounts leave open. */
+function missing(own: Amounts, { names }: Standard): readonly string[] {
+  return names.every((resource) => own[resource] !== undefined)
+    ? NOTHING
+    : names.filter((resource) => own[resource] === undefined);
+}
+
+const NOTHING: readonly string[] = [];
+
+/** What is wrong with a pod by some of the limits of a range. */
+function podProblems(all: readonly Limits[], pod: JsonObject): readonly string[] {
   const spec = partAt(pod, 'spec');
-  const [containers, initial] = CONTAINERS.map(([list]) =>
-    partsAt(spec, list).map((container) => {
-      const resources = partAt(container, 'resources');
-      return { requests: partAt(resources, 'requests') as Amounts, limits: partAt(resources, 'limits') as Amounts };
-    }),
-  ) as [Needs[], Needs[]];
-  if (limits.type === 'Container')
-    return [...containers, ...initial].flatMap((one) => problemsOf(limits, one.requests, one.limits));
-  if (limits.type !== 'Pod') return [];
-  // Containers run beside each other, after the initial ones have run one by one.
-  const total = (of: keyof Needs): Amounts =>
-    initial.map((one) => one[of]).reduce(largerOf, sumOf(containers.map((one) => one[of])));
-  return problemsOf(limits, total('requests'), total('limits'));
+  const [containers, initial] = CONTAINERS.map(([list]) => partsAt(spec, list).map(needsOf)) as [Needs[], Needs[]];
+  return all.flatMap((limits) => {
+    if (limits.type === 'Container')
+      return [...containers, ...initial].flatMap((one) => problemsOf(limits, one.requests, one.limits));
+    if (limits.type !== 'Pod' || isPodWithin(limits, containers, initial)) return NOTHING;
+    // Containers run beside each other, after the initial ones have run one by one.
+    const total = (of: keyof Needs): Amounts =>
+      initial.map((one) => one[of]).reduce(largerOf, sumOf(containers.map((one) => one[of])));
+    return problemsOf(limits, total('requests'), total('limits'));
+  });
 }
 
-interface Needs {
-  readonly requests: Amounts;
-  readonly limits: Amounts;
+function needsOf(container: JsonObject): Needs {
+  const resources = partAt(container, 'resources');
+  return { requests: partAt(resources, 'requests') as Amounts, limits: partAt(resources, 'limits') as Amounts };
 }
 
 function claimProblems(limits: Limits, claim: JsonObject): readonly string[] {

@@ -14,6 +14,7 @@ import {
 import { unsaid } from '../../../../api/quota/pods.ts';
 import { isMetBy, requirementsOf, type ScopeRequirement, spoken } from '../../../../api/quota/scopes.ts';
 import { isMeasured, namesOf, usageOf } from '../../../../api/quota/usage.ts';
+import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { unnamedError } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { Attributes } from '../../attributes.ts';
@@ -29,7 +30,15 @@ export interface Quota {
   /** What is promised, and what is wanted but not yet counted. */
   readonly hard: Amounts;
   readonly wanted: readonly string[];
+  /** By types that have been asked about. */
+  readonly ofTypes: Map<KnownType, TypeNames>;
   readonly used: Amounts;
+}
+
+/** The names of a quota that objects of a type count for. */
+interface TypeNames {
+  readonly hard: readonly string[];
+  readonly wantsAny: boolean;
 }
 
 export function quotaOf(object: JsonObject, { name, revision }: { name: string; revision: number }): Quota {
@@ -42,8 +51,21 @@ export function quotaOf(object: JsonObject, { name, revision }: { name: string; 
     requirements: requirementsOf(spec),
     hard: amountsOf(partAt(status, 'hard')),
     wanted: Object.keys(partAt(spec, 'hard')),
+    ofTypes: new Map(),
     used: amountsOf(partAt(status, 'used')),
   };
+}
+
+function namesFor({ hard, wanted, ofTypes }: Quota, { type, dialect }: Attributes): TypeNames {
+  let names = ofTypes.get(type);
+  if (names === undefined) {
+    names = {
+      hard: namesOf(type, Object.keys(hard), dialect),
+      wantsAny: namesOf(type, wanted, dialect).length > 0,
+    };
+    ofTypes.set(type, names);
+  }
+  return names;
 }
 
 /** A quota that is committed with the write. */
@@ -71,23 +93,25 @@ export function chargesOf(
   added: Amounts,
   nowMs: number,
 ): readonly Charge[] {
-  const { type, object, dialect } = attributes;
+  const { type, object } = attributes;
   const isPod = type.group === '' && type.plural === 'pods';
   const about = quotas.filter(({ requirements }) =>
     requirements.every((requirement) => isPod && isMetBy(requirement, object)),
   );
-  const covering = about.map((quota) => ({ quota, names: namesOf(type, Object.keys(quota.hard), dialect) }));
-  const counting = covering.filter(({ names }) => names.length > 0);
-  for (const { quota, names } of counting) requireCountable(attributes, quota, names, isPod);
+  for (const quota of about) requireCountable(attributes, quota, namesFor(quota, attributes).hard, isPod);
   if (Object.keys(added).length === 0) return NO_CHARGES;
-  requireCovered(attributes, limited, new Set(counting.flatMap(({ names }) => names)), nowMs);
-  if (isPod) requireScopesCovered(object, limited, quotas);
+  if (limited.length > 0) {
+    const covered = new Set(about.flatMap((quota) => namesFor(quota, attributes).hard));
+    requireCovered(attributes, limited, covered, nowMs);
+    if (isPod) requireScopesCovered(object, limited, quotas);
+  }
   const charges: Charge[] = [];
-  for (const { quota, names } of covering) {
-    if (names.length > 0) {
+  for (const quota of about) {
+    const names = namesFor(quota, attributes);
+    if (names.hard.length > 0) {
       const used = usedAfter(attributes, quota, added);
       if (used !== undefined) charges.push({ quota, used });
-    } else if (namesOf(type, quota.wanted, dialect).length > 0) {
+    } else if (names.wantsAny) {
       // Nobody has counted for it yet. Who does must not miss this object: the quota changes under the count.
       charges.push({ quota, used: quota.used });
     }
@@ -95,8 +119,11 @@ export function chargesOf(
   return charges;
 }
 
+const NOTHING: readonly string[] = [];
+
 function requireCountable(attributes: Attributes, quota: Quota, names: readonly string[], isPod: boolean): void {
-  const missing = isPod ? unsaid(attributes.object, names, attributes.dialect) : [];
+  if (names.length === 0) return;
+  const missing = isPod ? unsaid(attributes.object, names) : NOTHING;
   if (missing.length > 0) throw forbid(attributes, `failed quota: ${quota.name}: must specify ${missing.join(',')}`);
   if (names.some((name) => quota.used[name] === undefined)) {
     const all = [...names].sort().join(',');
@@ -136,14 +163,15 @@ function requireScopesCovered(pod: JsonObject, limited: readonly LimitedResource
 
 /** Undefined: the write adds nothing that this quota counts. Throws 403. */
 function usedAfter(attributes: Attributes, quota: Quota, added: Amounts): Amounts | undefined {
-  const requested = masked(added, Object.keys(quota.hard));
+  const { hard } = quota;
+  const requested = masked(added, Object.keys(hard));
   const names = Object.keys(requested);
   if (names.length === 0) return undefined;
   const used = sumOf(quota.used, requested);
-  const exceeded = names.filter((name) => used[name]!.nano > quota.hard[name]!.nano);
-  if (exceeded.length === 0) return used;
-  const [asked, before, hard] = [requested, quota.used, quota.hard].map((all) => printed(masked(all, exceeded)));
-  throw forbid(attributes, `exceeded quota: ${quota.name}, requested: ${asked}, used: ${before}, limited: ${hard}`);
+  if (names.every((name) => used[name]!.nano <= hard[name]!.nano)) return used;
+  const exceeded = names.filter((name) => used[name]!.nano > hard[name]!.nano);
+  const [asked, before, limit] = [requested, quota.used, hard].map((all) => printed(masked(all, exceeded)));
+  throw forbid(attributes, `exceeded quota: ${quota.name}, requested: ${asked}, used: ${before}, limited: ${limit}`);
 }
 
 /** A quota as it is stored when that much of it is used. */
@@ -153,9 +181,11 @@ export function withUsed({ object, used: before }: Quota, used: Amounts): JsonOb
 }
 
 /** True where one of the quotas counts such objects, or is to. */
-export function isAnyAbout({ type, dialect }: Attributes, quotas: Iterable<Quota>): boolean {
-  for (const { hard, wanted } of quotas)
-    if (namesOf(type, Object.keys(hard), dialect).length > 0 || namesOf(type, wanted, dialect).length > 0) return true;
+export function isAnyAbout(attributes: Attributes, quotas: Iterable<Quota>): boolean {
+  for (const quota of quotas) {
+    const { hard, wantsAny } = namesFor(quota, attributes);
+    if (hard.length > 0 || wantsAny) return true;
+  }
   return false;
 }
 
