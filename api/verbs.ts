@@ -62,6 +62,9 @@ export function verbOfMethod(method: string): Verb | '' {
   }
 }
 
+/** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
+export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
 /** Methods whose requests have a body. */
 export const METHODS_WITH_BODY: ReadonlySet<string> = new Set(
   [...WRITE_VERBS].map((verb) => VERBS[verb as Verb].method),

@@ -20,14 +20,13 @@ const TEXT_FORM = /[/+](json|yaml)$/;
 /** The event with its bodies, as far as its level has them, and what the request is about as its body says. */
 export function readEvent(unread: UnreadAuditEvent, schema: Schema): AuditEvent {
   if (unread.requestBody === undefined && unread.responseBody === undefined) return unread;
-  const { requestBody, responseBody, ...event } = unread;
-  const { level } = event;
+  const { requestBody, responseBody, request, ...event } = unread;
+  const { level, objectRef } = request;
   const requestObject = requestBody && jsonOf(requestBody, schema);
   const responseObject = responseBody && jsonOf(responseBody, schema);
   return {
     ...event,
-    texts: undefined,
-    objectRef: event.objectRef && completed(event.objectRef, requestObject),
+    request: { ...request, texts: undefined, objectRef: objectRef && completed(objectRef, requestObject) },
     requestObject: isAtLeast(level, 'Request') ? requestObject : undefined,
     responseObject: isAtLeast(level, 'RequestResponse') ? responseObject : undefined,
   };

@@ -1,7 +1,7 @@
 // Where audit events go: the log and the webhook. Each says them in its version of the audit group, and cuts those that are too
 // large for it. When they are written is audit.ts's.
 import { type AuditEvent, legacyLine, truncated } from '../../api/audit/event.ts';
-import { type AuditVersion, eventListText, eventSayer } from '../../api/audit/event-text.ts';
+import { type AuditVersion, eventListText, eventSayer, type TextParts } from '../../api/audit/event-text.ts';
 import { isAtLeast } from '../../config/audit-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Random, Timers } from '../../runtime/environment.ts';
@@ -50,9 +50,13 @@ export class LogSink implements AuditSink {
 
   write(events: readonly AuditEvent[]): undefined {
     if (this.#sayer.isWhole) {
-      let lines = '';
-      for (const event of events) lines += `${this.#isLegacy ? legacyLine(event) : this.#sayer.say(event)}\n`;
-      this.#append(lines);
+      const parts: string[] = [];
+      for (const event of events) {
+        if (this.#isLegacy) parts.push(legacyLine(event));
+        else this.#sayer.say(event, parts);
+        parts.push('\n');
+      }
+      this.#append(parts.join(''));
       return;
     }
     for (const group of this.#sayer.fitting(events)) {
@@ -148,8 +152,8 @@ interface SaidEvent {
 class Sayer {
   /** Nothing is cut, so that every event is said as it is. */
   readonly isWhole: boolean;
-  /** JSON. */
-  readonly say: (event: AuditEvent) => string;
+  /** As JSON. */
+  readonly say: (event: AuditEvent, parts: TextParts) => void;
   readonly #form: EventForm;
 
   constructor(form: EventForm) {
@@ -161,8 +165,14 @@ class Sayer {
   /** The events as they are said, in groups that are not too large. */
   fitting(events: readonly AuditEvent[]): readonly (readonly SaidEvent[])[] {
     const { truncation } = this.#form;
-    const said = events.map((event) => ({ event, said: this.say(event) }));
+    const said = events.map((event) => ({ event, said: this.#text(event) }));
     return truncation === undefined ? [said] : this.#grouped(said, truncation);
+  }
+
+  #text(event: AuditEvent): string {
+    const parts: TextParts = [];
+    this.say(event, parts);
+    return parts.join('');
   }
 
   #grouped(events: readonly SaidEvent[], { eventBytesMax, batchBytesMax }: TruncationLimits): readonly SaidEvent[][] {
@@ -174,7 +184,7 @@ class Sayer {
       let bytes = Buffer.byteLength(one.said);
       if (bytes > eventBytesMax && hasBodies(one.event)) {
         const event = truncated(one.event, dialect.spell);
-        one = { event, said: this.say(event) };
+        one = { event, said: this.#text(event) };
         bytes = Buffer.byteLength(one.said);
       }
       if (bytes > eventBytesMax) {
@@ -193,6 +203,6 @@ class Sayer {
   }
 }
 
-function hasBodies({ level }: AuditEvent): boolean {
-  return isAtLeast(level, 'Request');
+function hasBodies({ request }: AuditEvent): boolean {
+  return isAtLeast(request.level, 'Request');
 }

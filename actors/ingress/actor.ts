@@ -114,7 +114,11 @@ function auditOf({ audit, options }: ServerSettings): IngressOptions['audit'] {
   const { auditLogPath, auditLogMode, auditWebhookMode } = options;
   const waitsForWebhook = audit.webhook !== undefined && auditWebhookMode !== 'batch';
   const waitsForLog = auditLogPath !== '' && auditLogMode !== 'batch';
-  return { policy: audit.policy, waits: waitsForWebhook ? 'each' : waitsForLog ? 'together' : 'none' };
+  return {
+    policy: audit.policy,
+    waits: waitsForWebhook ? 'each' : waitsForLog ? 'together' : 'none',
+    isStrict: [auditLogMode, auditWebhookMode].includes('blocking-strict'),
+  };
 }
 
 /** Undefined where no proxy is believed. */

@@ -2,45 +2,62 @@
 // policy for every request there are two of them for each, and what they cost is what auditing costs. Pure.
 import type { User } from '../authorization/attributes.ts';
 import { microTimeOf } from '../object-meta.ts';
-import type { AuditEvent, AuditedObject, AuditedStatus, RequestTexts } from './event.ts';
+import type { AuditEvent, AuditedObject, AuditedRequest, AuditedStatus, RequestTexts } from './event.ts';
 
 export type AuditVersion = 'v1' | 'v1beta1' | 'v1alpha1';
 
 const ALPHA: AuditVersion = 'v1alpha1';
 
+/** Takes the parts of a text, in order: joined once, they leave nothing behind that each addition would. */
+export type TextParts = string[];
+
 /** Says events in one version of the audit group `group`, as JSON, without the members that they have nothing for. */
-export function eventSayer(version: AuditVersion, group: string): (event: AuditEvent) => string {
+export function eventSayer(version: AuditVersion, group: string): (event: AuditEvent, parts: TextParts) => void {
   const beginning = `{"kind":"Event","apiVersion":${quoted(`${group}/${version}`)}`;
-  return (event) => {
-    const { level, auditID, stage, impersonatedUser, objectRef } = event;
-    const { asked, from, about } = event.texts ?? requestTexts(event);
-    let text = beginning;
-    if (version !== 'v1') text += `,"metadata":{"creationTimestamp":"${time(event.receivedMs)}"}`;
-    text += `,"level":"${level}"`;
-    if (version !== 'v1') text += `,"timestamp":"${time(event.stageMs)}"`;
-    text += `,"auditID":${quoted(auditID)},"stage":"${stage}"${asked}`;
-    if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`;
-    text += from;
-    text += version === ALPHA && objectRef !== undefined ? aboutText(version, objectRef) : about;
-    if (event.responseStatus !== undefined) text += `,"responseStatus":${statusText(event.responseStatus)}`;
-    if (event.requestObject !== undefined) text += `,"requestObject":${JSON.stringify(event.requestObject)}`;
-    if (event.responseObject !== undefined) text += `,"responseObject":${JSON.stringify(event.responseObject)}`;
-    text += `,"requestReceivedTimestamp":"${microTime(event.receivedMs)}","stageTimestamp":"${microTime(event.stageMs)}"`;
-    return `${text}${annotationsText(event.annotations)}}`;
+  const isOld = version !== 'v1';
+  return (event, parts) => {
+    const { request, stage, stageMs, impersonatedUser, responseStatus } = event;
+    const { level, auditID, objectRef, receivedMs } = request;
+    const { asked, from, about } = request.texts ?? requestTexts(request);
+    parts.push(beginning);
+    if (isOld) parts.push(',"metadata":{"creationTimestamp":"', time(receivedMs), '"}');
+    parts.push(',"level":"', level);
+    if (isOld) parts.push('","timestamp":"', time(stageMs));
+    parts.push('","auditID":', quoted(auditID), ',"stage":"', stage, '"', asked);
+    if (impersonatedUser !== undefined) parts.push(',"impersonatedUser":', userText(impersonatedUser));
+    parts.push(from, version === ALPHA && objectRef !== undefined ? aboutText(version, objectRef) : about);
+    if (responseStatus !== undefined) parts.push(',"responseStatus":', statusText(responseStatus));
+    const { requestObject, responseObject, annotations } = event;
+    if (requestObject !== undefined) parts.push(',"requestObject":', JSON.stringify(requestObject));
+    if (responseObject !== undefined) parts.push(',"responseObject":', JSON.stringify(responseObject));
+    parts.push(',"requestReceivedTimestamp":"', microTime(receivedMs), '","stageTimestamp":"', microTime(stageMs));
+    parts.push('"', annotationsText(annotations), '}');
   };
 }
 
 /** See RequestTexts. */
 export function requestTexts(
-  of: Pick<AuditEvent, 'requestURI' | 'verb' | 'user' | 'sourceIPs' | 'userAgent' | 'objectRef'>,
+  of: Pick<AuditedRequest, 'requestURI' | 'verb' | 'user' | 'sourceIPs' | 'userAgent' | 'objectRef'>,
 ): RequestTexts {
   const { requestURI, verb, user, sourceIPs, userAgent, objectRef } = of;
-  const addresses = sourceIPs.length > 0 ? `,"sourceIPs":${list(sourceIPs)}` : '';
+  const who = user === null ? '{}' : userText(user);
   return {
-    asked: `,"requestURI":${quoted(requestURI)},"verb":${quoted(verb)},"user":${user === null ? '{}' : userText(user)}`,
-    from: userAgent === '' ? addresses : `${addresses},"userAgent":${quoted(userAgent)}`,
+    asked: `,"requestURI":${quoted(requestURI)},"verb":${quoted(verb)},"user":${who}`,
+    from: fromText(sourceIPs, userAgent),
     about: objectRef === undefined ? '' : aboutText('v1', objectRef),
   };
+}
+
+/** Requests of one client come behind each other, and their addresses are the same list as long as that is so. */
+let lastFrom: { readonly sourceIPs: readonly string[]; readonly userAgent: string; readonly text: string } | undefined;
+
+function fromText(sourceIPs: readonly string[], userAgent: string): string {
+  if (lastFrom?.sourceIPs !== sourceIPs || lastFrom.userAgent !== userAgent) {
+    const addresses = sourceIPs.length > 0 ? `,"sourceIPs":${list(sourceIPs)}` : '';
+    const text = userAgent === '' ? addresses : `${addresses},"userAgent":${quoted(userAgent)}`;
+    lastFrom = { sourceIPs, userAgent, text };
+  }
+  return lastFrom.text;
 }
 
 /** Several of them, as a webhook is sent them. */

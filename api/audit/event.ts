@@ -30,51 +30,58 @@ export interface RequestTexts {
   readonly about: string;
 }
 
-export interface AuditEvent {
+/** What all events of a request say of it. */
+export interface AuditedRequest {
   /** Undefined: made from the members below. */
-  readonly texts?: RequestTexts | undefined;
+  readonly texts: RequestTexts | undefined;
   readonly level: AuditLevel;
   readonly auditID: string;
-  readonly stage: AuditStage;
   /** With the query. */
   readonly requestURI: string;
   readonly verb: string;
   /** Null: nobody knows them. */
   readonly user: User | null;
-  readonly impersonatedUser: User | undefined;
   readonly sourceIPs: readonly string[];
   readonly userAgent: string;
   readonly objectRef: AuditedObject | undefined;
+  /** Wall time. */
+  readonly receivedMs: number;
+}
+
+export interface AuditEvent {
+  readonly request: AuditedRequest;
+  readonly stage: AuditStage;
+  /** Wall time. */
+  readonly stageMs: number;
+  readonly impersonatedUser: User | undefined;
   readonly responseStatus: AuditedStatus | undefined;
   /** As a JSON value; undefined: it is not recorded. */
   readonly requestObject: unknown;
   readonly responseObject: unknown;
-  /** Wall time. */
-  readonly receivedMs: number;
-  readonly stageMs: number;
   readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** The line of text of `--audit-log-format=legacy`. */
 export function legacyLine(event: AuditEvent): string {
-  const { user, impersonatedUser, objectRef, responseStatus, sourceIPs } = event;
+  const { request, impersonatedUser, responseStatus } = event;
+  const { user, objectRef, sourceIPs } = request;
   const quoted = (text: string): string => JSON.stringify(text);
   const groupsOf = ({ groups }: User): string => quoted(groups.map(quoted).join(','));
   const isKnown = user !== null && user.name !== '';
   const words = [
-    `id=${quoted(event.auditID)}`,
+    `id=${quoted(request.auditID)}`,
     `stage=${quoted(event.stage)}`,
     `ip=${quoted(sourceIPs[0] ?? '<unknown>')}`,
-    `method=${quoted(event.verb)}`,
+    `method=${quoted(request.verb)}`,
     `user=${quoted(isKnown ? user.name : '<none>')}`,
     `groups=${isKnown && user.groups.length > 0 ? groupsOf(user) : '"<none>"'}`,
     `as=${quoted(impersonatedUser === undefined ? '<self>' : impersonatedUser.name)}`,
     `asgroups=${impersonatedUser === undefined ? '"<lookup>"' : groupsOf(impersonatedUser)}`,
     `namespace=${quoted(objectRef?.namespace || '<none>')}`,
-    `uri=${quoted(event.requestURI)}`,
+    `uri=${quoted(request.requestURI)}`,
     `response="${responseStatus === undefined ? '<deferred>' : (responseStatus.code ?? 0)}"`,
   ];
-  return `${new Date(event.receivedMs).toISOString()} AUDIT: ${words.join(' ')}`;
+  return `${new Date(request.receivedMs).toISOString()} AUDIT: ${words.join(' ')}`;
 }
 
 const TRUNCATED = 'audit.@group/truncated';

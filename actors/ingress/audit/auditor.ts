@@ -7,6 +7,7 @@ import { auditDecision } from '../../../api/audit/policy.ts';
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { internalError } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
+import { SAFE_METHODS } from '../../../api/verbs.ts';
 import { AUDIT_LEVELS, type AuditLevel, type AuditPolicy, isAtLeast } from '../../../config/audit-policy.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
@@ -19,13 +20,15 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { ResponseWithHeaders } from '../pipeline/response-with-headers.ts';
 import { BodyCapture, CapturedResponse } from './captured-response.ts';
 import { type AuditWaits, EventGroups } from './event-groups.ts';
-import { HeldBytes, HeldResponse } from './held-response.ts';
-import { type ArrivedEvent, type EventTaker, RequestAudit } from './request-audit.ts';
+import { type Held, HeldBytes, HeldResponse } from './held-response.ts';
+import { type EventTaker, RequestAudit } from './request-audit.ts';
 
 /** Plain data. */
 export interface AuditSettings {
   readonly policy: AuditPolicy;
   readonly waits: AuditWaits;
+  /** A request is refused whose event a backend has not that must have it: it is known before it is served. */
+  readonly isStrict: boolean;
 }
 
 interface AuditorParts extends AuditSettings {
@@ -60,6 +63,9 @@ export class Auditor implements EventTaker {
   readonly #groups: EventGroups;
   #lastAnswer: Readonly<Record<string, string>> | undefined;
   readonly #heldBytes = new HeldBytes();
+  /** Both events of a read are written together: a service is sent one after the other. */
+  readonly #gathersReads: boolean;
+  readonly #sourceIPs = new SourceIPs();
   #awaited: Awaited | undefined;
 
   constructor(parts: AuditorParts) {
@@ -79,7 +85,8 @@ export class Auditor implements EventTaker {
     this.#events = events;
     this.#rejected = rejected;
     this.#lostEvents = lost;
-    const { context, waits, audit, requestTimeoutMs } = parts;
+    const { context, waits, isStrict, audit, requestTimeoutMs } = parts;
+    this.#gathersReads = waits === 'together' && !isStrict;
     const onLost = (count: number): void => this.#lost(count);
     this.#groups = new EventGroups({ waits, audit, timers: context.timers, requestTimeoutMs, onLost });
   }
@@ -94,32 +101,42 @@ export class Auditor implements EventTaker {
     const auditID = request.header('audit-id').slice(0, AUDIT_ID_LENGTH_MAX) || exchange.requestId;
     // Whoever is not let in has an event at the beginning of the answer alone.
     const isHeld = this.#parts.waits !== 'none' && !longRunning && user !== null;
-    const held = isHeld ? new HeldResponse(exchange.response, this.#heldBytes) : undefined;
+    const header = ['Audit-Id', auditID] as const;
+    const held = isHeld ? new HeldResponse(exchange.response, this.#heldBytes, header, this.#groups.flush) : undefined;
     const capture = isAtLeast(decision.level, 'RequestResponse') && !longRunning ? new BodyCapture() : undefined;
-    const arrived: ArrivedEvent = {
-      auditID,
+    const said = {
       requestURI: request.query === '' ? request.path : `${request.path}?${request.query}`,
       verb: access.verb,
       user,
-      sourceIPs: sourceIps(request),
+      sourceIPs: this.#sourceIPs.of(request),
       userAgent: userAgentOf(request),
       objectRef: access.isResource ? objectOf(access) : undefined,
-      receivedMs: clock.nowMs() - Math.round(clock.monotonicMs() - startedMs),
     };
     const requestBody = requestBodyOf(exchange, access, decision.level);
     const audit = new RequestAudit({
-      decision,
-      arrived,
-      // What a body says of its object is not known yet.
-      texts: requestBody === undefined ? requestTexts(arrived) : undefined,
+      omitStages: decision.omitStages,
+      request: {
+        // What a body says of its object is not known yet.
+        texts: requestBody === undefined ? requestTexts(said) : undefined,
+        level: decision.level,
+        auditID,
+        requestURI: said.requestURI,
+        verb: said.verb,
+        user,
+        sourceIPs: said.sourceIPs,
+        userAgent: said.userAgent,
+        objectRef: said.objectRef,
+        receivedMs: clock.nowMs() - Math.round(clock.monotonicMs() - startedMs),
+      },
       isRefused: user === null,
       isLongRunning: longRunning,
+      isHarmless: held !== undefined && this.#gathersReads && SAFE_METHODS.has(request.method),
       requestBody,
       responseBody: capture,
-      release: held?.release,
+      held,
       taker: this,
     });
-    const named = new ResponseWithHeaders(held ?? exchange.response, [['Audit-Id', auditID]]);
+    const named = held ?? new ResponseWithHeaders(exchange.response, [header]);
     exchange.response = capture === undefined ? named : new CapturedResponse(named, capture);
     exchange.audit = audit;
     return audit;
@@ -159,9 +176,9 @@ export class Auditor implements EventTaker {
     return this.#parts.context.clock.nowMs();
   }
 
-  send(event: UnreadAuditEvent, settled?: () => void): void {
+  send(event: UnreadAuditEvent, held?: Held): void {
     this.#events.add(1);
-    void this.#groups.add(event, settled);
+    void this.#groups.add(event, held);
   }
 
   /** Answers whose end is held back. */
@@ -251,9 +268,25 @@ function userAgentOf(request: HttpRequest): string {
   return text.length > USER_AGENT_LENGTH_MAX ? `${text.slice(0, USER_AGENT_LENGTH_MAX)}...TRUNCATED` : text;
 }
 
-/** As proxies say it, and last where the connection comes from. */
-function sourceIps(request: HttpRequest): readonly string[] {
-  const forwarded = request.header('x-forwarded-for');
+/** Where requests come from, as proxies say it, and last where the connection comes from. */
+class SourceIPs {
+  #last: readonly string[] = [];
+
+  /** The same list for requests behind each other that come straight from one address. */
+  of(request: HttpRequest): readonly string[] {
+    const forwarded = request.header('x-forwarded-for');
+    const real = request.header('x-real-ip');
+    const { remoteAddress } = request;
+    if (forwarded === '' && real === '') {
+      if (this.#last[0] !== remoteAddress) this.#last = remoteAddress === '' ? [] : [remoteAddress];
+      return this.#last;
+    }
+    const addresses = forwardedFor(forwarded, real.trim());
+    return remoteAddress === '' || addresses.at(-1) === remoteAddress ? addresses : [...addresses, remoteAddress];
+  }
+}
+
+function forwardedFor(forwarded: string, real: string): readonly string[] {
   const addresses =
     forwarded === ''
       ? []
@@ -261,10 +294,7 @@ function sourceIps(request: HttpRequest): readonly string[] {
           .split(',', FORWARDED_MAX)
           .map((part) => part.trim())
           .filter(isIp);
-  const real = request.header('x-real-ip').trim();
-  if (real !== '' && isIp(real) && !addresses.includes(real)) addresses.push(real);
-  const { remoteAddress } = request;
-  return remoteAddress === '' || addresses.at(-1) === remoteAddress ? addresses : [...addresses, remoteAddress];
+  return real !== '' && isIp(real) && !addresses.includes(real) ? [...addresses, real] : addresses;
 }
 
 function isIp(text: string): boolean {

@@ -4,6 +4,7 @@ import type { Ref } from '../../../runtime/actor.ts';
 import type { Timer, Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import type { AuditProtocol, UnreadAuditEvent } from '../../audit/protocol.ts';
+import type { Held } from './held-response.ts';
 
 /** Which backends requests wait for: none; one that takes events together; one that is sent each by itself, so that none waits for others. */
 export type AuditWaits = 'none' | 'together' | 'each';
@@ -25,8 +26,8 @@ const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
 
 class Group {
   readonly events: UnreadAuditEvent[] = [];
-  /** Who goes on when the events have come to something, whatever that is. */
-  readonly waiting: (() => void)[] = [];
+  /** Who goes on when the events have come to something. */
+  readonly waiting: Held[] = [];
   bytes = 0;
   /** Whether whoever must have them has them. Rejects where the audit actor has not said. */
   readonly kept: Promise<boolean>;
@@ -54,16 +55,16 @@ export class EventGroups {
     this.#groupMax = { none: UNAWAITED_MAX, together: Number.POSITIVE_INFINITY, each: 1 }[parts.waits];
   }
 
-  /** How many wait for what becomes of their events (`settled`). */
+  /** How many wait for what becomes of their events. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Takes an event; see `Group.kept`. Calls `settled` when it has come to something. */
-  add(event: UnreadAuditEvent, settled?: () => void): Promise<boolean> {
+  /** Takes an event; see `Group.kept`. Releases what is held for it when it has come to something. */
+  add(event: UnreadAuditEvent, held?: Held): Promise<boolean> {
     const group = this.#gathering ?? this.#begin();
-    if (settled !== undefined) {
-      group.waiting.push(settled);
+    if (held !== undefined) {
+      group.waiting.push(held);
       this.#waiting++;
     }
     const bytes = bytesOf(event);
@@ -89,7 +90,7 @@ export class EventGroups {
     if (waiting.length === 0) return;
     const goOn = (): void => {
       this.#waiting -= waiting.length;
-      for (const settled of waiting) settled();
+      for (const held of waiting) held.release();
     };
     group.kept.then(goOn, goOn);
   };
@@ -114,7 +115,8 @@ export class EventGroups {
   async #ask(events: readonly UnreadAuditEvent[], bytes: number): Promise<boolean> {
     const { audit, requestTimeoutMs, onLost } = this.#parts;
     try {
-      return (await audit.ask<'keep'>({ type: 'keep', events }, { deadlineMs: requestTimeoutMs })).isKept;
+      // A log on this thread has them before this returns: nothing that is sent after it can be ahead of it.
+      return (await audit.askSoon<'keep'>({ type: 'keep', events }, { deadlineMs: requestTimeoutMs })).isKept;
     } catch (error) {
       // What took too long is with the audit actor, which goes on trying, and counts what it loses.
       if (!isOrchError(error, 'DeadlineExceeded')) onLost(events.length);

@@ -1,5 +1,5 @@
 // A response whose end is held back until it is let go: where requests wait for their audit events, whoever has been answered can rely
-// on it that the answer is recorded. Everything before the end goes through as it is.
+// on it that the answer is recorded. Everything before the end goes through as it is, once what has been recorded so far is on its way.
 import type { HeaderList, HttpResponse } from '../../../transport/http.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
 
@@ -32,27 +32,50 @@ export class HeldBytes {
   }
 }
 
-export class HeldResponse implements HttpResponse {
+/** What waits for an event to be recorded. */
+export interface Held {
+  /** The event has come to something, whatever that is. */
+  release(): void;
+}
+
+export class HeldResponse implements HttpResponse, Held {
   readonly #response: HttpResponse;
   readonly #bytes: HeldBytes;
-  /** What is held back, where it is bytes. */
-  #held: Uint8Array | undefined;
-  #end: (() => void) | undefined;
+  readonly #header: readonly [name: string, value: string];
+  readonly #beforeStart: () => void;
   #isFree = false;
+  /** Which call is held back, and what it was given. */
+  #call: 'none' | 'respond' | 'end' = 'none';
+  #status = 0;
+  #headers: HeaderList = [];
+  #body: Uint8Array | string | undefined;
+  #holdsBytes = false;
 
-  constructor(response: HttpResponse, bytes: HeldBytes) {
+  /**
+   * @param header goes out with every answer.
+   * @param beforeStart is called before anything goes out of an answer whose end is held.
+   */
+  constructor(
+    response: HttpResponse,
+    bytes: HeldBytes,
+    header: readonly [name: string, value: string],
+    beforeStart: () => void,
+  ) {
     this.#response = response;
     this.#bytes = bytes;
+    this.#header = header;
+    this.#beforeStart = beforeStart;
   }
 
   /** What was held back goes out, and nothing more is. */
-  readonly release = (): void => {
+  release(): void {
     this.#isFree = true;
-    const end = this.#end;
-    this.#end = undefined;
-    end?.();
+    const call = this.#call;
+    this.#call = 'none';
+    if (call === 'respond') this.#response.respond(this.#status, this.#headers, this.#body!);
+    else if (call === 'end') this.#response.end(this.#body as Uint8Array | undefined);
     this.#letGo();
-  };
+  }
 
   get aborted(): boolean {
     return this.#response.aborted;
@@ -63,19 +86,25 @@ export class HeldResponse implements HttpResponse {
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
+    const all = [...headers, this.#header];
     if (this.#isFree) {
-      this.#response.respond(status, headers, body);
+      this.#response.respond(status, all, body);
       return;
     }
-    const copy = typeof body === 'string' ? body : this.#hold(body);
-    this.#end = () => this.#response.respond(status, headers, copy);
+    this.#call = 'respond';
+    this.#status = status;
+    this.#headers = all;
+    this.#hold(body);
   }
 
   start(status: number, headers: HeaderList, isVerbatim?: boolean): void {
-    this.#response.start(status, headers, isVerbatim);
+    this.#beforeStart();
+    this.#response.start(status, [...headers, this.#header], isVerbatim);
   }
 
+  /** The answer to a handshake has no room for the header. */
   startWebSocket(protocol: string, framing: MessageFraming): void {
+    this.#beforeStart();
     this.#response.startWebSocket(protocol, framing);
   }
 
@@ -92,25 +121,26 @@ export class HeldResponse implements HttpResponse {
       this.#response.end(last);
       return;
     }
-    const copy = last && this.#hold(last);
-    this.#end = () => this.#response.end(copy);
+    this.#call = 'end';
+    this.#hold(last);
   }
 
   abort(): void {
-    this.#end = undefined;
+    this.#call = 'none';
     this.#letGo();
     this.#response.abort();
   }
 
-  #hold(bytes: Uint8Array): Uint8Array {
+  #hold(body: Uint8Array | string | undefined): void {
     this.#letGo();
-    this.#held = this.#bytes.hold(bytes);
-    return this.#held;
+    this.#holdsBytes = body instanceof Uint8Array;
+    this.#body = body instanceof Uint8Array ? this.#bytes.hold(body) : body;
   }
 
   #letGo(): void {
-    if (this.#held === undefined) return;
-    this.#held = undefined;
+    this.#body = undefined;
+    if (!this.#holdsBytes) return;
+    this.#holdsBytes = false;
     this.#bytes.giveBack();
   }
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../api/status/failures.ts';
 import { forbiddenAccess } from '../../../api/status/forbidden-access.ts';
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
-import { METHODS_WITH_BODY } from '../../../api/verbs.ts';
+import { METHODS_WITH_BODY, SAFE_METHODS } from '../../../api/verbs.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import type { Timer } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
@@ -42,9 +42,6 @@ import type { RequestMetrics } from './request-metrics.ts';
 import { ResponseWithHeaders } from './response-with-headers.ts';
 import type { Seat } from './seat.ts';
 import { logIfSlow } from './slow-requests.ts';
-
-/** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export interface PipelineParts {
   readonly context: ActorContext;

@@ -5,7 +5,8 @@ import type { AuditEvent } from '../../../api/audit/event.ts';
 
 const LIMITS: BatchLimits = { bufferMax: 10, batchMax: 3, waitMs: 0, throttle: undefined, underWayMax: 1 };
 
-const eventsOf = (ids: string): readonly AuditEvent[] => [...ids].map((auditID) => ({ auditID }) as AuditEvent);
+const eventsOf = (ids: string): readonly AuditEvent[] =>
+  [...ids].map((auditID) => ({ request: { auditID } }) as AuditEvent);
 
 /** A backend that answers as `answer` does, and what it was sent, a text a batch. */
 function harness(
@@ -20,7 +21,7 @@ function harness(
       name: 'log',
       isImmediate,
       write(events) {
-        sent.push(events.map(({ auditID }) => auditID).join(''));
+        sent.push(events.map(({ request }) => request.auditID).join(''));
         return answer();
       },
       close: () => Promise.resolve(),

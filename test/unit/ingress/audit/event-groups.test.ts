@@ -11,7 +11,7 @@ interface Sent {
 
 const eventOf = (auditID: string, bodyBytes = 0): UnreadAuditEvent =>
   ({
-    auditID,
+    request: { auditID },
     requestBody: bodyBytes === 0 ? undefined : { contentType: '', bytes: new Uint8Array(bodyBytes) },
   }) as unknown as UnreadAuditEvent;
 
@@ -22,11 +22,11 @@ function harness(waits: AuditWaits, answer: () => Promise<{ isKept: boolean }> =
   const turns: (() => void)[] = [];
   const state = { lost: 0, isFull: false };
   const take = ({ type, events }: { type: string; events: readonly UnreadAuditEvent[] }): void => {
-    sent.push({ type, ids: events.map(({ auditID }) => auditID) });
+    sent.push({ type, ids: events.map(({ request }) => request.auditID) });
     for (const { requestBody } of events) if (requestBody !== undefined) bodies.push(requestBody.bytes.length);
   };
   const audit = {
-    ask: (message: Parameters<typeof take>[0]) => {
+    askSoon: (message: Parameters<typeof take>[0]) => {
       take(message);
       return answer();
     },
@@ -146,7 +146,7 @@ test('whoever waits for an audit event goes on once, whatever becomes of it', as
   const { groups, endTurn } = harness('together', () => answers.shift()!);
   for (const _ of [1, 2]) {
     const went: string[] = [];
-    const kept = ['a', 'b'].map((id) => groups.add(eventOf(id), () => void went.push(id)));
+    const kept = ['a', 'b'].map((id) => groups.add(eventOf(id), { release: () => void went.push(id) }));
     t.is(groups.waiting, 2);
     endTurn();
     t.deepEqual(went, []);

@@ -1,24 +1,33 @@
 // When the end of an answer goes out whose audit event is waited for.
 import test from 'ava';
 import type { UnreadAuditEvent } from '../../../../actors/audit/protocol.ts';
-import { HeldBytes, HeldResponse } from '../../../../actors/ingress/audit/held-response.ts';
+import { type Held, HeldBytes, HeldResponse } from '../../../../actors/ingress/audit/held-response.ts';
 import { RequestAudit, type RequestAuditParts } from '../../../../actors/ingress/audit/request-audit.ts';
 import type { HttpResponse } from '../../../../transport/http.ts';
 
 /** A held response, and what has gone out of it. */
+const HEADER = ['Audit-Id', 'a'] as const;
+
 function held(bytes = new HeldBytes()) {
   const sent: string[] = [];
+  const headersSent: unknown[] = [];
   const text = (bytes: Uint8Array | string | undefined): string => Buffer.from(bytes ?? '').toString();
   const response = {
     aborted: false,
-    respond: (status: number, _headers: unknown, body: Uint8Array | string) =>
-      void sent.push(`${status} ${text(body)}`),
-    start: (status: number) => void sent.push(`start ${status}`),
+    respond: (status: number, headers: unknown, body: Uint8Array | string) => {
+      headersSent.push(headers);
+      sent.push(`${status} ${text(body)}`);
+    },
+    start: (status: number, headers: unknown) => {
+      headersSent.push(headers);
+      sent.push(`start ${status}`);
+    },
     write: (bytes: Uint8Array) => sent.push(text(bytes)) > 0,
     end: (last?: Uint8Array) => void sent.push(`end ${text(last)}`),
     abort: () => void sent.push('abort'),
   } as unknown as HttpResponse;
-  return { response: new HeldResponse(response, bytes), sent };
+  const flush = (): void => void sent.push('flush');
+  return { response: new HeldResponse(response, bytes, HEADER, flush), sent, headersSent };
 }
 
 test('a whole answer is held back as it was given, and goes out once', (t) => {
@@ -37,9 +46,19 @@ test('of an answer in pieces the end alone is held back', (t) => {
   response.start(200, []);
   response.write(Buffer.from('one'));
   response.end(Buffer.from('last'));
-  t.deepEqual(sent, ['start 200', 'one']);
+  t.deepEqual(sent, ['flush', 'start 200', 'one']);
   response.release();
-  t.deepEqual(sent, ['start 200', 'one', 'end last']);
+  t.deepEqual(sent, ['flush', 'start 200', 'one', 'end last']);
+});
+
+test('every answer has the header beside its own', (t) => {
+  const [whole, inPieces, late] = [held(), held(), held()];
+  whole.response.respond(200, [['A', '1']], 'body');
+  whole.response.release();
+  inPieces.response.start(200, [['A', '1']]);
+  late.response.release();
+  late.response.respond(200, [['A', '1']], 'body');
+  for (const { headersSent } of [whole, inPieces, late]) t.deepEqual(headersSent, [[['A', '1'], HEADER]]);
 });
 
 test('nothing is held back of an answer that was let go before, nor of one that was cut off', (t) => {
@@ -75,21 +94,23 @@ test('answers that are held at the same time keep their bytes, however many and 
 
 /** A request that is recorded, with what its event does when it has been taken. */
 function recorded(more: Partial<RequestAuditParts>) {
-  const settle: ((() => void) | undefined)[] = [];
+  const settle: (Held | undefined)[] = [];
   let released = 0;
   const parts = {
-    decision: { level: 'Metadata', omitStages: [] },
-    arrived: { auditID: 'a', verb: 'get', receivedMs: 0 },
+    omitStages: [],
+    request: { level: 'Metadata', auditID: 'a', verb: 'get', receivedMs: 0 },
     isRefused: false,
     isLongRunning: false,
     requestBody: undefined,
     responseBody: undefined,
-    release: () => {
-      released++;
+    held: {
+      release: () => {
+        released++;
+      },
     },
     taker: {
       nowMs: () => 5,
-      send: (_event: UnreadAuditEvent, settled?: () => void) => void settle.push(settled),
+      send: (_event: UnreadAuditEvent, held?: Held) => void settle.push(held),
       keep: () => undefined,
     },
     ...more,
@@ -103,12 +124,12 @@ test('the end of an answer waits until its event has come to something', (t) => 
   audit.started(200);
   audit.ended();
   t.is(released(), 0);
-  for (const settled of settle) settled?.();
+  for (const held of settle) held?.release();
   t.is(released(), 1);
 });
 
 test('the end of an answer that has no event waits for nothing', (t) => {
-  const { audit, released } = recorded({ decision: { level: 'Metadata', omitStages: ['ResponseComplete'] } });
+  const { audit, released } = recorded({ omitStages: ['ResponseComplete'] });
   audit.started(200);
   audit.ended();
   t.is(released(), 1);
@@ -131,6 +152,6 @@ test('an answer that came before the body goes out before the body', async (t) =
   late.audit.ended();
   t.is(late.released(), 0);
   await requestBody;
-  for (const settled of late.settle) settled?.();
+  for (const held of late.settle) held?.release();
   t.is(late.released(), 1);
 });

@@ -6,8 +6,8 @@ import { RequestAudit, type RequestAuditParts } from '../../../../actors/ingress
 function recording(omitStages: readonly string[] = []) {
   const events: UnreadAuditEvent[] = [];
   const parts = {
-    decision: { level: 'Metadata', omitStages },
-    arrived: { auditID: 'a', verb: 'get', receivedMs: 0 },
+    omitStages,
+    request: { level: 'Metadata', auditID: 'a', verb: 'get', receivedMs: 0 },
     isRefused: false,
     isLongRunning: false,
     requestBody: undefined,
