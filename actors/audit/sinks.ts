@@ -1,7 +1,7 @@
 // Where audit events go: the log and the webhook. Each says them in its version of the audit group, and cuts those that are too
 // large for it. When they are written is audit.ts's.
 import { type AuditEvent, legacyLine, truncated } from '../../api/audit/event.ts';
-import { type AuditVersion, eventListText, eventSayer, type TextParts } from '../../api/audit/event-text.ts';
+import { type AuditVersion, eventListText, eventSayer, TextParts } from '../../api/audit/event-text.ts';
 import { isAtLeast } from '../../config/audit-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Random, Timers } from '../../runtime/environment.ts';
@@ -38,6 +38,7 @@ export class LogSink implements AuditSink {
   readonly isImmediate = true;
   readonly #sayer: Sayer;
   readonly #isLegacy: boolean;
+  readonly #text = new TextParts();
   readonly #append: (text: string) => void;
   readonly #closeFile: () => Promise<void>;
 
@@ -50,13 +51,13 @@ export class LogSink implements AuditSink {
 
   write(events: readonly AuditEvent[]): undefined {
     if (this.#sayer.isWhole) {
-      const parts: string[] = [];
+      const text = this.#text;
       for (const event of events) {
-        if (this.#isLegacy) parts.push(legacyLine(event));
-        else this.#sayer.say(event, parts);
-        parts.push('\n');
+        if (this.#isLegacy) text.add(legacyLine(event));
+        else this.#sayer.say(event, text);
+        text.add('\n');
       }
-      this.#append(parts.join(''));
+      this.#append(text.take());
       return;
     }
     for (const group of this.#sayer.fitting(events)) {
@@ -153,7 +154,8 @@ class Sayer {
   /** Nothing is cut, so that every event is said as it is. */
   readonly isWhole: boolean;
   /** As JSON. */
-  readonly say: (event: AuditEvent, parts: TextParts) => void;
+  readonly say: (event: AuditEvent, text: TextParts) => void;
+  readonly #parts = new TextParts();
   readonly #form: EventForm;
 
   constructor(form: EventForm) {
@@ -170,9 +172,8 @@ class Sayer {
   }
 
   #text(event: AuditEvent): string {
-    const parts: TextParts = [];
-    this.say(event, parts);
-    return parts.join('');
+    this.say(event, this.#parts);
+    return this.#parts.take();
   }
 
   #grouped(events: readonly SaidEvent[], { eventBytesMax, batchBytesMax }: TruncationLimits): readonly SaidEvent[][] {

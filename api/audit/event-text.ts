@@ -8,30 +8,62 @@ export type AuditVersion = 'v1' | 'v1beta1' | 'v1alpha1';
 
 const ALPHA: AuditVersion = 'v1alpha1';
 
-/** Takes the parts of a text, in order: joined once, they leave nothing behind that each addition would. */
-export type TextParts = string[];
+/** Parts beyond these are given back with their text. */
+const PARTS_KEPT_MAX = 16 * 1024;
+
+/**
+ * Takes the parts of a text and joins them once, which leaves nothing behind that each addition would; its room is used again for
+ * the next text.
+ */
+export class TextParts {
+  #parts: string[] = [];
+  #count = 0;
+
+  add(part: string): void {
+    this.#parts[this.#count++] = part;
+  }
+
+  /** The text of all parts; the next one begins with none. */
+  take(): string {
+    const parts = this.#parts.slice(0, this.#count);
+    this.#count = 0;
+    if (this.#parts.length > PARTS_KEPT_MAX) this.#parts = [];
+    return parts.join('');
+  }
+}
 
 /** Says events in one version of the audit group `group`, as JSON, without the members that they have nothing for. */
-export function eventSayer(version: AuditVersion, group: string): (event: AuditEvent, parts: TextParts) => void {
+export function eventSayer(version: AuditVersion, group: string): (event: AuditEvent, text: TextParts) => void {
   const beginning = `{"kind":"Event","apiVersion":${quoted(`${group}/${version}`)}`;
   const isOld = version !== 'v1';
-  return (event, parts) => {
-    const { request, stage, stageMs, impersonatedUser, responseStatus } = event;
+  return (event, text) => {
+    const { request, stage, stageMs, impersonatedUser, responseStatus, requestObject, responseObject } = event;
     const { level, auditID, objectRef, receivedMs } = request;
     const { asked, from, about } = request.texts ?? requestTexts(request);
-    parts.push(beginning);
-    if (isOld) parts.push(',"metadata":{"creationTimestamp":"', time(receivedMs), '"}');
-    parts.push(',"level":"', level);
-    if (isOld) parts.push('","timestamp":"', time(stageMs));
-    parts.push('","auditID":', quoted(auditID), ',"stage":"', stage, '"', asked);
-    if (impersonatedUser !== undefined) parts.push(',"impersonatedUser":', userText(impersonatedUser));
-    parts.push(from, version === ALPHA && objectRef !== undefined ? aboutText(version, objectRef) : about);
-    if (responseStatus !== undefined) parts.push(',"responseStatus":', statusText(responseStatus));
-    const { requestObject, responseObject, annotations } = event;
-    if (requestObject !== undefined) parts.push(',"requestObject":', JSON.stringify(requestObject));
-    if (responseObject !== undefined) parts.push(',"responseObject":', JSON.stringify(responseObject));
-    parts.push(',"requestReceivedTimestamp":"', microTime(receivedMs), '","stageTimestamp":"', microTime(stageMs));
-    parts.push('"', annotationsText(annotations), '}');
+    text.add(beginning);
+    if (isOld) text.add(`,"metadata":{"creationTimestamp":"${time(receivedMs)}"}`);
+    text.add(',"level":"');
+    text.add(level);
+    if (isOld) text.add(`","timestamp":"${time(stageMs)}`);
+    text.add('","auditID":');
+    addQuoted(text, auditID);
+    text.add(',"stage":"');
+    text.add(stage);
+    text.add('"');
+    text.add(asked);
+    if (impersonatedUser !== undefined) text.add(`,"impersonatedUser":${userText(impersonatedUser)}`);
+    text.add(from);
+    text.add(version === ALPHA && objectRef !== undefined ? newAboutText(version, objectRef) : about);
+    if (responseStatus !== undefined) text.add(statusText(responseStatus));
+    if (requestObject !== undefined) text.add(`,"requestObject":${JSON.stringify(requestObject)}`);
+    if (responseObject !== undefined) text.add(`,"responseObject":${JSON.stringify(responseObject)}`);
+    text.add(',"requestReceivedTimestamp":"');
+    text.add(microTime(receivedMs));
+    text.add('","stageTimestamp":"');
+    text.add(microTime(stageMs));
+    text.add('"');
+    text.add(annotationsText(event.annotations));
+    text.add('}');
   };
 }
 
@@ -40,17 +72,57 @@ export function requestTexts(
   of: Pick<AuditedRequest, 'requestURI' | 'verb' | 'user' | 'sourceIPs' | 'userAgent' | 'objectRef'>,
 ): RequestTexts {
   const { requestURI, verb, user, sourceIPs, userAgent, objectRef } = of;
-  const who = user === null ? '{}' : userText(user);
+  const uri = PLAIN.test(requestURI) ? `,"requestURI":"${requestURI}"` : `,"requestURI":${JSON.stringify(requestURI)}`;
   return {
-    asked: `,"requestURI":${quoted(requestURI)},"verb":${quoted(verb)},"user":${who}`,
+    asked: uri + whoText(verb, user),
     from: fromText(sourceIPs, userAgent),
-    about: objectRef === undefined ? '' : aboutText('v1', objectRef),
+    about: objectRef === undefined ? '' : aboutText(objectRef),
   };
 }
 
-/** Requests of one client come behind each other, and their addresses are the same list as long as that is so. */
+// Requests behind each other have much in common: what was made last of each kind is made again only where it is another.
+
+let lastWho: { readonly verb: string; readonly user: User | null; readonly text: string } | undefined;
+
+/** Who asks again is the same object as long as the authenticator remembers them. */
+function whoText(verb: string, user: User | null): string {
+  if (lastWho?.user !== user || lastWho.verb !== verb)
+    lastWho = { verb, user, text: `,"verb":${quoted(verb)},"user":${user === null ? '{}' : userText(user)}` };
+  return lastWho.text;
+}
+
+let lastAbout: { readonly of: AuditedObject; readonly before: string; readonly after: string } | undefined;
+
+/** Of objects that differ by their names alone, what stands around those. */
+function aboutText(of: AuditedObject): string {
+  if (of.name === '' || !PLAIN.test(of.name)) return newAboutText('v1', of);
+  if (lastAbout === undefined || !isAlike(lastAbout.of, of)) {
+    const [before = '', after, ...others] = newAboutText('v1', { ...of, name: MARK }).split(MARK_TEXT);
+    // What else has the mark in it is said anew each time.
+    if (after === undefined || others.length > 0) return newAboutText('v1', of);
+    lastAbout = { of, before, after };
+  }
+  return lastAbout.before + of.name + lastAbout.after;
+}
+
+const MARK = '\u0001';
+const MARK_TEXT = JSON.stringify(MARK).slice(1, -1);
+
+function isAlike(one: AuditedObject, other: AuditedObject): boolean {
+  return (
+    one.resource === other.resource &&
+    one.namespace === other.namespace &&
+    one.apiVersion === other.apiVersion &&
+    one.apiGroup === other.apiGroup &&
+    one.subresource === other.subresource &&
+    one.uid === other.uid &&
+    one.resourceVersion === other.resourceVersion
+  );
+}
+
 let lastFrom: { readonly sourceIPs: readonly string[]; readonly userAgent: string; readonly text: string } | undefined;
 
+/** The addresses of requests of one client are the same list. */
 function fromText(sourceIPs: readonly string[], userAgent: string): string {
   if (lastFrom?.sourceIPs !== sourceIPs || lastFrom.userAgent !== userAgent) {
     const addresses = sourceIPs.length > 0 ? `,"sourceIPs":${list(sourceIPs)}` : '';
@@ -65,7 +137,6 @@ export function eventListText(version: AuditVersion, group: string, items: reado
   return `{"kind":"EventList","apiVersion":${quoted(`${group}/${version}`)},"metadata":{},"items":[${items.join()}]}`;
 }
 
-/** Whoever asks again is the same object as long as the authenticator remembers them. */
 const userTexts = new WeakMap<User, string>();
 
 function userText(user: User): string {
@@ -85,7 +156,7 @@ function newUserText({ name, uid, groups, extra }: User): string {
   return `${text}}`;
 }
 
-function aboutText(version: AuditVersion, of: AuditedObject): string {
+function newAboutText(version: AuditVersion, of: AuditedObject): string {
   const { resource, namespace, name, uid, apiGroup, apiVersion, resourceVersion, subresource } = of;
   let text = `,"objectRef":{"resource":${quoted(resource)}`;
   if (namespace !== '') text += `,"namespace":${quoted(namespace)}`;
@@ -99,11 +170,19 @@ function aboutText(version: AuditVersion, of: AuditedObject): string {
   return `${text}}`;
 }
 
+const codeTexts = new Map<number, string>();
+/** Of HTTP (RFC 9110 section 15). */
+const CODE_MAX = 599;
+
 /** Of most answers nothing but the code. */
 function statusText(of: AuditedStatus): string {
   const { code, status, message, reason, details } = of;
   const isCode = status === undefined && message === undefined && reason === undefined && details === undefined;
-  return isCode && code !== undefined ? `{"metadata":{},"code":${code}}` : JSON.stringify({ metadata: {}, ...of });
+  const known = isCode && code !== undefined ? codeTexts.get(code) : undefined;
+  if (known !== undefined) return known;
+  const text = `,"responseStatus":${JSON.stringify({ metadata: {}, ...of })}`;
+  if (isCode && code !== undefined && code <= CODE_MAX) codeTexts.set(code, text);
+  return text;
 }
 
 /** Requests that are admitted for the same reason share them. */
@@ -135,6 +214,16 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** As JSON has a text. Most are plain: no more than looked at. */
 function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+function addQuoted(text: TextParts, part: string): void {
+  if (!PLAIN.test(part)) {
+    text.add(JSON.stringify(part));
+    return;
+  }
+  text.add('"');
+  text.add(part);
+  text.add('"');
 }
 
 /** Moments that were said lately, by their last bits. Events of a request come within few milliseconds, and of many requests at once. */

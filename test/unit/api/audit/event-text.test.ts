@@ -1,7 +1,13 @@
 // What is said of events, beside the same made by way of an object, for events of every shape that a seed makes.
 import test from 'ava';
 import type { AuditEvent } from '../../../../api/audit/event.ts';
-import { type AuditVersion, eventListText, eventSayer, requestTexts } from '../../../../api/audit/event-text.ts';
+import {
+  type AuditVersion,
+  eventListText,
+  eventSayer,
+  requestTexts,
+  TextParts,
+} from '../../../../api/audit/event-text.ts';
 import type { User } from '../../../../api/authorization/attributes.ts';
 import { SeededRandom } from '../../../../runtime/simulation/seeded-random.ts';
 
@@ -18,10 +24,12 @@ const TEXTS = [
   '\u007f\u2028',
 ];
 
+/** One for all, as sinks have it. */
+const PARTS = new TextParts();
+
 function said(say: ReturnType<typeof eventSayer>, event: AuditEvent): string {
-  const parts: string[] = [];
-  say(event, parts);
-  return parts.join('');
+  say(event, PARTS);
+  return PARTS.take();
 }
 
 class Events {
@@ -151,6 +159,22 @@ test('audit events of a request whose texts were made once are said as without t
         said(say, event),
       );
     }
+  }
+});
+
+test('objects of one kind are said by their names, also where another of their members looks like the mark of one', (t) => {
+  const event = new Events(3).next();
+  const about = { resource: 'pods', namespace: 'n', uid: '', apiGroup: '', apiVersion: 'v1', resourceVersion: '' };
+  for (const [name, subresource] of [
+    ['a', ''],
+    ['b', ''],
+    ['b', 'status'],
+    ['c', '\u0001'],
+    ['d', '\u0001'],
+    ['"', ''],
+  ] as const) {
+    const { about: text } = requestTexts({ ...event.request, objectRef: { ...about, name, subresource } });
+    t.deepEqual(JSON.parse(`{${text.slice(1)}}`), { objectRef: withoutNothing({ ...about, name, subresource }) });
   }
 });
 
