@@ -1,5 +1,6 @@
 // How the versions of the audit group say an event. The JSON is put together here member by member, not by way of an object: with a
 // policy for every request there are two of them for each, and what they cost is what auditing costs. Pure.
+import type { AuditLevel, AuditStage } from '../../config/audit-policy.ts';
 import type { User } from '../authorization/attributes.ts';
 import { microTimeOf } from '../object-meta.ts';
 import type { AuditEvent, AuditedObject, AuditedRequest, AuditedStatus, RequestTexts } from './event.ts';
@@ -34,22 +35,24 @@ export class TextParts {
 
 /** Says events in one version of the audit group `group`, as JSON, without the members that they have nothing for. */
 export function eventSayer(version: AuditVersion, group: string): (event: AuditEvent, text: TextParts) => void {
-  const beginning = `{"kind":"Event","apiVersion":${quoted(`${group}/${version}`)}`;
-  const isOld = version !== 'v1';
+  const beginnings = new Map<AuditLevel, string>();
+  const beginningOf = (level: AuditLevel): string => {
+    let text = beginnings.get(level);
+    if (text === undefined) {
+      text = `{"kind":"Event","apiVersion":${quoted(`${group}/${version}`)},"level":"${level}"`;
+      beginnings.set(level, text);
+    }
+    return text;
+  };
   return (event, text) => {
-    const { request, stage, stageMs, impersonatedUser, responseStatus, requestObject, responseObject } = event;
-    const { level, auditID, objectRef, receivedMs } = request;
+    const { request, stage, impersonatedUser, responseStatus, requestObject, responseObject } = event;
+    const { level, objectRef } = request;
     const { asked, from, about } = request.texts ?? requestTexts(request);
-    text.add(beginning);
-    if (isOld) text.add(`,"metadata":{"creationTimestamp":"${time(receivedMs)}"}`);
-    text.add(',"level":"');
-    text.add(level);
-    if (isOld) text.add(`","timestamp":"${time(stageMs)}`);
-    text.add('","auditID":');
-    addQuoted(text, auditID);
-    text.add(',"stage":"');
-    text.add(stage);
-    text.add('"');
+    text.add(beginningOf(level));
+    if (version !== 'v1') text.add(oldTimes(event));
+    text.add(',"auditID":');
+    text.add(quoted(request.auditID));
+    text.add(STAGES[stage]);
     text.add(asked);
     if (impersonatedUser !== undefined) text.add(`,"impersonatedUser":${userText(impersonatedUser)}`);
     text.add(from);
@@ -57,14 +60,33 @@ export function eventSayer(version: AuditVersion, group: string): (event: AuditE
     if (responseStatus !== undefined) text.add(statusText(responseStatus));
     if (requestObject !== undefined) text.add(`,"requestObject":${JSON.stringify(requestObject)}`);
     if (responseObject !== undefined) text.add(`,"responseObject":${JSON.stringify(responseObject)}`);
-    text.add(',"requestReceivedTimestamp":"');
-    text.add(microTime(receivedMs));
-    text.add('","stageTimestamp":"');
-    text.add(microTime(stageMs));
-    text.add('"');
+    text.add(timesText(request.receivedMs, event.stageMs));
     text.add(annotationsText(event.annotations));
     text.add('}');
   };
+}
+
+const STAGES: Readonly<Record<AuditStage, string>> = {
+  RequestReceived: ',"stage":"RequestReceived"',
+  ResponseStarted: ',"stage":"ResponseStarted"',
+  ResponseComplete: ',"stage":"ResponseComplete"',
+  Panic: ',"stage":"Panic"',
+};
+
+/** What the versions before v1 say besides. */
+function oldTimes({ request, stageMs }: AuditEvent): string {
+  return `,"metadata":{"creationTimestamp":"${time(request.receivedMs)}"},"timestamp":"${time(stageMs)}"`;
+}
+
+let lastTimes = { receivedMs: Number.NaN, stageMs: Number.NaN, text: '' };
+
+/** Many events come within a millisecond. */
+function timesText(receivedMs: number, stageMs: number): string {
+  if (lastTimes.receivedMs !== receivedMs || lastTimes.stageMs !== stageMs) {
+    const text = `,"requestReceivedTimestamp":"${microTime(receivedMs)}","stageTimestamp":"${microTime(stageMs)}"`;
+    lastTimes = { receivedMs, stageMs, text };
+  }
+  return lastTimes.text;
 }
 
 /** See RequestTexts. */
@@ -214,16 +236,6 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** As JSON has a text. Most are plain: no more than looked at. */
 function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
-}
-
-function addQuoted(text: TextParts, part: string): void {
-  if (!PLAIN.test(part)) {
-    text.add(JSON.stringify(part));
-    return;
-  }
-  text.add('"');
-  text.add(part);
-  text.add('"');
 }
 
 /** Moments that were said lately, by their last bits. Events of a request come within few milliseconds, and of many requests at once. */

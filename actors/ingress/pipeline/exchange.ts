@@ -1,5 +1,5 @@
 // One request on its way through the pipeline: what arrived, what has been found out about it, and its one answer.
-import type { User } from '../../../api/authorization/attributes.ts';
+import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import type { Query } from '../../../api/query.ts';
 import type { RequestInfo } from '../../../api/request-info.ts';
 import type { Series } from '../../../runtime/metrics.ts';
@@ -59,6 +59,8 @@ export class Exchange implements Arrival {
   readonly longRunning: boolean;
   /** Set by authentication. */
   user: User = NOBODY;
+  /** What authorization is asked about, once it has been. */
+  access: AccessAttributes | undefined = undefined;
   /** When it was found out whose it is and whether they may; undefined: not yet. */
   admittedMs: number | undefined = undefined;
   /** When it was let through to be worked on; undefined: not yet. */

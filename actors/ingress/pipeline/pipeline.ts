@@ -322,7 +322,12 @@ function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
 }
 
 /** What authorization is asked about. */
-function accessOf({ info, request }: Exchange): AccessAttributes {
+function accessOf(exchange: Exchange): AccessAttributes {
+  exchange.access ??= newAccess(exchange);
+  return exchange.access;
+}
+
+function newAccess({ info, request }: Exchange): AccessAttributes {
   if (!info.isResource) return pathAccess(info.verb, info.path);
   const { verb, group, version, resource, subresource, name } = info;
   const namespace = authorizationNamespace(info);
