@@ -4,6 +4,7 @@
 import type { AuditEvent } from '../../api/audit/event.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Soon } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { Batches, type BatchLimits } from './batches.ts';
 import { readEvent } from './bodies.ts';
@@ -70,12 +71,16 @@ class Audit implements Actor<AuditProtocol> {
       case 'events':
         void this.#take(message.events);
         return;
-      case 'keep':
-        this.#take(message.events).then(
-          (isKept) => reply.send({ isKept }),
-          (error: unknown) => reply.fail(error),
-        );
+      case 'keep': {
+        const taken = this.#take(message.events);
+        if (!(taken instanceof Promise)) reply.send({ isKept: taken });
+        else
+          taken.then(
+            (isKept) => reply.send({ isKept }),
+            (error: unknown) => reply.fail(error),
+          );
         return;
+      }
       default:
         unreachable(message);
     }
@@ -95,32 +100,57 @@ class Audit implements Actor<AuditProtocol> {
     return { sink, mode, batches };
   }
 
-  /** False: a backend that must have it has not. */
-  async #take(unread: readonly UnreadAuditEvent[]): Promise<boolean> {
+  /** Gives events to the backends, one after the other. False: one that must have them has not. */
+  #take(unread: readonly UnreadAuditEvent[]): Soon<boolean> {
     const events = unread.map((one) => readEvent(one, this.#schema));
-    let isKept = true;
-    for (const { sink, mode, batches } of this.#routes) {
-      if (batches !== undefined) batches.add(events, (at) => bytesOf(unread[at]!));
-      else if (!(await this.#write(sink, events)) && mode === 'blocking-strict') isKept = false;
-    }
-    return isKept;
+    return this.#takeFrom(0, unread, events, true);
   }
 
-  async #write(sink: AuditSink, events: readonly AuditEvent[]): Promise<boolean> {
+  #takeFrom(
+    first: number,
+    unread: readonly UnreadAuditEvent[],
+    events: readonly AuditEvent[],
+    wereKept: boolean,
+  ): Soon<boolean> {
+    let areKept = wereKept;
+    for (let index = first; index < this.#routes.length; index++) {
+      const { sink, mode, batches } = this.#routes[index]!;
+      if (batches !== undefined) {
+        batches.add(events, (at) => bytesOf(unread[at]!));
+        continue;
+      }
+      const mayLack = mode !== 'blocking-strict';
+      const written = this.#write(sink, events);
+      if (written instanceof Promise)
+        return written.then((has) => this.#takeFrom(index + 1, unread, events, areKept && (has || mayLack)));
+      areKept &&= written || mayLack;
+    }
+    return areKept;
+  }
+
+  /** False: the backend has not taken them. */
+  #write(sink: AuditSink, events: readonly AuditEvent[]): Soon<boolean> {
     if (this.#waiting >= WAITING_MAX) {
       this.#lost('buffered', events.length, 'too many events wait for a backend');
       return false;
     }
-    this.#waiting += events.length;
-    try {
-      await sink.write(events);
-      return true;
-    } catch (error) {
+    const failed = (error: unknown): boolean => {
       this.#lost(sink.name, events.length, reasonOf(error));
       return false;
-    } finally {
-      this.#waiting -= events.length;
+    };
+    let writing: Promise<void> | undefined;
+    try {
+      writing = sink.write(events);
+    } catch (error) {
+      return failed(error);
     }
+    if (writing === undefined) return true;
+    this.#waiting += events.length;
+    return writing
+      .then(() => true, failed)
+      .finally(() => {
+        this.#waiting -= events.length;
+      });
   }
 
   #lost(plugin: string, count: number, reason: string): void {

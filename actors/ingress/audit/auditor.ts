@@ -178,7 +178,7 @@ export class Auditor implements EventTaker {
 
   send(event: UnreadAuditEvent, held?: Held): void {
     this.#events.add(1);
-    void this.#groups.add(event, held);
+    this.#groups.add(event, held);
   }
 
   /** Answers whose end is held back. */
@@ -188,8 +188,11 @@ export class Auditor implements EventTaker {
 
   keep(event: UnreadAuditEvent): Promise<void> | undefined {
     this.#events.add(1);
-    const kept = this.#groups.add(event);
-    if (this.#parts.waits === 'none') return undefined;
+    if (this.#parts.waits === 'none') {
+      this.#groups.add(event);
+      return undefined;
+    }
+    const kept = this.#groups.keep(event);
     if (this.#awaited?.kept !== kept) this.#awaited = this.#await(kept);
     this.#awaited.requests++;
     return this.#awaited.isOver;

@@ -3,6 +3,7 @@
 import type { Ref } from '../../../runtime/actor.ts';
 import type { Timer, Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
+import type { Soon } from '../../../runtime/soon.ts';
 import type { AuditProtocol, UnreadAuditEvent } from '../../audit/protocol.ts';
 import type { Held } from './held-response.ts';
 
@@ -29,16 +30,23 @@ class Group {
   /** Who goes on when the events have come to something. */
   readonly waiting: Held[] = [];
   bytes = 0;
-  /** Whether whoever must have them has them. Rejects where the audit actor has not said. */
-  readonly kept: Promise<boolean>;
-  settle!: (kept: boolean | Promise<boolean>) => void;
+  #kept: Promise<boolean> | undefined;
+  #settle: ((kept: Soon<boolean>) => void) | undefined;
 
-  constructor() {
-    this.kept = new Promise((resolve) => {
-      this.settle = resolve;
-    });
-    // Most events are waited for by nobody.
-    this.kept.catch(() => {});
+  /** Whether whoever must have them has them. Rejects where the audit actor has not said. */
+  get kept(): Promise<boolean> {
+    if (this.#kept === undefined) {
+      this.#kept = new Promise((resolve) => {
+        this.#settle = resolve;
+      });
+      // Who asks may go away meanwhile.
+      this.#kept.catch(() => {});
+    }
+    return this.#kept;
+  }
+
+  settle(kept: Soon<boolean>): void {
+    this.#settle?.(kept);
   }
 }
 
@@ -60,8 +68,17 @@ export class EventGroups {
     return this.#waiting;
   }
 
-  /** Takes an event; see `Group.kept`. Releases what is held for it when it has come to something. */
-  add(event: UnreadAuditEvent, held?: Held): Promise<boolean> {
+  /** Takes an event; answers as `Group.kept`. */
+  keep(event: UnreadAuditEvent): Promise<boolean> {
+    const group = this.#gathering ?? this.#begin();
+    // Asked before the event may go.
+    const { kept } = group;
+    this.add(event);
+    return kept;
+  }
+
+  /** Takes an event. Releases what is held for it when it has come to something. */
+  add(event: UnreadAuditEvent, held?: Held): void {
     const group = this.#gathering ?? this.#begin();
     if (held !== undefined) {
       group.waiting.push(held);
@@ -75,7 +92,6 @@ export class EventGroups {
     }
     group.events.push(fits ? event : { ...event, requestBody: undefined, responseBody: undefined });
     if (group.events.length >= this.#groupMax) this.flush();
-    return group.kept;
   }
 
   /** What has been gathered goes now. */
@@ -85,14 +101,14 @@ export class EventGroups {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (group === undefined) return;
-    group.settle(this.#send(group));
-    const { waiting } = group;
-    if (waiting.length === 0) return;
+    const sending = this.#send(group);
+    group.settle(sending);
     const goOn = (): void => {
-      this.#waiting -= waiting.length;
-      for (const held of waiting) held.release();
+      this.#waiting -= group.waiting.length;
+      for (const held of group.waiting) held.release();
     };
-    group.kept.then(goOn, goOn);
+    if (sending instanceof Promise) sending.then(goOn, goOn);
+    else goOn();
   };
 
   #begin(): Group {
@@ -104,22 +120,30 @@ export class EventGroups {
     return group;
   }
 
-  #send({ events, bytes }: Group): boolean | Promise<boolean> {
-    const { audit, waits, onLost } = this.#parts;
-    if (waits !== 'none') return this.#ask(events, bytes);
+  #send({ events, bytes }: Group): Soon<boolean> {
+    const { audit, waits, requestTimeoutMs, onLost } = this.#parts;
+    if (waits !== 'none') {
+      // A log on this thread has them before this returns: nothing that is sent after it can be ahead of it.
+      const asking = audit.askSoon<'keep'>({ type: 'keep', events }, { deadlineMs: requestTimeoutMs });
+      if (asking instanceof Promise) return this.#answered(asking, events, bytes);
+      this.#unsentBytes -= bytes;
+      return asking.isKept;
+    }
     this.#unsentBytes -= bytes;
     if (audit.tell<'events'>({ type: 'events', events }) === 'full') onLost(events.length);
     return true;
   }
 
-  async #ask(events: readonly UnreadAuditEvent[], bytes: number): Promise<boolean> {
-    const { audit, requestTimeoutMs, onLost } = this.#parts;
+  async #answered(
+    asking: Promise<{ readonly isKept: boolean }>,
+    events: readonly UnreadAuditEvent[],
+    bytes: number,
+  ): Promise<boolean> {
     try {
-      // A log on this thread has them before this returns: nothing that is sent after it can be ahead of it.
-      return (await audit.askSoon<'keep'>({ type: 'keep', events }, { deadlineMs: requestTimeoutMs })).isKept;
+      return (await asking).isKept;
     } catch (error) {
       // What took too long is with the audit actor, which goes on trying, and counts what it loses.
-      if (!isOrchError(error, 'DeadlineExceeded')) onLost(events.length);
+      if (!isOrchError(error, 'DeadlineExceeded')) this.#parts.onLost(events.length);
       throw error;
     } finally {
       this.#unsentBytes -= bytes;

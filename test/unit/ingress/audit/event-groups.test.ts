@@ -3,6 +3,7 @@ import test from 'ava';
 import type { UnreadAuditEvent } from '../../../../actors/audit/protocol.ts';
 import { type AuditWaits, EventGroups, type EventGroupsParts } from '../../../../actors/ingress/audit/event-groups.ts';
 import { OrchError } from '../../../../runtime/errors.ts';
+import type { Soon } from '../../../../runtime/soon.ts';
 
 interface Sent {
   readonly type: string;
@@ -16,7 +17,7 @@ const eventOf = (auditID: string, bodyBytes = 0): UnreadAuditEvent =>
   }) as unknown as UnreadAuditEvent;
 
 /** An audit actor that answers as it is told, and turns that end when they are told to. */
-function harness(waits: AuditWaits, answer: () => Promise<{ isKept: boolean }> = async () => ({ isKept: true })) {
+function harness(waits: AuditWaits, answer: () => Soon<{ isKept: boolean }> = async () => ({ isKept: true })) {
   const sent: Sent[] = [];
   const bodies: number[] = [];
   const turns: (() => void)[] = [];
@@ -54,10 +55,10 @@ function harness(waits: AuditWaits, answer: () => Promise<{ isKept: boolean }> =
 
 test('the audit events of a turn go as one message, and nobody has to wait for them in batch mode', async (t) => {
   const { groups, sent, state, endTurn } = harness('none');
-  const kept = ['a', 'b'].map((id) => groups.add(eventOf(id)));
+  const kept = ['a', 'b'].map((id) => groups.keep(eventOf(id)));
   t.deepEqual(sent, []);
   endTurn();
-  void groups.add(eventOf('c'));
+  groups.add(eventOf('c'));
   endTurn();
   t.deepEqual(sent, [
     { type: 'events', ids: ['a', 'b'] },
@@ -65,14 +66,14 @@ test('the audit events of a turn go as one message, and nobody has to wait for t
   ]);
   t.deepEqual(await Promise.all(kept), [true, true]);
   state.isFull = true;
-  for (const id of ['d', 'e', 'f']) void groups.add(eventOf(id));
+  for (const id of ['d', 'e', 'f']) groups.add(eventOf(id));
   endTurn();
   t.is(state.lost, 3);
 });
 
 test('audit events that nobody waits for go when there are enough of them', (t) => {
   const { groups, sent, endTurn } = harness('none');
-  for (let added = 0; added < 270; added++) void groups.add(eventOf(`e${added}`));
+  for (let added = 0; added < 270; added++) groups.add(eventOf(`e${added}`));
   t.deepEqual(
     sent.map(({ ids }) => ids.length),
     [128, 128],
@@ -88,7 +89,7 @@ test('audit events that nobody waits for go when there are enough of them', (t) 
 
 test('what has been gathered of audit events can be sent before its turn ends, and is sent once', (t) => {
   const { groups, sent, endTurn } = harness('none');
-  void groups.add(eventOf('a'));
+  groups.add(eventOf('a'));
   groups.flush();
   endTurn();
   groups.flush();
@@ -97,7 +98,7 @@ test('what has been gathered of audit events can be sent before its turn ends, a
 
 test('requests that wait for their audit event hear together whether it was kept', async (t) => {
   const { groups, sent, endTurn } = harness('together', async () => ({ isKept: false }));
-  const kept = ['a', 'b'].map((id) => groups.add(eventOf(id)));
+  const kept = ['a', 'b'].map((id) => groups.keep(eventOf(id)));
   endTurn();
   t.deepEqual(await Promise.all(kept), [false, false]);
   t.deepEqual(sent, [{ type: 'keep', ids: ['a', 'b'] }]);
@@ -105,7 +106,7 @@ test('requests that wait for their audit event hear together whether it was kept
 
 test('an audit event for a webhook that is waited for goes by itself', async (t) => {
   const { groups, sent } = harness('each');
-  const kept = ['a', 'b'].map((id) => groups.add(eventOf(id)));
+  const kept = ['a', 'b'].map((id) => groups.keep(eventOf(id)));
   t.deepEqual(sent, [
     { type: 'keep', ids: ['a'] },
     { type: 'keep', ids: ['b'] },
@@ -116,12 +117,12 @@ test('an audit event for a webhook that is waited for goes by itself', async (t)
 test('audit events that were not taken are lost, and those that only take long are not', async (t) => {
   let code: 'Overloaded' | 'DeadlineExceeded' = 'Overloaded';
   const { groups, state, endTurn } = harness('together', () => Promise.reject(new OrchError(code, 'no')));
-  const refused = [groups.add(eventOf('a')), groups.add(eventOf('b'))];
+  const refused = [groups.keep(eventOf('a')), groups.keep(eventOf('b'))];
   endTurn();
   for (const one of refused) await t.throwsAsync(one);
   t.is(state.lost, 2);
   code = 'DeadlineExceeded';
-  const late = groups.add(eventOf('c'));
+  const late = groups.keep(eventOf('c'));
   endTurn();
   await t.throwsAsync(late);
   t.is(state.lost, 2);
@@ -131,7 +132,7 @@ test('bodies that are on their way to the audit actor have an end, and are let g
   const megabyte = 1024 * 1024;
   const { groups, bodies, endTurn } = harness('together');
   const fill = async (): Promise<void> => {
-    const kept = Array.from({ length: 5 }, (_, index) => groups.add(eventOf(`e${index}`, 20 * megabyte)));
+    const kept = Array.from({ length: 5 }, (_, index) => groups.keep(eventOf(`e${index}`, 20 * megabyte)));
     endTurn();
     await Promise.all(kept);
   };
@@ -146,12 +147,25 @@ test('whoever waits for an audit event goes on once, whatever becomes of it', as
   const { groups, endTurn } = harness('together', () => answers.shift()!);
   for (const _ of [1, 2]) {
     const went: string[] = [];
-    const kept = ['a', 'b'].map((id) => groups.add(eventOf(id), { release: () => void went.push(id) }));
+    for (const id of ['a', 'b']) groups.add(eventOf(id), { release: () => void went.push(id) });
+    const kept = groups.keep(eventOf('c'));
     t.is(groups.waiting, 2);
     endTurn();
     t.deepEqual(went, []);
-    await Promise.allSettled(kept);
+    await Promise.allSettled([kept]);
     t.deepEqual(went, ['a', 'b']);
     t.is(groups.waiting, 0);
   }
+});
+
+test('whoever waits for an event that is written at once goes on in the same turn', async (t) => {
+  const { groups, endTurn } = harness('together', () => ({ isKept: true }));
+  const went: string[] = [];
+  groups.add(eventOf('a'), { release: () => void went.push('a') });
+  const kept = groups.keep(eventOf('b'));
+  t.deepEqual(went, []);
+  endTurn();
+  t.deepEqual(went, ['a']);
+  t.is(groups.waiting, 0);
+  t.true(await kept);
 });
