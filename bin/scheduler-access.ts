@@ -15,6 +15,8 @@ import type { SchedulerOptions } from '../config/options.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import type { HttpRequest } from '../transport/http.ts';
+import type { OnCall } from '../transport/outgoing/connection-secrets.ts';
+import { delegatedCalls, restClientCalls } from '../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../transport/outgoing/service-client.ts';
 import { connectionOf } from './auth-methods.ts';
 
@@ -51,12 +53,12 @@ export class SchedulerAccess {
         ...(proxyCaPem === '' ? [] : [new AuthenticatingProxy(proxyCaPem, proxyNames, clock)]),
         ...(clientCaPem === '' ? [] : [new ClientCertificates(clientCaPem, clock, measures.certificateSeen)]),
       ],
-      tokens: tokenReviews(options),
+      tokens: tokenReviews(options, metrics),
       anonymous: true,
       digestOf: tokenDigest,
       metrics: measures,
     });
-    this.#authorizer = accessReviews(options);
+    this.#authorizer = accessReviews(options, metrics);
   }
 
   /** Undefined: go on. */
@@ -92,24 +94,23 @@ export class SchedulerAccess {
   }
 }
 
-function tokenReviews({
-  authenticationOrchconfig: file,
-  apiDialect,
-  authenticationTokenWebhookCacheTtlMs,
-}: SchedulerOptions) {
+function tokenReviews(
+  { authenticationOrchconfig: file, apiDialect, authenticationTokenWebhookCacheTtlMs }: SchedulerOptions,
+  metrics: Metrics,
+) {
   if (file === '') return [];
   const apiVersion = DIALECTS[apiDialect].spell('authentication.@group/v1');
-  const client = reviewClient(file, `${apiVersion}/tokenreviews`);
+  const client = reviewClient(file, `${apiVersion}/tokenreviews`, metrics, delegatedCalls(metrics, 'authn'));
   const cacheMs = authenticationTokenWebhookCacheTtlMs;
   return [new TokenWebhook({ client, environment: realEnvironment, apiVersion, cacheMs, audiences: [] })];
 }
 
-function accessReviews(options: SchedulerOptions): WebhookAuthorizer | undefined {
+function accessReviews(options: SchedulerOptions, metrics: Metrics): WebhookAuthorizer | undefined {
   const { authorizationOrchconfig: file, apiDialect } = options;
   if (file === '') return undefined;
   const apiVersion = DIALECTS[apiDialect].spell('authorization.@group/v1');
   return new WebhookAuthorizer({
-    client: reviewClient(file, `${apiVersion}/subjectaccessreviews`),
+    client: reviewClient(file, `${apiVersion}/subjectaccessreviews`, metrics, delegatedCalls(metrics, 'authz')),
     environment: realEnvironment,
     apiVersion,
     allowedMs: options.authorizationWebhookCacheAuthorizedTtlMs,
@@ -117,14 +118,19 @@ function accessReviews(options: SchedulerOptions): WebhookAuthorizer | undefined
   });
 }
 
-function reviewClient(file: string, path: string): ServiceClient {
+function reviewClient(file: string, path: string, metrics: Metrics, onReview: OnCall): ServiceClient {
   const connection = connectionOf(file);
+  const onAnyCall = restClientCalls(metrics, connection.url);
   const { disk, clock } = realEnvironment;
   return new ServiceClient({
     connection: { ...connection, url: `${connection.url}/apis/${path}` },
     readFile: (name) => disk.readFile(name),
     nowMs: () => clock.monotonicMs(),
     onRefused: (problem) => process.stderr.write(`warning: ${problem}\n`),
+    onCall: (...call) => {
+      onAnyCall(...call);
+      onReview(...call);
+    },
   });
 }
 

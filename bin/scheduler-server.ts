@@ -2,7 +2,6 @@
 import type { Logger } from 'pino';
 import type { SchedulerConfiguration } from '../actors/scheduler/configuration/configuration.ts';
 import { ApiServer } from '../actors/scheduler/remote/api-server.ts';
-import { countedClient } from '../actors/scheduler/remote/client-metrics.ts';
 import { objectPath } from '../actors/scheduler/remote/resource-paths.ts';
 import { createRegistry } from '../api/resources/registry.ts';
 import type { Dialect } from '../config/dialect.ts';
@@ -12,6 +11,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { ApiClient, ApiUnanswered } from '../transport/outgoing/api-client.ts';
 import { NOTHING_SHOWN, type ServiceConnection } from '../transport/outgoing/connection-file.ts';
+import { restClientCalls, restClientPace } from '../transport/outgoing/rest-client-metrics.ts';
 import { connectionOf } from './auth-methods.ts';
 import { schedulerConfiguration } from './scheduler-configuration.ts';
 
@@ -22,15 +22,17 @@ export async function preparedScheduler(options: SchedulerOptions, dialect: Dial
   const registry = createRegistry(dialect);
   const { disk, clock, timers } = realEnvironment;
   const serverOf = (configuration: SchedulerConfiguration): ApiServer => {
-    const connection = {
-      connection: serverConnection(configuration, options),
+    const connection = serverConnection(configuration, options);
+    const parts = {
+      connection,
       readFile: (path: string) => disk.readFile(path),
       nowMs: () => clock.monotonicMs(),
       onRefused: (problem: string) => log.warn({ problem }, 'what was replaced is not used'),
+      onCall: restClientCalls(metrics, connection.url),
     };
-    const direct = new ApiClient(connection, `orch-scheduler/${dialect.gitVersion}`);
-    const client = countedClient(direct, connection.connection.url, metrics, clock);
-    return new ApiServer({ client, registry, clock, timers, ...configuration.clientConnection });
+    const client = new ApiClient(parts, `orch-scheduler/${dialect.gitVersion}`);
+    const onWaited = restClientPace(metrics, connection.url);
+    return new ApiServer({ client, registry, clock, timers, onWaited, ...configuration.clientConnection });
   };
   const configuration = schedulerConfiguration(options);
   const server = serverOf(configuration);

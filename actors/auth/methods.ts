@@ -2,6 +2,8 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { ServiceConnection } from '../../transport/outgoing/connection-file.ts';
+import type { ConnectionSecretsParts } from '../../transport/outgoing/connection-secrets.ts';
+import { restClientCalls } from '../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../../transport/outgoing/service-client.ts';
 import type { AuthorityBundles } from '../followed-authorities.ts';
 import type { RequestAuthenticator, TokenAuthenticator } from './authenticators/authenticator.ts';
@@ -82,7 +84,7 @@ export function tokenMethods(
       : [
           new ConnectTokens({
             settings: connect.settings,
-            client: clientOf(context, issuerConnection(connect)),
+            client: new ServiceClient(callParts(context, issuerConnection(connect))),
             clock: context.clock,
           }),
         ]),
@@ -117,13 +119,21 @@ export function accessWebhookOf(
   };
 }
 
-function clientOf({ clock, disk, log }: ActorContext, connection: ServiceConnection): ServiceClient {
+/** A client of a webhook. */
+function clientOf(context: ActorContext, connection: ServiceConnection): ServiceClient {
   return new ServiceClient({
+    ...callParts(context, connection),
+    onCall: restClientCalls(context.metrics, connection.url),
+  });
+}
+
+function callParts({ clock, disk, log }: ActorContext, connection: ServiceConnection): ConnectionSecretsParts {
+  return {
     connection,
     readFile: (path) => disk.readFile(path),
     nowMs: () => clock.monotonicMs(),
     onRefused: (problem) => log.warn(`what was replaced is not used for calls outside: ${problem}`),
-  });
+  };
 }
 
 /** Token issuers are only read from, at the addresses they name. */

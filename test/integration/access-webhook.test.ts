@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { connectionFile, httpsService, jsonOf, sendJson } from '../server/credentials.ts';
+import { MetricsText } from '../server/metrics-text.ts';
 import { type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
 
 interface Review {
@@ -22,6 +23,7 @@ interface Review {
 interface World {
   readonly server: ServerProcess;
   readonly asked: Review[];
+  readonly url: string;
 }
 
 /** What the service says, by the user it is asked about; of anybody else it has no opinion. */
@@ -55,7 +57,7 @@ async function world(scope: Scope, version: string, more: readonly string[] = []
       ...(more.length === 0 ? ['--authorization-mode=Webhook'] : more),
     ],
   });
-  return { server, asked };
+  return { server, asked, url };
 }
 
 function as(
@@ -106,6 +108,11 @@ for (const version of ['v1', 'v1beta1']) {
     const questions = at.asked.length;
     for (const user of ['friend', 'foe', 'stranger', 'nobody']) await as(at, user);
     t.is(at.asked.length, questions, 'what it has answered is remembered');
+    const metrics = new MetricsText((await at.server.client.get('/metrics')).text);
+    const calls = { method: 'POST', host: new URL(at.url).host };
+    t.is(metrics.sum('rest_client_requests_total', calls), questions);
+    t.is(metrics.sum('rest_client_requests_total', { ...calls, code: '400' }), 1);
+    t.is(metrics.sum('rest_client_request_duration_seconds_count', { verb: 'POST' }), questions);
     t.is((await at.server.client.get('/api/v1/pods')).status, 200, 'superusers are not asked about');
     t.is(at.asked.length, questions);
   });

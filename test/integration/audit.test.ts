@@ -370,6 +370,11 @@ test('a webhook is sent lists of events, and again where it fails', async (t) =>
   const cut = seen().find(({ auditID, stage }) => auditID === 'id-9' && stage === 'ResponseComplete')!;
   t.is(cut.annotations?.['audit.orch.io/truncated'], 'true');
   t.is(await errorsOf(at.server, 'webhook'), 0);
+  const metrics = new MetricsText((await at.server.client.get('/metrics')).text);
+  const calls = (code: string): number =>
+    metrics.sum('rest_client_requests_total', { code, host: new URL(url).host, method: 'POST' });
+  t.true(calls('200') >= 7, 'lists of three');
+  t.is(calls('200'), calls('500'));
 });
 
 test('a webhook that cannot be reached fails requests where it must not, and its buffer has an end', async (t) => {

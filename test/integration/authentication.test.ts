@@ -286,5 +286,6 @@ test('/metrics counts attempts by what came of them, users by kinds of names, an
   t.true(grown('authentication_token_cache_request_total', { status: 'hit' }) >= 1);
   t.true(grown('authentication_token_cache_fetch_total', { status: 'error' }) >= 1);
   t.true(grown('authentication_token_cache_request_duration_seconds_count', { status: 'miss' }) >= 1);
+  t.true(grown('rest_client_requests_total', { code: '200', method: 'POST' }) >= 1, 'the service outside was asked');
   t.is(after.sum('authentication_attempts', { result: 'failure' }), 0, 'everybody without credentials is anonymous');
 });

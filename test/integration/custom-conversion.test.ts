@@ -139,6 +139,8 @@ test('objects are read, listed, changed and applied in a version that a webhook 
   );
   t.is(hooks.asked.length, before + 1, 'one review for all of them');
   t.is(requestOf(hooks.asked.at(-1)!.review).objects.length, 3);
+  const metrics = new MetricsText((await client.get('/metrics')).text);
+  t.is(metrics.sum('rest_client_requests_total', { code: '200', method: 'POST' }), hooks.asked.length);
   t.is(hooks.asked.at(-1)!.review.apiVersion, 'apiextensions.orch.io/v1');
   const page = await client.get(`${newer}?limit=2`);
   t.is((page.json.items as unknown as object[]).length, 2);

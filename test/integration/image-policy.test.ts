@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { connectionFile, httpsService, jsonOf, sendJson } from '../server/credentials.ts';
+import { MetricsText } from '../server/metrics-text.ts';
 import { startServer } from '../server/server-process.ts';
 import { accountIn, eventually } from './objects.ts';
 
@@ -96,11 +97,18 @@ async function serverWith(t: ExecutionContext, settings: object) {
   };
   const annotations = async (pod: string) =>
     (await server.client.get(`/api/v1/namespaces/default/pods/${pod}`)).json.metadata.annotations;
-  return { asked, create, add, annotations, lines };
+  /** How many calls were answered with a code. */
+  const calls = async (code: string) =>
+    new MetricsText((await server.client.get('/metrics')).text).sum('rest_client_requests_total', {
+      code,
+      method: 'POST',
+      host: new URL(url).host,
+    });
+  return { asked, create, add, annotations, lines, calls };
 }
 
 test('a service is asked about images once, and its answers decide', async (t) => {
-  const { asked, create } = await serverWith(t, {});
+  const { asked, create, calls } = await serverWith(t, {});
   t.is(await create('good', { 'mine.image-policy.orch.io/ticket': '5', other: 'x' }), 201);
   t.like(asked[0], {
     kind: 'ImageReview',
@@ -117,6 +125,7 @@ test('a service is asked about images once, and its answers decide', async (t) =
   t.is(await create('bad'), '403 image policy webhook backend denied one or more images: bad is bad');
   t.is(asked.length, before);
   t.regex(String(await create('broken')), /^403 the service answered 400/);
+  t.deepEqual([await calls('200'), await calls('400')], [3, 1]);
 });
 
 test('a service is asked about the images of containers that are added to a running pod', async (t) => {

@@ -92,6 +92,7 @@ for (const encoding of ['application/vnd.orch.protobuf', 'application/json']) {
     t.regex(counted, /apiserver_tls_handshake_errors_total 0/);
     t.regex(counted, /rest_client_requests_total\{code="201",host="127.0.0.1:\d+",method="POST"\} \d/);
     t.regex(counted, /rest_client_request_duration_seconds_count\{verb="PATCH",url="https:[^"]*%7Bprefix%7D"\} \d/);
+    t.regex(counted, /rest_client_rate_limiter_duration_seconds_count\{verb="POST",url="https:[^"]*%7Bprefix%7D"\} \d/);
     t.regex(
       counted,
       /scheduler_framework_extension_point_duration_seconds_count\{[^}]*"Bind",status="Success"[^}]*\} 2/,
@@ -226,7 +227,11 @@ test('what a scheduler tells of itself is for who may know: by token, certificat
   const { certPem: cert, keyPem: key } = authority.issue('prover', [], 'clientAuth');
   const prover = new HttpsClient(url, caPem, '', { cert, key });
   t.teardown(() => prover.close());
-  t.is((await prover.get('/metrics')).status, 200);
+  const own = await prover.get('/metrics');
+  t.is(own.status, 200);
+  for (const what of ['authn', 'authz'])
+    t.regex(own.text, new RegExp(`^apiserver_delegated_${what}_request_total\\{code="201"\\} [1-9]`, 'm'));
+  t.regex(own.text, /^rest_client_requests_total\{code="201",host="127.0.0.1:\d+",method="POST"\} [1-9]/m);
   t.is((await prover.get('/configz')).status, 403);
 });
 

@@ -85,6 +85,9 @@ test('a webhook that does not answer as it must refuses the write or lets it pas
     /^apiserver_admission_webhook_rejection_count\{.*name="uid.example.org".*error_type="calling_webhook_error".*\} 1$/m,
     /^apiserver_admission_webhook_fail_open_count\{.*name="open-uid.example.org".*\} 1$/m,
     /^apiserver_admission_webhook_admission_duration_seconds_count\{.*name="uid.example.org".*rejected="true".*\} 1$/m,
+    // Each of them was called twice: for the write that fails and for the one that goes on.
+    /^rest_client_requests_total\{code="503",host="127.0.0.1:\d+",method="POST"\} 2$/m,
+    /^rest_client_requests_total\{code="<error>",host="127.0.0.1:\d+",method="POST"\} [1-9]/m,
   ])
     t.regex(metrics, line);
 });

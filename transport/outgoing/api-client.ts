@@ -4,7 +4,7 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { type RequestOptions, request as tlsRequest } from 'node:https';
 import { AgentConnections } from './agent-connections.ts';
-import { ConnectionSecrets, type ConnectionSecretsParts } from './connection-secrets.ts';
+import { ConnectionSecrets, type ConnectionSecretsParts, type OnCall } from './connection-secrets.ts';
 import { wasCutShort } from './repeatable.ts';
 
 /** A list of 500 of the largest objects there can be is no longer. */
@@ -90,17 +90,28 @@ export class ApiClient {
   readonly #url: string;
   readonly #secrets: ConnectionSecrets<AgentConnections>;
   readonly #userAgent: string;
+  readonly #nowMs: () => number;
+  readonly #onCall: OnCall | undefined;
 
   constructor(parts: ConnectionSecretsParts, userAgent: string) {
     this.#url = parts.connection.url;
     this.#secrets = new ConnectionSecrets(parts, (connection, pems) => new AgentConnections(connection, pems));
     this.#userAgent = userAgent;
+    this.#nowMs = parts.nowMs;
+    this.#onCall = parts.onCall;
   }
 
   /** The answer, whatever its status. Rejects with ApiUnanswered. */
   async call(call: ApiCall, deadlineMs: number): Promise<ApiAnswer> {
-    const answer = await this.#send(call, AbortSignal.timeout(Math.max(1, Math.ceil(deadlineMs))));
-    return { status: answer.statusCode ?? 0, body: await wholeOf(answer) };
+    const begunMs = this.#nowMs();
+    let status: number | undefined;
+    try {
+      const answer = await this.#send(call, AbortSignal.timeout(Math.max(1, Math.ceil(deadlineMs))));
+      status = answer.statusCode ?? 0;
+      return { status, body: await wholeOf(answer) };
+    } finally {
+      this.#onCall?.(call.method, status, this.#nowMs() - begunMs);
+    }
   }
 
   /**
@@ -108,7 +119,7 @@ export class ApiClient {
    * stands behind its length in four bytes. A status other than 200 has no parts. Rejects with ApiUnanswered, also when `signal` is aborted.
    */
   async parts(call: ApiCall, onPart: (part: Buffer) => void, signal: AbortSignal): Promise<number> {
-    const answer = await this.#send(call, signal);
+    const answer = await this.#begun(call, signal);
     const status = answer.statusCode ?? 0;
     if (status !== 200) {
       await wholeOf(answer);
@@ -127,6 +138,18 @@ export class ApiClient {
   /** Ends every connection. */
   close(): void {
     this.#secrets.close();
+  }
+
+  /** An answer that will take its time. */
+  async #begun(call: ApiCall, signal: AbortSignal): Promise<IncomingMessage> {
+    let code: number | undefined;
+    try {
+      const answer = await this.#send(call, signal);
+      code = answer.statusCode ?? 0;
+      return answer;
+    } finally {
+      this.#onCall?.(call.method, code, undefined);
+    }
   }
 
   async #send({ method, path, body, contentType, accept }: ApiCall, signal: AbortSignal): Promise<IncomingMessage> {

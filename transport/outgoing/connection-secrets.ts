@@ -9,12 +9,19 @@ const READ_AGAIN_MS = 10_000;
 /** Why a token file cannot be used. */
 export class NoToken extends Error {}
 
+/**
+ * Told of each call: by which method, with which code (undefined: no answer came), and how long it took (undefined: it has only
+ * begun to be answered, and goes on).
+ */
+export type OnCall = (method: string, code: number | undefined, tookMs: number | undefined) => void;
+
 export interface ConnectionSecretsParts {
   readonly connection: ServiceConnection;
   readonly readFile: (path: string) => Promise<Uint8Array>;
   readonly nowMs: () => number;
   /** Told once of a file that was replaced by one of no use; what was there before still counts. */
   readonly onRefused: (problem: string) => void;
+  readonly onCall?: OnCall | undefined;
 }
 
 /** Connections that are all made by the same material. */

@@ -3,7 +3,13 @@
 
 import { parseExact } from '../../api/exact-json.ts';
 import { checkedLookup } from './checked-lookup.ts';
-import { type CallSecrets, ConnectionSecrets, type ConnectionSecretsParts, NoToken } from './connection-secrets.ts';
+import {
+  type CallSecrets,
+  ConnectionSecrets,
+  type ConnectionSecretsParts,
+  NoToken,
+  type OnCall,
+} from './connection-secrets.ts';
 import { BadAnswer } from './http1/answer-head.ts';
 import { type Answer, AnswerTooLarge } from './http1/answer-parser.ts';
 import { type CalledAddress, calledAddress, requestBytes } from './http1/called-address.ts';
@@ -61,6 +67,8 @@ export class ServiceClient {
   readonly #url: string;
   readonly #secrets: ConnectionSecrets<ConnectionPool>;
   readonly #serverName: string;
+  readonly #nowMs: () => number;
+  readonly #onCall: OnCall | undefined;
   readonly #answerBytesMax: number;
   /** The address that was called last, read. */
   #called: CalledAddress | undefined;
@@ -69,6 +77,8 @@ export class ServiceClient {
     this.#answerBytesMax = answerBytesMax;
     this.#url = parts.connection.url;
     this.#serverName = parts.connection.serverName;
+    this.#nowMs = parts.nowMs;
+    this.#onCall = parts.onCall;
     this.#secrets = new ConnectionSecrets(
       parts,
       (connection, pems) => new ConnectionPool(new ConnectionOpener(connection, pems)),
@@ -134,7 +144,25 @@ export class ServiceClient {
         new ServiceCallFailed('the address or the credentials of the service cannot be used', false),
       );
     const asked = { method, request, answerBytesMax: this.#answerBytesMax };
-    return secrets.connections.exchange(this.#placeOf(address, place), asked, deadlineMs, outcome);
+    return secrets.connections.exchange(this.#placeOf(address, place), asked, deadlineMs, this.#told(method, outcome));
+  }
+
+  /** The outcome, of which whoever counts the calls is told first. */
+  #told<T>(method: string, outcome: Outcome<T>): Outcome<T> {
+    const onCall = this.#onCall;
+    if (onCall === undefined) return outcome;
+    const nowMs = this.#nowMs;
+    const begunMs = nowMs();
+    return {
+      use: (answer) => {
+        onCall(method, answer.status, nowMs() - begunMs);
+        return outcome.use(answer);
+      },
+      failure: (error) => {
+        onCall(method, undefined, nowMs() - begunMs);
+        return outcome.failure(error);
+      },
+    };
   }
 
   #addressOf(url: string): CalledAddress | undefined {

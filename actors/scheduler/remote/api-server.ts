@@ -29,6 +29,8 @@ export interface ApiServerParts {
   /** Requests a second; 0 and less: no limit. */
   readonly qps: number;
   readonly burst: number;
+  /** Told of each call that there is a limit for how long it waited for its turn. */
+  readonly onWaited?: (method: string, waitedMs: number) => void;
 }
 
 export interface ParsedAnswer {
@@ -82,7 +84,7 @@ export class ApiServer {
 
   /** Resolves with the status when the watch has ended; rejects with what `onEvent` throws, or when an event cannot be read. */
   async watch(path: string, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<number> {
-    await this.#myTurn();
+    await this.#myTurn('GET');
     const onPart = (part: Buffer): void => {
       if (part.length > 0) onEvent(this.#eventIn(part));
     };
@@ -111,18 +113,21 @@ export class ApiServer {
   }
 
   async #call(call: ApiCall, deadlineMs: number): Promise<ParsedAnswer> {
-    await this.#myTurn();
+    await this.#myTurn(call.method);
     const { status, body } = await this.#parts.client.call({ ...call, accept: this.#accepts }, deadlineMs);
     return { status, object: this.#objectIn(body) };
   }
 
-  #myTurn(): Promise<void> {
+  #myTurn(method: string): Promise<void> {
     const pace = this.#pace;
     if (pace === undefined) return this.#turn;
+    const { clock, onWaited } = this.#parts;
+    const askedMs = clock.monotonicMs();
     this.#turn = this.#turn.then(async () => {
       for (let waitMs = pace.take(); waitMs > 0; waitMs = pace.take()) {
         await new Promise<void>((resolve) => void this.#parts.timers.after(waitMs, resolve));
       }
+      onWaited?.(method, clock.monotonicMs() - askedMs);
     });
     return this.#turn;
   }

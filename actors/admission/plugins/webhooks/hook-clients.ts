@@ -3,6 +3,7 @@
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import type { CredentialsByService, ServiceCredentials } from '../../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../../transport/outgoing/egress.ts';
+import { restClientCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import type { MakeWebhookClient, WebhookClient } from '../../../../transport/outgoing/service-client.ts';
 import type { Hook, HookAddress } from './hook.ts';
 import { urlOf } from './hook-address.ts';
@@ -23,7 +24,7 @@ type CalledHook = Pick<Hook, 'address' | 'caPem' | 'timeoutMs'>;
 
 export class HookClients {
   readonly #credentials: HookCredentials;
-  readonly #environment: Pick<ActorContext, 'clock' | 'disk' | 'log'>;
+  readonly #environment: Pick<ActorContext, 'clock' | 'disk' | 'log' | 'metrics'>;
   readonly #makeClient: MakeWebhookClient;
   readonly #clients = new Map<string, WebhookClient>();
   /** As they were found last. One that is retired still serves those that hold what is no longer configured. */
@@ -31,7 +32,7 @@ export class HookClients {
 
   constructor(
     credentials: HookCredentials,
-    environment: Pick<ActorContext, 'clock' | 'disk' | 'log'>,
+    environment: Pick<ActorContext, 'clock' | 'disk' | 'log' | 'metrics'>,
     makeClient: MakeWebhookClient,
   ) {
     this.#makeClient = makeClient;
@@ -61,7 +62,7 @@ export class HookClients {
 
   #make({ address, caPem, timeoutMs }: CalledHook): WebhookClient {
     const { byService, standard, egress } = this.#credentials;
-    const { clock, disk, log } = this.#environment;
+    const { clock, disk, log, metrics } = this.#environment;
     return this.#makeClient({
       connection: {
         url: calledUrl(address, timeoutMs),
@@ -74,6 +75,7 @@ export class HookClients {
       readFile: (path) => disk.readFile(path),
       nowMs: () => clock.monotonicMs(),
       onRefused: (problem) => log.warn(`what was replaced is not used for webhooks: ${problem}`),
+      onCall: restClientCalls(metrics, urlOf(address)),
     });
   }
 }
