@@ -6,9 +6,12 @@ import { impersonated, impersonationAccesses } from '../../api/authorization/imp
 import { aggregate } from '../../api/authorization/rbac-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
+import type { Clock } from '../../runtime/environment.ts';
+import type { HistogramSeries } from '../../runtime/metrics.ts';
 import { whenThere } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
+import { filterSeconds } from '../filter-seconds.ts';
 import { type AuthorityFiles, FollowedAuthorities } from '../followed-authorities.ts';
 import { AuthenticationMetrics } from './authentication-metrics.ts';
 import { AuthenticatorChain } from './authenticators/authenticator.ts';
@@ -51,6 +54,9 @@ export class Auth implements Actor<AuthProtocol> {
   readonly #authorities: FollowedAuthorities;
   readonly #authenticationGroup: string;
   readonly #rbacGroup: string;
+  readonly #clock: Clock;
+  readonly #impersonationSeconds: HistogramSeries;
+  readonly #authorizationSeconds: HistogramSeries;
 
   constructor(context: ActorContext, options: AuthOptions, feedFactory: FeedFactory = feedOfThread) {
     const { anonymous, dialect, methods, serviceAccounts, tokens } = options;
@@ -62,7 +68,12 @@ export class Auth implements Actor<AuthProtocol> {
     this.#serviceAccounts =
       identities && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identities, uses);
     const tokenReaders = tokenMethods(context, dialect, tokens, this.#serviceAccounts, this.#feed, methods);
-    const metrics = new AuthenticationMetrics(context.metrics, context.clock, dialect.systemNamespace);
+    this.#clock = context.clock;
+    this.#impersonationSeconds = filterSeconds(context.metrics, 'impersonation');
+    this.#authorizationSeconds = filterSeconds(context.metrics, 'authorization');
+    const authenticationSeconds = filterSeconds(context.metrics, 'authentication');
+    const { systemNamespace } = dialect;
+    const metrics = new AuthenticationMetrics(context.metrics, context.clock, systemNamespace, authenticationSeconds);
     const requests = requestMethods(context, methods, metrics.certificateSeen);
     this.#authorities = new FollowedAuthorities(context, options.authorityFiles, (bundles) =>
       replaceAuthorities(requests, bundles),
@@ -153,17 +164,21 @@ export class Auth implements Actor<AuthProtocol> {
 
   /** A user, and why the access is refused where it is. */
   #judged(user: User, access: AccessAttributes): Admitted | Promise<Admitted> {
+    const begunMs = this.#clock.monotonicMs();
     return whenThere(this.#decide(user, access), ({ decision, reason }) => {
       if (decision !== 'allow') return { user, refusal: { user, access, reason } };
+      this.#authorizationSeconds.observe((this.#clock.monotonicMs() - begunMs) / 1000);
       return reason === '' ? { user } : { user, reason };
     });
   }
 
   async #impersonating(impersonator: User, asked: User, access: AccessAttributes): Promise<Admitted> {
+    const begunMs = this.#clock.monotonicMs();
     for (const needed of impersonationAccesses(asked, this.#authenticationGroup)) {
       const { decision, reason } = await this.#decide(impersonator, needed);
       if (decision !== 'allow') return { user: impersonator, refusal: { user: impersonator, access: needed, reason } };
     }
+    this.#impersonationSeconds.observe((this.#clock.monotonicMs() - begunMs) / 1000);
     return { impersonator, ...(await this.#judged(impersonated(asked), access)) };
   }
 

@@ -69,6 +69,9 @@ test('reads, watches, admission and commits are measured under the names that da
   t.true(
     metrics.sum(`${flow}read_vs_write_request_count_watermarks_sum`, { mark: 'high', request_kind: 'mutating' }) > 0,
   );
+  for (const filter of ['authentication', 'authorization', 'priorityandfairness'])
+    t.true(metrics.sum('apiserver_request_filter_duration_seconds_count', { filter }) >= 5, filter);
+  t.is(metrics.sum('apiserver_request_filter_duration_seconds_count', { filter: 'audit' }), 0, 'nothing is recorded');
   await watch.close();
   await eventually(
     async () => new MetricsText((await client.get('/metrics')).text),

@@ -53,6 +53,11 @@ export class RequestLimits {
     return this.#counts.count;
   }
 
+  /** Requests wait for their turn; otherwise they are refused beyond the limits. */
+  get isFair(): boolean {
+    return this.#options.fairness;
+  }
+
   /** Seats a request when there is room for it. Throws, or rejects with, Overloaded where there is not. */
   enter(exchange: Exchange): Seat | Promise<Seat> {
     return this.#limits.enter(exchange);

@@ -19,10 +19,12 @@ import { METHODS_WITH_BODY, SAFE_METHODS } from '../../../api/verbs.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import type { Timer } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
+import type { HistogramSeries } from '../../../runtime/metrics.ts';
 import type { Soon } from '../../../runtime/soon.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
 import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
+import { filterSeconds } from '../../filter-seconds.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
 import type { RequestLimits } from '../fairness/request-limits.ts';
@@ -69,15 +71,21 @@ export interface PipelineParts {
 
 export class Pipeline {
   readonly #parts: PipelineParts;
+  /** Undefined: there is no such filter. */
+  readonly #auditSeconds: HistogramSeries | undefined;
+  readonly #fairnessSeconds: HistogramSeries | undefined;
 
   constructor(parts: PipelineParts) {
     this.#parts = parts;
+    const { context, auditor, limits } = parts;
+    this.#auditSeconds = auditor && filterSeconds(context.metrics, 'audit');
+    this.#fairnessSeconds = limits.isFair ? filterSeconds(context.metrics, 'priorityandfairness') : undefined;
   }
 
   /** Serves one request; never throws. */
   async serve(request: HttpRequest, response: HttpResponse): Promise<void> {
     const exchange = this.#parse(request, response);
-    const { context, limits, metrics, dispatch } = this.#parts;
+    const { context, limits, metrics, auditor, dispatch } = this.#parts;
     let limit: Timer | undefined;
     let seat: Seat | undefined;
     try {
@@ -85,13 +93,18 @@ export class Pipeline {
       const impersonate = impersonationOf(request);
       const asking = this.#admission(exchange, impersonate);
       const admitted = asking instanceof Promise ? await asking : asking;
+      const recordedFromMs = auditor === undefined ? undefined : context.clock.monotonicMs();
       const recording = this.#admitted(exchange, admitted, impersonate !== undefined);
       if (recording !== undefined) await recording;
       requireReadable(exchange);
-      exchange.admittedMs = context.clock.monotonicMs();
+      const admittedMs = context.clock.monotonicMs();
+      exchange.admittedMs = admittedMs;
+      if (recordedFromMs !== undefined) this.#auditSeconds?.observe((admittedMs - recordedFromMs) / 1000);
       const entering = limits.enter(exchange);
       seat = entering instanceof Promise ? await entering : entering;
-      exchange.begunMs = context.clock.monotonicMs();
+      const begunMs = context.clock.monotonicMs();
+      exchange.begunMs = begunMs;
+      this.#fairnessSeconds?.observe((begunMs - admittedMs) / 1000);
       const { refusal } = admitted;
       // It counts among those worked on, as any other.
       if (refusal !== undefined)

@@ -5,6 +5,7 @@ import { Pipeline, type PipelineParts } from '../../../../actors/ingress/pipelin
 import { forbidden } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import { createLogger } from '../../../../runtime/logging/log.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
 import { SeededRandom } from '../../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import type { HttpRequest, HttpResponse } from '../../../../transport/http.ts';
@@ -12,26 +13,41 @@ import type { HttpRequest, HttpResponse } from '../../../../transport/http.ts';
 const USER = { name: 'somebody', uid: '', groups: [], extra: {} };
 const ACCESS = { verb: 'get', isResource: false, path: '/version' };
 
+interface Surroundings {
+  readonly admitted?: object | Promise<object>;
+  readonly entering?: (seat: object) => unknown;
+  readonly isFair?: boolean;
+  readonly auditor?: object;
+  readonly time?: VirtualTime;
+  readonly registry?: MetricsRegistry;
+}
+
 /** Serves one GET; answers what happened in its order. */
 async function served(
   dispatch: (exchange: Exchange) => Promise<void>,
   {
     admitted = { user: USER },
     entering = (seat: object) => seat,
-  }: { admitted?: object | Promise<object>; entering?: (seat: object) => unknown } = {},
+    isFair = false,
+    auditor,
+    time = new VirtualTime(),
+    registry = new MetricsRegistry(),
+  }: Surroundings = {},
 ): Promise<readonly string[]> {
   const happened: string[] = [];
-  const time = new VirtualTime();
   const parts = {
     context: {
       clock: time,
       timers: time,
+      metrics: registry,
       random: new SeededRandom(1),
       log: createLogger('test', { level: 'silent', format: 'json' }),
       nextRequestNumber: () => 1,
     },
     auth: { askSoon: () => admitted },
+    auditor,
     limits: {
+      isFair,
       enter: () => {
         happened.push('seated');
         return entering({ leave: () => happened.push('left') });
@@ -94,4 +110,48 @@ test('a request that is forbidden had a seat, and was not dispatched', async (t)
 
 test('a request of nobody is refused without a seat', async (t) => {
   t.deepEqual(await served(async () => t.fail(), { admitted: { user: null } }), ['answered 401', 'counted']);
+});
+
+/** A wait of so long, as it goes by. */
+async function passed(time: VirtualTime, ms: number): Promise<void> {
+  const over = new Promise<void>((resolve) => void time.after(ms, resolve));
+  void time.advance(ms);
+  await over;
+}
+
+for (const isFair of [true, false]) {
+  test(`of the filters on the way of a request ${isFair ? 'the wait for its turn' : 'the recording'} is measured where it is on`, async (t) => {
+    const time = new VirtualTime();
+    const registry = new MetricsRegistry();
+    const entering = async (seat: object): Promise<object> => {
+      await passed(time, 50);
+      return seat;
+    };
+    const auditor = {
+      begin: () => ({ annotate: () => {}, ended: () => {}, started: () => {} }),
+      admitted: () => passed(time, 20),
+    };
+    const happened = await served(async (exchange) => exchange.answer(200, [], ''), {
+      ...{ time, registry, entering, isFair },
+      ...(isFair ? {} : { auditor }),
+    });
+    t.true(happened.includes('answered 200'));
+    const measured = registry
+      .reading()
+      .flatMap(({ series }) => series.map(({ labels, value }) => [labels.filter, value]));
+    t.deepEqual(measured, isFair ? [['priorityandfairness', 0.05]] : [['audit', 0.02]]);
+  });
+}
+
+test('a request that is refused a seat is not measured', async (t) => {
+  const registry = new MetricsRegistry();
+  const entering = (): never => {
+    throw new StatusError(forbidden({ group: '', plural: 'pods' }, 'a', 'no'));
+  };
+  await served(async () => t.fail(), { registry, entering, isFair: true });
+  t.is(registry.reading()[0]?.name, 'apiserver_request_filter_duration_seconds');
+  t.deepEqual(
+    registry.reading()[0]?.series.map(({ counts = [] }) => counts.every((count) => count === 0)),
+    [true],
+  );
 });
