@@ -8,6 +8,7 @@ import { connect as connectTls } from 'node:tls';
 import ava from 'ava';
 import { OUTSIDE } from '../server/extension-server.ts';
 import { answering, fakeExtension } from '../server/fake-extension.ts';
+import { MetricsText } from '../server/metrics-text.ts';
 import { type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
 import { acceptWebSocket } from '../server/web-socket-agent.ts';
 import { clientFrame, handshake, WebSocketReader } from '../server/web-socket-client.ts';
@@ -181,7 +182,14 @@ test('a server that answers garbage, too much or not at all takes nothing from t
     reason: 'FailedDiscoveryCheck',
     apiService: { caBundle: Buffer.from(good.certPem).toString('base64') },
   });
+  const cut = await fakeExtension(t, server, 'cut', {
+    handler: (_request, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('half', () => response.destroy());
+    },
+  });
   const hanging = client.get(silent.path);
+  await t.throwsAsync(client.get(cut.path));
   t.is((await client.get(good.path)).status, 200);
   t.is((await client.get(huge.path)).status, 200);
   const refused = await client.get(wrong.path);
@@ -198,6 +206,12 @@ test('a server that answers garbage, too much or not at all takes nothing from t
   t.is(status, 200);
   t.true('/api/v1/namespaces/{namespace}/pods' in (json as unknown as { paths: object }).paths);
   t.is((await hanging).status, 504);
+  const metrics = new MetricsText((await client.get('/metrics')).text);
+  const turnedAway = (labels: object): number =>
+    metrics.sum('apiserver_request_terminations_total', { verb: 'LIST', ...labels });
+  t.is(turnedAway({ code: '503', component: 'aggregator' }), 1);
+  t.is(turnedAway({ code: '504', component: 'apiserver' }), 1);
+  t.is(metrics.sum('apiserver_request_aborts_total', { verb: 'LIST', group: '', resource: '' }), 1);
   t.is((await client.get('/readyz')).status, 200);
   // What cannot be known of a namespace keeps it.
   await client.request('POST', '/api/v1/namespaces', { body: { metadata: { name: 'kept' } } });

@@ -109,6 +109,9 @@ test('who goes away, or has no more time for its request, gives its place in the
   await state(server, 'gone', 1, 0);
   t.is((await server.client.get(`${namespace.configMaps}?timeout=50ms`, { token: 'gone' })).status, 504);
   await state(server, 'gone', 1, 0);
+  const metrics = new MetricsText((await server.client.get('/metrics')).text);
+  t.is(metrics.sum('apiserver_request_terminations_total', { verb: 'LIST', resource: 'configmaps', code: '504' }), 1);
+  t.is(metrics.sum('apiserver_request_post_timeout_total'), 0, 'it was never begun');
   late.abort();
   await state(server, 'gone', 0, 0);
   t.is((await read(namespace, 'gone')).status, 200);

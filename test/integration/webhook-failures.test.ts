@@ -1,5 +1,6 @@
 // Admission webhooks that fail, dawdle, or make what cannot be: what becomes of the write, and of others beside it.
 import test from 'ava';
+import { MetricsText } from '../server/metrics-text.ts';
 import { type Behaviour, patchOf, webhookService } from '../server/webhook-service.ts';
 import { configure, created, GROUP, MAPS, map, set, webhookAt, world } from './hooked-server.ts';
 import { eventually } from './objects.ts';
@@ -213,4 +214,36 @@ test('a webhook may write to the server meanwhile, and others are not held up by
   await configure(at, 'validating', 'v', [webhookAt(at.hooks, 'back')]);
   t.is((await created(at, map('back', 'back'))).status, 201);
   t.is((await at.server.client.get(`${MAPS}/made-by-webhook`)).status, 200);
+});
+
+test('a write that its client has no more time for is counted as given up, and by what it still comes to', async (t) => {
+  let answer = (_allowed: boolean): void => {};
+  const slow = (): Promise<object> =>
+    new Promise((resolve) => {
+      answer = (allowed) => resolve({ allowed });
+    });
+  const at = await world(t, { slow });
+  await configure(at, 'validating', 'v', [webhookAt(at.hooks, 'slow')]);
+  const late = (status: string): Promise<number> =>
+    eventually(
+      async () => new MetricsText((await at.server.client.get('/metrics')).text),
+      (metrics) => metrics.sum('apiserver_request_post_timeout_total', { source: 'rest-handler', status }) > 0,
+    ).then((metrics) =>
+      metrics.sum('apiserver_request_terminations_total', { verb: 'POST', resource: 'configmaps', code: '504' }),
+    );
+  const asked = (times: number): Promise<unknown> =>
+    eventually(
+      async () => at.hooks.asked.length,
+      (count) => count === times,
+    );
+  t.is((await created(at, map('made', 'slow'), '?timeout=100ms')).status, 504);
+  await asked(1);
+  answer(true);
+  t.is(await late('ok'), 1);
+  t.is((await at.server.client.get(`${MAPS}/made`)).status, 200, 'the write was made all the same');
+  t.is((await created(at, map('refused', 'slow'), '?timeout=100ms')).status, 504);
+  await asked(2);
+  answer(false);
+  t.is(await late('error'), 2);
+  t.is((await at.server.client.get(`${MAPS}/refused`)).status, 404);
 });

@@ -35,8 +35,11 @@ export interface AgentAnswer {
   readonly headers: HeaderList;
   /** The first bytes of the body, as text; the rest is discarded. */
   text(bytesMax: number): Promise<string>;
-  /** Streams the body into an answer that has been begun. Resolves when it is over, one way or the other. */
-  relay(response: HttpResponse): Promise<void>;
+  /**
+   * Streams the body into an answer that has been begun; `cutOff` ends that where the backend ends before the body is whole. Resolves
+   * when it is over, one way or the other.
+   */
+  relay(response: HttpResponse, cutOff: () => void): Promise<void>;
   /** Closes the connection: nobody wants the body. */
   discard(): void;
 }
@@ -301,7 +304,7 @@ class Answer implements AgentAnswer {
     this.#message.destroy();
   }
 
-  relay(response: HttpResponse): Promise<void> {
+  relay(response: HttpResponse, cutOff: () => void): Promise<void> {
     const message = this.#message;
     return new Promise((resolve) => {
       response.onDrained(() => message.resume());
@@ -313,7 +316,7 @@ class Answer implements AgentAnswer {
       });
       message.once('close', () => {
         // Cut off by the backend: our client must not take it for the end.
-        if (!message.complete) response.abort();
+        if (!message.complete) cutOff();
         resolve();
       });
     });

@@ -57,7 +57,7 @@ export class Aggregation {
     this.#open++;
     this.#openTo.set(name, openToIt + 1);
     try {
-      await this.#passOn(exchange, await this.#available(apiService));
+      await this.#passOn(exchange, await this.#available(exchange, apiService));
     } finally {
       this.#open--;
       const left = this.#openTo.get(name)! - 1;
@@ -99,11 +99,11 @@ export class Aggregation {
   }
 
   /** As it is committed now, where this thread has not heard yet that it can be reached. Throws 503. */
-  async #available(apiService: RemoteApiService): Promise<RemoteApiService> {
+  async #available(exchange: Exchange, apiService: RemoteApiService): Promise<RemoteApiService> {
     if (apiService.isAvailable) return apiService;
     const newest = await this.#newest(apiService.name);
     if (newest?.isAvailable === true) return newest;
-    throw new StatusError(unavailable(apiService, 'it is not available'));
+    throw new StatusError(unavailable(exchange, apiService, 'it is not available'));
   }
 
   /** Waits until the hub of the thread has applied what is committed. */
@@ -120,11 +120,11 @@ export class Aggregation {
     if (shown === undefined) throw new StatusError(internalError('the user has a name that no header can say'));
     if (DOTS.test(decodePercent(exchange.path) ?? ''))
       throw new StatusError(badRequest('the path has a segment that is no name'));
-    const { client, target } = await this.#backend(apiService);
+    const { client, target } = await this.#backend(exchange, apiService);
     const route: Route = {
       target,
       path: sendable(exchange.path) + backendQuery(request.query),
-      unreachable: (detail) => unavailable(apiService, detail),
+      unreachable: (detail) => unavailable(exchange, apiService, detail),
     };
     const ours = [...shown, ...forwardedFrom(exchange)];
     if (asksForTunnel(exchange)) {
@@ -188,11 +188,11 @@ export class Aggregation {
     };
   }
 
-  async #backend(apiService: RemoteApiService): Promise<Backend> {
+  async #backend(exchange: Exchange, apiService: RemoteApiService): Promise<Backend> {
     try {
       return await this.backends.of(apiService);
     } catch (error) {
-      if (error instanceof NoPlace) throw new StatusError(unavailable(apiService, error.message));
+      if (error instanceof NoPlace) throw new StatusError(unavailable(exchange, apiService, error.message));
       throw error;
     }
   }
@@ -204,7 +204,9 @@ interface RequestLimit {
   readonly end: () => void;
 }
 
-function unavailable({ name, backend }: RemoteApiService, detail: string): Status {
+/** What the request is answered with, which counts as turned away. */
+function unavailable(exchange: Exchange, { name, backend }: RemoteApiService, detail: string): Status {
+  exchange.terminatedBy = 'aggregator';
   return serviceUnavailable(`${backendText(backend)}, which answers for ${name}: ${detail}`);
 }
 

@@ -60,7 +60,7 @@ export async function relay(client: AgentClient, exchange: Exchange, route: Rout
   );
   await passed.check?.(answer);
   exchange.start(answer.status, forwardedResponseHeaders(answer.headers), !isEventStream(exchange, answer));
-  await answer.relay(response);
+  await answer.relay(response, () => exchange.cutOff());
 }
 
 /**
@@ -99,7 +99,7 @@ export async function join(
   if (answer === undefined) return;
   // The backend stays with HTTP, and so do we.
   exchange.start(answer.status, forwardedResponseHeaders(answer.headers), true);
-  await answer.relay(exchange.response);
+  await answer.relay(exchange.response, () => exchange.cutOff());
 }
 
 /**

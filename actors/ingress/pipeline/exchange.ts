@@ -37,6 +37,19 @@ export interface LoggedArrival {
 /** The user of a request nobody has authenticated. */
 const NOBODY: User = { name: '', uid: '', groups: [], extra: {} };
 
+/** Who gives up what it was asked: this server, or where it passes requests on to extension servers. */
+export type Component = 'apiserver' | 'aggregator';
+
+/** What it was still to be answered with when it had been answered already. */
+export class AnsweredBefore extends Error {
+  readonly code: number;
+
+  constructor(code: number, before: number) {
+    super(`answered ${code} after ${before}`);
+    this.code = code;
+  }
+}
+
 const SWITCHING_PROTOCOLS = 101;
 const NO_HEADERS: HeaderList = [];
 
@@ -83,6 +96,10 @@ export class Exchange implements Arrival {
   ongoing: OngoingAnswer | undefined = undefined;
   /** Counts it while it is open, where it is long-running. */
   longRunningSeries: Series | undefined = undefined;
+  /** It was not carried to its end, so that the server goes on: its answer says so. */
+  terminatedBy: Component | undefined = undefined;
+  /** Its answer had begun, and ended before it was whole. */
+  isCutOff = false;
   /** Bytes of the answer so far, before they were compressed. */
   sentBytes = 0;
   #code = 0;
@@ -125,6 +142,12 @@ export class Exchange implements Arrival {
     this.response.start(code, this.#withFlow(headers), isVerbatim);
   }
 
+  /** Ends an answer that has begun and cannot become whole, so that its client notices. */
+  cutOff(): void {
+    if (!this.response.aborted) this.isCutOff = true;
+    this.response.abort();
+  }
+
   /** Begins a WebSocket; see HttpResponse.startWebSocket. Throws as `answer`. */
   startWebSocket(protocol: string, framing: MessageFraming): void {
     this.#begin(SWITCHING_PROTOCOLS);
@@ -141,7 +164,7 @@ export class Exchange implements Arrival {
   }
 
   #begin(code: number): void {
-    if (this.#code !== 0) throw new Error(`answered ${code} after ${this.#code}`);
+    if (this.#code !== 0) throw new AnsweredBefore(code, this.#code);
     this.#code = code;
     this.audit?.started(code);
   }

@@ -1,12 +1,11 @@
 // A request's path, in order, each step one function: parse, authenticate, audit, in-flight, authorize, dispatch. A step
 // that refuses throws a StatusError; nothing after it runs. Owns no state but counts.
 
-import { type AccessAttributes, pathAccess, type User } from '../../../api/authorization/attributes.ts';
+import type { User } from '../../../api/authorization/attributes.ts';
 import { parseQuery } from '../../../api/query.ts';
-import { authorizationNamespace, parseRequestInfo, type RequestInfo } from '../../../api/request-info.ts';
+import { parseRequestInfo } from '../../../api/request-info.ts';
 import {
   BODY_BYTES_MAX,
-  badRequest,
   insufficientStorage,
   internalError,
   restarting,
@@ -28,14 +27,12 @@ import { filterSeconds } from '../../filter-seconds.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
 import type { RequestLimits } from '../fairness/request-limits.ts';
-import { PROFILES_PATH } from '../paths/profiles/profile-answers.ts';
 import { sendStatus, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
 import { ThrottledResponse } from '../watch/throttled-response.ts';
-import { webSocketOffer } from '../watch/web-socket-offer.ts';
-import { Exchange } from './exchange.ts';
+import { AnsweredBefore, Exchange } from './exchange.ts';
 import { loggedArrival, logRequest } from './httplog.ts';
 import { impersonationOf, NobodyToImpersonate } from './impersonation.ts';
 import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
@@ -44,6 +41,7 @@ import type { RequestMetrics } from './request-metrics.ts';
 import { ResponseWithHeaders } from './response-with-headers.ts';
 import type { Seat } from './seat.ts';
 import { logIfSlow } from './slow-requests.ts';
+import { accessOf, announcesBody, authorizationOf, isLongRunning, requireReadable } from './what-is-asked.ts';
 
 export interface PipelineParts {
   readonly context: ActorContext;
@@ -88,6 +86,7 @@ export class Pipeline {
     const { context, limits, metrics, auditor, dispatch } = this.#parts;
     let limit: Timer | undefined;
     let seat: Seat | undefined;
+    let failed: unknown;
     try {
       limit = this.#limited(exchange);
       const impersonate = impersonationOf(request);
@@ -115,11 +114,15 @@ export class Pipeline {
       seat.leave();
     } catch (error) {
       seat?.leave();
+      failed = error;
       this.#refuse(exchange, error);
     }
     limit?.cancel();
     const { ongoing } = exchange;
-    if (exchange.isGivenUp) return;
+    if (exchange.isGivenUp) {
+      if (exchange.begunMs !== undefined) metrics.cameLate(!exchange.isCutOff && isDone(failed));
+      return;
+    }
     if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange);
     else ongoing.onEnded = this.#finish;
   }
@@ -168,8 +171,8 @@ export class Pipeline {
     return this.#parts.context.timers.after(timeoutMs, () => {
       exchange.isGivenUp = true;
       exchange.onGivenUp?.();
-      if (exchange.isAnswered) exchange.response.abort();
-      else this.#sendStatus(exchange, timeout(TOO_LATE));
+      if (exchange.isAnswered) exchange.cutOff();
+      else this.#timedOut(exchange, timeout(TOO_LATE));
       this.#finish(exchange);
     });
   }
@@ -256,7 +259,7 @@ export class Pipeline {
         { err: error, requestId: exchange.requestId, requestNumber: exchange.requestNumber },
         'answer cut off',
       );
-      exchange.response.abort();
+      exchange.cutOff();
       return;
     }
     if (error instanceof NobodyToImpersonate) {
@@ -264,7 +267,7 @@ export class Pipeline {
       return;
     }
     if (isOrchError(error, 'Overloaded')) {
-      this.#parts.metrics.terminate(exchange, 429);
+      exchange.terminatedBy = 'apiserver';
       sendText(exchange, 429, 'Too many requests, please try again later.\n', [['Retry-After', '1']]);
       return;
     }
@@ -274,12 +277,19 @@ export class Pipeline {
       const { challenge } = this.#parts;
       if (status.code === UNAUTHORIZED && challenge !== undefined)
         exchange.response = new ResponseWithHeaders(exchange.response, [['WWW-Authenticate', challenge]]);
-      this.#sendStatus(exchange, status);
+      if (status.code === TIMED_OUT) this.#timedOut(exchange, status);
+      else this.#sendStatus(exchange, status);
       return;
     }
     this.#parts.context.log.error({ err: error, requestId, requestNumber, path: request.path }, 'request failed');
     exchange.audit?.panicked();
+    exchange.terminatedBy = 'apiserver';
     this.#sendStatus(exchange, internalError('the request could not be handled'));
+  }
+
+  #timedOut(exchange: Exchange, status: Status): void {
+    exchange.terminatedBy = 'apiserver';
+    this.#sendStatus(exchange, status);
   }
 
   #sendStatus(exchange: Exchange, status: Status): void {
@@ -300,51 +310,13 @@ export class Pipeline {
 }
 
 const UNAUTHORIZED = 401;
+const BAD_REQUEST = 400;
+const TIMED_OUT = 504;
 const TOO_LATE = 'request did not complete within the allotted timeout';
 
-/** Throws 400 for what its path or query says in vain. */
-function requireReadable({ info, query }: Exchange): void {
-  if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
-  if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));
-}
-
-const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
-
-/** Whether the request may take as long as its client likes: not bounded in time, and not counted among those in flight. */
-function isLongRunning(info: RequestInfo): boolean {
-  if (!info.isResource) return info.path.startsWith(PROFILES_PATH);
-  return info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource);
-}
-
-/** For methods that usually have none. */
-function announcesBody(request: HttpRequest): boolean {
-  const length = request.header('content-length');
-  return (length !== '' && length !== '0') || request.header('transfer-encoding') !== '';
-}
-
-/**
- * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
- * 401 for one that cannot be read.
- */
-function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
-  const header = request.header('authorization');
-  if (header !== '' || !request.isWebSocket) return header;
-  const { token, isMalformed } = webSocketOffer(request, bearerPrefix);
-  if (isMalformed) throw new StatusError(unauthorized());
-  return token === '' ? '' : `Bearer ${token}`;
-}
-
-/** What authorization is asked about. */
-function accessOf(exchange: Exchange): AccessAttributes {
-  exchange.access ??= newAccess(exchange);
-  return exchange.access;
-}
-
-function newAccess({ info, request }: Exchange): AccessAttributes {
-  if (!info.isResource) return pathAccess(info.verb, info.path);
-  const { verb, group, version, resource, subresource, name } = info;
-  const namespace = authorizationNamespace(info);
-  return { verb, isResource: true, group, version, resource, subresource, namespace, name, path: request.path };
+/** Whether a request that was given up meanwhile has been carried out. `failed`: what it ended with; undefined: with nothing to say. */
+function isDone(failed: unknown): boolean {
+  return failed === undefined || (failed instanceof AnsweredBefore && failed.code < BAD_REQUEST);
 }
 
 /** The Status an error stands for; undefined for one that nobody foresaw. */

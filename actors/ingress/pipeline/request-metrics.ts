@@ -3,7 +3,7 @@
 import type { Registry } from '../../../api/resources/registry.ts';
 import { EVERY_VERB, isOnCollection, VERBS } from '../../../api/verbs.ts';
 import type { HistogramSeries, Labels, Metrics, Series } from '../../../runtime/metrics.ts';
-import type { Exchange } from './exchange.ts';
+import type { Component, Exchange } from './exchange.ts';
 
 /** Those of Kubernetes, and below them finer ones: most answers here take less than its least. */
 const LATENCY_BUCKETS_SECONDS = [
@@ -23,7 +23,9 @@ const REPORTED_VERBS: Readonly<Record<string, string>> = {
 const OTHER_VERB = 'other';
 /** Other paths that are told apart, each with the checks below it as one. */
 const HEALTH_PATH = /^\/(?:healthz|livez|readyz)(?=\/|$)/;
-const COMPONENT = 'apiserver';
+const COMPONENT: Component = 'apiserver';
+/** The original tells two places apart where requests are given up; here whoever serves them is told of it. */
+const LATE_SOURCE = 'rest-handler';
 const APPLY_TYPE = 'application/apply-patch+yaml';
 
 /** Bytes of answers to reads. */
@@ -57,23 +59,39 @@ export class RequestMetrics {
     exchange.longRunningSeries.add(1);
   }
 
-  /** Counts a request that is turned away with a code so that the server goes on. */
-  terminate(exchange: Exchange, code: number): void {
-    const labels = { ...this.#labels(exchange, exchange.verb), code: String(code) };
+  /** Counts what a request came to after it had been given up. */
+  cameLate(isDone: boolean): void {
+    const labels = { source: LATE_SOURCE, status: isDone ? 'ok' : 'error' };
     this.#metrics
-      .counter('apiserver_request_terminations_total', 'Requests that were turned away in self-defence.', labels)
+      .counter('apiserver_request_post_timeout_total', 'What requests came to after their time was over.', labels)
       .add(1);
   }
 
   observe(exchange: Exchange, latencyMs: number): void {
     const series = this.#seriesOf(exchange);
     series.count.add(1);
+    if (exchange.isCutOff) this.#cutOff(exchange);
+    if (exchange.terminatedBy !== undefined) this.#terminated(exchange, exchange.terminatedBy);
     if (!exchange.longRunning) {
       series.latency.observe(latencyMs / 1000);
       series.sizes?.observe(exchange.sentBytes);
     }
     exchange.longRunningSeries?.add(-1);
     exchange.longRunningSeries = undefined;
+  }
+
+  #cutOff(exchange: Exchange): void {
+    const { component: _, ...labels } = this.#labels(exchange, exchange.verb);
+    this.#metrics
+      .counter('apiserver_request_aborts_total', 'Requests whose answers ended before they were whole.', labels)
+      .add(1);
+  }
+
+  #terminated(exchange: Exchange, component: Component): void {
+    const labels = { ...this.#labels(exchange, exchange.verb), component, code: String(exchange.code) };
+    this.#metrics
+      .counter('apiserver_request_terminations_total', 'Requests that were turned away in self-defence.', labels)
+      .add(1);
   }
 
   #seriesOf(exchange: Exchange): RequestSeries {
@@ -110,7 +128,7 @@ export class RequestMetrics {
     return this.#metrics.histogram('apiserver_response_sizes', 'Bytes of answers to reads.', SIZE_BUCKETS, labels);
   }
 
-  #labels(exchange: Exchange, verb: string): Labels & { readonly resource: string } {
+  #labels(exchange: Exchange, verb: string): Labels & { readonly component: string; readonly resource: string } {
     const { info } = exchange;
     const reported = Object.hasOwn(REPORTED_VERBS, verb) ? REPORTED_VERBS[verb]! : OTHER_VERB;
     const nameless = { group: '', version: '', resource: '', subresource: '', scope: '' };

@@ -209,7 +209,7 @@ export class Reads {
       const isOutside = !isPlain && type.custom?.mayBeOutside === true && rendering.encoding !== 'protobuf';
       const items = isOutside ? await this.#convertedItems(exchange, type, stored) : stored;
       // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
-      const patience = timers.after(requestTimeoutMs, () => exchange.response.abort());
+      const patience = timers.after(requestTimeoutMs, () => exchange.cutOff());
       const asked = isPlain ? unconverted(representation) : representation;
       await this.#send(exchange, type, asked, answer, items).finally(() => patience.cancel());
     } finally {

@@ -20,6 +20,7 @@ interface Surroundings {
   readonly auditor?: object;
   readonly time?: VirtualTime;
   readonly registry?: MetricsRegistry;
+  readonly query?: string;
 }
 
 /** Serves one GET; answers what happened in its order. */
@@ -32,6 +33,7 @@ async function served(
     auditor,
     time = new VirtualTime(),
     registry = new MetricsRegistry(),
+    query = '',
   }: Surroundings = {},
 ): Promise<readonly string[]> {
   const happened: string[] = [];
@@ -53,7 +55,12 @@ async function served(
         return entering({ leave: () => happened.push('left') });
       },
     },
-    metrics: { begin: () => {}, observe: () => happened.push('counted') },
+    metrics: {
+      begin: () => {},
+      observe: ({ terminatedBy }: Exchange) =>
+        happened.push(terminatedBy === undefined ? 'counted' : `counted as turned away by the ${terminatedBy}`),
+      cameLate: (isDone: boolean) => happened.push(isDone ? 'done all the same' : 'not done'),
+    },
     representations: { ofStatus: () => ({ contentType: 'application/json', encode: JSON.stringify }) },
     requestTimeoutMs: 1000,
     dispatch,
@@ -61,7 +68,7 @@ async function served(
   const request = {
     method: 'GET',
     path: '/version',
-    query: '',
+    query,
     isWebSocket: false,
     header: () => '',
     hasHeaderWithPrefix: () => false,
@@ -99,7 +106,7 @@ test('a request that fails gives its seat back', async (t) => {
   };
   t.deepEqual(await served(refusing), ['seated', 'left', 'answered 403', 'counted']);
   const failing = (): Promise<void> => Promise.reject(new Error('broken'));
-  t.deepEqual(await served(failing), ['seated', 'left', 'answered 500', 'counted']);
+  t.deepEqual(await served(failing), ['seated', 'left', 'answered 500', 'counted as turned away by the apiserver']);
 });
 
 test('a request that is forbidden had a seat, and was not dispatched', async (t) => {
@@ -154,4 +161,43 @@ test('a request that is refused a seat is not measured', async (t) => {
     registry.reading()[0]?.series.map(({ counts = [] }) => counts.every((count) => count === 0)),
     [true],
   );
+});
+
+const REFUSED = new StatusError(forbidden({ group: '', plural: 'pods' }, 'a', 'no'));
+const LATE: readonly (readonly [ended: string, dispatch: (exchange: Exchange) => void, said: string])[] = [
+  ['is carried out', (exchange) => exchange.answer(201, [], ''), 'done all the same'],
+  ['is refused', (exchange) => exchange.answer(409, [], ''), 'not done'],
+  [
+    'fails',
+    () => {
+      throw REFUSED;
+    },
+    'not done',
+  ],
+];
+for (const [ended, end, said] of LATE) {
+  test(`a request whose client has no more time is turned away, and counted by what it still comes to where it ${ended}`, async (t) => {
+    const time = new VirtualTime();
+    const dispatch = async (exchange: Exchange): Promise<void> => {
+      await passed(time, 50);
+      end(exchange);
+    };
+    t.deepEqual(await served(dispatch, { time, query: 'timeout=20ms' }), [
+      'seated',
+      'answered 504',
+      'counted as turned away by the apiserver',
+      'left',
+      said,
+    ]);
+  });
+}
+
+test('a request that was still waiting for its turn when its time was over comes to nothing that counts', async (t) => {
+  const time = new VirtualTime();
+  const entering = async (): Promise<never> => {
+    await passed(time, 50);
+    throw REFUSED;
+  };
+  const happened = await served(async () => t.fail(), { time, query: 'timeout=20ms', entering });
+  t.deepEqual(happened, ['seated', 'answered 504', 'counted as turned away by the apiserver']);
 });

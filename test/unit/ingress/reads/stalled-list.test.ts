@@ -66,6 +66,7 @@ for (const [what, isFull, isCut] of [
     await time.advance(1);
     await listed;
     t.is(response.aborted, isCut);
+    t.is(exchange.isCutOff, isCut);
     t.deepEqual(released, [PIN]);
   });
 }

@@ -1,0 +1,55 @@
+// What a request says of itself, as the pipeline's steps ask: whether it can be read, how long it may take, whose it is and what is to be
+// allowed. Reads; decides nothing.
+import { type AccessAttributes, pathAccess } from '../../../api/authorization/attributes.ts';
+import { authorizationNamespace, type RequestInfo } from '../../../api/request-info.ts';
+import { badRequest, unauthorized } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import type { HttpRequest } from '../../../transport/http.ts';
+import { PROFILES_PATH } from '../paths/profiles/profile-answers.ts';
+import { webSocketOffer } from '../watch/web-socket-offer.ts';
+import type { Exchange } from './exchange.ts';
+
+const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** Throws 400 for what its path or query says in vain. */
+export function requireReadable({ info, query }: Exchange): void {
+  if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
+  if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));
+}
+
+/** Whether the request may take as long as its client likes: not bounded in time, and not counted among those in flight. */
+export function isLongRunning(info: RequestInfo): boolean {
+  if (!info.isResource) return info.path.startsWith(PROFILES_PATH);
+  return info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource);
+}
+
+/** For methods that usually have none. */
+export function announcesBody(request: HttpRequest): boolean {
+  const length = request.header('content-length');
+  return (length !== '' && length !== '0') || request.header('transfer-encoding') !== '';
+}
+
+/**
+ * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
+ * 401 for one that cannot be read.
+ */
+export function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
+  const header = request.header('authorization');
+  if (header !== '' || !request.isWebSocket) return header;
+  const { token, isMalformed } = webSocketOffer(request, bearerPrefix);
+  if (isMalformed) throw new StatusError(unauthorized());
+  return token === '' ? '' : `Bearer ${token}`;
+}
+
+/** What authorization is asked about. */
+export function accessOf(exchange: Exchange): AccessAttributes {
+  exchange.access ??= newAccess(exchange);
+  return exchange.access;
+}
+
+function newAccess({ info, request }: Exchange): AccessAttributes {
+  if (!info.isResource) return pathAccess(info.verb, info.path);
+  const { verb, group, version, resource, subresource, name } = info;
+  const namespace = authorizationNamespace(info);
+  return { verb, isResource: true, group, version, resource, subresource, namespace, name, path: request.path };
+}
