@@ -39,6 +39,8 @@ const DEPRECATED_SINCE: Readonly<Record<string, string>> = {
   apiserver_longrunning_gauge: '1.23',
   apiserver_registered_watchers: '1.23',
   scheduler_e2e_scheduling_duration_seconds: '1.23',
+  kube_apiserver_pod_logs_pods_logs_backend_tls_failure_total: '1.27',
+  kube_apiserver_pod_logs_pods_logs_insecure_backend_total: '1.27',
 };
 
 /** `release`: the one that is served. */

@@ -68,8 +68,13 @@ function logRequest(pod: JsonObject, query: Query): AgentRequestLine {
   const container = containerOf(pod, query.get('container') ?? '');
   return {
     ...line(['containerLogs', ...placeOf(pod), container], parameters),
-    skipsVerification: isTrueParameter(query.get('insecureSkipTLSVerifyBackend')),
+    skipsVerification: skipsVerificationOf(query),
   };
+}
+
+/** Whether a request for logs is to be passed on to whoever is there. */
+export function skipsVerificationOf(query: Query): boolean {
+  return isTrueParameter(query.get('insecureSkipTLSVerifyBackend'));
 }
 
 /** Numbers of log requests, and the least that means something. */

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import ava, { type ExecutionContext } from 'ava';
 import { agentPair, type FakeAgent, startFakeAgent } from '../server/fake-agent.ts';
+import { MetricsText } from '../server/metrics-text.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { echo, PODS, serverWithNode, upgraded } from './agent-server.ts';
 
@@ -241,6 +242,18 @@ function fileWith(t: ExecutionContext, name: string, content: string): string {
   return path;
 }
 
+/** How logs were asked for, and how often an agent was not believed to be one. */
+async function logsCounted({ client }: ServerProcess) {
+  const metrics = new MetricsText((await client.get('/metrics')).text);
+  const prefix = 'kube_apiserver_pod_logs_pods_logs_';
+  const asked = (usage: string): number => metrics.sum(`${prefix}insecure_backend_total`, { usage });
+  return {
+    enforced: asked('enforce_tls'),
+    skipped: asked('skip_tls_allowed'),
+    unbelieved: metrics.sum(`${prefix}backend_tls_failure_total`),
+  };
+}
+
 test('the agent is shown our certificate, and believed by its authority alone', async (t) => {
   const agent = await startFakeAgent(t, { handler: text(200, 'known\n') });
   const { certPem, keyPem } = await agentPair('the-server', 'clientAuth');
@@ -254,13 +267,16 @@ test('the agent is shown our certificate, and believed by its authority alone', 
   const trusting = await serverWithNode(t, agent.port, [...identity, fileWith(t, 'ca.crt', agent.certPem)]);
   t.is((await trusting.client.get(`${PODS}/p/log`)).text, 'known\n');
   t.is(agent.seen[0]?.shownBy, 'the-server');
+  t.deepEqual(await logsCounted(trusting), { enforced: 1, skipped: 0, unbelieved: 0 });
   const other = await agentPair('somebody-else', 'serverAuth');
   const doubting = await serverWithNode(t, agent.port, [...identity, fileWith(t, 'ca.crt', other.certPem)]);
   const refused = await doubting.client.get(`${PODS}/p/log`);
   t.is(refused.status, 500);
   t.regex(refused.json.message ?? '', /SELF_SIGNED_CERT/);
   t.is((await doubting.client.get(`${PODS}/p/log?insecureSkipTLSVerifyBackend=true`)).text, 'known\n');
+  t.deepEqual(await logsCounted(doubting), { enforced: 1, skipped: 1, unbelieved: 1 });
   t.is((await doubting.client.get('/api/v1/nodes/n/proxy/x')).status, 503);
+  t.is((await logsCounted(doubting)).unbelieved, 1, 'which is no log');
 });
 
 test('what agents are shown and believed by is another when its files are', async (t) => {

@@ -38,9 +38,12 @@ export interface AgentRequest {
 export class AgentUnreachable extends Error {
   /** A kept connection turned out to be closed. */
   readonly isStale: boolean;
+  /** The certificate that it showed is not believed. */
+  readonly isUnbelieved: boolean;
 
-  constructor(message: string, isStale = false) {
+  constructor(message: string, isStale = false, isUnbelieved = false) {
     super(message);
+    this.isUnbelieved = isUnbelieved;
     this.name = 'AgentUnreachable';
     this.isStale = isStale;
   }

@@ -10,6 +10,7 @@ import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } 
 import { checkedLookup } from './checked-lookup.ts';
 import { type EgressWay, throughWay } from './egress.ts';
 import { retire } from './idle-connections.ts';
+import { isUnbelieved } from './tls-failures.ts';
 
 /** Connections to one backend that are kept for the next request, where the settings say nothing. */
 const IDLE_SOCKETS_MAX = 8;
@@ -326,5 +327,9 @@ class Answer implements AgentAnswer {
 function unreachable({ host, port }: AgentTarget, error: Error, isReused = false): AgentUnreachable {
   const { code } = error as NodeJS.ErrnoException;
   const isStale = isReused && (code === 'ECONNRESET' || code === 'EPIPE');
-  return new AgentUnreachable(`${host}:${port} cannot be reached: ${code ?? error.message}`, isStale);
+  return new AgentUnreachable(
+    `${host}:${port} cannot be reached: ${code ?? error.message}`,
+    isStale,
+    isUnbelieved(code ?? ''),
+  );
 }

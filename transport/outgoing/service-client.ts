@@ -15,12 +15,10 @@ import { type Answer, AnswerTooLarge } from './http1/answer-parser.ts';
 import { type CalledAddress, calledAddress, requestBytes } from './http1/called-address.ts';
 import { ConnectionPool, type Outcome, TooLate } from './http1/connection-pool.ts';
 import { ConnectionOpener, type Place } from './http1/open-connection.ts';
+import { isTlsFailure } from './tls-failures.ts';
 
 /** Answers larger than this are none that most services give. */
 const ANSWER_BYTES_MAX = 3 * 1024 * 1024;
-/** What does not get better by asking again: a certificate that is not believed, or a peer that does not speak TLS. */
-const TLS_FAILURE =
-  /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_|HOSTNAME_|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$)/;
 /** No connection was made, so that nothing was asked for. */
 const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN)$/;
 
@@ -231,7 +229,7 @@ function failureOf(error: NodeJS.ErrnoException): ServiceCallFailed {
     return new ServiceCallFailed(`the service did not answer in HTTP/1.1: ${error.message}`, true, true);
   const { code } = error;
   if (code === undefined) return new ServiceCallFailed('the service could not be reached', true, true);
-  const mayRepeat = !TLS_FAILURE.test(code);
+  const mayRepeat = !isTlsFailure(code);
   return new ServiceCallFailed(
     `the service could not be reached (${code})`,
     mayRepeat,

@@ -2,7 +2,7 @@
 // nodes, pods and services. Finds out where to and what to ask there; the bytes are passed on by transport/outgoing/agent-client.ts.
 // Loaded with the first such request.
 
-import { agentRequest, type PodStream } from '../../../api/connect/agent-request.ts';
+import { agentRequest, type PodStream, skipsVerificationOf } from '../../../api/connect/agent-request.ts';
 import {
   type AgentReach,
   agentOf,
@@ -43,6 +43,7 @@ import { refusalStatus } from '../../read-refusal.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { webSocketBearerPrefix } from '../watch/web-socket-offer.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from './passage.ts';
+import type { PodLogMetrics } from './pod-log-metrics.ts';
 import type { Redirections } from './redirections.ts';
 import type { UpgradeDoor } from './upgrade-door.ts';
 
@@ -68,6 +69,7 @@ export interface ConnectParts {
   /** In [0, 1). */
   readonly random: () => number;
   readonly settings: ConnectSettings;
+  readonly logs: PodLogMetrics;
   /** Where connections are handed over that the listener cannot; undefined where it can. */
   readonly door: UpgradeDoor | undefined;
 }
@@ -132,6 +134,8 @@ export class Connects {
   }
 
   async #podStream(exchange: Exchange, info: ResourceRequestInfo, pods: KnownType, stream: PodStream): Promise<void> {
+    const { logs } = this.#parts;
+    if (stream === 'log') logs.asked(skipsVerificationOf(exchange.query));
     const pod = await this.#required(exchange, pods, info.namespace, info.name);
     const { path, skipsVerification } = agentRequest(stream, pod, exchange.query);
     const { nodeName = '' } = (pod.spec ?? {}) as { nodeName?: string };
@@ -150,7 +154,10 @@ export class Connects {
     const route: Route = {
       target,
       path,
-      unreachable: (detail) => unnamedError(`the agent of node ${nodeName}: ${detail}`),
+      unreachable: (detail, isUnbelieved = false) => {
+        if (stream === 'log' && isUnbelieved) logs.untrusted();
+        return unnamedError(`the agent of node ${nodeName}: ${detail}`);
+      },
     };
     if (stream === 'log') await this.#agentStream(exchange, route);
     else await this.#join(exchange, route, this.#parts.settings.redirections);

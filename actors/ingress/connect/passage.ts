@@ -14,8 +14,8 @@ import type { UpgradeDoor } from './upgrade-door.ts';
 
 /** Where a request goes, and what is asked there. */
 export interface Route extends Place {
-  /** What a failure to connect is answered with. */
-  readonly unreachable: (detail: string) => Status;
+  /** What a failure to connect is answered with. `isUnbelieved`: for the certificate that was shown. */
+  readonly unreachable: (detail: string, isUnbelieved?: boolean) => Status;
 }
 
 /** How a request is passed on. */
@@ -54,7 +54,7 @@ export async function relay(client: AgentClient, exchange: Exchange, route: Rout
   const answer = await repeated(send, passed.body === undefined && REPEATABLE.has(request.method)).catch(
     (error: unknown) => {
       throw error instanceof AgentUnreachable && !response.aborted
-        ? new StatusError(route.unreachable(error.message))
+        ? new StatusError(route.unreachable(error.message, error.isUnbelieved))
         : error;
     },
   );

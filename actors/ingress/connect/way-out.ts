@@ -13,6 +13,7 @@ import type { Aggregation, AggregationParts } from '../aggregation/aggregation.t
 import type { Backends } from '../aggregation/backends.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { ConnectSettings, Connects } from './connect.ts';
+import { PodLogMetrics } from './pod-log-metrics.ts';
 import type { DoorParts, UpgradeDoor } from './upgrade-door.ts';
 
 type ShownFiles = AggregationParts['settings']['shown']['files'];
@@ -32,6 +33,7 @@ export interface WayOutParts {
 
 export class WayOut {
   readonly #parts: WayOutParts;
+  readonly #logs: PodLogMetrics;
   #connects: Promise<Connects> | undefined;
   #aggregation: Promise<Aggregation> | undefined;
   #door: Promise<UpgradeDoor | undefined> | undefined;
@@ -39,6 +41,7 @@ export class WayOut {
 
   constructor(parts: WayOutParts) {
     this.#parts = parts;
+    this.#logs = new PodLogMetrics(parts.context.metrics);
   }
 
   /** See Connects.serve. */
@@ -78,6 +81,7 @@ export class WayOut {
       requestTimeoutMs,
       random: () => random.next(),
       settings,
+      logs: this.#logs,
       door: await this.#openDoor(),
     });
     await this.#followAgentTls(connects, settings.tlsFiles);
