@@ -65,6 +65,8 @@ async function etcdEngine(settings: ServerSettings, access: EtcdAccess, context:
   });
 }
 
+const LEASE_OBJECTS = [10, 50, 100, 500, 1000, 2500, 5000];
+
 /** Likewise. In the original's layout, so that its servers may run beside this one. */
 async function originalEngine(
   settings: ServerSettings,
@@ -74,8 +76,13 @@ async function originalEngine(
 ): Promise<StoreEngine> {
   const { originalEngineOnEtcd } = await import('../storage/etcd/original/engine-on-etcd.ts');
   const { options, dialect } = settings;
-  const { timers, random, log, clock } = context;
+  const { timers, random, log, clock, metrics } = context;
   const gates = featureGates(settings);
+  const leases = metrics.histogram(
+    `${DIALECTS[dialect].storeCheck}_lease_object_counts`,
+    'Objects that were put under one lease.',
+    LEASE_OBJECTS,
+  );
   return originalEngineOnEtcd(access, {
     registry: threadBuiltIns(context, settings),
     prefix: storePrefixOf(options),
@@ -85,6 +92,7 @@ async function originalEngine(
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     eventTtlSeconds: Math.ceil(options.eventTtlMs / 1000),
     leaseReuseSeconds: options.leaseReuseDurationSeconds,
+    onFullLease: (objects) => leases.observe(objects),
     timers,
     monotonicMs: () => clock.monotonicMs(),
     freshBytes: (count) => random.bytes(count),

@@ -13,6 +13,7 @@ export class EncryptionMetrics implements EncryptionMeasures {
   readonly #keySeconds: HistogramSeries;
   readonly #keyFailures: Series;
   readonly #misses: Series;
+  readonly #kept: Series;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
@@ -36,6 +37,10 @@ export class EncryptionMetrics implements EncryptionMeasures {
     this.#misses = metrics.counter(
       'apiserver_storage_envelope_transformation_cache_misses_total',
       'Values whose data key had to be unwrapped.',
+    );
+    this.#kept = metrics.gauge(
+      'apiserver_envelope_encryption_dek_cache_fill_percent',
+      'The part, up to 1, that is kept of the data keys that may be.',
     );
   }
 
@@ -62,5 +67,9 @@ export class EncryptionMetrics implements EncryptionMeasures {
 
   dataKeyMissed(): void {
     this.#misses.add(1);
+  }
+
+  dataKeysKept(part: number): void {
+    this.#kept.set(part);
   }
 }

@@ -25,6 +25,7 @@ export class StoreMeasures {
   readonly #objects = new Map<string, readonly Series[]>();
   /** What release 1.21 calls them. */
   #countsName = '';
+  #sizeName = '';
   #isCounting = false;
 
   /** `current`: all objects by their keys, as they are. */
@@ -37,6 +38,7 @@ export class StoreMeasures {
   /** Measures now, and from now on. */
   start({ objectCountMs, diskSizeMs, storeName }: MeasurePeriods): void {
     this.#countsName = `${storeName}_object_counts`;
+    this.#sizeName = `${storeName}_db_total_size_in_bytes`;
     this.#each(objectCountMs, () => this.#count());
     this.#each(diskSizeMs, () => this.#weigh());
   }
@@ -89,7 +91,10 @@ export class StoreMeasures {
   #weigh(): void {
     const help = 'What the store takes on the disk, in bytes.';
     this.#engine.diskBytes().then(
-      (bytes) => this.#context.metrics.gauge('apiserver_storage_db_total_size_in_bytes', help).set(bytes),
+      (bytes) => {
+        for (const name of ['apiserver_storage_db_total_size_in_bytes', this.#sizeName])
+          this.#context.metrics.gauge(name, help).set(bytes);
+      },
       // The store's own work says what is wrong with the disk.
       () => {},
     );

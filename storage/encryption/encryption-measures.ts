@@ -11,4 +11,6 @@ export interface EncryptionMeasures {
   dataKeyMade(ms: number | undefined): void;
   /** A value's data key has to be unwrapped by the service. */
   dataKeyMissed(): void;
+  /** Of the data keys that may be kept unwrapped, so large a part is: from 0 to 1. */
+  dataKeysKept(part: number): void;
 }

@@ -157,18 +157,18 @@ export class KmsEnvelope implements ValueCipher {
 
   #remembered(wrapped: string): Omit<ValueCipher, 'prefix'> | undefined {
     const cipher = this.#opened.get(wrapped);
-    if (cipher !== undefined) this.#remember(wrapped, cipher);
+    if (cipher === undefined) return undefined;
+    this.#opened.delete(wrapped);
+    this.#opened.set(wrapped, cipher);
     return cipher;
   }
 
   #remember(wrapped: string, cipher: Omit<ValueCipher, 'prefix'>): void {
     this.#opened.delete(wrapped);
     this.#opened.set(wrapped, cipher);
-    if (this.#opened.size <= this.#parts.provider.cacheSize) return;
-    for (const oldest of this.#opened.keys()) {
-      this.#opened.delete(oldest);
-      return;
-    }
+    const { provider, measures } = this.#parts;
+    if (this.#opened.size > provider.cacheSize) this.#opened.delete(this.#opened.keys().next().value!);
+    measures?.dataKeysKept(this.#opened.size / provider.cacheSize);
   }
 }
 

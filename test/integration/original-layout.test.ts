@@ -373,6 +373,9 @@ test('events go with their leases, whoever wrote them', async (t) => {
     ({ json }) => json.items!.length === 0,
   );
   t.is(await original.get(`events/${namespace.name}/ours`), undefined);
+  // Its lease had the one object when the next event needed another.
+  t.is((await one.client.request('POST', path, { body })).status, 201);
+  t.regex((await one.client.get('/metrics')).text, /^etcd_lease_object_counts_bucket\{le="10"\} [1-9]/m);
 });
 
 test('the control plane is reached at every server that is there, until its lease ends', async (t) => {

@@ -27,6 +27,8 @@ export interface OriginalSettings extends LayoutSettings {
   /** `--event-ttl`; 0: events are kept. */
   readonly eventTtlSeconds: number;
   readonly leaseReuseSeconds: number;
+  /** See LeaseGrantsParts. */
+  readonly onFullLease?: (objects: number) => void;
   readonly timers: Timers;
   readonly monotonicMs: () => number;
   /** Cryptographic. */
@@ -40,7 +42,7 @@ const TOKEN_KEY_BYTES = 32;
 const LEASE_ID_BYTES = 6;
 
 export function originalEngine(cluster: EtcdCluster, settings: OriginalSettings): OriginalEngine {
-  const { registry, monotonicMs, freshBytes, leaseReuseSeconds, eventTtlSeconds } = settings;
+  const { registry, monotonicMs, freshBytes, leaseReuseSeconds: reuseSeconds, eventTtlSeconds, onFullLease } = settings;
   const freshId = (): number => Buffer.from(freshBytes(LEASE_ID_BYTES)).readUIntBE(0, LEASE_ID_BYTES) + 1;
   return new OriginalEngine({
     ...settings,
@@ -48,7 +50,7 @@ export function originalEngine(cluster: EtcdCluster, settings: OriginalSettings)
     cluster,
     dialect: registry.dialect.name,
     tokenKey: freshBytes(TOKEN_KEY_BYTES),
-    leases: new LeaseGrants({ cluster, monotonicMs, freshId, reuseSeconds: leaseReuseSeconds }),
+    leases: new LeaseGrants({ cluster, monotonicMs, freshId, reuseSeconds, onFull: onFullLease }),
     leaseSeconds: { events: eventTtlSeconds },
   });
 }

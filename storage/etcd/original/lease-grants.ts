@@ -13,6 +13,8 @@ export interface LeaseGrantsParts {
   readonly freshId: () => number;
   /** `--lease-reuse-duration-seconds` */
   readonly reuseSeconds: number;
+  /** Told of a lease that nothing more is put under: how many objects were. */
+  readonly onFull?: ((objects: number) => void) | undefined;
 }
 
 interface Granted {
@@ -38,6 +40,7 @@ export class LeaseGrants {
       last.objects++;
       return last.id;
     }
+    if (last !== undefined) this.#parts.onFull?.(last.objects);
     return (await this.#grant(seconds)).id;
   }
 

@@ -110,7 +110,8 @@ test('objects are counted by resource when the store opens and at each period, a
   await time.advance(61_000);
   t.deepEqual(objectCounts(rig), { pods: 7, 'deployments.apps': 0 });
   const families = rig.running.metrics().flat();
-  t.true(families.some(({ name }) => name === 'apiserver_storage_db_total_size_in_bytes'));
+  for (const store of ['apiserver_storage', 'store'])
+    t.true(families.some(({ name }) => name === `${store}_db_total_size_in_bytes`));
   await whileTimePasses(time, rig.running.stop());
 });
 

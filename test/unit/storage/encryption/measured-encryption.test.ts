@@ -78,5 +78,7 @@ test('data keys that are made, that cannot be made and that have to be unwrapped
   await reader.open(SECRET_KEY, sealed);
   await reader.open(SECRET_KEY, sealed);
   t.is(value('envelope_transformation_cache_misses_total'), 1);
+  const kept = metrics.reading().find(({ name }) => name === 'apiserver_envelope_encryption_dek_cache_fill_percent');
+  t.is(kept?.series[0]?.value, 0.1, 'one key of ten');
   t.deepEqual(operations(), { 'to_storage orch:enc:kms:v1:k: OK': 1, 'from_storage orch:enc:kms:v1:k: OK': 3 });
 });

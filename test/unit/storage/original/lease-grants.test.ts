@@ -4,7 +4,7 @@ import { LeaseGrants } from '../../../../storage/etcd/original/lease-grants.ts';
 
 function grants(reuseSeconds: number) {
   const granted: (readonly [id: number, seconds: number])[] = [];
-  const world = { nowMs: 0, granted, fails: false };
+  const world = { nowMs: 0, granted, fails: false, full: [] as number[] };
   const leases = new LeaseGrants({
     cluster: {
       grantLease: async (id: number, seconds: number): Promise<void> => {
@@ -15,6 +15,7 @@ function grants(reuseSeconds: number) {
     monotonicMs: () => world.nowMs,
     freshId: () => granted.length + 1,
     reuseSeconds,
+    onFull: (objects) => void world.full.push(objects),
   });
   return { world, leases };
 }
@@ -43,11 +44,13 @@ test('a lease lasts a twentieth longer at most, and short ones are shared by nob
 });
 
 test('a thousand objects share a lease, and one that has ended is not taken again', async (t) => {
-  const { leases } = grants(60);
+  const { leases, world } = grants(60);
   const taken = new Set<number>();
   for (let i = 0; i < 1000; i++) taken.add(await leases.take(3600));
   t.is(taken.size, 1);
+  t.deepEqual(world.full, []);
   t.is(await leases.take(3600), 2);
+  t.deepEqual(world.full, [1000], 'whoever counts them is told');
   leases.forget(3600);
   t.is(await leases.take(3600), 3);
 });
