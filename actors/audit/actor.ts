@@ -6,7 +6,7 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import { RotatingFile } from '../../storage/rotating-file.ts';
 import { standardOutput } from '../../storage/standard-output.ts';
 import type { ServiceConnection } from '../../transport/outgoing/connection-file.ts';
-import { restClientCalls } from '../../transport/outgoing/rest-client-metrics.ts';
+import { webhookCalls } from '../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../../transport/outgoing/service-client.ts';
 import { type DefineActor, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
@@ -116,7 +116,7 @@ function clientOf(connection: ServiceConnection, { clock, disk, log, metrics }: 
     readFile: (path) => disk.readFile(path),
     nowMs: () => clock.monotonicMs(),
     onRefused: (problem) => log.warn(`what was replaced is not used for the audit webhook: ${problem}`),
-    onCall: restClientCalls(metrics, connection.url),
+    ...webhookCalls(metrics, connection.url),
   });
 }
 

@@ -3,7 +3,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { ServiceConnection } from '../../transport/outgoing/connection-file.ts';
 import type { ConnectionSecretsParts } from '../../transport/outgoing/connection-secrets.ts';
-import { restClientCalls } from '../../transport/outgoing/rest-client-metrics.ts';
+import { webhookCalls } from '../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../../transport/outgoing/service-client.ts';
 import type { AuthorityBundles } from '../followed-authorities.ts';
 import type { RequestAuthenticator, TokenAuthenticator } from './authenticators/authenticator.ts';
@@ -123,7 +123,7 @@ export function accessWebhookOf(
 function clientOf(context: ActorContext, connection: ServiceConnection): ServiceClient {
   return new ServiceClient({
     ...callParts(context, connection),
-    onCall: restClientCalls(context.metrics, connection.url),
+    ...webhookCalls(context.metrics, connection.url),
   });
 }
 

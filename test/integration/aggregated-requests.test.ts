@@ -1,8 +1,11 @@
 // What reaches an extension server of the requests that are passed on to it, with either listener: their bodies, who asks, and the
 // connections of other protocols that they become.
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request as startRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import ava from 'ava';
@@ -10,6 +13,7 @@ import { OUTSIDE } from '../server/extension-server.ts';
 import { answering, fakeExtension } from '../server/fake-extension.ts';
 import { MetricsText } from '../server/metrics-text.ts';
 import { type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
+import { testAuthority } from '../server/test-authority.ts';
 import { acceptWebSocket } from '../server/web-socket-agent.ts';
 import { clientFrame, handshake, WebSocketReader } from '../server/web-socket-client.ts';
 import { eventually } from './objects.ts';
@@ -221,4 +225,22 @@ test('a server that answers garbage, too much or not at all takes nothing from t
     ({ text }) => text.includes('garbage.example.net/v1: the server answered what is no JSON'),
   );
   t.regex(kept.text, /wrong\.example\.net\/v1: the server is currently unable to handle the request/);
+});
+
+test('an extension server whose certificate names it in the subject alone is noticed', async (t) => {
+  const server = await startServer(t, { args: ['--enable-aggregator-routing'] });
+  const folder = mkdtempSync(join(tmpdir(), 'orch-subject-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const authority = testAuthority(folder);
+  const nameless = async (): Promise<number> =>
+    new MetricsText((await server.client.get('/metrics')).text).sum('apiserver_kube_aggregator_x509_missing_san_total');
+  await fakeExtension(t, server, 'named');
+  t.is(await nameless(), 0);
+  const { path } = await fakeExtension(t, server, 'subject', {
+    handler: answering({ kind: 'ThingList', items: [] }),
+    pair: authority.issue('subject.default.svc', []),
+    apiService: { caBundle: Buffer.from(authority.certPem).toString('base64') },
+  });
+  t.is((await server.client.get(path)).status, 200);
+  t.true((await nameless()) >= 1);
 });

@@ -214,4 +214,10 @@ test('members of the cluster are reached through the proxy of the egress file, a
   await register(at);
   t.is((await at.front.client.get(path())).status, 200);
   t.deepEqual([...new Set(proxy.asked)], [`${OUTSIDE}:${at.extension.port}`]);
+  const { text } = await at.front.client.get('/metrics');
+  t.regex(
+    text,
+    /^apiserver_egress_dialer_dial_duration_seconds_count\{protocol="http_connect",transport="tcp"\} [1-9]/m,
+  );
+  t.regex(text, /^apiserver_kube_aggregator_x509_missing_san_total 0$/m);
 });

@@ -25,6 +25,8 @@ export interface FakeAgentSettings {
   readonly isPlain?: boolean;
   /** Of the certificate, beside those of this machine. */
   readonly names?: readonly string[];
+  /** In place of a pair that is its own authority. */
+  readonly pair?: { readonly certPem: string; readonly keyPem: string } | undefined;
 }
 
 export interface FakeAgent {
@@ -34,9 +36,9 @@ export interface FakeAgent {
 }
 
 export async function startFakeAgent(scope: Scope, settings: FakeAgentSettings): Promise<FakeAgent> {
-  const { handler, onUpgrade, host = '127.0.0.1', isPlain = false, names } = settings;
+  const { handler, onUpgrade, host = '127.0.0.1', isPlain = false, names, pair } = settings;
   const seen: Seen[] = [];
-  const { certPem, keyPem } = await agentPair('agent', 'serverAuth', names);
+  const { certPem, keyPem } = pair ?? (await agentPair('agent', 'serverAuth', names));
   const note = (request: IncomingMessage): void => {
     const { method = '', url = '', headers, socket } = request;
     const certificate =

@@ -3,7 +3,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { available, OUTSIDE, serviceIn } from './extension-server.ts';
-import { type FakeAgent, startFakeAgent } from './fake-agent.ts';
+import { type FakeAgent, type FakeAgentSettings, startFakeAgent } from './fake-agent.ts';
 import type { Scope, ServerProcess } from './server-process.ts';
 
 export interface FakeExtension extends FakeAgent {
@@ -21,6 +21,7 @@ export interface FakeExtensionSettings {
   /** What the APIService comes to say. */
   readonly reason?: string;
   readonly apiService?: object;
+  readonly pair?: FakeAgentSettings['pair'];
 }
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
@@ -34,10 +35,18 @@ export async function fakeExtension(
 ): Promise<FakeExtension> {
   const group = `${name}.example.net`;
   const root = `/apis/${group}/v1`;
-  const { handler = notFound, discovery = resourcesOf(group), onUpgrade, reason = 'Passed', apiService } = settings;
+  const {
+    handler = notFound,
+    discovery = resourcesOf(group),
+    onUpgrade,
+    reason = 'Passed',
+    apiService,
+    pair,
+  } = settings;
   const agent = await startFakeAgent(scope, {
     host: OUTSIDE!,
     names: [`${name}.default.svc`],
+    pair,
     handler: (request, response) => (request.url === root ? discovery : handler)(request, response),
     ...(onUpgrade === undefined ? {} : { onUpgrade }),
   });

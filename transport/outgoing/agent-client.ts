@@ -4,12 +4,14 @@ import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request 
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
 import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
 import { checkedLookup } from './checked-lookup.ts';
-import { type EgressWay, throughWay } from './egress.ts';
+import { type EgressWay, type OnDial, throughWay } from './egress.ts';
 import { retire } from './idle-connections.ts';
+import { watchForNames } from './nameless-peers.ts';
 import { isUnbelieved } from './tls-failures.ts';
 
 /** Connections to one backend that are kept for the next request, where the settings say nothing. */
@@ -28,6 +30,9 @@ export interface AgentClientSettings {
   readonly idleMax?: number;
   /** Absent: straight. */
   readonly way?: EgressWay | undefined;
+  readonly onDial?: OnDial | undefined;
+  /** Told of each connection to a backend whose certificate names it in its subject alone. */
+  readonly onNameless?: (() => void) | undefined;
 }
 
 /** A backend's answer, its body not read yet. */
@@ -58,7 +63,7 @@ export class AgentClient {
     this.#settings = settings;
     this.#tls = settings.tls;
     const maxFreeSockets = settings.idleMax ?? IDLE_SOCKETS_MAX;
-    this.#plainAgent = throughWay(new PlainAgent({ keepAlive: true, maxFreeSockets }), settings.way);
+    this.#plainAgent = throughWay(new PlainAgent({ keepAlive: true, maxFreeSockets }), settings.way, settings.onDial);
   }
 
   /** Sends a request. Rejects with AgentUnreachable. `onSent` gets what cancels it. */
@@ -138,6 +143,11 @@ export class AgentClient {
             agent: isUpgrade ? this.#once(TlsAgent) : this.#tlsAgent(trust),
           });
     this.#limitConnecting(outgoing, scheme === 'https' ? 'secureConnect' : 'connect');
+    const { onNameless } = this.#settings;
+    if (onNameless !== undefined)
+      outgoing.once('socket', (socket) => {
+        if (socket instanceof TLSSocket && !outgoing.reusedSocket) watchForNames(socket, onNameless);
+      });
     return outgoing;
   }
 
@@ -159,8 +169,8 @@ export class AgentClient {
   #tlsAgent(trust: Trust): TlsAgent {
     let agent = this.#tlsAgents.get(trust);
     if (agent === undefined) {
-      const { idleMax: maxFreeSockets = IDLE_SOCKETS_MAX, way } = this.#settings;
-      agent = throughWay(new TlsAgent({ keepAlive: true, maxFreeSockets, maxCachedSessions: 100 }), way);
+      const { idleMax: maxFreeSockets = IDLE_SOCKETS_MAX, way, onDial } = this.#settings;
+      agent = throughWay(new TlsAgent({ keepAlive: true, maxFreeSockets, maxCachedSessions: 100 }), way, onDial);
       this.#tlsAgents.set(trust, agent);
     }
     return agent;
@@ -168,8 +178,8 @@ export class AgentClient {
 
   /** For a connection that leaves HTTP, and is never another request's. */
   #once<A extends PlainAgent>(Kind: new () => A): A | false {
-    const { way } = this.#settings;
-    return way === undefined ? false : throughWay(new Kind(), way);
+    const { way, onDial } = this.#settings;
+    return way === undefined ? false : throughWay(new Kind(), way, onDial);
   }
 
   /** Joins two connections; the end of one is the end of the other. */

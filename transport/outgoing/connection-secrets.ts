@@ -3,6 +3,7 @@
 // its caller's to say.
 import { bundleProblem, pairProblem } from '../tls/certificates.ts';
 import { isToken, type Pems, type ServiceConnection } from './connection-file.ts';
+import type { OnDial } from './egress.ts';
 
 const READ_AGAIN_MS = 10_000;
 
@@ -22,6 +23,9 @@ export interface ConnectionSecretsParts {
   /** Told once of a file that was replaced by one of no use; what was there before still counts. */
   readonly onRefused: (problem: string) => void;
   readonly onCall?: OnCall | undefined;
+  readonly onDial?: OnDial | undefined;
+  /** Told of each connection to a service whose certificate names it in its subject alone. */
+  readonly onNameless?: (() => void) | undefined;
 }
 
 /** Connections that are all made by the same material. */

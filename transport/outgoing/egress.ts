@@ -21,6 +21,9 @@ export interface EgressWays {
   readonly controlplane?: EgressWay;
 }
 
+/** Told of each tunnel that was asked for: after how many ms it stood, or which stage it failed at. */
+export type OnDial = (way: EgressWay, outcome: number | 'connect' | 'proxy') => void;
+
 const TUNNEL_MS = 30_000;
 const HEAD_BYTES_MAX = 16 * 1024;
 const HEAD_END = '\r\n\r\n';
@@ -29,44 +32,56 @@ type Connected = (error: Error | null, socket?: Socket) => void;
 type Target = Pick<ClientRequestArgs, 'port' | 'host' | 'hostname'>;
 
 /** The agent, whose connections go through the proxy of the way; undefined `way`: straight. */
-export function throughWay<A extends PlainAgent>(agent: A, way: EgressWay | undefined): A {
+export function throughWay<A extends PlainAgent>(agent: A, way: EgressWay | undefined, onDial?: OnDial): A {
   if (way === undefined) return agent;
   const open = agent instanceof TlsAgent ? openSecure : openPlain;
   const opening = agent as unknown as { createConnection: (options: Target, connected: Connected) => undefined };
   opening.createConnection = (options, connected) => {
-    open(way, options, connected);
+    open(way, options, connected, onDial);
     return undefined;
   };
   return agent;
 }
 
 /** A tunnel that reads again as soon as somebody listens. */
-function openPlain(way: EgressWay, target: Target, connected: Connected): void {
-  openTunnel(way, target, (error, socket) => {
-    connected(error, socket);
-    setImmediate(() => socket?.resume());
-  });
+function openPlain(way: EgressWay, target: Target, connected: Connected, onDial: OnDial | undefined): void {
+  openTunnel(
+    way,
+    target,
+    (error, socket) => {
+      connected(error, socket);
+      setImmediate(() => socket?.resume());
+    },
+    onDial,
+  );
 }
 
 /** A TLS session inside a tunnel; not yet secured when it is handed over. */
-function openSecure(way: EgressWay, target: Target, connected: Connected): void {
-  openTunnel(way, target, (error, socket) => {
-    if (error !== null || socket === undefined) {
-      connected(error ?? new Error('no tunnel'));
-      return;
-    }
-    const { host = '', hostname, ...options } = target as ConnectionOptions & { readonly hostname?: string };
-    const name = hostname ?? host;
-    const servername = options.servername || (isIP(name) === 0 ? name : '');
-    connected(null, connectTls({ ...options, ...(servername === '' ? {} : { servername }), host: name, socket }));
-  });
+function openSecure(way: EgressWay, target: Target, connected: Connected, onDial: OnDial | undefined): void {
+  openTunnel(
+    way,
+    target,
+    (error, socket) => {
+      if (error !== null || socket === undefined) {
+        connected(error ?? new Error('no tunnel'));
+        return;
+      }
+      const { host = '', hostname, ...options } = target as ConnectionOptions & { readonly hostname?: string };
+      const name = hostname ?? host;
+      const servername = options.servername || (isIP(name) === 0 ? name : '');
+      connected(null, connectTls({ ...options, ...(servername === '' ? {} : { servername }), host: name, socket }));
+    },
+    onDial,
+  );
 }
 
 /** Answers once: a connection that leads to the target and does not read yet, or why there is none. */
-export function openTunnel(way: EgressWay, target: Target, connected: Connected): void {
+export function openTunnel(way: EgressWay, target: Target, connected: Connected, onDial?: OnDial): void {
   const name = target.hostname ?? target.host ?? '';
   const authority = `${name.includes(':') ? `[${name}]` : name}:${target.port}`;
+  const begunMs = performance.now();
   const socket = connectionTo(way);
+  let isConnected = false;
   let isSettled = false;
   const settle = (error: Error | null): void => {
     if (isSettled) return;
@@ -75,6 +90,7 @@ export function openTunnel(way: EgressWay, target: Target, connected: Connected)
     socket.off('data', onData);
     socket.off('error', settle);
     socket.off('close', onClose);
+    onDial?.(way, error === null ? performance.now() - begunMs : isConnected ? 'proxy' : 'connect');
     if (error === null) connected(null, socket);
     else {
       socket.on('error', () => {});
@@ -103,6 +119,9 @@ export function openTunnel(way: EgressWay, target: Target, connected: Connected)
     settle(null);
     if (rest.length > 0) socket.unshift(rest);
   };
+  socket.once(way.tls === undefined || way.socketPath !== '' ? 'connect' : 'secureConnect', () => {
+    isConnected = true;
+  });
   socket.on('data', onData);
   socket.on('error', settle);
   socket.on('close', onClose);

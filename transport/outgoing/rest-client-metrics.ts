@@ -1,7 +1,8 @@
 // Calls of API servers and of webhooks under the names that Kubernetes' client library has for its own, in its release 1.21. Says
 // where each went and what came of it; calls nobody itself. Addresses are an operator's: no client's words make a series.
 import type { HistogramSeries, Metrics } from '../../runtime/metrics.ts';
-import type { OnCall } from './connection-secrets.ts';
+import type { ConnectionSecretsParts, OnCall } from './connection-secrets.ts';
+import { egressDials } from './egress-metrics.ts';
 
 const SECONDS = Array.from({ length: 10 }, (_, at) => Number((0.001 * 2 ** at).toPrecision(4)));
 /** What the code of a call without an answer is. */
@@ -19,6 +20,20 @@ export function restClientCalls(metrics: Metrics, url: string): OnCall {
     const labels = { code: code === undefined ? NO_ANSWER : String(code), host, method };
     metrics.counter('rest_client_requests_total', 'Calls by code, method and host.', labels).add(1);
     if (tookMs !== undefined) seconds(method).observe(tookMs / 1000);
+  };
+}
+
+/** All that is told of the client of a webhook. `url`: as for restClientCalls. */
+export function webhookCalls(
+  metrics: Metrics,
+  url: string,
+): Required<Pick<ConnectionSecretsParts, 'onCall' | 'onDial' | 'onNameless'>> {
+  const help = 'Connections to webhooks whose certificates name them in the subject alone.';
+  const nameless = metrics.counter('apiserver_webhooks_x509_missing_san_total', help);
+  return {
+    onCall: restClientCalls(metrics, url),
+    onDial: egressDials(metrics),
+    onNameless: () => nameless.add(1),
   };
 }
 

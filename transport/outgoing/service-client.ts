@@ -79,7 +79,7 @@ export class ServiceClient {
     this.#onCall = parts.onCall;
     this.#secrets = new ConnectionSecrets(
       parts,
-      (connection, pems) => new ConnectionPool(new ConnectionOpener(connection, pems)),
+      (connection, pems) => new ConnectionPool(new ConnectionOpener(connection, pems, parts)),
     );
   }
 

@@ -5,11 +5,13 @@ import type { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
+import type { Series } from '../../../runtime/metrics.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { AgentTarget, AgentTls } from '../../../transport/outgoing/agent-address.ts';
 import { AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
-import type { EgressWay } from '../../../transport/outgoing/egress.ts';
+import type { EgressWay, OnDial } from '../../../transport/outgoing/egress.ts';
+import { egressDials } from '../../../transport/outgoing/egress-metrics.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
 import { NoPlace, type PlaceFinder, placeOfService } from '../../service-places.ts';
@@ -63,6 +65,8 @@ export class Backends {
   readonly #releases: PatientTells<HubProtocol>;
   /** By name. */
   readonly #kept = new Map<string, Kept>();
+  readonly #onDial: OnDial;
+  readonly #nameless: Series;
   #shown: ShownPair;
   #edition = -1;
 
@@ -70,6 +74,9 @@ export class Backends {
     this.#parts = parts;
     const { context, dialect, hub, settings } = parts;
     this.#shown = settings.shown;
+    this.#onDial = egressDials(context.metrics);
+    const help = 'Connections to extension servers whose certificates name them in the subject alone.';
+    this.#nameless = context.metrics.counter('apiserver_kube_aggregator_x509_missing_san_total', help);
     this.#releases = new PatientTells(hub, context.timers);
     this.#finder = {
       dialect,
@@ -142,7 +149,11 @@ export class Backends {
     if (kept?.caPem === caPem && kept.insecure === insecure) return kept.client;
     kept?.client.retire();
     const { way } = this.#parts.settings;
-    const client = new AgentClient({ tls: this.#tlsFor(caPem), connectTimeoutMs: CONNECT_MS, idleMax: IDLE_MAX, way });
+    const client = new AgentClient({
+      ...{ tls: this.#tlsFor(caPem), connectTimeoutMs: CONNECT_MS, idleMax: IDLE_MAX, way },
+      onDial: this.#onDial,
+      onNameless: () => this.#nameless.add(1),
+    });
     this.#kept.set(name, { caPem, insecure, client });
     return client;
   }

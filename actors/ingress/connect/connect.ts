@@ -36,7 +36,7 @@ import type { HeaderList } from '../../../transport/http.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { AgentTlsFiles } from '../../../transport/outgoing/agent-tls.ts';
-import type { EgressWay } from '../../../transport/outgoing/egress.ts';
+import type { EgressWay, OnDial } from '../../../transport/outgoing/egress.ts';
 import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { refusalStatus } from '../../read-refusal.ts';
@@ -70,6 +70,7 @@ export interface ConnectParts {
   readonly random: () => number;
   readonly settings: ConnectSettings;
   readonly logs: PodLogMetrics;
+  readonly onDial: OnDial;
   /** Where connections are handed over that the listener cannot; undefined where it can. */
   readonly door: UpgradeDoor | undefined;
 }
@@ -86,7 +87,7 @@ export class Connects {
 
   constructor(parts: ConnectParts) {
     this.#parts = parts;
-    this.#client = new AgentClient(parts.settings);
+    this.#client = new AgentClient({ ...parts.settings, onDial: parts.onDial });
   }
 
   /** Serves one request. Throws StatusError, and OrchError Overloaded. */

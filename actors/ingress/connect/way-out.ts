@@ -8,6 +8,7 @@ import { FollowedFiles, type FollowedFilesParts } from '../../../runtime/followe
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { Listener, RequestHandler } from '../../../transport/http.ts';
 import { type AgentTlsFiles, agentTlsOf, agentTlsPaths } from '../../../transport/outgoing/agent-tls.ts';
+import { egressDials } from '../../../transport/outgoing/egress-metrics.ts';
 import { pairProblem } from '../../../transport/tls/certificates.ts';
 import type { Aggregation, AggregationParts } from '../aggregation/aggregation.ts';
 import type { Backends } from '../aggregation/backends.ts';
@@ -82,6 +83,7 @@ export class WayOut {
       random: () => random.next(),
       settings,
       logs: this.#logs,
+      onDial: egressDials(context.metrics),
       door: await this.#openDoor(),
     });
     await this.#followAgentTls(connects, settings.tlsFiles);

@@ -7,9 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
 import { AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import { NOTHING_SHOWN } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWay } from '../../../transport/outgoing/egress.ts';
+import { egressDials } from '../../../transport/outgoing/egress-metrics.ts';
 import { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { type ConnectProxy, connectProxy } from '../../server/connect-proxy.ts';
 import { servicePair } from '../../server/credentials.ts';
@@ -37,6 +39,15 @@ async function backend(t: ExecutionContext, pair?: Place['pair']): Promise<numbe
     server.close();
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** What was measured of tunnels, and how often. */
+function dialled(metrics: MetricsRegistry) {
+  return metrics
+    .reading()
+    .flatMap(({ name, series }) =>
+      series.map(({ labels, value, counts }) => [name, labels, counts?.reduce((sum, one) => sum + one, 0) ?? value]),
+    );
 }
 
 type Way = readonly [what: string, make: (t: ExecutionContext, at: Place) => Promise<[EgressWay, ConnectProxy]>];
@@ -70,7 +81,9 @@ for (const [what, make] of WAYS) {
   test(`a proxy over ${what} leads to plain and to TLS servers`, async (t) => {
     const at = await place(t);
     const [way, proxy] = await make(t, at);
-    const client = new AgentClient({ tls: { caPem: at.pair.cert }, connectTimeoutMs: 10_000, way });
+    const metrics = new MetricsRegistry();
+    const onDial = egressDials(metrics);
+    const client = new AgentClient({ tls: { caPem: at.pair.cert }, connectTimeoutMs: 10_000, way, onDial });
     t.teardown(() => client.close());
     const request = { method: 'GET', path: '/x', headers: [], body: undefined };
     const ports = { http: await backend(t), https: await backend(t, at.pair) };
@@ -94,11 +107,16 @@ for (const [what, make] of WAYS) {
       readFile: () => Promise.reject(new Error('no file')),
       nowMs: () => 0,
       onRefused: () => {},
+      onDial,
     });
     t.teardown(() => service.close());
     const before = proxy.asked.length;
     t.deepEqual(await service.post('{}', 10_000), { path: '/' });
     t.true(proxy.asked.length > before);
+    const transport = way.socketPath === '' ? 'tcp' : 'uds';
+    t.deepEqual(dialled(metrics), [
+      ['apiserver_egress_dialer_dial_duration_seconds', { protocol: 'http_connect', transport }, proxy.asked.length],
+    ]);
   });
 }
 
@@ -125,10 +143,26 @@ for (const [refusal, message] of REFUSALS) {
   test(`a proxy that says ${JSON.stringify(refusal.slice(0, 30))} opens no tunnel`, async (t) => {
     const proxy = await connectProxy(t, { refusal });
     const way = { host: '127.0.0.1', port: proxy.port, socketPath: '' };
-    const client = new AgentClient({ tls: {}, connectTimeoutMs: 10_000, way });
+    const metrics = new MetricsRegistry();
+    const client = new AgentClient({ tls: {}, connectTimeoutMs: 10_000, way, onDial: egressDials(metrics) });
     t.teardown(() => client.close());
     const target = { scheme: 'http', host: '127.0.0.1', port: 1, trust: 'none' } as const;
     const request = { method: 'GET', path: '/', headers: [], body: undefined };
     await t.throwsAsync(() => client.send(target, request, () => {}), { message });
+    const labels = { protocol: 'http_connect', transport: 'tcp', stage: 'proxy' };
+    t.deepEqual(dialled(metrics), [['apiserver_egress_dialer_dial_failure_count', labels, 1]]);
   });
 }
+
+test('a proxy that is not there is counted as one that could not be connected to', async (t) => {
+  const at = await place(t);
+  const metrics = new MetricsRegistry();
+  const way = { host: '', port: 0, socketPath: join(at.files, 'nobody.sock') };
+  const client = new AgentClient({ tls: {}, connectTimeoutMs: 10_000, way, onDial: egressDials(metrics) });
+  t.teardown(() => client.close());
+  const target = { scheme: 'http', host: '127.0.0.1', port: 1, trust: 'none' } as const;
+  const request = { method: 'GET', path: '/', headers: [], body: undefined };
+  await t.throwsAsync(() => client.send(target, request, () => {}), { message: /ENOENT/ });
+  const labels = { protocol: 'http_connect', transport: 'uds', stage: 'connect' };
+  t.deepEqual(dialled(metrics), [['apiserver_egress_dialer_dial_failure_count', labels, 1]]);
+});

@@ -4,7 +4,9 @@
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import type { Pems, ServiceConnection } from '../connection-file.ts';
+import type { ConnectionSecretsParts } from '../connection-secrets.ts';
 import { openTunnel } from '../egress.ts';
+import { watchForNames } from '../nameless-peers.ts';
 
 const SESSIONS_MAX = 100;
 const PROBE_MS = 15_000;
@@ -49,10 +51,16 @@ export class ConnectionOpener {
   readonly #isTls: boolean;
   readonly #connection: Pick<ServiceConnection, 'insecure' | 'way'>;
   readonly #pems: Pems;
+  readonly #told: Pick<ConnectionSecretsParts, 'onDial' | 'onNameless'>;
   readonly #sessions = new Map<string, Buffer>();
   #context: SecureContext | undefined;
 
-  constructor(connection: Pick<ServiceConnection, 'url' | 'insecure' | 'way'>, pems: Pems) {
+  constructor(
+    connection: Pick<ServiceConnection, 'url' | 'insecure' | 'way'>,
+    pems: Pems,
+    told: Pick<ConnectionSecretsParts, 'onDial' | 'onNameless'> = {},
+  ) {
+    this.#told = told;
     this.#isTls = connection.url.startsWith('https:');
     this.#connection = connection;
     this.#pems = pems;
@@ -70,11 +78,16 @@ export class ConnectionOpener {
     let giveUp = (): void => {
       isGivenUp = true;
     };
-    openTunnel(way, place, (error, tunnel) => {
-      if (isGivenUp) tunnel?.destroy();
-      else if (tunnel === undefined) opened(error ?? new Error('no tunnel'), undefined);
-      else giveUp = this.#begin(place, tunnel, opened);
-    });
+    openTunnel(
+      way,
+      place,
+      (error, tunnel) => {
+        if (isGivenUp) tunnel?.destroy();
+        else if (tunnel === undefined) opened(error ?? new Error('no tunnel'), undefined);
+        else giveUp = this.#begin(place, tunnel, opened);
+      },
+      this.#told.onDial,
+    );
     return () => giveUp();
   }
 
@@ -119,6 +132,8 @@ export class ConnectionOpener {
       rejectUnauthorized: !this.#connection.insecure,
       ALPNProtocols: ['http/1.1'],
     });
+    const { onNameless } = this.#told;
+    if (onNameless !== undefined) watchForNames(socket, onNameless);
     socket.on('session', (fresh) => {
       if (this.#sessions.size >= SESSIONS_MAX) this.#sessions.clear();
       this.#sessions.set(key, fresh);

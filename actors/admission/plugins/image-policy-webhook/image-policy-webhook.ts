@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { asObject, asTextMap, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
-import { restClientCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
+import { webhookCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceCallFailed, ServiceClient } from '../../../../transport/outgoing/service-client.ts';
 import type { WebhookEnvironment } from '../../../webhook-call.ts';
 import { askWebhook, Remembered } from '../../../webhook-call.ts';
@@ -40,7 +40,7 @@ class ImagePolicyWebhook implements AdmissionPlugin {
       readFile: (path) => disk.readFile(path),
       nowMs: () => clock.monotonicMs(),
       onRefused: (problem) => log.warn(`what was replaced is not used to ask about images: ${problem}`),
-      onCall: restClientCalls(metrics, settings.connection.url),
+      ...webhookCalls(metrics, settings.connection.url),
     });
     this.#remembered = new Remembered(clock);
     this.#apiVersion = dialect.spell('imagepolicy.@group/v1alpha1');

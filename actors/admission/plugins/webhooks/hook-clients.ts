@@ -3,7 +3,7 @@
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import type { CredentialsByService, ServiceCredentials } from '../../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../../transport/outgoing/egress.ts';
-import { restClientCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
+import { webhookCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import type { MakeWebhookClient, WebhookClient } from '../../../../transport/outgoing/service-client.ts';
 import type { Hook, HookAddress } from './hook.ts';
 import { urlOf } from './hook-address.ts';
@@ -75,7 +75,7 @@ export class HookClients {
       readFile: (path) => disk.readFile(path),
       nowMs: () => clock.monotonicMs(),
       onRefused: (problem) => log.warn(`what was replaced is not used for webhooks: ${problem}`),
-      onCall: restClientCalls(metrics, urlOf(address)),
+      ...webhookCalls(metrics, urlOf(address)),
     });
   }
 }
