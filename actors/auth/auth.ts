@@ -55,6 +55,7 @@ export class Auth implements Actor<AuthProtocol> {
   readonly #authenticationGroup: string;
   readonly #rbacGroup: string;
   readonly #clock: Clock;
+  readonly #attempts: AuthenticationMetrics;
   readonly #impersonationSeconds: HistogramSeries;
   readonly #authorizationSeconds: HistogramSeries;
 
@@ -74,6 +75,7 @@ export class Auth implements Actor<AuthProtocol> {
     const authenticationSeconds = filterSeconds(context.metrics, 'authentication');
     const { systemNamespace } = dialect;
     const metrics = new AuthenticationMetrics(context.metrics, context.clock, systemNamespace, authenticationSeconds);
+    this.#attempts = metrics;
     const requests = requestMethods(context, methods, metrics.certificateSeen);
     this.#authorities = new FollowedAuthorities(context, options.authorityFiles, (bundles) =>
       replaceAuthorities(requests, bundles),
@@ -155,16 +157,24 @@ export class Auth implements Actor<AuthProtocol> {
   }
 
   #admit(request: AuthProtocol['asks']['admit']['message']): Admitted | Promise<Admitted> {
-    const { impersonate, access } = request;
-    return whenThere(this.#authenticators.user(request), (user) => {
-      if (user === null) return NOBODY;
-      return impersonate === undefined ? this.#judged(user, access) : this.#impersonating(user, impersonate, access);
-    });
+    const found = this.#authenticators.user(request);
+    // As a rule all of it is one turn, in which each step begins where the last one has ended.
+    if (!(found instanceof Promise)) return this.#admitted(request, found, this.#attempts.endedMs);
+    return found.then((user) => this.#admitted(request, user, this.#clock.monotonicMs()));
+  }
+
+  #admitted(
+    { impersonate, access }: AuthProtocol['asks']['admit']['message'],
+    user: User | null,
+    begunMs: number,
+  ): Admitted | Promise<Admitted> {
+    if (user === null) return NOBODY;
+    if (impersonate !== undefined) return this.#impersonating(user, impersonate, access, begunMs);
+    return this.#judged(user, access, begunMs);
   }
 
   /** A user, and why the access is refused where it is. */
-  #judged(user: User, access: AccessAttributes): Admitted | Promise<Admitted> {
-    const begunMs = this.#clock.monotonicMs();
+  #judged(user: User, access: AccessAttributes, begunMs: number): Admitted | Promise<Admitted> {
     return whenThere(this.#decide(user, access), ({ decision, reason }) => {
       if (decision !== 'allow') return { user, refusal: { user, access, reason } };
       this.#authorizationSeconds.observe((this.#clock.monotonicMs() - begunMs) / 1000);
@@ -172,14 +182,14 @@ export class Auth implements Actor<AuthProtocol> {
     });
   }
 
-  async #impersonating(impersonator: User, asked: User, access: AccessAttributes): Promise<Admitted> {
-    const begunMs = this.#clock.monotonicMs();
+  async #impersonating(impersonator: User, asked: User, access: AccessAttributes, begunMs: number): Promise<Admitted> {
     for (const needed of impersonationAccesses(asked, this.#authenticationGroup)) {
       const { decision, reason } = await this.#decide(impersonator, needed);
       if (decision !== 'allow') return { user: impersonator, refusal: { user: impersonator, access: needed, reason } };
     }
-    this.#impersonationSeconds.observe((this.#clock.monotonicMs() - begunMs) / 1000);
-    return { impersonator, ...(await this.#judged(impersonated(asked), access)) };
+    const endedMs = this.#clock.monotonicMs();
+    this.#impersonationSeconds.observe((endedMs - begunMs) / 1000);
+    return { impersonator, ...(await this.#judged(impersonated(asked), access, endedMs)) };
   }
 
   /** Superusers and those who may escalate or bind grant anything; everybody else what they hold. */

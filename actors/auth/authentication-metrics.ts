@@ -38,6 +38,7 @@ export class AuthenticationMetrics {
   readonly #inFlight: Series;
   readonly #expiry: HistogramSeries;
   readonly #filter: HistogramSeries | undefined;
+  #endedMs = 0;
 
   /** @param filter is told, too, how long each attempt took. */
   constructor(metrics: Metrics, clock: Pick<Clock, 'monotonicMs'>, systemNamespace: string, filter?: HistogramSeries) {
@@ -86,10 +87,16 @@ export class AuthenticationMetrics {
     return this.#clock.monotonicMs();
   }
 
+  /** When something ended that was told of last: now, for whoever comes next in the same turn. */
+  get endedMs(): number {
+    return this.#endedMs;
+  }
+
   /** An attempt has ended. `user` is the name, where one is known. */
-  attempted(result: AuthenticationResult, user: string, beganMs: number): void {
+  attempted(result: AuthenticationResult, user: string, beganMs: number, endedMs = this.now()): void {
     const { count, seconds } = this.#attempts[result];
-    const tookSeconds = (this.now() - beganMs) / 1000;
+    const tookSeconds = (endedMs - beganMs) / 1000;
+    this.#endedMs = endedMs;
     count.add(1);
     seconds.observe(tookSeconds);
     this.#filter?.observe(tookSeconds);
@@ -127,8 +134,10 @@ export class AuthenticationMetrics {
 
   #looked(status: CacheStatus, beganMs: number): void {
     const { count, seconds } = this.#looks[status];
+    const endedMs = this.now();
+    this.#endedMs = endedMs;
     count.add(1);
-    seconds.observe((this.now() - beganMs) / 1000);
+    seconds.observe((endedMs - beganMs) / 1000);
   }
 
   #user(name: string): Series {

@@ -111,13 +111,14 @@ export class AuthenticatorChain {
     const owner = this.token(token, []);
     return owner instanceof Promise
       ? owner.then(({ user }) => this.#attempted(user, beganMs))
-      : this.#attempted(owner.user, beganMs);
+      : this.#attempted(owner.user, beganMs, this.#parts.metrics.endedMs);
   }
 
-  #attempted(user: User | null, beganMs: number): User | null {
+  /** `endedMs`: absent: now. */
+  #attempted(user: User | null, beganMs: number, endedMs?: number): User | null {
     const { metrics } = this.#parts;
-    if (user === null) metrics.attempted('error', '', beganMs);
-    else metrics.attempted('success', user.name, beganMs);
+    if (user === null) metrics.attempted('error', '', beganMs, endedMs);
+    else metrics.attempted('success', user.name, beganMs, endedMs);
     return user;
   }
 
