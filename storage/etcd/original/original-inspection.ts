@@ -11,11 +11,9 @@ import type { EtcdCluster, EtcdPair } from '../etcd-cluster.ts';
 import { readIdentity } from '../etcd-identity.ts';
 import { EtcdPages } from '../etcd-pages.ts';
 import type { OriginalForms } from './original-forms.ts';
-import type { OriginalKeys } from './original-keys.ts';
+import { type OriginalKeys, RANGES_AS } from './original-keys.ts';
 import type { RangeAllocations } from './range-allocation.ts';
 import type { ServiceRanges } from './service-ranges.ts';
-
-const RANGES_AS = 'core/services//';
 
 export interface OriginalInspectionParts {
   readonly cluster: EtcdCluster;

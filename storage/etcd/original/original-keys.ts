@@ -26,6 +26,9 @@ export const RANGES = {
   ports: 'ranges/servicenodeports',
 } as const;
 
+/** By whose providers they are encrypted: the original has those of services for them. */
+export const RANGES_AS = 'core/services//';
+
 interface Resource {
   readonly storageKey: string;
   readonly namespaced: boolean;

@@ -8,13 +8,12 @@ import { decodeStored } from '../../stored-json.ts';
 import { readStoredValue } from '../../stored-value.ts';
 import type { EtcdEvent, EtcdPair } from '../etcd-cluster.ts';
 import type { OriginalForms } from './original-forms.ts';
-import type { OriginalKeys } from './original-keys.ts';
+import { type OriginalKeys, RANGES_AS } from './original-keys.ts';
 import type { PlannedWrite } from './original-writes.ts';
 import type { RangeAllocations, RangeBits } from './range-allocation.ts';
 import type { ServiceRanges } from './service-ranges.ts';
 
 const SERVICES = 'core/services';
-const RANGES_AS = 'core/services//';
 
 /** A commit of this process whose outcome is not known yet. */
 export interface Flight {

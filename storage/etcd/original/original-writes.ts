@@ -8,13 +8,11 @@ import type { Patience } from '../patience.ts';
 import type { LeaseGrants } from './lease-grants.ts';
 import { MASTER_LEASE_SECONDS } from './master-leases.ts';
 import type { OriginalForms } from './original-forms.ts';
-import type { OriginalKeys } from './original-keys.ts';
+import { type OriginalKeys, RANGES_AS } from './original-keys.ts';
 import type { RangeAllocations } from './range-allocation.ts';
 import { type RangeWrite, ServiceRanges } from './service-ranges.ts';
 
 const EVENTS = 'core/events';
-/** Whose providers the original has for its ranges. */
-const RANGES_AS = 'core/services//';
 /** As a commit does, it waits until it is answered. */
 const LEASE_MS_MAX = 2 ** 31 - 1;
 

@@ -8,11 +8,10 @@ import { type EtcdCluster, EtcdError } from '../etcd-cluster.ts';
 import { EtcdPages } from '../etcd-pages.ts';
 import type { Patience } from '../patience.ts';
 import type { OriginalForms } from './original-forms.ts';
-import type { OriginalKeys } from './original-keys.ts';
+import { type OriginalKeys, RANGES_AS } from './original-keys.ts';
 import type { RangeAllocations, RangeBits } from './range-allocation.ts';
 import type { RangeWrite, ServiceRanges } from './service-ranges.ts';
 
-const RANGES_AS = 'core/services//';
 const REPAIR_MS_MAX = 8000;
 
 export interface RangeKeepingParts {
