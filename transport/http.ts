@@ -180,6 +180,8 @@ export interface ListenerOptions {
   readonly headerBytesMax: number;
   /** Idle keep-alive connections are closed after this (`node`; the `uws` binary closes them after ten seconds). */
   readonly idleTimeoutSeconds: number;
+  /** How long clients have, at the end, to read what they were answered; absent: five seconds. */
+  readonly lastAnswersMs?: number;
   /** Several threads listen on the same port (SO_REUSEPORT). */
   readonly sharedPort: boolean;
   /** HTTP/2 streams, and so watches, that one connection may have open (`node` listener only); absent: its default. */

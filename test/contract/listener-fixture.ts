@@ -11,6 +11,8 @@ export type OptionsChange = Partial<Omit<ListenerOptions, 'handler'>>;
 export const HEADER_BYTES_MAX = 64 * 1024;
 export const JSON_HEADERS: HeaderList = [['Content-Type', 'application/json']];
 export const BINARY_HEADERS: HeaderList = [['Content-Type', 'application/octet-stream']];
+/** For answers that never end, which a listener that closes would wait for. */
+export const ENDLESS_ANSWERS: OptionsChange = { lastAnswersMs: 50 };
 export const MEGABYTE = 1024 * 1024;
 
 /** More than the kernel buffers for one loopback connection, so that a stalled client is noticed. */

@@ -120,7 +120,7 @@ for (const isTls of [false, true]) {
       if (request.path === '/held') held(request, response);
       else response.respond(200, [], 'done');
     };
-    const listener = await openNodeListener(await listenerOptions(isTls, handler, { idleTimeoutSeconds: 4 }));
+    const listener = await openNodeListener(await listenerOptions(isTls, handler, { idleTimeoutSeconds: 1 }));
     const streaming = await RawClient.open(listener.port, isTls);
     streaming.send('GET /held HTTP/1.1\r\nHost: test\r\n\r\n');
     const response = await taken.next();

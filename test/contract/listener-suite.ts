@@ -1,15 +1,16 @@
 // What every listener promises to the ingress (transport/http.ts), tried over HTTP/1.1 with real sockets. Run by
 // listener-uws.test.ts and listener-node.test.ts, plain and with TLS.
 import { createServer } from 'node:net';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { isOrchError } from '../../runtime/errors.ts';
-import type { RequestHandler } from '../../transport/http.ts';
+import type { Listener, RequestHandler } from '../../transport/http.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { answerTests, failureTests } from './listener-answers.ts';
 import { eventually, RawClient } from './listener-client.ts';
 import {
   answerPath,
   BINARY_HEADERS,
+  ENDLESS_ANSWERS,
   get,
   JSON_HEADERS,
   listenerOptions,
@@ -45,7 +46,7 @@ function lifeTests(name: string, open: Open, isTls: boolean, served: Served): vo
     else response.respond(200, JSON_HEADERS, 'other');
   };
 
-  served('after stopAccepting open streams go on, and close ends them', hold, async (t, client, listener) => {
+  const closing = async (t: ExecutionContext, client: RawClient, listener: Listener): Promise<void> => {
     const other = await RawClient.open(listener.port, isTls);
     client.send(get('/held'));
     const response = await taken.next();
@@ -60,7 +61,8 @@ function lifeTests(name: string, open: Open, isTls: boolean, served: Served): vo
     await client.untilClosed();
     await eventually(() => response.aborted && listener.openConnections === 0);
     t.true(response.aborted);
-  });
+  };
+  served('after stopAccepting open streams go on, and close ends them', hold, closing, ENDLESS_ANSWERS);
 
   served(
     'after sendAway everything is served, and a connection ends with its next answer',

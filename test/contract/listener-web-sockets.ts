@@ -4,7 +4,7 @@ import type { RequestHandler } from '../../transport/http.ts';
 import type { MessageFraming } from '../../transport/websocket/handshake.ts';
 import { clientFrame, handshake, WebSocketReader } from '../server/web-socket-client.ts';
 import { eventually, type RawClient } from './listener-client.ts';
-import { get, JSON_HEADERS, pattern, type Served, Taken } from './listener-fixture.ts';
+import { ENDLESS_ANSWERS, get, JSON_HEADERS, pattern, type Served, Taken } from './listener-fixture.ts';
 
 const TEXT = 1;
 const BINARY = 2;
@@ -292,11 +292,16 @@ function endTests(served: Served): void {
     t.deepEqual(reader.frames, []);
   });
 
-  served('closing the listener ends WebSockets', sockets.accepting(), async (t, client, listener) => {
-    const reader = await open(client);
-    const response = await sockets.next();
-    await listener.close();
-    await eventually(() => reader.isClosed && response.aborted);
-    t.is(listener.openConnections, 0);
-  });
+  served(
+    'closing the listener ends WebSockets',
+    sockets.accepting(),
+    async (t, client, listener) => {
+      const reader = await open(client);
+      const response = await sockets.next();
+      await listener.close();
+      await eventually(() => reader.isClosed && response.aborted);
+      t.is(listener.openConnections, 0);
+    },
+    ENDLESS_ANSWERS,
+  );
 }

@@ -86,7 +86,7 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
     stopAccepting,
     async close() {
       stopAccepting();
-      await lastAnswersTaken(() => answers.count + connections.sessions);
+      await lastAnswersTaken(() => answers.count + connections.sessions, options.lastAnswersMs);
       connections.destroyAll();
       await stopped;
     },

@@ -86,7 +86,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     async close() {
       scope.isStopping = true;
       closeSocket();
-      await lastAnswersTaken(() => scope.ongoing);
+      await lastAnswersTaken(() => scope.ongoing, options.lastAnswersMs);
       // The binary puts handshakes it has no time for into a queue that closing does not reach, and takes a few of them out
       // in each turn of the loop. A thread that ended with one of them open would abort the process.
       // What the front has handed over arrives a turn later.
