@@ -3,6 +3,9 @@
 import type { Binding } from '../../admission/protocol.ts';
 import type { BindingEnd } from '../core/decision.ts';
 
+/** What stands for the HTTP status code of a write that nobody answered. */
+export const UNANSWERED = 0;
+
 export interface ClusterPort {
   /**
    * Binds pods to nodes, each on its own; the outcomes in the same order. Rejects with an OrchError when there is no

@@ -7,7 +7,7 @@ import { timestampOf } from '../../../api/object-meta.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { BestEffortWrites } from './best-effort-writes.ts';
-import type { ClusterPort } from './cluster-port.ts';
+import { type ClusterPort, UNANSWERED } from './cluster-port.ts';
 
 export type ConditionReason = 'Unschedulable' | 'SchedulerError';
 
@@ -58,11 +58,11 @@ export class ConditionWriter {
     const taken = this.parts.writes.offer(key, async () => {
       const wanted = this.wanted.get(key);
       if (wanted === undefined) return true;
-      const code = await this.write(key, wanted).catch(() => 0);
+      const code = await this.write(key, wanted).catch(() => UNANSWERED);
       if (this.wanted.get(key) !== wanted) return true;
       if (code === CONFLICT && --wanted.triesLeft > 0) this.repeatLater(key, wanted);
       else this.wanted.delete(key);
-      return code > 0 && (code < 400 || code === CONFLICT);
+      return code !== UNANSWERED && (code < 400 || code === CONFLICT);
     });
     if (!taken) this.wanted.delete(key);
   }

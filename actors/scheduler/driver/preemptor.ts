@@ -5,7 +5,7 @@ import type { PreemptionOrder } from '../core/decision.ts';
 import type { SchedulingCore } from '../core/scheduling-core.ts';
 import type { WaitingPods } from '../core/waiting-pods.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
-import type { ClusterPort } from './cluster-port.ts';
+import { type ClusterPort, UNANSWERED } from './cluster-port.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { SchedulerMetrics } from './scheduler-metrics.ts';
 
@@ -57,15 +57,15 @@ export class Preemptor {
     const { port, events, waiting } = this.parts;
     if (waiting.reject(victim.uid, 'preempted')) return true;
     if (victim.deleting) return true;
-    const code = await port.deletePod(victim.namespace, victim.name, victim.uid).catch(() => 0);
+    const code = await port.deletePod(victim.namespace, victim.name, victim.uid).catch(() => UNANSWERED);
     if (code === NOT_FOUND || code === CONFLICT) return true;
-    if (code === 0 || code >= ERROR) return false;
+    if (code === UNANSWERED || code >= ERROR) return false;
     events.preempted(victim, pod, node);
     return true;
   }
 
   private async clearNomination({ namespace, name, uid }: PodInfo): Promise<void> {
     const patch = { metadata: { uid }, status: { nominatedNodeName: null } };
-    await this.parts.port.patchPodStatus(namespace, name, patch).catch(() => 0);
+    await this.parts.port.patchPodStatus(namespace, name, patch).catch(() => UNANSWERED);
   }
 }
