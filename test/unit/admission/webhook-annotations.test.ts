@@ -1,11 +1,8 @@
 // What webhooks say for audit events, and what is said of them: two plugins and a webhook's server, without the rest of ours.
 import test from 'ava';
 import { pino } from 'pino';
-import { Attributes } from '../../../actors/admission/attributes.ts';
-import { AuditAnnotations } from '../../../actors/admission/audit-annotations.ts';
+import type { Attributes } from '../../../actors/admission/attributes.ts';
 import { type Keep, KindView } from '../../../actors/admission/cluster.ts';
-import { KindVersions } from '../../../actors/admission/kind-version.ts';
-import { NO_PLUGINS } from '../../../actors/admission/plugins/chain.ts';
 import { mutatingAdmissionWebhook } from '../../../actors/admission/plugins/mutating-admission-webhook/mutating-admission-webhook.ts';
 import type { AdmissionPlugin, PluginContext } from '../../../actors/admission/plugins/plugin.ts';
 import { validatingAdmissionWebhook } from '../../../actors/admission/plugins/validating-admission-webhook/validating-admission-webhook.ts';
@@ -20,11 +17,11 @@ import { NOTHING_SHOWN } from '../../../transport/outgoing/connection-file.ts';
 import { type MakeWebhookClient, ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { type Behaviour, patchOf, webhookService } from '../../server/webhook-service.ts';
 import { NO_METRICS } from '../controllers/fake-context.ts';
+import { askedAttributes } from './asked-attributes.ts';
 
 const dialect = DIALECTS.orch;
 const registry = createRegistry(dialect);
 const schema = schemaOf(dialect);
-const type = registry.byPath('', 'v1', 'configmaps')!;
 
 /** A plugin whose configurations are these. */
 function pluginWith(
@@ -52,26 +49,11 @@ function pluginWith(
 }
 
 function written(): Attributes {
-  const asked = {
-    operation: 'create',
-    kind: new KindVersions(schema, {}).of(type),
-    subresource: '',
-    namespace: 'default',
-    name: '',
-    user: { name: 'u', uid: '', groups: [], extra: {} },
-    userAgent: '',
-    parameters: {},
-    auditAnnotations: new AuditAnnotations(),
-    deletion: undefined,
-    dryRun: false,
-    isTracked: true,
-    plugins: NO_PLUGINS,
-    view: undefined,
-  } as const;
-  const attributes = new Attributes(asked as unknown as Attributes['asked'], dialect);
-  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', namespace: 'default' } };
-  attributes.begin(0, '2026-01-01T00:00:00Z', undefined, object);
-  return attributes;
+  return askedAttributes(dialect, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'm', namespace: 'default' },
+  });
 }
 
 const answering = async (

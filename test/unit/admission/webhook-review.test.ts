@@ -1,14 +1,11 @@
 // The text of the review that a webhook is sent, and what is made of plain and of odd answers to it.
 import test from 'ava';
-import { Attributes } from '../../../actors/admission/attributes.ts';
-import { AuditAnnotations } from '../../../actors/admission/audit-annotations.ts';
-import { KindVersions } from '../../../actors/admission/kind-version.ts';
-import { NO_PLUGINS } from '../../../actors/admission/plugins/chain.ts';
 import { answerOf, reviewForm, reviewText, type Told } from '../../../actors/admission/plugins/webhooks/review.ts';
 import { EncodedTexts } from '../../../api/codec/encoded-texts.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
+import { askedAttributes } from './asked-attributes.ts';
 
 const dialect = DIALECTS.kubernetes;
 const schema = schemaOf(dialect);
@@ -18,25 +15,7 @@ const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', nam
 
 /** The request of a review of a write, read. */
 function requestOf(asked: object, old?: typeof object): Record<string, unknown> {
-  const whole = {
-    operation: 'create',
-    kind: new KindVersions(schema, {}).of(type),
-    subresource: '',
-    namespace: 'n',
-    name: '',
-    user: { name: 'u', uid: '', groups: [], extra: {} },
-    userAgent: '',
-    parameters: {},
-    auditAnnotations: new AuditAnnotations(),
-    deletion: undefined,
-    dryRun: false,
-    isTracked: true,
-    plugins: NO_PLUGINS,
-    view: undefined,
-    ...asked,
-  };
-  const attributes = new Attributes(whole as unknown as Attributes['asked'], dialect);
-  attributes.begin(0, '2026-01-01T00:00:00Z', old, object);
+  const attributes = askedAttributes(dialect, object, { namespace: 'n', ...asked }, old);
   const texts = new EncodedTexts();
   const told = {
     attributes,
