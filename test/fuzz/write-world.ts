@@ -7,7 +7,6 @@ import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { TypeSchema } from '../../api/schema/schema.ts';
-import { parseArguments } from '../../config/parse.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../runtime/in-process.ts';
 import { planOfOneThread } from '../../runtime/plan.ts';
@@ -15,6 +14,7 @@ import { realEnvironment } from '../../runtime/real-environment.ts';
 import { valueView } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
+import { memorySettings } from '../server/memory-settings.ts';
 import { diceOf } from './generate/dice.ts';
 import { DOCUMENTS, SCHEMA } from './generate/documents.ts';
 import { NO_BYTES } from './input.ts';
@@ -151,23 +151,8 @@ function typeOf(plural: string): KnownType {
 
 function settings(): ServerSettings {
   // Configurations are written too, and nobody is behind their webhooks.
-  const parsed = parseArguments('apiserver', [
-    '--disable-admission-plugins=MutatingAdmissionWebhook,ValidatingAdmissionWebhook',
-  ]);
-  if (parsed.action !== 'run') throw new Error('no options');
-  return {
-    dialect: 'orch',
-    options: parsed.options,
-    dataDirectory: '/nowhere',
-    storeEngine: 'memory',
-    tls: undefined,
-    caPem: '',
-    tokens: [],
-    advertiseAddress: '10.0.0.1',
-    build: { major: '1', minor: '21', gitVersion: '', gitCommit: '', gitTreeState: '', buildDate: '' } as never,
-    startedWallMs: 0,
-    schedulerName: 'none',
-  };
+  const args = ['--disable-admission-plugins=MutatingAdmissionWebhook,ValidatingAdmissionWebhook'];
+  return memorySettings('apiserver', args, { advertiseAddress: '10.0.0.1' });
 }
 
 /** One for all targets of a thread. */

@@ -2,12 +2,11 @@
 
 import type { AdmissionProtocol, WriteParameters, WriteReply } from '../../actors/admission/protocol.ts';
 import { roster } from '../../actors/roster.ts';
-import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
-import { parseArguments } from '../../config/parse.ts';
 import { type InProcess, startInProcess } from '../../runtime/in-process.ts';
 import { planOfOneThread } from '../../runtime/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
+import { memorySettings } from '../server/memory-settings.ts';
 import { eventually } from './objects.ts';
 
 const DEADLINE_MS = 120_000;
@@ -111,21 +110,7 @@ interface Scope {
 
 /** A cluster that is up. `args` are further arguments of the command. */
 export async function startCluster(scope: Scope, args: readonly string[] = []): Promise<InProcessCluster> {
-  const parsed = parseArguments('up', ['--data-dir', '/nowhere', '--store-engine', 'memory', ...args]);
-  if (parsed.action !== 'run') throw new Error('these are arguments to run with');
-  const settings: ServerSettings = {
-    dialect: 'orch',
-    options: parsed.options,
-    dataDirectory: '/nowhere',
-    storeEngine: 'memory',
-    tls: undefined,
-    caPem: '',
-    tokens: [],
-    advertiseAddress: '192.0.2.7',
-    build: { major: '1', minor: '21', gitVersion: '', gitCommit: '', gitTreeState: '', buildDate: '' } as never,
-    startedWallMs: 0,
-    schedulerName: 'none',
-  };
+  const settings = memorySettings('up', ['--data-dir', '/nowhere', '--store-engine', 'memory', ...args]);
   const actors = roster.filter(({ actor }) => ACTORS.includes(actor));
   const run = await startInProcess({
     actors,

@@ -7,7 +7,6 @@ import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
 import type { ResourceEncryption } from '../../config/encryption-configuration.ts';
-import { parseArguments } from '../../config/parse.ts';
 import type { ActorContext, ActorDefinition } from '../../runtime/actor.ts';
 import type { LogOptions } from '../../runtime/logging/log-options.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
@@ -16,6 +15,7 @@ import type { SimulatedThreads } from '../../runtime/simulation/simulated-thread
 import { VirtualTime } from '../../runtime/simulation/virtual-time.ts';
 import { lending } from '../../storage/record-reading.ts';
 import type { StoreEngine } from '../../storage/shared-engine.ts';
+import { memorySettings } from '../server/memory-settings.ts';
 import { Committed } from './committed.ts';
 import { SimulatedDisk } from './disk.ts';
 import { type FaultPlan, Faults } from './faults.ts';
@@ -237,22 +237,15 @@ const EXPECTED_ENDS: ReadonlySet<string> = new Set([
 ]);
 
 function settings(): ServerSettings {
-  const parsed = parseArguments('up', []);
-  if (parsed.action !== 'run') throw new Error('no options');
+  const plain = memorySettings('up', []);
   const user = { name: 'simulated', uid: '', groups: ['system:masters'], extra: {} };
   return {
-    dialect: 'orch',
-    options: { ...parsed.options, requestTimeoutMs: 20_000, storeHistoryBytes: 100_000 },
-    dataDirectory: '/nowhere',
-    storeEngine: 'memory',
-    tls: undefined,
-    caPem: '',
+    ...plain,
+    options: { ...plain.options, requestTimeoutMs: 20_000, storeHistoryBytes: 100_000 },
     tokens: [{ digest: tokenDigest(TOKEN), user }],
     advertiseAddress: '10.0.0.1',
-    build: { major: '1', minor: '21', gitVersion: 'v1.21.0', gitCommit: '', buildDate: '', platform: '' },
-    startedWallMs: 0,
     schedulerName: 'default-scheduler',
-  } as unknown as ServerSettings;
+  };
 }
 
 const SETTINGS = settings();

@@ -17,7 +17,6 @@ import type { Status } from '../../../api/status/status.ts';
 import type { WriteVerb } from '../../../api/verbs.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { parseFeatureGates } from '../../../config/feature-gates.ts';
-import { parseArguments } from '../../../config/parse.ts';
 import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { planOfOneThread } from '../../../runtime/plan.ts';
@@ -26,6 +25,7 @@ import { valueView } from '../../../storage/slab-record.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { NOTHING_SHOWN } from '../../../transport/outgoing/connection-file.ts';
 import { ServiceClient } from '../../../transport/outgoing/service-client.ts';
+import { memorySettings } from '../../server/memory-settings.ts';
 import { HeldDelivery } from '../hub/held-delivery.ts';
 
 /** What an answer may hold, as far as tests look into it: an object, a list, a Status. */
@@ -63,21 +63,7 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const VERBS = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
 function settings(args: readonly string[]): ServerSettings {
-  const parsed = parseArguments('apiserver', args);
-  if (parsed.action !== 'run') throw new Error('no options');
-  return {
-    dialect: 'orch',
-    options: parsed.options,
-    dataDirectory: '/nowhere',
-    storeEngine: 'memory',
-    tls: undefined,
-    caPem: '',
-    tokens: [],
-    advertiseAddress: '10.0.0.1',
-    build: { major: '1', minor: '21', gitVersion: 'v1.21.0', gitCommit: '', buildDate: '', platform: '' },
-    startedWallMs: 0,
-    schedulerName: 'default-scheduler',
-  } as unknown as ServerSettings;
+  return memorySettings('apiserver', args, { advertiseAddress: '10.0.0.1', schedulerName: 'default-scheduler' });
 }
 
 /** Admission as the roster makes it, but for its plugins. */

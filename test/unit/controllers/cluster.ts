@@ -13,7 +13,6 @@ import { encodeStored } from '../../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import { DIALECTS, type DialectName } from '../../../config/dialect.ts';
-import { parseArguments } from '../../../config/parse.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { planOfOneThread } from '../../../runtime/plan.ts';
@@ -22,6 +21,7 @@ import type { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import { objectKey } from '../../../storage/object-key.ts';
 import type { FeedEvent, KeptRecord } from '../../../storage/store-feed.ts';
+import { memorySettings } from '../../server/memory-settings.ts';
 import { Ledger } from './ledger.ts';
 import type { Stored } from './stored.ts';
 
@@ -39,24 +39,6 @@ const ADMIN = { name: 'admin', uid: '', groups: ['system:masters'], extra: {} };
 class Slot implements Actor<ControllersProtocol> {
   onMessage: (message: MessageOf<ControllersProtocol>, reply: Reply) => void = () => {};
   peerRestarted = (): void => {};
-}
-
-function settingsOf(dialect: DialectName): ServerSettings {
-  const parsed = parseArguments('apiserver', ['--api-dialect', dialect]);
-  if (parsed.action !== 'run') throw new Error('these are arguments to run with');
-  return {
-    dialect,
-    options: parsed.options,
-    dataDirectory: '/nowhere',
-    storeEngine: 'memory',
-    tls: undefined,
-    caPem: '',
-    tokens: [],
-    advertiseAddress: '192.0.2.7',
-    build: { major: '1', minor: '21', gitVersion: '', gitCommit: '', gitTreeState: '', buildDate: '' } as never,
-    startedWallMs: 0,
-    schedulerName: 'none',
-  };
 }
 
 const keyOf = (storageKey: string, namespace: string, name: string): string => objectKey(storageKey, namespace, name);
@@ -104,7 +86,7 @@ export class Cluster {
   /** With nothing in it. */
   static async start(dialect: DialectName): Promise<Cluster> {
     const { environment, time } = createSimulation(1);
-    const settings = settingsOf(dialect);
+    const settings = memorySettings('apiserver', ['--api-dialect', dialect], { dialect: dialect });
     const slot = new Slot();
     const ledger = new Ledger();
     let context: ActorContext | undefined;

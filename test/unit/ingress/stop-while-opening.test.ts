@@ -2,29 +2,15 @@
 import test from 'ava';
 import { rosterFor } from '../../../actors/roster.ts';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
-import { parseArguments } from '../../../config/parse.ts';
 import type { ActorDefinition } from '../../../runtime/actor.ts';
 import { startInProcess } from '../../../runtime/in-process.ts';
 import { NO_JOB_POOL } from '../../../runtime/job-pool.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { Listener } from '../../../transport/http.ts';
 import type { OpenedListener } from '../../../transport/open-listener.ts';
+import { memorySettings } from '../../server/memory-settings.ts';
 
-const parsed = parseArguments('up', ['--data-dir', '/nowhere', '--store-engine', 'memory']);
-if (parsed.action !== 'run') throw new Error('these are arguments to run with');
-const SETTINGS: ServerSettings = {
-  dialect: 'orch',
-  options: parsed.options,
-  dataDirectory: '/nowhere',
-  storeEngine: 'memory',
-  tls: undefined,
-  caPem: '',
-  tokens: [],
-  advertiseAddress: '192.0.2.7',
-  build: {} as never,
-  startedWallMs: 0,
-  schedulerName: 'none',
-};
+const SETTINGS = memorySettings('up', ['--data-dir', '/nowhere', '--store-engine', 'memory']);
 
 test('a listener that opens after its ingress was stopped is closed again', async (t) => {
   let open: (opened: OpenedListener) => void = () => {};
