@@ -14,7 +14,7 @@ import { type Figures, figuresOf, floorFigures } from '../report.ts';
 import { cpuEach, median, sum } from '../slices.ts';
 import { repeat } from './populate.ts';
 
-const PODS = 1500;
+const PODS = 4000;
 const POD_BYTES = 1200;
 const CONFIG_MAP_BYTES = 800;
 const ROUNDS = 6;
