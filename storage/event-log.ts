@@ -24,7 +24,8 @@ export interface LoggedEvent {
   readonly valueChecksum: number;
 }
 
-export interface EventRecord {
+/** What a record says of its batch. */
+export interface EventRecordHead {
   readonly checksum: number;
   readonly previousChecksum: number;
   readonly firstRevision: number;
@@ -32,6 +33,9 @@ export interface EventRecord {
   readonly wallMs: number;
   readonly liveObjects: number;
   readonly liveDigest: number;
+}
+
+export interface EventRecord extends EventRecordHead {
   readonly events: readonly LoggedEvent[];
 }
 
@@ -105,24 +109,26 @@ export class EventRecordWriter {
 
 /** Reads a record back; undefined when its checksum or its lengths do not hold. */
 export function readEventRecord(bytes: Uint8Array): EventRecord | undefined {
+  const events: LoggedEvent[] = [];
+  const head = readEventRecordHead(bytes, (source, at) => events.push(loggedEvent(source, at)));
+  return head && { ...head, events };
+}
+
+/** As `readEventRecord`, of events only where in the record they are: `visit` is called for each in order. */
+export function readEventRecordHead(
+  bytes: Uint8Array,
+  visit: (source: Buffer, at: number) => void,
+): EventRecordHead | undefined {
   if (bytes.byteLength < RECORD_HEAD_BYTES) return undefined;
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const checksum = source.readUInt32LE(0);
   if (checksum !== crc32(source.subarray(4))) return undefined;
-  const events: LoggedEvent[] = [];
   let at = RECORD_HEAD_BYTES;
   for (let left = source.readUInt32LE(32); left > 0; left--) {
     if (at + EVENT_HEAD_BYTES > source.length) return undefined;
-    const keyEnd = at + EVENT_HEAD_BYTES + source.readUIntLE(at + 9, 3);
-    const end = keyEnd + source.readUInt32LE(at + 12);
+    const end = previousStart(source, at) + source.readUInt32LE(at + 12);
     if (end > source.length) return undefined;
-    events.push({
-      revision: source.readDoubleLE(at),
-      type: source[at + 8]! as RecordType,
-      key: source.toString('utf8', at + EVENT_HEAD_BYTES, keyEnd),
-      previous: source.subarray(keyEnd, end),
-      valueChecksum: source.readUInt32LE(at + 16),
-    });
+    visit(source, at);
     at = end;
   }
   if (at !== source.length) return undefined;
@@ -134,6 +140,25 @@ export function readEventRecord(bytes: Uint8Array): EventRecord | undefined {
     wallMs: source.readDoubleLE(24),
     liveObjects: source.readUInt32LE(36),
     liveDigest: source.readUInt32LE(40),
-    events,
   };
+}
+
+/** The event at a place that `readEventRecordHead` told. */
+export function loggedEvent(source: Buffer, at: number): LoggedEvent {
+  const keyEnd = previousStart(source, at);
+  return {
+    revision: source.readDoubleLE(at),
+    type: source[at + 8]! as RecordType,
+    key: source.toString('utf8', at + EVENT_HEAD_BYTES, keyEnd),
+    previous: source.subarray(keyEnd, keyEnd + source.readUInt32LE(at + 12)),
+    valueChecksum: source.readUInt32LE(at + 16),
+  };
+}
+
+export function loggedRevision(source: Buffer, at: number): number {
+  return source.readDoubleLE(at);
+}
+
+function previousStart(source: Buffer, at: number): number {
+  return at + EVENT_HEAD_BYTES + source.readUIntLE(at + 9, 3);
 }

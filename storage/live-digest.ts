@@ -21,6 +21,9 @@ export class LiveDigests {
   readonly #byResource = new Map<string, Kept>();
   /** Sum over all resource types, modulo 2^32. */
   total = 0;
+  /** That of the change before: most are of the same type. */
+  #latest: Kept = { storageKey: '', objects: 0, digest: 0, changes: 0 };
+  #latestPrefix = '//';
 
   /** A key's revision has become another; 0 stands for absence. */
   change(key: string, keyChecksum: number, before: number, next: number): void {
@@ -51,12 +54,15 @@ export class LiveDigests {
   }
 
   #resource(key: string): Kept {
+    if (key.startsWith(this.#latestPrefix)) return this.#latest;
     const storageKey = key.slice(0, key.indexOf('/', key.indexOf('/') + 1));
     let resource = this.#byResource.get(storageKey);
     if (resource === undefined) {
       resource = { storageKey, objects: 0, digest: 0, changes: 0 };
       this.#byResource.set(storageKey, resource);
     }
+    this.#latest = resource;
+    this.#latestPrefix = `${storageKey}/`;
     return resource;
   }
 }

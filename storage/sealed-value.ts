@@ -45,10 +45,15 @@ export function sealedBody(key: string, bytes: Uint8Array): Buffer | undefined {
 /**
  * Reads what a stored form holds, `plain` being what was encrypted in it, or the form itself. The revisions are those in
  * the clear: a value that was moved to another engine has new ones there, while what is encrypted stays as it was.
- * Undefined when it is damaged.
+ * Undefined when it is damaged. `ofKey`: the key's checksum, where it is known.
  */
-export function readOpenedValue(key: string, stored: Uint8Array, plain: Uint8Array): StoredValue | undefined {
-  const value = readStoredValue(key, plain);
+export function readOpenedValue(
+  key: string,
+  stored: Uint8Array,
+  plain: Uint8Array,
+  ofKey?: number,
+): StoredValue | undefined {
+  const value = readStoredValue(key, plain, ofKey);
   if (value === undefined || !isSealedValue(stored)) return value;
   const { revision, bornRevision } = clearRevisions(stored);
   if (revision === value.revision && bornRevision === value.bornRevision) return value;

@@ -160,6 +160,24 @@ export function keyBeginsWith(slab: Slab, offset: number, prefix: Uint8Array): b
   return true;
 }
 
+/** True when this is the record's key. */
+export function hasKey(slab: Slab, offset: number, key: string): boolean {
+  const { bytes } = slab;
+  // The UTF-8 of a key that is not ASCII is longer than it.
+  if (slab.words[(offset >>> 2) + H_KEY_LENGTH] !== key.length) return !isAscii(key) && recordKey(slab, offset) === key;
+  const start = offset + RECORD_HEADER_BYTES;
+  for (let i = key.length - 1; i >= 0; i--) {
+    const code = key.charCodeAt(i);
+    if (code >= 0x80 || code !== bytes[start + i]) return false;
+  }
+  return true;
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0x80) return false;
+  return true;
+}
+
 /** The key's UTF-8, a view of shared memory. */
 export function recordKeyBytes(slab: Slab, offset: number): Buffer {
   const start = offset + RECORD_HEADER_BYTES;

@@ -6,6 +6,7 @@
 //  24 u32 schema generation  28 u32 attributes length  32 u32 revision offset  36 u32 item offset  40 attributes, value
 import { crc32 } from 'node:zlib';
 import { envelopeBytesMax, unwrapEnvelope, wrapEnvelope } from './envelope.ts';
+import { keyChecksum } from './key-checksum.ts';
 
 const FORMAT = 1;
 const HEADER_BYTES = 40;
@@ -62,18 +63,18 @@ export function writeStoredValue(
     target.set(json, end);
     end += json.byteLength;
   }
-  target.writeUInt32LE(crc32(target.subarray(at + 4, end), crc32(key)), at);
+  target.writeUInt32LE(crc32(target.subarray(at + 4, end), keyChecksum(key)), at);
   return end - at;
 }
 
 /**
  * Reads a stored form back; undefined when it is damaged (too short, wrong checksum for this key, unknown format).
- * The JSON is a view of `bytes`.
+ * The JSON is a view of `bytes`. `ofKey`: the key's checksum, where it is known.
  */
-export function readStoredValue(key: string, bytes: Uint8Array): StoredValue | undefined {
+export function readStoredValue(key: string, bytes: Uint8Array, ofKey = keyChecksum(key)): StoredValue | undefined {
   if (bytes.byteLength < HEADER_BYTES) return undefined;
-  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (source.readUInt32LE(0) !== crc32(source.subarray(4), crc32(key)) || source[4] !== FORMAT) return undefined;
+  const source = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (source.readUInt32LE(0) !== crc32(source.subarray(4), ofKey) || source[4] !== FORMAT) return undefined;
   const attributesEnd = HEADER_BYTES + source.readUInt32LE(28);
   const body = source.subarray(attributesEnd);
   const json = source[5] === MEDIA_CODES.json ? body : unwrapEnvelope(body);
@@ -84,7 +85,7 @@ export function readStoredValue(key: string, bytes: Uint8Array): StoredValue | u
     schemaGeneration: source.readUInt32LE(24),
     revisionOffset: source.readUInt32LE(32),
     itemOffset: source.readUInt32LE(36),
-    attributes: source.toString('utf8', HEADER_BYTES, attributesEnd),
+    attributes: attributesEnd === HEADER_BYTES ? '' : source.toString('utf8', HEADER_BYTES, attributesEnd),
     json,
   };
 }
@@ -93,7 +94,7 @@ export function readStoredValue(key: string, bytes: Uint8Array): StoredValue | u
 export function storedRevision(key: string, bytes: Uint8Array): number | undefined {
   if (bytes.byteLength < REVISIONS_END) return undefined;
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return source.readUInt32LE(0) === crc32(source.subarray(4), crc32(key)) ? source.readDoubleLE(8) : undefined;
+  return source.readUInt32LE(0) === crc32(source.subarray(4), keyChecksum(key)) ? source.readDoubleLE(8) : undefined;
 }
 
 /** The revisions a stored form says in the clear, encrypted or not. Only of one that `storedRevision` reads. */
@@ -111,7 +112,7 @@ export function withClearRevisions(
   const copy = Buffer.from(bytes);
   copy.writeDoubleLE(revision, 8);
   copy.writeDoubleLE(bornRevision, 16);
-  copy.writeUInt32LE(crc32(copy.subarray(4), crc32(key)), 0);
+  copy.writeUInt32LE(crc32(copy.subarray(4), keyChecksum(key)), 0);
   return copy;
 }
 

@@ -1,11 +1,11 @@
 // Brings into a revision log what an engine says was committed, by whomever: under a revision that is given, not taken. Writes
 // no event records; where the store numbers its commits itself, revision-log.ts does all this.
-import { crc32 } from 'node:zlib';
 import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
 import { CREATED, DELETED, markStale, NO_SLAB, stampRevision, UPDATED, valueStart } from '../../storage/slab-record.ts';
 import type { StoredValue } from '../../storage/stored-value.ts';
+import type { CurrentRecord } from './current-records.ts';
 import type { Place } from './protocol.ts';
-import { addToRuns, type CurrentRecord, type RevisionLog } from './revision-log.ts';
+import { addToRuns, type RevisionLog } from './revision-log.ts';
 
 /** Far more than may be on their way at once. */
 const ANSWERS_KEPT = 256;
@@ -37,7 +37,8 @@ export class AdmittedEvents {
   /** Takes back all that was loaded, which nobody has seen. */
   unload(): void {
     const { current, digests } = this.#log;
-    for (const [key, { slab, offset, revision, keyChecksum }] of current) {
+    for (const key of current.keys()) {
+      const { slab, offset, revision, keyChecksum } = current.get(key)!;
       this.#pool.release(slab, offset);
       digests.change(key, keyChecksum, revision, 0);
     }
@@ -82,10 +83,8 @@ export class AdmittedEvents {
     stampRevision(slab.bytes, valueStart(slab, room.offset) + value.revisionOffset, revision);
     if (isStale) markStale(slab, room.offset);
     const place = { revision, slab: room.slab, offset: room.offset };
-    const keyChecksum = before?.keyChecksum ?? crc32(key);
-    // Member by member, as the other records are: V8 makes a shape of its own for each spread.
-    current.set(key, { revision, slab: place.slab, offset: place.offset, bornRevision, keyChecksum });
-    digests.change(key, keyChecksum, before?.revision ?? 0, revision);
+    current.set(key, place);
+    digests.change(key, current.checksumOf(key), before?.revision ?? 0, revision);
     return place;
   }
 

@@ -50,7 +50,7 @@ export class Compactor {
   byBounds(): void {
     const { log, historyBytesMax, historyEventsMax } = this.#parts;
     const { window } = log;
-    if (window.bytes <= historyBytesMax && window.events.length <= historyEventsMax) return;
+    if (window.bytes <= historyBytesMax && window.length <= historyEventsMax) return;
     this.upTo(window.revisionForBounds(historyBytesMax * BOUND_SHARE_KEPT, historyEventsMax * BOUND_SHARE_KEPT));
   }
 

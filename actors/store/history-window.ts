@@ -5,103 +5,141 @@ import { DELETED, NO_SLAB, recordLength, recordType } from '../../storage/slab-r
 import type { Place } from './protocol.ts';
 
 /** One event, with the record it replaced (NO_SLAB: none). */
-export interface HistoryEvent {
-  readonly revision: number;
-  slab: number;
-  offset: number;
+export interface HistoryEvent extends Place {
   readonly previousSlab: number;
   readonly previousOffset: number;
 }
 
+/** Words of an event's places: its own slab and offset, and those of what it replaced. */
+const WORDS = 4;
+const ROOM_MIN = 64;
+
 export class HistoryWindow {
-  /** In order of revision. */
-  readonly events: HistoryEvent[] = [];
   /** Bytes of records that only the window keeps. */
   bytes = 0;
   readonly #pool: SlabPool;
+  /** In order of revision, from `#first` on; 24 bytes an event. */
+  #revisions = new Float64Array(ROOM_MIN);
+  #places = new Uint32Array(ROOM_MIN * WORDS);
+  #first = 0;
+  #end = 0;
 
   constructor(pool: SlabPool) {
     this.#pool = pool;
   }
 
+  /** How many events there are. */
+  get length(): number {
+    return this.#end - this.#first;
+  }
+
+  /** Slab and offset of each event and of what it replaced, four numbers each, in order of revision. */
+  places(): Uint32Array {
+    return this.#places.slice(this.#first * WORDS, this.#end * WORDS);
+  }
+
   /** Adds the next event. Its record and the one it replaced are live in the pool already. */
-  add(event: HistoryEvent): void {
-    this.events.push(event);
+  add({ revision, slab, offset, previousSlab, previousOffset }: HistoryEvent): void {
+    if (this.#end === this.#revisions.length) this.#makeRoom();
+    const event = this.#end++;
+    this.#revisions[event] = revision;
+    const at = event * WORDS;
+    this.#places[at] = slab;
+    this.#places[at + 1] = offset;
+    this.#places[at + 2] = previousSlab;
+    this.#places[at + 3] = previousOffset;
     this.bytes += this.#keptBytes(event);
   }
 
   /** Takes back the newest events, which nobody has seen: what they replaced is live again as what is current. */
   retract(count: number): void {
     for (let left = count; left > 0; left--) {
-      const event = this.events.pop()!;
+      const event = --this.#end;
       this.bytes -= this.#keptBytes(event);
-      if (this.#isRemoval(event)) this.#pool.release(event.slab, event.offset);
+      if (this.#isRemoval(event)) this.#pool.release(this.#slab(event), this.#offset(event));
     }
   }
 
   /** Drops events up to a revision and releases what only they kept. */
   forget(upToRevision: number): void {
-    let dropped = 0;
-    for (const event of this.events) {
-      if (event.revision > upToRevision) break;
-      this.#release(event);
-      dropped++;
-    }
-    if (dropped > 0) this.events.splice(0, dropped);
+    while (this.#first < this.#end && this.#revisions[this.#first]! <= upToRevision) this.#release(this.#first++);
   }
 
   /** The lowest revision to compact to so that the window holds at most so many bytes and events; 0: none need go. */
   revisionForBounds(bytesMax: number, eventsMax: number): number {
     let { bytes } = this;
-    let count = this.events.length;
     let revision = 0;
-    for (const event of this.events) {
-      if (bytes <= bytesMax && count <= eventsMax) break;
+    for (let event = this.#first; event < this.#end; event++) {
+      if (bytes <= bytesMax && this.#end - event <= eventsMax) break;
       bytes -= this.#keptBytes(event);
-      count--;
-      revision = event.revision;
+      revision = this.#revisions[event]!;
     }
     return revision;
   }
 
   /** The revision of the n-th event, from 1; Infinity when there are fewer. */
   revisionOfEvent(n: number): number {
-    return this.events[n - 1]?.revision ?? Number.POSITIVE_INFINITY;
+    return n > this.length ? Number.POSITIVE_INFINITY : this.#revisions[this.#first + n - 1]!;
   }
 
-  /** The event that wrote a record, if it is still in the window. */
-  eventAt(record: Place): HistoryEvent | undefined {
-    let low = 0;
-    let high = this.events.length;
+  /** The store moved a record: the event that wrote it, if it is still in the window, finds it there. */
+  moved(record: Place, to: { readonly slab: number; readonly offset: number }): void {
+    let low = this.#first;
+    let high = this.#end;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.events[middle]!.revision < record.revision) low = middle + 1;
+      if (this.#revisions[middle]! < record.revision) low = middle + 1;
       else high = middle;
     }
-    for (let i = low; this.events[i]?.revision === record.revision; i++) {
-      const event = this.events[i]!;
-      if (event.slab === record.slab && event.offset === record.offset) return event;
+    for (let event = low; event < this.#end && this.#revisions[event] === record.revision; event++) {
+      if (this.#slab(event) !== record.slab || this.#offset(event) !== record.offset) continue;
+      this.#places[event * WORDS] = to.slab;
+      this.#places[event * WORDS + 1] = to.offset;
+      return;
     }
-    return undefined;
   }
 
-  #release(event: HistoryEvent): void {
+  /** Moves what there is to the front, to larger arrays unless half of these were forgotten. */
+  #makeRoom(): void {
+    const { length } = this;
+    const room = length * 2 <= this.#revisions.length ? this.#revisions.length : this.#revisions.length * 2;
+    const revisions = new Float64Array(room);
+    const places = new Uint32Array(room * WORDS);
+    revisions.set(this.#revisions.subarray(this.#first, this.#end));
+    places.set(this.#places.subarray(this.#first * WORDS, this.#end * WORDS));
+    this.#revisions = revisions;
+    this.#places = places;
+    this.#first = 0;
+    this.#end = length;
+  }
+
+  #slab(event: number): number {
+    return this.#places[event * WORDS]!;
+  }
+
+  #offset(event: number): number {
+    return this.#places[event * WORDS + 1]!;
+  }
+
+  #release(event: number): void {
     this.bytes -= this.#keptBytes(event);
-    if (event.previousSlab !== NO_SLAB) this.#pool.release(event.previousSlab, event.previousOffset);
-    if (this.#isRemoval(event)) this.#pool.release(event.slab, event.offset);
+    const previousSlab = this.#places[event * WORDS + 2]!;
+    if (previousSlab !== NO_SLAB) this.#pool.release(previousSlab, this.#places[event * WORDS + 3]!);
+    if (this.#isRemoval(event)) this.#pool.release(this.#slab(event), this.#offset(event));
   }
 
   /** Bytes that only this event keeps: what it replaced, and a removal's own record. */
-  #keptBytes(event: HistoryEvent): number {
-    const replaced = event.previousSlab === NO_SLAB ? 0 : this.#bytesAt(event.previousSlab, event.previousOffset);
-    return replaced + (this.#isRemoval(event) ? this.#bytesAt(event.slab, event.offset) : 0);
+  #keptBytes(event: number): number {
+    const previousSlab = this.#places[event * WORDS + 2]!;
+    const replaced = previousSlab === NO_SLAB ? 0 : this.#bytesAt(previousSlab, this.#places[event * WORDS + 3]!);
+    return replaced + (this.#isRemoval(event) ? this.#bytesAt(this.#slab(event), this.#offset(event)) : 0);
   }
 
   #bytesAt(slab: number, offset: number): number {
     return recordLength(this.#pool.slab(slab), offset);
   }
 
-  #isRemoval(event: HistoryEvent): boolean {
-    return recordType(this.#pool.slab(event.slab), event.offset) === DELETED;
+  #isRemoval(event: number): boolean {
+    return recordType(this.#pool.slab(this.#slab(event)), this.#offset(event)) === DELETED;
   }
 }

@@ -8,7 +8,6 @@ import { SlabPool } from '../../storage/slab-pool.ts';
 import { type SlabView, ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
-import { historyPlaces, livePlaces } from './present-state.ts';
 import type { PresentState } from './protocol.ts';
 import { RevisionLog } from './revision-log.ts';
 import type { STORE_SETTINGS, StoreOptions } from './settings.ts';
@@ -111,8 +110,8 @@ export class Projection {
       compactedRevision: this.log.compactedRevision,
       sharedState: this.shared.memory,
       slabs: this.pool.memories(),
-      live: livePlaces(this.log),
-      history: historyPlaces(this.log),
+      live: this.log.current.places(),
+      history: this.log.window.places(),
       tokenKey,
       isShared,
     };

@@ -1,27 +1,18 @@
 // Brings a revision log back from what the engine holds, and refuses to when the engine lost or changed anything: the
 // event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
 // digest. Reads everything once; parses no object but those that are stored in another version than the current one.
-import { crc32 } from 'node:zlib';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import { type EventRecord, type LoggedEvent, readEventRecord } from '../../storage/event-log.ts';
+import { type EventRecordHead, type LoggedEvent, readEventRecordHead } from '../../storage/event-log.ts';
 import type { EngineContents, LocalEngine } from '../../storage/local-engine.ts';
 import { isSealedValue, noProvider, readOpenedValue } from '../../storage/sealed-value.ts';
-import type { SlabPool } from '../../storage/slab-pool.ts';
-import {
-  CREATED,
-  DELETED,
-  markStale,
-  NO_SLAB,
-  type RecordType,
-  recordRevision,
-  UPDATED,
-} from '../../storage/slab-record.ts';
+import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
+import { CREATED, DELETED, markStale, NO_SLAB, recordRevision, UPDATED } from '../../storage/slab-record.ts';
 import { storeDamage } from '../../storage/store-damage.ts';
 import { type StoredValue, storedValueChecksum } from '../../storage/stored-value.ts';
 import type { CommitTime } from './commit-times.ts';
-import type { HistoryEvent } from './history-window.ts';
-import type { Place } from './protocol.ts';
-import type { CurrentRecord, RevisionLog } from './revision-log.ts';
+import type { CurrentRecords } from './current-records.ts';
+import { EarlierStates, LoggedEvents } from './logged-events.ts';
+import type { RevisionLog } from './revision-log.ts';
 import type { CurrentVersion } from './settings.ts';
 
 const asStored: CurrentVersion = (_key, value) => value;
@@ -45,40 +36,44 @@ export async function recover(
   contents: EngineContents,
   { currentVersion = asStored, encryption }: StoredForms = {},
 ): Promise<CommitTime[]> {
-  const records = await readChain(engine, contents);
-  const writes = lastWrites(records);
+  const { heads, events } = await readChain(engine, contents);
+  /** Of the stored forms, by the keys' positions. */
+  const checksums: number[] = [];
   const take = (key: string, bytes: Uint8Array, plain: Uint8Array): void => {
-    const value = readOpenedValue(key, bytes, plain);
+    const keyChecksum = log.current.checksumOf(key);
+    const value = readOpenedValue(key, bytes, plain, keyChecksum);
     if (value === undefined) throw storeDamage(`the value of ${key} ${mismatch(bytes)}`);
-    const write = writes.get(key);
-    if (write?.revision === value.revision && write.valueChecksum !== storedValueChecksum(bytes)) {
-      throw storeDamage(`the value of ${key} is not the one written at revision ${value.revision}`);
-    }
     const current = currentVersion(key, value);
-    const place = writeRecord(pool, key, current, value.bornRevision === value.revision ? CREATED : UPDATED);
+    const place = writeRecord(pool, key, current);
     if (current !== value || encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
-    const keyChecksum = crc32(key);
-    log.current.set(key, currentRecord(place, value.bornRevision, keyChecksum));
+    checksums[log.current.set(key, place)] = storedValueChecksum(bytes);
     log.digests.change(key, keyChecksum, 0, value.revision);
   };
   await engine.loadValues((key, bytes) => {
     const plain = openStored(encryption, key, bytes);
     return plain instanceof Promise ? plain.then((opened) => take(key, bytes, opened)) : take(key, bytes, plain);
   });
-  const last = records.at(-1);
+  const last = heads.at(-1);
   log.compactedRevision = contents.compactedRevision;
   log.revision = last?.lastRevision ?? contents.compactedRevision;
   log.lastChecksum = last?.checksum ?? 0;
+  const positions = positionsOf(events, log.current, checksums);
   checkAgainstValues(log, last);
-  await rebuildHistory(log, pool, records, currentVersion, encryption);
-  return records.map((record) => ({ revision: record.lastRevision, wallMs: record.wallMs }));
+  await rebuildHistory({ log, pool, events, positions, currentVersion, encryption });
+  return heads.map(({ lastRevision, wallMs }) => ({ revision: lastRevision, wallMs }));
 }
 
-async function readChain(engine: LocalEngine, contents: EngineContents): Promise<EventRecord[]> {
-  const records: EventRecord[] = [];
+interface Chain {
+  readonly heads: readonly EventRecordHead[];
+  readonly events: LoggedEvents;
+}
+
+async function readChain(engine: LocalEngine, contents: EngineContents): Promise<Chain> {
+  const heads: EventRecordHead[] = [];
+  const events = new LoggedEvents();
   await engine.loadEvents((bytes) => {
-    const before = records.at(-1);
-    const record = readEventRecord(bytes);
+    const before = heads.at(-1);
+    const record = readEventRecordHead(bytes, (source, at) => events.add(source, at));
     const expected = (before?.lastRevision ?? contents.compactedRevision) + 1;
     if (record === undefined)
       throw storeDamage(`the event record after revision ${expected - 1} does not match its checksum`);
@@ -89,23 +84,29 @@ async function readChain(engine: LocalEngine, contents: EngineContents): Promise
     if (before !== undefined && record.previousChecksum !== before.checksum) {
       throw storeDamage(`the event record at revision ${record.firstRevision} does not follow the one before it`);
     }
-    records.push(record);
+    heads.push(record);
   });
-  const reached = records.at(-1)?.lastRevision ?? contents.compactedRevision;
+  const reached = heads.at(-1)?.lastRevision ?? contents.compactedRevision;
   if (reached < contents.markedRevision) {
     throw storeDamage(`events ${reached + 1} to ${contents.markedRevision} were acknowledged and are missing`);
   }
-  return records;
+  return { heads, events };
 }
 
-/** The last event of every key that the history window has one of. */
-function lastWrites(records: readonly EventRecord[]): ReadonlyMap<string, LoggedEvent> {
-  const writes = new Map<string, LoggedEvent>();
-  for (const { events } of records) for (const event of events) writes.set(event.key, event);
-  return writes;
+/** Which key each event is of: -1 where that is gone. Throws for a value that is not the one its event speaks of. */
+function positionsOf(events: LoggedEvents, current: CurrentRecords, checksums: readonly number[]): Int32Array {
+  const positions = new Int32Array(events.length);
+  for (let i = 0; i < events.length; i++) {
+    const { key, revision, valueChecksum } = events.at(i);
+    const position = current.position(key);
+    positions[i] = position;
+    if (position >= 0 && current.revisionAt(position) === revision && checksums[position] !== valueChecksum)
+      throw storeDamage(`the value of ${key} is not the one written at revision ${revision}`);
+  }
+  return positions;
 }
 
-function checkAgainstValues(log: RevisionLog, last: EventRecord | undefined): void {
+function checkAgainstValues(log: RevisionLog, last: EventRecordHead | undefined): void {
   if (last === undefined) {
     if (log.current.size > 0) throw storeDamage('there are objects but no event record');
     // Compaction leaves the newest record.
@@ -121,48 +122,59 @@ function checkAgainstValues(log: RevisionLog, last: EventRecord | undefined): vo
     throw storeDamage(`the objects are not those of revision ${last.lastRevision}`);
 }
 
+interface History {
+  readonly log: RevisionLog;
+  readonly pool: SlabPool;
+  readonly events: LoggedEvents;
+  /** Of the events' keys. */
+  readonly positions: Int32Array;
+  readonly currentVersion: CurrentVersion;
+  readonly encryption: StoredEncryption | undefined;
+}
+
 /** Walks back from the present: what an event replaced is what was current before it. */
-async function rebuildHistory(
-  log: RevisionLog,
-  pool: SlabPool,
-  records: readonly EventRecord[],
-  currentVersion: CurrentVersion,
-  encryption: StoredEncryption | undefined,
-): Promise<void> {
-  const events = records.flatMap((record) => record.events).filter(({ revision }) => revision > log.compactedRevision);
-  const cursor = new Map<string, Place | undefined>();
-  const newestFirst: HistoryEvent[] = [];
-  for (let i = events.length - 1; i >= 0; i--) {
-    const event = events[i]!;
-    const after = cursor.has(event.key) ? cursor.get(event.key) : log.current.get(event.key);
+async function rebuildHistory({ log, pool, events, positions, currentVersion, encryption }: History): Promise<void> {
+  const states = new EarlierStates(log.current);
+  let first = 0;
+  while (first < events.length && events.revisionAt(first) <= log.compactedRevision) first++;
+  const places = new Uint32Array((events.length - first) * HISTORY_WORDS);
+  for (let i = events.length - 1; i >= first; i--) {
+    const event = events.at(i);
     const { key, previous } = event;
+    const after = states.of(key, positions[i]!);
     if (previous.byteLength > 0 && encryption?.isStale(key, previous)) log.hasStaleHistory = true;
     const opened = openPrevious(event, encryption);
     const before = writePrevious(pool, event, opened instanceof Promise ? await opened : opened, currentVersion);
     const place = event.type === DELETED ? removalPlace(log, event, before, after) : after;
-    if (place === undefined || placeRevision(pool, place) !== event.revision) {
-      throw storeDamage(`the value of ${event.key} at revision ${event.revision} is missing`);
+    if (place === undefined || recordRevision(pool.slab(place.slab), place.offset) !== event.revision) {
+      throw storeDamage(`the value of ${key} at revision ${event.revision} is missing`);
     }
-    cursor.set(event.key, before);
-    newestFirst.push({
-      revision: event.revision,
-      slab: place.slab,
-      offset: place.offset,
-      previousSlab: before?.slab ?? NO_SLAB,
-      previousOffset: before?.offset ?? 0,
+    states.set(key, positions[i]!, before);
+    const { slab, offset } = place;
+    places.set([slab, offset, before?.slab ?? NO_SLAB, before?.offset ?? 0], (i - first) * HISTORY_WORDS);
+  }
+  for (let i = first; i < events.length; i++) {
+    const at = (i - first) * HISTORY_WORDS;
+    log.window.add({
+      revision: events.revisionAt(i),
+      slab: places[at]!,
+      offset: places[at + 1]!,
+      previousSlab: places[at + 2]!,
+      previousOffset: places[at + 3]!,
     });
   }
-  for (const event of newestFirst.reverse()) log.window.add(event);
 }
+
+const HISTORY_WORDS = 4;
 
 function removalPlace(
   log: RevisionLog,
   event: LoggedEvent,
-  before: Place | undefined,
-  after: Place | undefined,
-): Place | undefined {
+  before: SlabRoom | undefined,
+  after: SlabRoom | undefined,
+): SlabRoom | undefined {
   if (before === undefined || after !== undefined) return undefined;
-  return { revision: event.revision, ...log.writeRemoval(before, event.revision) };
+  return log.writeRemoval(before, event.revision);
 }
 
 /** The stored form an event replaced; empty for a creation. */
@@ -178,28 +190,19 @@ function writePrevious(
   event: LoggedEvent,
   stored: Uint8Array,
   currentVersion: CurrentVersion,
-): CurrentRecord | undefined {
+): SlabRoom | undefined {
   if (stored.byteLength === 0) return undefined;
   const value = readOpenedValue(event.key, event.previous, stored);
   if (value === undefined)
     throw storeDamage(`the value ${event.key} had before revision ${event.revision} ${mismatch(event.previous)}`);
-  const current = currentVersion(event.key, value);
-  const place = writeRecord(pool, event.key, current, value.bornRevision === value.revision ? CREATED : UPDATED);
-  return currentRecord(place, value.bornRevision, 0);
+  return writeRecord(pool, event.key, currentVersion(event.key, value));
 }
 
-function writeRecord(pool: SlabPool, key: string, value: StoredValue, type: RecordType): Place {
-  const { slab, offset } = pool.write({ ...value, type }, key, value.attributes, value.json);
-  return { revision: value.revision, slab, offset };
-}
-
-/** Member by member: of a spread V8 made a shape an object, which was two hundred bytes each and kept the collector busy. */
-function currentRecord({ revision, slab, offset }: Place, bornRevision: number, keyChecksum: number): CurrentRecord {
-  return { revision, slab, offset, bornRevision, keyChecksum };
-}
-
-function placeRevision(pool: SlabPool, place: Place): number {
-  return recordRevision(pool.slab(place.slab), place.offset);
+function writeRecord(pool: SlabPool, key: string, value: StoredValue): SlabRoom {
+  const { revision, bornRevision, schemaGeneration, revisionOffset, itemOffset, attributes, json } = value;
+  const type = bornRevision === revision ? CREATED : UPDATED;
+  const head = { revision, bornRevision, type, schemaGeneration, revisionOffset, itemOffset };
+  return pool.write(head, key, attributes, json);
 }
 
 /** The stored form behind what is on disk. Throws, or rejects with, OrchError StoreUnusable. */

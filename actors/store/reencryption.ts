@@ -9,6 +9,7 @@ import {
   isStale,
   itemOffset,
   recordAttributes,
+  recordKey,
   recordSchemaGeneration,
   revisionOffset,
   valueView,
@@ -66,7 +67,8 @@ class Reencryption {
 
   async rewriteStale(): Promise<number> {
     const { pool, log } = this;
-    const keys = [...log.current].flatMap(([key, { slab, offset }]) => (isStale(pool.slab(slab), offset) ? [key] : []));
+    const stale = [...log.current.values()].filter(({ slab, offset }) => isStale(pool.slab(slab), offset));
+    const keys = stale.map(({ slab, offset }) => recordKey(pool.slab(slab), offset));
     let values: Buffer[] = [];
     let transactions: Transaction[] = [];
     let bytes = 0;

@@ -1,7 +1,6 @@
 // The store's decisions, without any I/O: which transactions hold, which revisions they get, what is current, what the
 // history window keeps. Forms one batch at a time: writes its records into slabs and its stored bytes into scratch memory
 // for the engine. Nothing it forms may be shown to anyone before the engine has made the batch durable.
-import { crc32 } from 'node:zlib';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import { EventRecordWriter } from '../../storage/event-log.ts';
 import { LiveDigests } from '../../storage/live-digest.ts';
@@ -30,15 +29,10 @@ import {
   storedValueChecksum,
   writeStoredValue,
 } from '../../storage/stored-value.ts';
+import { type CurrentRecord, CurrentRecords } from './current-records.ts';
 import { HistoryWindow } from './history-window.ts';
 import type { Place, PublishedPlace, PutOperation, Transaction, TransactionResult } from './protocol.ts';
 import { refusalOf } from './transaction-check.ts';
-
-/** The current state of one key. */
-export interface CurrentRecord extends Place {
-  readonly bornRevision: number;
-  readonly keyChecksum: number;
-}
 
 /** A batch ready for the engine. `writes` and `events` are valid until the next batch is formed. */
 export interface FormedBatch {
@@ -60,7 +54,7 @@ interface BatchStart {
 }
 
 export class RevisionLog {
-  readonly current = new Map<string, CurrentRecord>();
+  readonly current: CurrentRecords;
   readonly window: HistoryWindow;
   revision = 0;
   compactedRevision = 0;
@@ -82,7 +76,7 @@ export class RevisionLog {
   #runs: number[] = [];
   #start: BatchStart = { revision: 0, lastChecksum: 0, events: 0, replaced: [] };
 
-  readonly #revisionOf = (key: string): number => this.current.get(key)?.revision ?? 0;
+  readonly #revisionOf = (key: string): number => this.current.revisionOf(key);
 
   /**
    * `encryption`: what goes to disk passes through it; slabs hold values as they are. `incarnation`: of the store, for the
@@ -91,6 +85,7 @@ export class RevisionLog {
   constructor(pool: SlabPool, media: StorageMedia, encryption?: StoredEncryption, incarnation = 0) {
     this.#incarnation = incarnation;
     this.window = new HistoryWindow(pool);
+    this.current = new CurrentRecords(pool);
     this.#pool = pool;
     this.#media = media;
     this.#encryption = encryption;
@@ -103,17 +98,18 @@ export class RevisionLog {
     this.#writes = [];
     this.#runs = [];
     const { revision, lastChecksum } = this;
-    this.#start = { revision, lastChecksum, events: this.window.events.length, replaced: [] };
+    this.#start = { revision, lastChecksum, events: this.window.length, replaced: [] };
   }
 
   /** Takes back everything since `begin`: the batch was not stored, and nobody has seen it. */
   retract(): void {
     const { revision, lastChecksum, events, replaced } = this.#start;
-    this.window.retract(this.window.events.length - events);
+    this.window.retract(this.window.length - events);
     for (const [key, before] of [...replaced].reverse()) {
       const written = this.current.get(key);
       if (written !== undefined) this.#pool.release(written.slab, written.offset);
-      this.digests.retract(key, (written ?? before)!.keyChecksum, written?.revision ?? 0, before?.revision ?? 0);
+      const checksum = this.current.checksumOf(key);
+      this.digests.retract(key, checksum, written?.revision ?? 0, before?.revision ?? 0);
       this.#setCurrent(key, before);
     }
     this.revision = revision;
@@ -191,10 +187,8 @@ export class RevisionLog {
       if (record === undefined || record.slab !== slabNumber || record.offset !== at) continue;
       const room = this.#pool.allocate(length);
       from.bytes.copy(this.#pool.slab(room.slab).bytes, room.offset, at, at + length);
-      const event = this.window.eventAt(record);
-      if (event !== undefined) Object.assign(event, room);
-      const { revision, bornRevision, keyChecksum } = record;
-      this.current.set(key, { revision, slab: room.slab, offset: room.offset, bornRevision, keyChecksum });
+      this.window.moved(record, room);
+      this.current.set(key, room);
       this.#pool.release(slabNumber, at);
       addToRuns(runs, room.slab, room.offset);
     }
@@ -226,15 +220,10 @@ export class RevisionLog {
     stampRevision(slab.bytes, at + operation.revisionOffset, revision);
     const stored = this.#writeStored(key, head, attributes, slab.bytes.subarray(at, at + valueLength));
     this.#writes.push({ key, value: stored });
-    this.#replace(key, before, {
-      revision,
-      slab: room.slab,
-      offset: room.offset,
-      bornRevision,
-      keyChecksum: before?.keyChecksum ?? crc32(key),
-    });
-    this.#log(key, head.type, before, { revision, ...room }, storedValueChecksum(stored));
-    return { revision, slab: room.slab, offset: room.offset };
+    const place = { revision, slab: room.slab, offset: room.offset };
+    this.#replace(key, before, place);
+    this.#log(key, head.type, before, place, storedValueChecksum(stored));
+    return place;
   }
 
   /** The event of a removal carries the last value, stamped with the revision of the removal. */
@@ -248,7 +237,7 @@ export class RevisionLog {
   }
 
   /** Writes the record of a removal: the last record's bytes with another revision. Used by recovery as well. */
-  writeRemoval(last: Place, revision: number): SlabRoom {
+  writeRemoval(last: SlabRoom, revision: number): SlabRoom {
     const from = this.#pool.slab(last.slab);
     const length = recordLength(from, last.offset);
     const room = this.#pool.allocate(length);
@@ -258,14 +247,14 @@ export class RevisionLog {
     return room;
   }
 
-  #replace(key: string, before: CurrentRecord | undefined, next: CurrentRecord | undefined): void {
+  #replace(key: string, before: CurrentRecord | undefined, next: Place | undefined): void {
     this.#start.replaced.push([key, before]);
-    this.digests.change(key, (next ?? before)!.keyChecksum, before?.revision ?? 0, next?.revision ?? 0);
+    this.digests.change(key, this.current.checksumOf(key), before?.revision ?? 0, next?.revision ?? 0);
     this.#setCurrent(key, next);
   }
 
-  #setCurrent(key: string, record: CurrentRecord | undefined): void {
-    if (record !== undefined) this.current.set(key, record);
+  #setCurrent(key: string, place: Place | undefined): void {
+    if (place !== undefined) this.current.set(key, place);
     else this.current.delete(key);
   }
 

@@ -1,11 +1,11 @@
-// What is too long to measure for each reading of /metrics: how many objects there are of each resource, and what the store
-// takes on the disk. Measured from time to time, in slices, so that no write waits for it.
+// What is not measured for each reading of /metrics, but from time to time: how many objects there are of each resource, and
+// what the store takes on the disk.
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
-import { parseKey, resourceOf } from '../../storage/object-key.ts';
+import type { LiveDigests } from '../../storage/live-digest.ts';
+import { resourceOf } from '../../storage/object-key.ts';
 import type { StoreEngine } from '../../storage/shared-engine.ts';
 
-const SLICE_KEYS = 5000;
 const PERIOD_MS_MIN = 100;
 
 export interface MeasurePeriods {
@@ -20,19 +20,18 @@ export interface MeasurePeriods {
 export class StoreMeasures {
   readonly #context: ActorContext;
   readonly #engine: Pick<StoreEngine, 'diskBytes'>;
-  readonly #current: ReadonlyMap<string, unknown>;
+  readonly #digests: LiveDigests;
   /** Stay at 0 when the last object of a resource is gone. */
   readonly #objects = new Map<string, readonly Series[]>();
   /** What release 1.21 calls them. */
   #countsName = '';
   #sizeName = '';
-  #isCounting = false;
 
-  /** `current`: all objects by their keys, as they are. */
-  constructor(context: ActorContext, engine: Pick<StoreEngine, 'diskBytes'>, current: ReadonlyMap<string, unknown>) {
+  /** `digests`: of everything live, as it is. */
+  constructor(context: ActorContext, engine: Pick<StoreEngine, 'diskBytes'>, digests: LiveDigests) {
     this.#context = context;
     this.#engine = engine;
-    this.#current = current;
+    this.#digests = digests;
   }
 
   /** Measures now, and from now on. */
@@ -51,24 +50,7 @@ export class StoreMeasures {
   }
 
   #count(): void {
-    if (this.#isCounting) return;
-    this.#isCounting = true;
-    // A map may be walked while it changes.
-    this.#countSlice(this.#current.keys(), new Map());
-  }
-
-  #countSlice(keys: Iterator<string>, counts: Map<string, number>): void {
-    for (let left = SLICE_KEYS; left > 0; left--) {
-      const { value: key, done } = keys.next();
-      if (done === true) {
-        this.#isCounting = false;
-        this.#publish(counts);
-        return;
-      }
-      const { storageKey } = parseKey(key);
-      counts.set(storageKey, (counts.get(storageKey) ?? 0) + 1);
-    }
-    this.#context.timers.soon(() => this.#countSlice(keys, counts));
+    this.#publish(new Map(this.#digests.all().map(({ storageKey, objects }) => [storageKey, objects])));
   }
 
   #publish(counts: ReadonlyMap<string, number>): void {

@@ -54,7 +54,7 @@ export class Store implements Actor<StoreProtocol> {
     const metrics = new StoreMetrics(context.metrics, () => ({
       revision: projection.shared.committedRevision,
       objects: log.current.size,
-      historyEvents: log.window.events.length,
+      historyEvents: log.window.length,
       slabBytes: pool.reservedBytes,
       slabLiveBytes: pool.liveBytes,
       subscribers: subscribers.count,
@@ -78,7 +78,7 @@ export class Store implements Actor<StoreProtocol> {
     this.#projection.open();
     const { log } = this.#projection;
     const { measures } = this.#options;
-    if (measures) new StoreMeasures(this.#context, this.#engine, log.current).start(measures);
+    if (measures) new StoreMeasures(this.#context, this.#engine, log.digests).start(measures);
     this.#context.log.info({ revision: log.revision, objects: log.current.size }, 'store opened');
   }
 

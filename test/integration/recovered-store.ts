@@ -1,10 +1,12 @@
 // A store's directory as a server would find it at its next start: recovered by the server's own code, without a server.
+import type { CurrentRecord } from '../../actors/store/current-records.ts';
 import { recover } from '../../actors/store/recovery.ts';
 import { RevisionLog } from '../../actors/store/revision-log.ts';
 import { LevelEngine } from '../../storage/level-engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import { NO_SLAB, type Slab } from '../../storage/slab-record.ts';
+import { windowEvents } from '../unit/store/window-events.ts';
 
 export interface RecoveredStore<Record> {
   readonly revision: number;
@@ -29,11 +31,12 @@ export async function recoveredStore<Record>(
     await engine.close();
   }
   const at = (slab: number, offset: number): Record => read(pool.slab(slab), offset);
+  const current = ({ slab, offset }: CurrentRecord): Record => at(slab, offset);
   return {
     revision: log.revision,
     compactedRevision: log.compactedRevision,
-    current: new Map([...log.current].map(([key, { slab, offset }]) => [key, at(slab, offset)])),
-    events: log.window.events.map(({ slab, offset, previousSlab, previousOffset }) => ({
+    current: new Map([...log.current.keys()].map((key) => [key, current(log.current.get(key)!)])),
+    events: windowEvents(log.window).map(({ slab, offset, previousSlab, previousOffset }) => ({
       version: at(slab, offset),
       previous: previousSlab === NO_SLAB ? undefined : at(previousSlab, previousOffset),
     })),

@@ -1,5 +1,4 @@
 import test from 'ava';
-import { historyPlaces, livePlaces } from '../../../actors/store/present-state.ts';
 import { EXPECT_ANY, type Operation } from '../../../actors/store/protocol.ts';
 import { RevisionLog } from '../../../actors/store/revision-log.ts';
 import { ParsedRecords } from '../../../storage/parsed-records.ts';
@@ -52,8 +51,8 @@ class Publisher {
       sharedState: this.shared.memory,
       readerSlot: this.readerSlot,
       slabs: this.#pool.memories(),
-      live: livePlaces(this.#log),
-      history: historyPlaces(this.#log),
+      live: this.#log.current.places(),
+      history: this.#log.window.places(),
       tokenKey: new Uint8Array(32),
       isShared: false,
     };

@@ -235,14 +235,14 @@ function checksumAt(pool: SlabPool, slab: number, offset: number): number {
 
 /** Everything that a batch changes, but for the room it took. */
 function stateOf({ revision, lastChecksum, digests, window, current }: RevisionLog, pool: SlabPool): string {
-  const { bytes, events } = window;
+  const { bytes, length } = window;
   const { liveBytes } = pool;
   return JSON.stringify({
     revision,
     lastChecksum,
     liveDigest: digests.total,
     bytes,
-    events: events.length,
+    events: length,
     objects: current.size,
     liveBytes,
   });

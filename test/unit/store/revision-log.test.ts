@@ -328,7 +328,7 @@ test('compaction forgets events up to a revision and keeps what later events rep
     model.compact(upTo);
     t.deepEqual(differences(), [], `after ${upTo}`);
   }
-  t.is(log.window.events.length, 0);
+  t.is(log.window.length, 0);
   t.is(log.window.bytes, 0);
 });
 
@@ -339,7 +339,7 @@ test('compaction to a revision that does not exist yet forgets the present event
   model.compact(1);
   t.is(log.compactedRevision, 1);
   apply((w) => ({ operations: [w.put(A, EXPECT_ANY, 'b')] }));
-  t.is(log.window.events.length, 1);
+  t.is(log.window.length, 1);
   t.deepEqual(differences(), []);
 });
 
@@ -348,7 +348,7 @@ test('the window is compacted to its bounds, whole revisions at a time and no fu
   for (let round = 0; round < 10; round++) {
     apply((w) => ({ operations: [w.put(A, EXPECT_ANY, 'x'.repeat(100)), w.put(B, EXPECT_ANY, 'y')] }));
   }
-  t.is(log.window.events.length, 20);
+  t.is(log.window.length, 20);
   t.is(log.window.revisionForBounds(Number.MAX_SAFE_INTEGER, 20), 0);
   t.is(log.window.revisionForBounds(Number.MAX_SAFE_INTEGER, 19), 1);
   t.is(log.window.revisionForBounds(Number.MAX_SAFE_INTEGER, 18), 1);

@@ -31,6 +31,7 @@ import {
   UPDATED,
   valueView,
 } from '../../../storage/slab-record.ts';
+import { windowEvents } from './window-events.ts';
 
 /** One object version, apart from where it lies. */
 export interface Version {
@@ -219,9 +220,10 @@ export function differences(log: RevisionLog, pool: SlabPool, model: StoreModel)
     digest = (digest + liveDigestOf(crc32(key), version.revision)) >>> 0;
   }
   same('digest', log.digests.total, digest);
-  same('events', log.window.events.length, model.events.length);
+  const events = windowEvents(log.window);
+  same('events', events.length, model.events.length);
   for (const [index, { version, previous }] of model.events.entries()) {
-    const event = log.window.events[index];
+    const event = events[index];
     if (event === undefined) break;
     same(
       `event ${index}`,
@@ -273,7 +275,7 @@ export function referencedPlaces(log: RevisionLog): Map<string, readonly [slab: 
     if (slab !== NO_SLAB) places.set(`${slab}/${offset}`, [slab, offset]);
   };
   for (const { slab, offset } of log.current.values()) add(slab, offset);
-  for (const event of log.window.events) {
+  for (const event of windowEvents(log.window)) {
     add(event.slab, event.offset);
     add(event.previousSlab, event.previousOffset);
   }

@@ -1,0 +1,108 @@
+// What is current: the record of each key that has an object. An index over the slabs, so that it costs some 20 bytes an object;
+// what else there is to know of a record is read from it. Walked in the order in which keys came.
+import { keyChecksum } from '../../storage/key-checksum.ts';
+import { RecordIndex, type SlabsByNumber } from '../../storage/record-index.ts';
+import { hasKey, recordBornRevision, recordKey, recordRevision } from '../../storage/slab-record.ts';
+import type { Place } from './protocol.ts';
+
+/** The current state of one key. */
+export interface CurrentRecord extends Place {
+  readonly bornRevision: number;
+  readonly keyChecksum: number;
+}
+
+export class CurrentRecords {
+  readonly #slabs: SlabsByNumber;
+  readonly #index: RecordIndex;
+  /** What was asked about last: a write asks about its key several times. */
+  #lastKey = '';
+  #lastChecksum = keyChecksum('');
+
+  constructor(slabs: SlabsByNumber) {
+    this.#slabs = slabs;
+    this.#index = new RecordIndex(slabs, hasKey);
+  }
+
+  get size(): number {
+    return this.#index.size;
+  }
+
+  has(key: string): boolean {
+    return this.position(key) >= 0;
+  }
+
+  get(key: string): CurrentRecord | undefined {
+    const position = this.position(key);
+    return position < 0 ? undefined : this.#at(position);
+  }
+
+  /** The revision of the last change; 0 where there is no object. */
+  revisionOf(key: string): number {
+    const position = this.position(key);
+    return position < 0 ? 0 : this.revisionAt(position);
+  }
+
+  revisionAt(position: number): number {
+    return recordRevision(this.#slabs.slab(this.#index.slabAt(position)), this.#index.offsetAt(position));
+  }
+
+  /** A record that lies in its slab already. Returns its position. */
+  set(key: string, { slab, offset }: { readonly slab: number; readonly offset: number }): number {
+    return this.#index.put(key, this.checksumOf(key), slab, offset);
+  }
+
+  delete(key: string): void {
+    this.#index.remove(key, this.checksumOf(key));
+  }
+
+  clear(): void {
+    this.#index.clear();
+  }
+
+  /** Where in the order a key is; -1 where there is no object. Good until another key comes. */
+  position(key: string): number {
+    return this.#index.find(key, this.checksumOf(key));
+  }
+
+  #at(position: number): CurrentRecord {
+    const number = this.#index.slabAt(position);
+    const offset = this.#index.offsetAt(position);
+    const slab = this.#slabs.slab(number);
+    return {
+      revision: recordRevision(slab, offset),
+      slab: number,
+      offset,
+      bornRevision: recordBornRevision(slab, offset),
+      keyChecksum: this.#index.hashAt(position),
+    };
+  }
+
+  *keys(): Generator<string> {
+    for (const { slab, offset } of this.values()) yield recordKey(this.#slabs.slab(slab), offset);
+  }
+
+  *values(): Generator<CurrentRecord> {
+    for (let position = 0; position < this.#index.end; position++)
+      if (!this.#index.isHole(position)) yield this.#at(position);
+  }
+
+  /** Slab and offset of all, two numbers each. */
+  places(): Uint32Array {
+    const places = new Uint32Array(this.size * 2);
+    let at = 0;
+    for (let position = 0; position < this.#index.end; position++) {
+      if (this.#index.isHole(position)) continue;
+      places[at++] = this.#index.slabAt(position);
+      places[at++] = this.#index.offsetAt(position);
+    }
+    return places;
+  }
+
+  checksumOf(key: string): number {
+    if (key !== this.#lastKey) {
+      this.#lastKey = key;
+      this.#lastChecksum = keyChecksum(key);
+    }
+    return this.#lastChecksum;
+  }
+}

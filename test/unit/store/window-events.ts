@@ -1,0 +1,10 @@
+// The events of a history window one by one, as tests look at them.
+import type { HistoryEvent, HistoryWindow } from '../../../actors/store/history-window.ts';
+
+export function windowEvents(window: HistoryWindow): HistoryEvent[] {
+  const places = window.places();
+  return Array.from({ length: window.length }, (_, index) => {
+    const [slab = 0, offset = 0, previousSlab = 0, previousOffset = 0] = places.subarray(index * 4);
+    return { revision: window.revisionOfEvent(index + 1), slab, offset, previousSlab, previousOffset };
+  });
+}
