@@ -53,7 +53,7 @@ export class FeedFollower {
     this.#barriers = new MergedAsks(() => store.ask({ type: 'barrier' }, { deadlineMs: BARRIER_MS_MAX }));
     this.#subscription = new StoreSubscription({
       store,
-      subscriber: context.name,
+      subscription: { subscriber: context.name, ...(storageKeys && { types: storageKeys }), history: false },
       timers: context.timers,
       onPresent: (present) => {
         listener.onReset();

@@ -3,7 +3,7 @@
 // what is published.
 import type { Ref } from '../runtime/actor.ts';
 import type { Timer, Timers } from '../runtime/environment.ts';
-import type { PresentState, StoreBatch, StoreProtocol } from './store/protocol.ts';
+import type { PresentState, StoreBatch, StoreProtocol, Subscription } from './store/protocol.ts';
 
 const SUBSCRIBE_DEADLINE_MS = 30_000;
 const RETRY_FIRST_MS = 20;
@@ -13,8 +13,8 @@ const EARLY_BATCHES_MAX = 1024;
 
 export interface SubscriptionParts {
   readonly store: Ref<StoreProtocol>;
-  /** The name of the actor that publications are sent to. */
-  readonly subscriber: string;
+  /** The name of the actor that publications are sent to, and what it needs of the present state. */
+  readonly subscription: Subscription;
   readonly timers: Timers;
   /** The present state; everything from before is void. */
   readonly onPresent: (present: PresentState) => void;
@@ -89,7 +89,7 @@ export class StoreSubscription {
     this.#state = 'stopped';
     this.#early = [];
     this.#retry?.cancel();
-    this.#parts.store.tell<'unsubscribe'>({ type: 'unsubscribe', subscriber: this.#parts.subscriber });
+    this.#parts.store.tell<'unsubscribe'>({ type: 'unsubscribe', subscriber: this.#parts.subscription.subscriber });
   }
 
   #subscribe(): void {
@@ -97,10 +97,10 @@ export class StoreSubscription {
     this.#early = [];
     this.#retry?.cancel();
     const attempt = ++this.#attempt;
-    const { store, subscriber, crash } = this.#parts;
+    const { store, subscription, crash } = this.#parts;
     const isCurrent = (): boolean => attempt === this.#attempt && this.#state === 'subscribing';
     store
-      .ask<'subscribe'>({ type: 'subscribe', subscriber }, { deadlineMs: SUBSCRIBE_DEADLINE_MS })
+      .ask<'subscribe'>({ type: 'subscribe', ...subscription }, { deadlineMs: SUBSCRIBE_DEADLINE_MS })
       .then(
         (present) => {
           if (isCurrent()) this.#begin(present);

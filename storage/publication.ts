@@ -19,7 +19,7 @@ export interface Publication {
   readonly newSlabs: SlabMemories;
 }
 
-/** Everything a reader needs to begin: all live objects, and the events of the history window. */
+/** Everything a reader needs to begin: all live objects, or those of the types it follows, and the events of the history window. */
 export interface PresentState {
   /** Drawn anew at each start of the store, whose publications are counted anew. */
   readonly incarnation: number;
@@ -35,7 +35,7 @@ export interface PresentState {
   readonly live: Uint32Array;
   /**
    * The events after compactedRevision, in order of revision, four numbers each: slab and offset of the event's record,
-   * slab and offset of the record it replaced (NO_SLAB where the event created the object).
+   * slab and offset of the record it replaced (NO_SLAB where the event created the object). Empty for who needs none.
    */
   readonly history: Uint32Array;
   /** Random bytes made with the store, for authenticating continue tokens. Same after a restart. */

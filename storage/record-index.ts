@@ -1,4 +1,4 @@
-// Where the record of each name lies: a hash table in a few typed arrays, some 20 bytes a record, which holds no names. They
+// Where the record of each name lies: a hash table in two typed arrays, some 24 bytes a record, which holds no names. They
 // are read from the records themselves, so that these must be in place for as long as they are in the index. What is a name
 // (a key, a uid), and what its hash, is its owner's to say.
 //
@@ -15,8 +15,8 @@ export interface SlabsByNumber {
 export type IsNamed = (slab: Slab, offset: number, name: string) => boolean;
 
 const NOWHERE = -1;
-/** Words of a record: hash, slab, offset. */
-const WORDS = 3;
+/** Words of a record: hash, slab, offset, tag. */
+const WORDS = 4;
 const ROOM_MIN = 12;
 /** Fuller than this it grows, else what was removed has left gaps enough to close. */
 const FULL_SHARE = 0.75;
@@ -76,8 +76,13 @@ export class RecordIndex {
     return this.#entries[position * WORDS + 2]!;
   }
 
-  /** Puts the record of a name, in place of the one before. Returns its position. */
-  put(name: string, hash: number, slab: number, offset: number): number {
+  /** What its name was put with first. */
+  tagAt(position: number): number {
+    return this.#entries[position * WORDS + 3]!;
+  }
+
+  /** Puts the record of a name, in place of the one before. Returns its position. `tag`: a number of its owner's. */
+  put(name: string, hash: number, slab: number, offset: number, tag = 0): number {
     const known = this.find(name, hash);
     if (known !== NOWHERE) {
       this.moveTo(known, slab, offset);
@@ -86,6 +91,7 @@ export class RecordIndex {
     if ((this.#end + 1) * WORDS > this.#entries.length) this.#makeRoom();
     const position = this.#end++;
     this.#entries[position * WORDS] = hash;
+    this.#entries[position * WORDS + 3] = tag;
     this.moveTo(position, slab, offset);
     this.#enter(position);
     this.#size++;

@@ -145,15 +145,20 @@ class RecordEvent implements FeedEvent {
 /** See StoreFeed. */
 export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
   const { slabs, onEvent, onMoved, parsed = new ParsedRecords() } = options;
-  const wanted = options.storageKeys === undefined ? undefined : new Set(options.storageKeys);
+  const wanted = options.storageKeys?.map((storageKey) => Buffer.from(`${storageKey}/`));
   const firstPrefix = options.first === undefined ? undefined : Buffer.from(`${options.first}/`);
   let shared: SharedState | undefined;
   let readerSlot = 0;
 
+  const isWanted = (slab: Slab, offset: number): boolean => {
+    if (wanted === undefined) return true;
+    for (const prefix of wanted) if (keyBeginsWith(slab, offset, prefix)) return true;
+    return false;
+  };
   const deliver = (slab: Slab, offset: number, present: boolean, to = onEvent): void => {
-    const key = parseKey(recordKey(slab, offset));
-    if (wanted !== undefined && !wanted.has(key.storageKey)) return;
+    if (!isWanted(slab, offset)) return;
     const deleted = recordType(slab, offset) === DELETED;
+    const key = parseKey(recordKey(slab, offset));
     to(new RecordEvent(present ? 'present' : deleted ? 'delete' : 'put', key, slab, offset, parsed));
   };
 

@@ -65,7 +65,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#options = options;
     this.#subscription = new StoreSubscription({
       store: context.ref('store'),
-      subscriber: context.name,
+      subscription: { subscriber: context.name },
       timers: context.timers,
       onPresent: (present) => this.#begin(present),
       onBatch: (batch) => this.#apply(batch),

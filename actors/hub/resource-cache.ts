@@ -1,6 +1,7 @@
 // The objects of one resource type as the hub holds them: an ordered tree of the present, the events of the history
 // window, and checkpoints between, so that any revision inside the window can be read. Knows nothing of watchers.
 import sortedBTree from 'sorted-btree';
+import bulk from 'sorted-btree/extended/bulkLoad.js';
 import { recordKey, recordRevision, type Slab } from '../../storage/slab-record.ts';
 
 const { default: BTree } = sortedBTree;
@@ -25,6 +26,9 @@ export interface CacheEvent {
 
 export type Tree = InstanceType<typeof BTree<string, Entry>>;
 
+/** Entries in a node of a tree: the library's own choice. */
+const NODE_ENTRIES = 32;
+
 interface Checkpoint {
   readonly revision: number;
   readonly tree: Tree;
@@ -43,7 +47,7 @@ export class ResourceCache {
   readonly storageKey: string;
   /** What the store's keys of these objects begin with. */
   readonly keyPrefix: Buffer;
-  readonly tree: Tree = new BTree<string, Entry>(undefined, byCodeUnit);
+  #tree: Tree = new BTree<string, Entry>(undefined, byCodeUnit, NODE_ENTRIES);
   readonly events: CacheEvent[] = [];
   /** Changes applied since the present state was taken over. */
   applied = 0;
@@ -70,9 +74,21 @@ export class ResourceCache {
     return { key, revision: recordRevision(slab, offset), slab: slabNumber, offset };
   }
 
-  /** Takes a live object of a present state. */
-  place(entry: Entry): void {
-    this.tree.set(entry.key, entry);
+  get tree(): Tree {
+    return this.#tree;
+  }
+
+  /** Takes the live objects of a present state, which come nearly always in the order of their keys. */
+  load(entries: Entry[]): void {
+    let previous = '';
+    const isSorted = entries.every(({ key }) => {
+      const follows = previous < key;
+      previous = key;
+      return follows;
+    });
+    if (!isSorted) entries.sort((a, b) => byCodeUnit(a.key, b.key));
+    const keys = entries.map(({ key }) => key);
+    this.#tree = bulk.bulkLoad(keys, entries, NODE_ENTRIES, byCodeUnit) as unknown as Tree;
   }
 
   /** Takes an event of a present state's history, whose effect the tree holds already. */

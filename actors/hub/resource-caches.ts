@@ -1,6 +1,14 @@
 // The caches of all resource types of one hub, and which of them a record belongs to.
 import type { PresentState } from '../../storage/publication.ts';
-import { DELETED, keyBeginsWith, NO_SLAB, recordKey, recordType, type Slab } from '../../storage/slab-record.ts';
+import {
+  DELETED,
+  keyBeginsWith,
+  NO_SLAB,
+  recordKey,
+  recordRevision,
+  recordType,
+  type Slab,
+} from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import { type Entry, ResourceCache } from './resource-cache.ts';
 
@@ -51,33 +59,83 @@ export class ResourceCaches {
   begin({ live, history }: PresentState, slabs: SlabView): void {
     this.#byStorageKey.clear();
     this.#latest = undefined;
-    const byPlace = new Map<string, Entry>();
-    const entryAt = (number: number, offset: number): Entry => {
-      const place = `${number}/${offset}`;
-      let entry = byPlace.get(place);
-      if (entry === undefined) {
-        const slab = slabs.slab(number);
-        entry = this.ofRecord(slab, offset).entryAt(slab, number, offset);
-        byPlace.set(place, entry);
-      }
-      return entry;
-    };
-    const recent = new Set<string>();
-    for (let i = 0; i < history.length; i += 4) recent.add(`${history[i]}/${history[i + 1]}`);
+    const recent = new RecentEntries(history, slabs);
+    const present = new Map<ResourceCache, Entry[]>();
+    let entries: Entry[] = [];
+    let latest: ResourceCache | undefined;
     for (let i = 0; i < live.length; i += 2) {
       const [number, offset] = [live[i]!, live[i + 1]!];
       const slab = slabs.slab(number);
       const cache = this.ofRecord(slab, offset);
-      // One Entry for an object and its event: a move then changes both.
-      const isRecent = recent.has(`${number}/${offset}`);
-      cache.place(isRecent ? entryAt(number, offset) : cache.entryAt(slab, number, offset));
+      if (cache !== latest) {
+        latest = cache;
+        entries = present.get(cache) ?? [];
+        present.set(cache, entries);
+      }
+      const entry = cache.entryAt(slab, number, offset);
+      recent.keep(entry);
+      entries.push(entry);
     }
+    for (const [cache, all] of present) cache.load(all);
+    this.#recall(history, slabs, recent);
+  }
+
+  #recall(history: Uint32Array, slabs: SlabView, recent: RecentEntries): void {
+    const entryAt = (number: number, offset: number): Entry => {
+      const slab = slabs.slab(number);
+      const known = recent.at(number, offset, recordRevision(slab, offset));
+      if (known !== undefined) return known;
+      const entry = this.ofRecord(slab, offset).entryAt(slab, number, offset);
+      recent.keep(entry);
+      return entry;
+    };
     for (let i = 0; i < history.length; i += 4) {
-      const slab = slabs.slab(history[i]!);
       const entry = entryAt(history[i]!, history[i + 1]!);
+      const slab = slabs.slab(entry.slab);
       const deleted = recordType(slab, entry.offset) === DELETED;
       const previous = history[i + 2] === NO_SLAB ? undefined : entryAt(history[i + 2]!, history[i + 3]!);
       this.ofRecord(slab, entry.offset).recall({ revision: entry.revision, deleted, entry, previous });
     }
+  }
+}
+
+/** One Entry for an object and its event, and for an event and what replaced it: a move then changes both. */
+class RecentEntries {
+  readonly #history: Uint32Array;
+  /** Of the events, in order. */
+  readonly #revisions: Float64Array;
+  readonly #entries: (Entry | undefined)[];
+
+  constructor(history: Uint32Array, slabs: SlabView) {
+    this.#history = history;
+    this.#revisions = new Float64Array(history.length / 4);
+    for (let event = 0; event < this.#revisions.length; event++)
+      this.#revisions[event] = recordRevision(slabs.slab(history[event * 4]!), history[event * 4 + 1]!);
+    this.#entries = new Array<Entry | undefined>(this.#revisions.length).fill(undefined);
+  }
+
+  /** Keeps the entry of an event's record; of older ones nothing is kept. */
+  keep(entry: Entry): void {
+    const event = this.#eventAt(entry.slab, entry.offset, entry.revision);
+    if (event >= 0) this.#entries[event] = entry;
+  }
+
+  at(slab: number, offset: number, revision: number): Entry | undefined {
+    const event = this.#eventAt(slab, offset, revision);
+    return event < 0 ? undefined : this.#entries[event];
+  }
+
+  /** The event whose record lies there; -1 when there is none. */
+  #eventAt(slab: number, offset: number, revision: number): number {
+    let low = 0;
+    let high = this.#revisions.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#revisions[middle]! < revision) low = middle + 1;
+      else high = middle;
+    }
+    for (let event = low; this.#revisions[event] === revision; event++)
+      if (this.#history[event * 4] === slab && this.#history[event * 4 + 1] === offset) return event;
+    return -1;
   }
 }

@@ -1,4 +1,4 @@
-// What is current: the record of each key that has an object. An index over the slabs, so that it costs some 20 bytes an object;
+// What is current: the record of each key that has an object. An index over the slabs, so that it costs some 24 bytes an object;
 // what else there is to know of a record is read from it. Walked in the order in which keys came.
 import { keyChecksum } from '../../storage/key-checksum.ts';
 import { RecordIndex, type SlabsByNumber } from '../../storage/record-index.ts';
@@ -14,6 +14,9 @@ export interface CurrentRecord extends Place {
 export class CurrentRecords {
   readonly #slabs: SlabsByNumber;
   readonly #index: RecordIndex;
+  /** Types are told apart by numbers. */
+  readonly #types = new Map<string, number>();
+  #lastType = { prefix: '//', number: 0 };
   /** What was asked about last: a write asks about its key several times. */
   #lastKey = '';
   #lastChecksum = keyChecksum('');
@@ -48,7 +51,7 @@ export class CurrentRecords {
 
   /** A record that lies in its slab already. Returns its position. */
   set(key: string, { slab, offset }: { readonly slab: number; readonly offset: number }): number {
-    return this.#index.put(key, this.checksumOf(key), slab, offset);
+    return this.#index.put(key, this.checksumOf(key), slab, offset, this.#typeOf(key));
   }
 
   delete(key: string): void {
@@ -86,16 +89,27 @@ export class CurrentRecords {
       if (!this.#index.isHole(position)) yield this.#at(position);
   }
 
-  /** Slab and offset of all, two numbers each. */
-  places(): Uint32Array {
+  /** Slab and offset of the objects of some types, or of all, two numbers each. */
+  places(types?: readonly string[]): Uint32Array {
+    const wanted = types && new Set(types.map((type) => this.#types.get(type)));
     const places = new Uint32Array(this.size * 2);
     let at = 0;
     for (let position = 0; position < this.#index.end; position++) {
-      if (this.#index.isHole(position)) continue;
+      if (this.#index.isHole(position) || wanted?.has(this.#index.tagAt(position)) === false) continue;
       places[at++] = this.#index.slabAt(position);
       places[at++] = this.#index.offsetAt(position);
     }
-    return places;
+    return wanted === undefined ? places : places.slice(0, at);
+  }
+
+  #typeOf(key: string): number {
+    if (key.startsWith(this.#lastType.prefix)) return this.#lastType.number;
+    const prefix = key.slice(0, key.indexOf('/', key.indexOf('/') + 1) + 1);
+    const type = prefix.slice(0, -1);
+    const number = this.#types.get(type) ?? this.#types.size;
+    this.#types.set(type, number);
+    this.#lastType = { prefix, number };
+    return number;
   }
 
   checksumOf(key: string): number {

@@ -8,7 +8,7 @@ import { SlabPool } from '../../storage/slab-pool.ts';
 import { type SlabView, ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
-import type { PresentState } from './protocol.ts';
+import type { PresentState, Subscription } from './protocol.ts';
 import { RevisionLog } from './revision-log.ts';
 import type { STORE_SETTINGS, StoreOptions } from './settings.ts';
 import { SettledSteps } from './settled-steps.ts';
@@ -100,7 +100,11 @@ export class Projection {
     this.pool.retireEmpty(this.subscribers.sequence);
   }
 
-  subscribe(subscriber: string, tokenKey: Uint8Array, isShared: boolean): PresentState {
+  subscribe(
+    { subscriber, types, history = true }: Subscription,
+    tokenKey: Uint8Array,
+    isShared: boolean,
+  ): PresentState {
     const readerSlot = this.subscribers.add(subscriber);
     return {
       incarnation: this.subscribers.incarnation,
@@ -110,8 +114,8 @@ export class Projection {
       compactedRevision: this.log.compactedRevision,
       sharedState: this.shared.memory,
       slabs: this.pool.memories(),
-      live: this.log.current.places(),
-      history: this.log.window.places(),
+      live: this.log.current.places(types),
+      history: history ? this.log.window.places() : new Uint32Array(),
       tokenKey,
       isShared,
     };

@@ -93,6 +93,16 @@ export type StoreFeedTells = {
 /** Everything a subscriber needs to begin. */
 export type { PresentState };
 
+/** What an actor asks for that is to be told what is committed. */
+export interface Subscription {
+  /** Its name. */
+  readonly subscriber: string;
+  /** Whose objects alone the present state names; absent: all. Batches are told whole. */
+  readonly types?: readonly string[];
+  /** False: the present state names no history. */
+  readonly history?: boolean;
+}
+
 export interface StoreHealth {
   readonly healthy: boolean;
   readonly revision: number;
@@ -115,7 +125,7 @@ export interface StoreProtocol extends Protocol {
       readonly reply: { readonly results: readonly TransactionResult[] };
     };
     /** Starts `storeBatch` messages to the named actor, each after the present state's sequence. */
-    readonly subscribe: { readonly message: { readonly subscriber: string }; readonly reply: PresentState };
+    readonly subscribe: { readonly message: Subscription; readonly reply: PresentState };
     /** Sums over everything live at the newest revision, for readers that doubt themselves. */
     readonly digests: {
       readonly message: Record<never, never>;

@@ -92,7 +92,7 @@ export class Store implements Actor<StoreProtocol> {
         this.#barrier(reply);
         return;
       case 'subscribe':
-        settled.answer(reply, () => this.#projection.subscribe(message.subscriber, this.#tokenKey, this.#isShared));
+        settled.answer(reply, () => this.#projection.subscribe(message, this.#tokenKey, this.#isShared));
         return;
       case 'unsubscribe':
         subscribers.remove(message.subscriber);

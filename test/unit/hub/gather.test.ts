@@ -16,7 +16,7 @@ function sample(namespace: string, name: string, labels: Record<string, string> 
 function world(objects: readonly SampleObject[]): { cache: ResourceCache; records: Records } {
   const cache = new ResourceCache('core/samples');
   const records = new Records();
-  for (const [index, object] of objects.entries()) cache.place(records.write(object, index + 1));
+  cache.load(objects.map((object, index) => records.write(object, index + 1)));
   return { cache, records };
 }
 

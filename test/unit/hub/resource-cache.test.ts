@@ -112,12 +112,32 @@ test('the first event after a revision is found also inside a run of one revisio
   t.deepEqual(indexes, [0, 0, 3, 3, 5, 5, 5, 6, 6]);
 });
 
+test('a present state is taken in any order, and goes on changing as if its objects had come one by one', (t) => {
+  const names = Array.from({ length: 500 }, (_, number) => `a/${(number * 7) % 500}`);
+  for (const order of [names, names.toSorted(), names.toSorted().reverse()]) {
+    const cache = new ResourceCache('core/samples');
+    cache.load(order.map((name) => entry(name, 1)));
+    t.deepEqual([...cache.tree.keys()], names.toSorted());
+    cache.apply(entry('a/17', 2), true);
+    cache.apply(entry('a/170000', 3), false);
+    t.deepEqual(
+      [...cache.tree.keys()],
+      names
+        .toSorted()
+        .filter((name) => name !== 'a/17')
+        .concat('a/170000')
+        .toSorted(),
+    );
+    t.is(cache.treeAt(1).size, 500);
+  }
+});
+
 test('a present state with history can be read back to where its history begins', (t) => {
   const cache = new ResourceCache('core/samples');
   const first = entry('a/x', 3);
   const second = entry('a/x', 5);
   const other = entry('a/y', 4);
-  cache.place(second);
+  cache.load([second]);
   cache.recall({ revision: 4, deleted: false, entry: other, previous: undefined });
   cache.recall({ revision: 5, deleted: false, entry: second, previous: first });
   cache.recall({ revision: 6, deleted: true, entry: entry('a/y', 6), previous: other });

@@ -16,7 +16,7 @@ test('a start that the store interrupts by restarting ends with the present stat
   const presents: unknown[] = [];
   const subscription = new StoreSubscription({
     store,
-    subscriber: 'hub',
+    subscription: { subscriber: 'hub' },
     timers: time,
     onPresent: (present) => presents.push(present),
     onBatch: () => {},
@@ -51,7 +51,7 @@ test('a publication of the store before, however late, is not taken for one of t
   const applied: string[] = [];
   const subscription = new StoreSubscription({
     store,
-    subscriber: 'hub',
+    subscription: { subscriber: 'hub' },
     timers: time,
     onPresent: () => {},
     onBatch: ({ incarnation, sequence }) => applied.push(`${incarnation}/${sequence}`),
