@@ -18,3 +18,10 @@ export function keyChecksum(key: string): number {
   }
   return ~sum >>> 0;
 }
+
+/** The CRC-32 of bytes from one offset up to another. */
+export function bytesChecksum(bytes: Uint8Array, start: number, end: number): number {
+  let sum = -1;
+  for (let at = start; at < end; at++) sum = TABLE[(sum ^ bytes[at]!) & 0xff]! ^ (sum >>> 8);
+  return ~sum >>> 0;
+}

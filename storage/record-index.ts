@@ -11,8 +11,8 @@ export interface SlabsByNumber {
   slab(number: number): Slab;
 }
 
-/** Whether the record at a place is of that name. */
-export type IsNamed = (slab: Slab, offset: number, name: string) => boolean;
+/** Whether the record at a place is of that name, or of whatever else stands for it. */
+export type IsNamed<Name> = (slab: Slab, offset: number, name: Name) => boolean;
 
 const NOWHERE = -1;
 /** Words of a record: hash, slab, offset, tag. */
@@ -21,16 +21,16 @@ const ROOM_MIN = 12;
 /** Fuller than this it grows, else what was removed has left gaps enough to close. */
 const FULL_SHARE = 0.75;
 
-export class RecordIndex {
+export class RecordIndex<Name = string> {
   readonly #slabs: SlabsByNumber;
-  readonly #isNamed: IsNamed;
+  readonly #isNamed: IsNamed<Name>;
   #entries = new Uint32Array(0);
   /** By hash: position + 1, or 0; linear probing, at most three quarters full. */
   #table = new Uint32Array(0);
   #end = 0;
   #size = 0;
 
-  constructor(slabs: SlabsByNumber, isNamed: IsNamed) {
+  constructor(slabs: SlabsByNumber, isNamed: IsNamed<Name>) {
     this.#slabs = slabs;
     this.#isNamed = isNamed;
   }
@@ -46,7 +46,7 @@ export class RecordIndex {
   }
 
   /** The position of a name, -1 where there is none. */
-  find(name: string, hash: number): number {
+  find(name: Name, hash: number): number {
     const { length } = this.#table;
     if (length === 0) return NOWHERE;
     const mask = length - 1;
@@ -76,13 +76,17 @@ export class RecordIndex {
     return this.#entries[position * WORDS + 2]!;
   }
 
-  /** What its name was put with first. */
+  /** What its name was put with first, or has been tagged with since. */
   tagAt(position: number): number {
     return this.#entries[position * WORDS + 3]!;
   }
 
+  tag(position: number, tag: number): void {
+    this.#entries[position * WORDS + 3] = tag;
+  }
+
   /** Puts the record of a name, in place of the one before. Returns its position. `tag`: a number of its owner's. */
-  put(name: string, hash: number, slab: number, offset: number, tag = 0): number {
+  put(name: Name, hash: number, slab: number, offset: number, tag = 0): number {
     const known = this.find(name, hash);
     if (known !== NOWHERE) {
       this.moveTo(known, slab, offset);
@@ -105,7 +109,7 @@ export class RecordIndex {
   }
 
   /** True when there was such a name. */
-  remove(name: string, hash: number): boolean {
+  remove(name: Name, hash: number): boolean {
     const position = this.find(name, hash);
     if (position === NOWHERE) return false;
     const mask = this.#table.length - 1;

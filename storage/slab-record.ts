@@ -173,6 +173,24 @@ export function hasKey(slab: Slab, offset: number, key: string): boolean {
   return true;
 }
 
+/** True when two records have the same key. */
+export function sameKey(left: Slab, leftOffset: number, right: Slab, rightOffset: number): boolean {
+  const length = left.words[(leftOffset >>> 2) + H_KEY_LENGTH]!;
+  if (length !== right.words[(rightOffset >>> 2) + H_KEY_LENGTH]) return false;
+  return sameBytes(left, leftOffset + RECORD_HEADER_BYTES, right, rightOffset + RECORD_HEADER_BYTES, length);
+}
+
+/** From the end, where keys differ first. */
+export function sameBytes(left: Slab, leftStart: number, right: Slab, rightStart: number, length: number): boolean {
+  for (let i = length - 1; i >= 0; i--) if (left.bytes[leftStart + i] !== right.bytes[rightStart + i]) return false;
+  return true;
+}
+
+/** Bytes of the key. */
+export function recordKeyLength(slab: Slab, offset: number): number {
+  return slab.words[(offset >>> 2) + H_KEY_LENGTH]!;
+}
+
 function isAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0x80) return false;
   return true;
@@ -200,8 +218,7 @@ export function sameAttributes(left: Slab, leftOffset: number, right: Slab, righ
   if (length !== right.words[rightBase + H_ATTRIBUTES_LENGTH]) return false;
   const leftStart = leftOffset + RECORD_HEADER_BYTES + left.words[leftBase + H_KEY_LENGTH]!;
   const rightStart = rightOffset + RECORD_HEADER_BYTES + right.words[rightBase + H_KEY_LENGTH]!;
-  for (let i = 0; i < length; i++) if (left.bytes[leftStart + i] !== right.bytes[rightStart + i]) return false;
-  return true;
+  return sameBytes(left, leftStart, right, rightStart, length);
 }
 
 /** Where the value's bytes begin in the slab. */

@@ -3,10 +3,11 @@
 // only when asked to.
 
 import type { JsonObject } from '../api/json-value.ts';
-import { type ObjectKey, parseKey } from './object-key.ts';
+import type { RecordPlace } from './followed-records.ts';
+import { parseKey } from './object-key.ts';
 import { ParsedRecords } from './parsed-records.ts';
 import { forEachRecord, type PresentState, type Publication } from './publication.ts';
-import { mayBeTerminating, mayHaveMember, recordUid } from './record-head.ts';
+import { mayBeTerminating, mayHaveMember, recordUid, uidEnd, uidStart } from './record-head.ts';
 import { parseFollowed } from './record-reading.ts';
 import { SharedState } from './shared-state.ts';
 import { DELETED, keyBeginsWith, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
@@ -18,8 +19,8 @@ export interface KeptRecord {
   object(): Record<string, unknown>;
 }
 
-/** One object as of the present state, or one change after it. */
-export interface FeedEvent {
+/** One object as of the present state, or one change after it, and where its record lies, for an index of records. */
+export interface FeedEvent extends RecordPlace {
   /** `present`: in the present state. `put`: created or changed. `delete`: removed; `object()` is its last state. */
   readonly type: 'present' | 'put' | 'delete';
   /** ResourceType.storageKey, such as `core/pods`. */
@@ -36,6 +37,7 @@ export interface FeedEvent {
   parsed<T>(parse: (text: string) => T): T;
   /** metadata.uid, read from the record without parsing it; empty when there is none. */
   uid(): string;
+  hasUid(): boolean;
   /** True when the object is owned, or may be: false without parsing it when its bytes speak of no owner. */
   mayBeOwned(): boolean;
   /** False: no member of the object has this name, at any depth, behind the first of its metadata. `quotedName`: in quotes. */
@@ -91,54 +93,80 @@ class LyingRecord implements KeptRecord {
   }
 }
 
+/** What the keys of some objects begin with. */
+interface Room {
+  readonly prefix: Buffer;
+  readonly storageKey: string;
+  readonly namespace: string;
+}
+
+function roomOf(slab: Slab, offset: number): Room {
+  const key = recordKey(slab, offset);
+  const { storageKey, namespace } = parseKey(key);
+  return { prefix: Buffer.from(`${storageKey}/${namespace}/`), storageKey, namespace };
+}
+
 /** An event over the record it lies in. */
 class RecordEvent implements FeedEvent {
   readonly type: FeedEvent['type'];
   readonly storageKey: string;
   readonly namespace: string;
-  readonly name: string;
   readonly revision: number;
-  readonly #slab: Slab;
-  readonly #offset: number;
+  readonly slab: Slab;
+  readonly slabNumber: number;
+  readonly offset: number;
+  readonly #room: Room;
   readonly #records: ParsedRecords;
+  #name: string | undefined;
 
-  constructor(type: FeedEvent['type'], key: ObjectKey, slab: Slab, offset: number, parsed: ParsedRecords) {
+  constructor(type: FeedEvent['type'], room: Room, at: RecordPlace, parsed: ParsedRecords) {
     this.type = type;
-    this.storageKey = key.storageKey;
-    this.namespace = key.namespace;
-    this.name = key.name;
-    this.revision = recordRevision(slab, offset);
-    this.#slab = slab;
-    this.#offset = offset;
+    this.storageKey = room.storageKey;
+    this.namespace = room.namespace;
+    this.revision = recordRevision(at.slab, at.offset);
+    this.slab = at.slab;
+    this.slabNumber = at.slabNumber;
+    this.offset = at.offset;
+    this.#room = room;
     this.#records = parsed;
   }
 
+  /** Most who are told of an object do not ask for it. */
+  get name(): string {
+    this.#name ??= recordKey(this.slab, this.offset, this.#room.prefix.length);
+    return this.#name;
+  }
+
   object(): JsonObject {
-    return this.#records.object(this.#slab, this.#offset);
+    return this.#records.object(this.slab, this.offset);
   }
 
   parsed<T>(parse: (text: string) => T): T {
-    return parseFollowed(this.#slab, this.#offset, parse);
+    return parseFollowed(this.slab, this.offset, parse);
   }
 
   uid(): string {
-    return recordUid(this.#slab, this.#offset);
+    return recordUid(this.slab, this.offset);
+  }
+
+  hasUid(): boolean {
+    return uidStart(this.slab, this.offset) < uidEnd(this.slab, this.offset);
   }
 
   mayBeOwned(): boolean {
-    return mayHaveMember(this.#slab, this.#offset, OWNER_REFERENCES);
+    return mayHaveMember(this.slab, this.offset, OWNER_REFERENCES);
   }
 
   mayHave(quotedName: Buffer): boolean {
-    return mayHaveMember(this.#slab, this.#offset, quotedName);
+    return mayHaveMember(this.slab, this.offset, quotedName);
   }
 
   mayBeTerminating(): boolean {
-    return mayBeTerminating(this.#slab, this.#offset);
+    return mayBeTerminating(this.slab, this.offset);
   }
 
   kept(): KeptRecord {
-    return new LyingRecord(this.#slab, this.#offset);
+    return new LyingRecord(this.slab, this.offset);
   }
 }
 
@@ -155,12 +183,16 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
     for (const prefix of wanted) if (keyBeginsWith(slab, offset, prefix)) return true;
     return false;
   };
-  const deliver = (slab: Slab, offset: number, present: boolean, to = onEvent): void => {
+  /** Of the object before: most are of the same type and namespace. */
+  let room: Room = { prefix: Buffer.from('//'), storageKey: '', namespace: '' };
+
+  const deliver = (slab: Slab, slabNumber: number, offset: number, isPresent: boolean, to = onEvent): void => {
     if (!isWanted(slab, offset)) return;
-    const deleted = recordType(slab, offset) === DELETED;
-    const key = parseKey(recordKey(slab, offset));
-    to(new RecordEvent(present ? 'present' : deleted ? 'delete' : 'put', key, slab, offset, parsed));
+    if (!keyBeginsWith(slab, offset, room.prefix)) room = roomOf(slab, offset);
+    const type = isPresent ? 'present' : recordType(slab, offset) === DELETED ? 'delete' : 'put';
+    to(new RecordEvent(type, room, { slab, slabNumber, offset }, parsed));
   };
+  const deliverPresent = (number: number, offset: number): void => deliver(slabs.slab(number), number, offset, true);
 
   return {
     begin(present) {
@@ -171,16 +203,16 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
       const isFirst = (i: number): boolean =>
         firstPrefix !== undefined && keyBeginsWith(slabs.slab(live[i]!), live[i + 1]!, firstPrefix);
       if (firstPrefix !== undefined) {
-        for (let i = 0; i < live.length; i += 2) if (isFirst(i)) deliver(slabs.slab(live[i]!), live[i + 1]!, true);
+        for (let i = 0; i < live.length; i += 2) if (isFirst(i)) deliverPresent(live[i]!, live[i + 1]!);
       }
-      for (let i = 0; i < live.length; i += 2) if (!isFirst(i)) deliver(slabs.slab(live[i]!), live[i + 1]!, true);
+      for (let i = 0; i < live.length; i += 2) if (!isFirst(i)) deliverPresent(live[i]!, live[i + 1]!);
       shared.setReaderEpoch(readerSlot, present.sequence);
     },
     apply(batch) {
       slabs.learn(batch.newSlabs, batch.incarnation);
-      forEachRecord(batch.runs, slabs, (slab, _number, offset) => deliver(slab, offset, false));
+      forEachRecord(batch.runs, slabs, (slab, number, offset) => deliver(slab, number, offset, false));
       if (onMoved !== undefined)
-        forEachRecord(batch.movedRuns, slabs, (slab, _number, offset) => deliver(slab, offset, true, onMoved));
+        forEachRecord(batch.movedRuns, slabs, (slab, number, offset) => deliver(slab, number, offset, true, onMoved));
       // Everything was read within this turn: no record is held but those of live objects, which stay where they were told to be.
       shared?.setReaderEpoch(readerSlot, batch.sequence);
     },

@@ -242,7 +242,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   }
 
   onMoved(event: FeedEvent): void {
-    for (const controller of this.#followers.get(event.storageKey) ?? []) controller.onMoved?.(event);
+    const followers = this.#followers.get(event.storageKey) ?? this.#followersOfCustom(event);
+    for (const controller of followers) controller.onMoved?.(event);
   }
 
   #followersOfCustom({ storageKey }: FeedEvent): readonly Controller[] {

@@ -47,7 +47,7 @@ export class CustomDefinitions implements Controller {
   readonly #group: string;
   readonly #finalizer: string;
   readonly #known = new Map<string, KnownDefinition>();
-  /** Names of instances by the plural and group of their type. */
+  /** Instances by the plural and group of their type. */
   readonly #contents = new Map<string, NamespaceContents>();
 
   constructor(clock: Clock, due: Due, dialect: Dialect, types: CustomTypes) {
@@ -70,6 +70,10 @@ export class CustomDefinitions implements Controller {
     if (event.storageKey !== this.#types.storageKey) this.#onInstance(event);
     else if (event.type === 'delete') this.#onGone(event.name);
     else this.#onDefinition(event);
+  }
+
+  onMoved(event: FeedEvent): void {
+    this.#contents.get(event.storageKey)?.onMoved(event);
   }
 
   onSynced(): void {

@@ -41,7 +41,7 @@ export class GarbageCollector implements Controller {
   readonly #types: OwnerTypes;
   readonly #remotes: RemoteGroups;
   readonly #remoteOwners: RemoteOwners;
-  readonly #graph = new OwnershipGraph();
+  readonly #graph = new OwnershipGraph((storageKey) => this.#types.ofStorageKey(storageKey));
   readonly #definitionsKey: string;
   /** Objects with an owner of a kind that is not served, by their uids: a definition may come that serves it. */
   readonly #puzzling = new Set<string>();
@@ -71,10 +71,13 @@ export class GarbageCollector implements Controller {
     if (event.storageKey === this.#remotes.storageKey) this.#onApiService(event);
     else if (event.storageKey === this.#definitionsKey) this.#onDefinition();
     const type = this.#types.ofStorageKey(event.storageKey);
-    const uid = event.uid();
-    if (type === undefined || uid === '') return;
-    if (event.type === 'delete') this.#onGone(uid);
-    else this.#onPresent(uid, type, event);
+    if (type === undefined || !event.hasUid()) return;
+    if (event.type === 'delete') this.#onGone(event);
+    else this.#onPresent(type, event);
+  }
+
+  onMoved(event: FeedEvent): void {
+    if (event.hasUid()) this.#graph.moved(event);
   }
 
   onSynced(): void {
@@ -132,10 +135,13 @@ export class GarbageCollector implements Controller {
       node.isReported = true;
   }
 
-  #onPresent(uid: string, type: PersistedType, event: FeedEvent): void {
-    const node = this.#graph.get(uid) ?? this.#graph.add(uid, type, event.namespace, event.name);
+  #onPresent(type: PersistedType, event: FeedEvent): void {
+    const wasPlain = this.#graph.put(event);
     // Without finalizers it is on its way out by itself, and nothing of ours waits for it.
     const isPlain = !event.mayBeOwned() && !(event.mayBeTerminating() && event.mayHave(FINALIZERS));
+    if (isPlain && wasPlain) return;
+    const uid = event.uid();
+    const node = wasPlain ? this.#graph.add(uid, type, event.namespace, event.name) : this.#graph.get(uid)!;
     const before = node.ownership;
     if (isPlain && before === UNOWNED) return;
     const after = isPlain ? UNOWNED : ownershipOf(event.object(), event.revision);
@@ -152,8 +158,9 @@ export class GarbageCollector implements Controller {
     }
   }
 
-  #onGone(uid: string): void {
-    const node = this.#graph.remove(uid);
+  #onGone(event: FeedEvent): void {
+    const uid = event.uid();
+    const node = this.#graph.remove(uid, event);
     this.#puzzling.delete(uid);
     if (node !== undefined) this.#remoteOwners.forget(node, node.ownership.references);
     if (!this.#synced) return;

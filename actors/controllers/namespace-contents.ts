@@ -1,15 +1,23 @@
-// Which objects each namespace holds, by type and name, kept from the feed's keys alone: no object is parsed. Costs a
-// set entry an object, whose string the feed has made anyway.
+// Which objects each namespace holds, by type: how many, and where they lie. No object is parsed, and no name is kept.
+import { BY_KEY, FollowedRecords } from '../../storage/followed-records.ts';
+import { objectKey, parseKey } from '../../storage/object-key.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 
-type NamesByType = Map<string, Set<string>>;
+/** The objects of a type in a namespace. */
+interface Group {
+  readonly number: number;
+  count: number;
+}
 
-const NONE: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+const NONE: ReadonlyMap<string, number> = new Map();
 
 export class NamespaceContents {
-  readonly #byNamespace = new Map<string, NamesByType>();
+  readonly #records = new FollowedRecords(BY_KEY);
+  readonly #byNamespace = new Map<string, Map<string, Group>>();
+  #groups = 0;
 
   clear(): void {
+    this.#records.clear();
     this.#byNamespace.clear();
   }
 
@@ -18,9 +26,28 @@ export class NamespaceContents {
     return event.type === 'delete' ? this.#remove(event) : this.#add(event);
   }
 
-  /** The names in a namespace by storage key; types without objects are left out. */
-  of(namespace: string): ReadonlyMap<string, ReadonlySet<string>> {
-    return this.#byNamespace.get(namespace) ?? NONE;
+  onMoved(event: FeedEvent): void {
+    this.#records.moved(event);
+  }
+
+  /** How many objects a namespace has, by storage key; types without objects are left out. */
+  of(namespace: string): ReadonlyMap<string, number> {
+    const types = this.#byNamespace.get(namespace);
+    return types === undefined ? NONE : new Map([...types].map(([storageKey, { count }]) => [storageKey, count]));
+  }
+
+  count(namespace: string, storageKey: string): number {
+    return this.#byNamespace.get(namespace)?.get(storageKey)?.count ?? 0;
+  }
+
+  has(namespace: string, storageKey: string, name: string): boolean {
+    return this.#records.has(objectKey(storageKey, namespace, name));
+  }
+
+  /** Looks at everything there is: for rare occasions. */
+  names(namespace: string, storageKey: string): readonly string[] {
+    const group = this.#byNamespace.get(namespace)?.get(storageKey);
+    return group === undefined ? [] : this.#records.keysTagged(group.number).map((key) => parseKey(key).name);
   }
 
   isEmpty(namespace: string): boolean {
@@ -38,25 +65,27 @@ export class NamespaceContents {
   }
 
   #add(event: FeedEvent): boolean {
-    let types = this.#byNamespace.get(event.namespace);
+    const { namespace, storageKey } = event;
+    let types = this.#byNamespace.get(namespace);
     if (types === undefined) {
       types = new Map();
-      this.#byNamespace.set(event.namespace, types);
+      this.#byNamespace.set(namespace, types);
     }
-    const names = types.get(event.storageKey);
-    if (names === undefined) {
-      types.set(event.storageKey, new Set([event.name]));
-      return true;
+    let group = types.get(storageKey);
+    if (group === undefined) {
+      group = { number: ++this.#groups, count: 0 };
+      types.set(storageKey, group);
     }
-    const before = names.size;
-    return names.add(event.name).size > before;
+    const isNew = this.#records.put(event, group.number);
+    if (isNew) group.count++;
+    return isNew;
   }
 
   #remove(event: FeedEvent): boolean {
-    const types = this.#byNamespace.get(event.namespace);
-    const names = types?.get(event.storageKey);
-    if (types === undefined || !names?.delete(event.name)) return false;
-    if (names.size === 0) types.delete(event.storageKey);
+    if (!this.#records.remove(event)) return false;
+    const types = this.#byNamespace.get(event.namespace)!;
+    const group = types.get(event.storageKey)!;
+    if (--group.count === 0) types.delete(event.storageKey);
     if (types.size === 0) this.#byNamespace.delete(event.namespace);
     return true;
   }

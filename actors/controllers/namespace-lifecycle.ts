@@ -105,6 +105,10 @@ export class NamespaceLifecycle implements Controller {
     else this.#onContent(event);
   }
 
+  onMoved(event: FeedEvent): void {
+    this.#contents.onMoved(event);
+  }
+
   onSynced(): void {
     for (const name of this.#doomed.keys()) this.#due.add(name);
   }
@@ -194,7 +198,7 @@ export class NamespaceLifecycle implements Controller {
     const finalizers = asTexts(metadata.finalizers);
     const key = `${storageKey}/${name}`;
     if (finalizers.length === 0) doomed.held.delete(key);
-    else if (this.#contents.of(namespace).get(storageKey)?.has(name)) doomed.held.set(key, finalizers);
+    else if (this.#contents.has(namespace, storageKey, name)) doomed.held.set(key, finalizers);
   }
 
   // Pods are deleted with their own grace: the same delete that everything else gets, which is repeated without harm.
@@ -202,11 +206,11 @@ export class NamespaceLifecycle implements Controller {
     if (doomed.sweeps === 0) doomed.firstSweepAtMs = nowMs;
     const writes = this.#planStatus(namespace, doomed, nowMs);
     this.#remote.begin(namespace);
-    for (const [storageKey, names] of this.#contents.of(namespace)) {
+    for (const storageKey of this.#contents.of(namespace).keys()) {
       const type = this.#typeOf(storageKey);
       if (type === undefined) continue;
       if (this.#withoutCollection.has(storageKey)) {
-        for (const name of names)
+        for (const name of this.#contents.names(namespace, storageKey))
           writes.push({ verb: 'delete', target: targetOf(type, namespace, name), parameters: IN_BACKGROUND });
       } else {
         writes.push({ verb: 'deletecollection', target: targetOf(type, namespace, ''), parameters: IN_BACKGROUND });
@@ -234,9 +238,9 @@ export class NamespaceLifecycle implements Controller {
 
   #obstacles(namespace: string, doomed: Doomed): Obstacles {
     const remaining = new Map<string, number>();
-    for (const [storageKey, names] of this.#contents.of(namespace)) {
+    for (const [storageKey, count] of this.#contents.of(namespace)) {
       const type = this.#typeOf(storageKey);
-      if (type !== undefined) remaining.set(qualifiedName(type.group, type.plural), names.size);
+      if (type !== undefined) remaining.set(qualifiedName(type.group, type.plural), count);
     }
     const finalizers = new Map<string, number>();
     for (const held of doomed.held.values())

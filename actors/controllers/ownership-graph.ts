@@ -1,5 +1,7 @@
-// Which objects there are, by uid, and which of them own which. Every object costs a small node; only what owns or is
-// owned costs more. Knows nothing of what follows from ownership.
+// Which objects there are, by uid, and which of them own which. What is not owned, and is not on its way out, is only known by
+// where its record lies; the others have a node. Knows nothing of what follows from ownership.
+import { BY_UID, FollowedRecords, type RecordPlace } from '../../storage/followed-records.ts';
+import { parseKey } from '../../storage/object-key.ts';
 import type { PersistedType } from './options.ts';
 
 /** One of an object's metadata.ownerReferences, as it is written. Frozen by convention: dependents share it. */
@@ -49,19 +51,40 @@ interface Owner {
 const SHARED_MAX = 4;
 const NOBODY: ReadonlySet<GraphNode> = new Set();
 
+/** Tags of records: whether there is a node. */
+const PLAIN = 1;
+const NODE = 2;
+
 export class OwnershipGraph {
+  readonly #typeOf: (storageKey: string) => PersistedType | undefined;
+  readonly #records = new FollowedRecords(BY_UID);
   readonly #nodes = new Map<string, GraphNode>();
   readonly #owners = new Map<string, Owner>();
 
+  constructor(typeOf: (storageKey: string) => PersistedType | undefined) {
+    this.#typeOf = typeOf;
+  }
+
   clear(): void {
+    this.#records.clear();
     this.#nodes.clear();
     this.#owners.clear();
   }
 
   get(uid: string): GraphNode | undefined {
-    return this.#nodes.get(uid);
+    return this.#nodes.get(uid) ?? this.#plainNode(uid);
   }
 
+  /** Takes an object's record as it is now. True when there is no node of it. */
+  put(at: RecordPlace): boolean {
+    return this.#records.put(at, PLAIN) || this.#records.tagOf(at) === PLAIN;
+  }
+
+  moved(at: RecordPlace): void {
+    this.#records.moved(at);
+  }
+
+  /** The nodes of what is owned or on its way out, or was. */
   nodes(): Iterable<GraphNode> {
     return this.#nodes.values();
   }
@@ -71,14 +94,17 @@ export class OwnershipGraph {
     return this.#owners.get(uid)?.dependents ?? NOBODY;
   }
 
+  /** Makes a node of an object whose record has been put. */
   add(uid: string, type: PersistedType, namespace: string, name: string): GraphNode {
     const node = { uid, type, namespace, name, ownership: UNOWNED, isReported: false };
     this.#nodes.set(uid, node);
+    this.#records.tag(uid, NODE);
     return node;
   }
 
-  /** Answers the node that was removed. */
-  remove(uid: string): GraphNode | undefined {
+  /** Forgets an object. Answers its node, if there was one. */
+  remove(uid: string, at: RecordPlace): GraphNode | undefined {
+    this.#records.remove(at);
     const node = this.#nodes.get(uid);
     if (node === undefined) return undefined;
     this.#nodes.delete(uid);
@@ -97,6 +123,14 @@ export class OwnershipGraph {
     node.ownership = { ...ownership, references: ownership.references.map((reference) => this.#link(node, reference)) };
     node.isReported = false;
     return true;
+  }
+
+  #plainNode(uid: string): GraphNode | undefined {
+    const key = this.#records.keyOf(uid);
+    if (key === undefined) return undefined;
+    const { storageKey, namespace, name } = parseKey(key);
+    const type = this.#typeOf(storageKey);
+    return type && { uid, type, namespace, name, ownership: UNOWNED, isReported: false };
   }
 
   /** Answers the reference to be kept: the one that others have already, where there is one. */

@@ -105,6 +105,7 @@ export class ResourceQuotas implements Controller {
 
   onMoved(event: FeedEvent): void {
     if (this.#measured.isAbout(event.storageKey)) this.#measured.onMoved(event);
+    else this.#contents.onMoved(event);
   }
 
   onSynced(): void {
@@ -187,8 +188,7 @@ export class ResourceQuotas implements Controller {
             if (!isPod || requirements.length > 0 || !isChargedFor(unread, usage, charged, names)) return undefined;
             usage = charged;
           }
-        } else if (requirements.length === 0)
-          usage = pieceUsage(type, this.#contents.of(namespace).get(storageKey)?.size ?? 0);
+        } else if (requirements.length === 0) usage = pieceUsage(type, this.#contents.count(namespace, storageKey));
         const none = Object.fromEntries(names.map((name) => [name, pieces(0)]));
         used = sumOf(used, sumOf(none, masked(usage, names)));
       }

@@ -253,7 +253,7 @@ export class Cluster {
   }
 
   #counted(event: FeedEvent): FeedEvent {
-    const { type, storageKey, namespace, name, revision } = event;
+    const { type, storageKey, namespace, name, revision, slab, slabNumber, offset } = event;
     const parse = (of: KeptRecord): Record<string, unknown> => {
       this.parsed.set(storageKey, (this.parsed.get(storageKey) ?? 0) + 1);
       return of.object();
@@ -264,6 +264,9 @@ export class Cluster {
       namespace,
       name,
       revision,
+      slab,
+      slabNumber,
+      offset,
       object: () => parse(event),
       kept: () => {
         const record = event.kept();
@@ -271,6 +274,7 @@ export class Cluster {
       },
       parsed: (parse) => event.parsed(parse),
       uid: () => event.uid(),
+      hasUid: () => event.hasUid(),
       mayBeOwned: () => event.mayBeOwned(),
       mayHave: (name) => event.mayHave(name),
       mayBeTerminating: () => event.mayBeTerminating(),

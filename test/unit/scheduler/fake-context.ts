@@ -6,6 +6,7 @@ import type { PresentState, StoreBatch } from '../../../actors/store/protocol.ts
 import type { ActorContext, Protocol, Ref } from '../../../runtime/actor.ts';
 import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
 import type { Labels, Metrics } from '../../../runtime/metrics.ts';
+import { mapSlab } from '../../../storage/slab-record.ts';
 import type { FeedEvent, StoreFeed } from '../../../storage/store-feed.ts';
 import { seededRandom } from './objects.ts';
 
@@ -249,6 +250,9 @@ export function emptyPresent(sequence: number): PresentState {
   };
 }
 
+/** Nobody who is told of these looks at records. */
+const NOWHERE = mapSlab(new SharedArrayBuffer(8));
+
 /** The feed's event for a pod or node object. */
 export function feedEvent(type: FeedEvent['type'], storageKey: string, object: Record<string, unknown>): FeedEvent {
   const metadata = object.metadata as { readonly namespace?: string; readonly name: string };
@@ -256,10 +260,12 @@ export function feedEvent(type: FeedEvent['type'], storageKey: string, object: R
   const unread = {
     parsed: <T>(parse: (text: string) => T) => parse(JSON.stringify(object)),
     uid: () => '',
+    hasUid: () => false,
     mayBeOwned: () => false,
     mayHave: (name: Buffer) => JSON.stringify(object).includes(name.toString()),
     mayBeTerminating: () => false,
   };
   const read = { revision: 1, object: () => object };
-  return { type, storageKey, namespace, name, ...read, ...unread, kept: () => read };
+  const place = { slab: NOWHERE, slabNumber: 0, offset: 0 };
+  return { type, storageKey, namespace, name, ...place, ...read, ...unread, kept: () => read };
 }
