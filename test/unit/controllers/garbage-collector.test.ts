@@ -597,3 +597,29 @@ test('an owner that goes from another server takes its dependents with it within
   await f.time.advance(60_000);
   t.deepEqual(names(f), []);
 });
+
+test('an owner whose record the store has moved is found where it lies now', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'owner');
+    put(cluster, 'first', { owners: [ownedBy('owner')] });
+  });
+  const churn = async () => {
+    for (let version = 0; version < 12; version++) {
+      const data = { filling: String(version).repeat(200_000) };
+      f.cluster.put(CONFIG_MAPS, { ...objectOf('ConfigMap', 'shop', 'large'), data });
+      await f.time.settle();
+    }
+  };
+  // The slab of the first objects holds little else than what is forgotten, is emptied, and then written over.
+  await churn();
+  await f.time.advance(15 * 60_000);
+  await churn();
+  await f.time.advance(15 * 60_000);
+  await churn();
+  put(f.cluster, 'second', { owners: [ownedBy('owner')] });
+  await f.time.advance(1000);
+  t.deepEqual(names(f).sort(), ['first', 'large', 'owner', 'second']);
+  remove(f, 'owner');
+  await f.time.advance(1000);
+  t.deepEqual(names(f), ['large']);
+});

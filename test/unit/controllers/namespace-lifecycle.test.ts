@@ -260,3 +260,22 @@ test('everything is written in the name of the controllers', async (t) => {
   const names = new Set(f.cluster.writes.map(({ request }) => request.user.name));
   t.deepEqual([...names], [DIALECT.spell('system:@short-controller-manager')]);
 });
+
+test('a namespace whose objects the store has moved is emptied, and goes', async (t) => {
+  const f = await shop();
+  const churn = async () => {
+    for (let version = 0; version < 12; version++) {
+      const data = { filling: String(version).repeat(200_000) };
+      f.cluster.put('core/configmaps', { ...objectOf('ConfigMap', 'shop', 'large'), data });
+      await f.time.settle();
+    }
+  };
+  // The slab of the first objects holds little else than what is forgotten, is emptied, and then written over.
+  for (let round = 0; round < 3; round++) {
+    await churn();
+    await f.time.advance(15 * 60_000);
+  }
+  f.cluster.delete(NAMESPACE, '', 'shop');
+  await f.time.advance(60_000);
+  t.is(f.cluster.get(NAMESPACE, '', 'shop'), undefined);
+});
