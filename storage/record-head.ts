@@ -20,6 +20,7 @@ export function uidStart(slab: Slab, offset: number): number {
   const { bytes } = slab;
   const start = valueStart(slab, offset);
   const end = uidEnd(slab, offset);
+  if (end > bytes.length) return end;
   let at = end;
   // Uids are made by the server: no quote is among their characters.
   while (at > start && bytes[at - 1] !== QUOTE) at--;

@@ -180,8 +180,9 @@ export function sameKey(left: Slab, leftOffset: number, right: Slab, rightOffset
   return sameBytes(left, leftOffset + RECORD_HEADER_BYTES, right, rightOffset + RECORD_HEADER_BYTES, length);
 }
 
-/** From the end, where keys differ first. */
+/** From the end, where keys differ first. What reaches beyond its slab is none: lengths that were overwritten are not gone by. */
 export function sameBytes(left: Slab, leftStart: number, right: Slab, rightStart: number, length: number): boolean {
+  if (leftStart + length > left.bytes.length || rightStart + length > right.bytes.length) return false;
   for (let i = length - 1; i >= 0; i--) if (left.bytes[leftStart + i] !== right.bytes[rightStart + i]) return false;
   return true;
 }
