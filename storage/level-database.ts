@@ -22,6 +22,8 @@ export function openLevelDatabase(path: string): LevelDatabase {
     // Values are read only at start; the rest of the memory is better spent on slabs.
     cacheSize: 1024 * 1024,
     writeBufferSize: 8 * 1024 * 1024,
+    // Objects of a type are alike: together they take half the room, on the disk and where a start reads and checks them.
+    blockSize: 32 * 1024,
   }) as LevelDatabase;
 }
 

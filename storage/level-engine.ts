@@ -47,6 +47,8 @@ const COMPACT_SLICE_RECORDS = 500;
 /** Read at once while everything is loaded: a slice is a turn of the thread pool, and with LevelDB's own 16 KB they cost as much as reading. */
 const LOAD_BYTES = 1024 * 1024;
 const LOAD_ENTRIES = 4096;
+/** Less than this may stay mapped: opening the database again takes some ten milliseconds. */
+const MAPPED_BYTES_MAX = 16 * 1024 * 1024;
 /** Read ahead for a view; the rest of the process goes on meanwhile. */
 const SNAPSHOT_READ_BYTES = 128 * 1024;
 const SNAPSHOT_READ_ENTRIES = 100;
@@ -72,6 +74,7 @@ export class LevelEngine implements LocalEngine {
   #found: FoundFiles | undefined;
   #lastRevision = 0;
   #compactedRevision = 0;
+  #loadedBytes = 0;
   /** Why the database is closed since a write failed. */
   #refusal: OrchError | undefined;
 
@@ -115,6 +118,17 @@ export class LevelEngine implements LocalEngine {
     await this.#scan(this.#eventPrefix, (key, value) => {
       if (this.#eventPrefix + key > from) visit(value);
     });
+  }
+
+  /** LevelDB maps every table that it reads from, and unmaps them when it is closed: all that was read would stay resident. */
+  async loaded(): Promise<void> {
+    if (this.#loadedBytes < MAPPED_BYTES_MAX) return;
+    try {
+      await this.#database.close();
+      await this.#database.open();
+    } catch (error) {
+      throw openError(this.#options.directory, error);
+    }
   }
 
   async commit(batch: EngineBatch): Promise<void> {
@@ -329,6 +343,7 @@ export class LevelEngine implements LocalEngine {
         const entries = await iterator.nextv(LOAD_ENTRIES);
         if (entries.length === 0) return;
         for (const [key, value] of entries) {
+          this.#loadedBytes += value.byteLength;
           const visited = visit(key.slice(prefix.length), value);
           if (visited instanceof Promise) await visited;
         }

@@ -46,6 +46,8 @@ export interface LocalEngine {
   loadValues(visit: (key: string, value: Uint8Array) => unknown): Promise<void>;
   /** Every event record after the compacted revision, in order. */
   loadEvents(visit: (events: Uint8Array) => void): Promise<void>;
+  /** Everything was loaded, and is not read again: what reading took is given back. For engines that keep any of it. */
+  loaded?(): Promise<void>;
   /**
    * Makes a batch durable: when it resolves, a crash of process or machine cannot lose it. One at a time. Rejects with
    * OrchError StorageFull or StorageFailed when nothing of the batch is stored or will be, and later ones may be; any

@@ -4,6 +4,14 @@ import { REVISION_SLOT_BYTES } from '../api/codec/stored-object.ts';
 import { revisionOffset, type Slab, valueLength, valueStart } from './slab-record.ts';
 
 const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BLANK = 0x20;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+/** With this bit set, both kinds of opening brackets are one, and both kinds of closing ones. */
+const CASE_BIT = 0x20;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
 const UID_OPENING = Buffer.from('"uid":"');
 const AFTER_UID = '","resourceVersion":';
 const DELETION_MARK = Buffer.from('"deletionTimestamp"');
@@ -41,6 +49,52 @@ export function mayBeTerminating(slab: Slab, offset: number): boolean {
   const to = Math.min(from + DELETION_MARK_WINDOW_BYTES, start + valueLength(slab, offset)) - DELETION_MARK.length;
   for (let at = from; at <= to; at++) if (bytes[at] === QUOTE && holds(bytes, at, DELETION_MARK)) return true;
   return false;
+}
+
+const OWNER_REFERENCES = Buffer.from('"ownerReferences":');
+/** The last member of metadata. */
+const MANAGED_FIELDS = Buffer.from('"managedFields":');
+
+/**
+ * False: the object has no owners. Walks over the members of metadata behind the slot, of which most objects have few before
+ * managedFields; true as well where anything looks otherwise than the encoder writes it.
+ */
+export function mayBeOwned(slab: Slab, offset: number): boolean {
+  const { bytes } = slab;
+  const start = valueStart(slab, offset);
+  const end = Math.min(start + valueLength(slab, offset), bytes.length);
+  let at = start + revisionOffset(slab, offset) + REVISION_SLOT_BYTES;
+  while (bytes[at] === BLANK) at++;
+  while (at < end && bytes[at] === COMMA) {
+    const name = at + 1;
+    if (holds(bytes, name, OWNER_REFERENCES)) return true;
+    if (holds(bytes, name, MANAGED_FIELDS)) return false;
+    const value = endOfValue(bytes, name, end);
+    if (bytes[value] !== COLON) return true;
+    at = endOfValue(bytes, value + 1, end);
+  }
+  return bytes[at] !== CLOSING_BRACE;
+}
+
+/** Where the JSON text of a value ends that begins at a place. */
+function endOfValue(bytes: Buffer, from: number, end: number): number {
+  let depth = 0;
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte === QUOTE) at = endOfText(bytes, at + 1, end);
+    else if ((byte | CASE_BIT) === OPENING_BRACE) depth++;
+    else if ((byte | CASE_BIT) === CLOSING_BRACE && --depth < 0) return at;
+    else if (depth === 0 && (byte === COMMA || byte === COLON)) return at;
+    if (depth === 0 && (byte === QUOTE || (byte | CASE_BIT) === CLOSING_BRACE)) return at + 1;
+  }
+  return end;
+}
+
+/** Where the closing quote of a text is. */
+function endOfText(bytes: Buffer, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
 }
 
 /** A few bytes: a loop costs less than a call of Buffer's. */

@@ -7,7 +7,7 @@ import type { RecordPlace } from './followed-records.ts';
 import { parseKey } from './object-key.ts';
 import { ParsedRecords } from './parsed-records.ts';
 import { forEachRecord, type PresentState, type Publication } from './publication.ts';
-import { mayBeTerminating, mayHaveMember, recordUid, uidEnd, uidStart } from './record-head.ts';
+import { mayBeOwned, mayBeTerminating, mayHaveMember, recordUid, uidEnd, uidStart } from './record-head.ts';
 import { parseFollowed } from './record-reading.ts';
 import { SharedState } from './shared-state.ts';
 import { DELETED, keyBeginsWith, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
@@ -38,7 +38,7 @@ export interface FeedEvent extends RecordPlace {
   /** metadata.uid, read from the record without parsing it; empty when there is none. */
   uid(): string;
   hasUid(): boolean;
-  /** True when the object is owned, or may be: false without parsing it when its bytes speak of no owner. */
+  /** True when the object is owned, or may be: answered without parsing it. */
   mayBeOwned(): boolean;
   /** False: no member of the object has this name, at any depth, behind the first of its metadata. `quotedName`: in quotes. */
   mayHave(quotedName: Buffer): boolean;
@@ -72,8 +72,6 @@ export interface StoreFeedOptions {
   /** For who keeps records: the object is as it was, and lies elsewhere. The event's type says nothing. */
   readonly onMoved?: (event: FeedEvent) => void;
 }
-
-const OWNER_REFERENCES = Buffer.from('"ownerReferences"');
 
 class LyingRecord implements KeptRecord {
   readonly #slab: Slab;
@@ -154,7 +152,7 @@ class RecordEvent implements FeedEvent {
   }
 
   mayBeOwned(): boolean {
-    return mayHaveMember(this.slab, this.offset, OWNER_REFERENCES);
+    return mayBeOwned(this.slab, this.offset);
   }
 
   mayHave(quotedName: Buffer): boolean {

@@ -71,6 +71,7 @@ export class LocalSequencer implements Sequencer {
         // A clock that was ahead then and is right now must not keep history for ever.
         commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });
       }
+      await this.#engine.loaded?.();
       // The newest record is the one that compaction leaves: it is not to hold values under an old key.
       if (log.hasStaleHistory) await this.#checkpoint(nowMs);
       return contents.tokenKey;

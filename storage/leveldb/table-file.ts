@@ -61,7 +61,7 @@ function blocksByIndex(file: Buffer, damages: FileDamage[]): BlockHandle[] | und
   const index = readHandle(file, metaIndex.end);
   const block = readBlock(file, index);
   const handles: BlockHandle[] = [];
-  const isSound = block !== undefined && forEachEntry(block, (_key, value) => handles.push(readHandle(value, 0)));
+  const isSound = block !== undefined && forEachValue(block, (at) => handles.push(readHandle(block, at)));
   if (!isSound) {
     damages.push({ offset: footer, what: 'the index does not match its checksum' });
     return undefined;
@@ -75,8 +75,8 @@ function checkFilter(file: Buffer, metaIndex: BlockHandle, damages: FileDamage[]
   const block = readBlock(file, metaIndex);
   let isSound = block !== undefined;
   if (block !== undefined) {
-    forEachEntry(block, (_key, value) => {
-      isSound &&= matchesChecksum(file, readHandle(value, 0));
+    forEachValue(block, (at) => {
+      isSound &&= matchesChecksum(file, readHandle(block, at));
     });
   }
   if (!isSound) damages.push({ offset: metaIndex.offset, what: 'the filter does not match its checksum' });
@@ -155,10 +155,34 @@ function addEntries(block: Buffer, entries: Entry[]): boolean {
   return isSound;
 }
 
+/** Visits where the values of a block begin; false when the block is not well formed. Of an index there are as many as blocks. */
+function forEachValue(block: Buffer, visit: (at: number) => void): boolean {
+  if (block.length < 4) return false;
+  const end = entriesEnd(block);
+  let keyBytes = 0;
+  let at = 0;
+  while (at < end) {
+    const [shared, afterShared] = readVarint(block, at);
+    const [own, afterOwn] = readVarint(block, afterShared);
+    const [valueBytes, start] = readVarint(block, afterOwn);
+    const valueStart = start + own;
+    if (!(shared <= keyBytes && valueStart + valueBytes <= end)) return false;
+    keyBytes = shared + own;
+    visit(valueStart);
+    at = valueStart + valueBytes;
+  }
+  return at === end;
+}
+
+/** The restarts are behind the entries. */
+function entriesEnd(block: Buffer): number {
+  return block.length - 4 - block.readUInt32LE(block.length - 4) * 4;
+}
+
 /** Visits the entries of a block, until one is refused; false when the block is not well formed or one was. */
 function forEachEntry(block: Buffer, visit: (key: Buffer, value: Buffer) => unknown): boolean {
   if (block.length < 4) return false;
-  const end = block.length - 4 - block.readUInt32LE(block.length - 4) * 4;
+  const end = entriesEnd(block);
   let key = Buffer.alloc(0);
   let at = 0;
   while (at < end) {

@@ -1,7 +1,7 @@
 // What is read off a record without parsing it must be what parsing would have said.
 import test from 'ava';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import { mayBeTerminating, mayHaveMember, recordUid } from '../../../storage/record-head.ts';
+import { mayBeOwned, mayBeTerminating, mayHaveMember, recordUid } from '../../../storage/record-head.ts';
 import {
   CREATED,
   mapSlab,
@@ -90,3 +90,32 @@ test('a member is found wherever it is, and texts that quote it are not it', (t)
   t.false(has({ name: 'a', annotations: { last: JSON.stringify({ ownerReferences: [] }) } }));
   t.false(has({ name: 'a', managedFields: [{ fieldsV1: { 'f:ownerReferences': {} } }] }));
 });
+
+const OWNED: readonly (readonly [title: string, metadata: Metadata, owned: boolean])[] = [
+  ['no members after the version', { name: 'a' }, false],
+  ['nothing but times', { name: 'a', uid: UID, generation: 3, creationTimestamp: '2026-11-20T12:00:00Z' }, false],
+  ['no members at all', {}, false],
+  ['an owner', { name: 'a', uid: UID, ownerReferences: [{ uid: 'o' }] }, true],
+  ['an owner behind everything', behindEverything({ ownerReferences: [{ uid: 'o' }], finalizers: ['x'] }), true],
+  ['everything but an owner', behindEverything({ finalizers: ['x/"ownerReferences":'] }), false],
+  ['managers of owners', { name: 'a', managedFields: [{ fieldsV1: { 'f:ownerReferences': {} } }] }, false],
+];
+
+function behindEverything(more: Metadata): Metadata {
+  return {
+    name: 'a',
+    generation: 1,
+    deletionTimestamp: '2026-11-20T12:00:00Z',
+    deletionGracePeriodSeconds: 30,
+    labels: { 'a/b': '', c: 'd' },
+    annotations: { text: '{"ownerReferences":[]},"}\\\\"\\', other: '","ownerReferences":["' },
+    ...more,
+  };
+}
+
+for (const [title, metadata, owned] of OWNED)
+  test(`whether an object is owned is read: ${title}`, (t) => {
+    const spec = { template: { metadata: { ownerReferences: [{ uid: 'o' }] } } };
+    t.is(mayBeOwned(recordOf(metadata), OFFSET), owned);
+    t.is(mayBeOwned(recordOf(metadata, { spec }), OFFSET), owned);
+  });
