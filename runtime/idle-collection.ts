@@ -1,61 +1,62 @@
-// Gives back the memory that a busy time has left behind. V8 lets a thread's heap grow while there is much to do and collects
-// it when there is too much of it again: a server that has nothing to do would keep what its last burst took. This runs in
-// real threads only, beside the actors, and knows nothing of them.
+// Gives back the memory that a start or a busy time has left behind. V8 lets a thread's heap grow while there is much to do and
+// collects it when there is too much of it again: a server that has nothing to do would keep what its last burst took. This runs
+// in real threads only, beside the actors, and knows nothing of them.
+import { Session } from 'node:inspector';
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapStatistics } from 'node:v8';
 
-const CHECK_MS = 2000;
+const CHECK_MS = 1000;
 /** A thread that uses less of its time than this has nothing to do. */
 const IDLE_SHARE_MAX = 0.1;
-/** So many checks in a row must find it idle before its young objects are collected, which takes a millisecond or two. */
-const IDLE_CHECKS_YOUNG = 2;
-/**
- * And so many before all are. V8 gives back the room of young objects in a full collection only, and only when few were
- * made in the five seconds before it or since the last collection, which is why there was one of the young ones then.
- */
-const IDLE_CHECKS_ALL = 5;
+/** So many checks in a row must find it idle. */
+const IDLE_CHECKS = 10;
+/** The first time it is what the start has left, which nothing that comes later is made from: there is no reason to wait. */
+const START_CHECKS = 2;
 /** Milliseconds of work after which there is something to collect: some ten thousand requests' worth, or a start's. */
 const WORK_MS_MIN = 200;
-/** A larger heap takes longer to collect (about a millisecond a MiB) than who comes next should wait. */
+/** And at a start, of which each thread has its share. */
+const START_WORK_MS_MIN = 50;
+/** A larger heap takes longer to collect (about two milliseconds a MiB) than who comes next should wait. */
 const HEAP_BYTES_MAX = 64 * 1024 * 1024;
-
-/** What there is to collect. */
-export type Due = 'nothing' | 'young' | 'all';
 
 /** When a thread is to be collected, told by how much it worked between checks. */
 export class IdleWatch {
   #workMs = 0;
   #idleChecks = 0;
+  #isStart = true;
 
-  /** `activeMs` of the last `passedMs` were work. */
-  check(activeMs: number, passedMs: number): Due {
+  /** `activeMs` of the last `passedMs` were work. True when there is something to collect, and the time for it. */
+  check(activeMs: number, passedMs: number): boolean {
     this.#workMs += activeMs;
     this.#idleChecks = activeMs < passedMs * IDLE_SHARE_MAX ? this.#idleChecks + 1 : 0;
-    if (this.#workMs < WORK_MS_MIN) return 'nothing';
-    if (this.#idleChecks < IDLE_CHECKS_ALL) return this.#idleChecks === IDLE_CHECKS_YOUNG ? 'young' : 'nothing';
+    const [work, checks] = this.#isStart ? [START_WORK_MS_MIN, START_CHECKS] : [WORK_MS_MIN, IDLE_CHECKS];
+    if (this.#workMs < work || this.#idleChecks < checks) return false;
     this.#workMs = 0;
     this.#idleChecks = 0;
-    return 'all';
+    this.#isStart = false;
+    return true;
   }
-}
-
-/** To be called before threads are made, whose global object then has what `collectWhenIdle` needs. */
-export function allowCollection(): void {
-  setFlagsFromString('--expose-gc');
 }
 
 /** Collects this thread's heap whenever it has worked and has nothing to do any more. */
 export function collectWhenIdle(): void {
-  const { gc } = globalThis as { gc?: (options?: { readonly type: 'minor' }) => void };
-  if (gc === undefined) return;
   const watch = new IdleWatch();
   let before: EventLoopUtilization = performance.eventLoopUtilization();
   setInterval(() => {
     const now = performance.eventLoopUtilization();
     const { active, idle } = performance.eventLoopUtilization(now, before);
     before = now;
-    const due = watch.check(active, active + idle);
-    if (due === 'young') gc({ type: 'minor' });
-    else if (due === 'all' && getHeapStatistics().used_heap_size <= HEAP_BYTES_MAX) gc();
+    if (watch.check(active, active + idle) && getHeapStatistics().used_heap_size <= HEAP_BYTES_MAX) collect();
   }, CHECK_MS).unref();
+}
+
+/**
+ * Collects as V8 does when memory runs out: only then it gives back the room of young objects at once, some 16 MiB of a thread
+ * that has worked. `gc` keeps it for as long as any were made in the last seconds.
+ */
+export function collect(): void {
+  const session = new Session();
+  session.connect();
+  // Behind the answer: V8 holds a lock while it gives that, which the end of the session waits for.
+  session.post('HeapProfiler.collectGarbage', () => setImmediate(() => session.disconnect()));
 }

@@ -4,7 +4,6 @@ import { type MessagePort, SHARE_ENV, Worker } from 'node:worker_threads';
 import { type Remote, transfer, wrap } from 'comlink';
 import { endpoint, type Outcome, type ThreadBirth, type ThreadControl } from './control.ts';
 import { fromErrorFrame } from './errors.ts';
-import { allowCollection } from './idle-collection.ts';
 import { actorDown } from './pending-ask.ts';
 
 /**
@@ -27,7 +26,6 @@ export class WorkerThread {
 
   /** Starts the worker. It shares the process's environment variables. */
   constructor(birth: ThreadBirth) {
-    allowCollection();
     this.name = birth.plan.threads[birth.thread]!.name;
     this.worker = new Worker(THREAD_ENTRY, {
       name: this.name,
