@@ -1,9 +1,9 @@
 // Gives back the memory that a start or a busy time has left behind. V8 lets a thread's heap grow while there is much to do and
 // collects it when there is too much of it again: a server that has nothing to do would keep what its last burst took. This runs
 // in real threads only, beside the actors, and knows nothing of them.
-import { Session } from 'node:inspector';
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
+import { collectHeap } from './heap-collection.ts';
 
 const CHECK_MS = 1000;
 /** A thread that uses less of its time than this has nothing to do. */
@@ -46,17 +46,6 @@ export function collectWhenIdle(): void {
     const now = performance.eventLoopUtilization();
     const { active, idle } = performance.eventLoopUtilization(now, before);
     before = now;
-    if (watch.check(active, active + idle) && getHeapStatistics().used_heap_size <= HEAP_BYTES_MAX) collect();
+    if (watch.check(active, active + idle) && getHeapStatistics().used_heap_size <= HEAP_BYTES_MAX) collectHeap();
   }, CHECK_MS).unref();
-}
-
-/**
- * Collects as V8 does when memory runs out: only then it gives back the room of young objects at once, some 16 MiB of a thread
- * that has worked. `gc` keeps it for as long as any were made in the last seconds.
- */
-export function collect(): void {
-  const session = new Session();
-  session.connect();
-  // Behind the answer: V8 holds a lock while it gives that, which the end of the session waits for.
-  session.post('HeapProfiler.collectGarbage', () => setImmediate(() => session.disconnect()));
 }

@@ -129,6 +129,21 @@ export class RecordIndex<Name = string> {
     return true;
   }
 
+  /** Slab and offset of all whose tag is wanted, two numbers each. `isWanted`: 1 by tag; absent: all are. */
+  places(isWanted?: Uint8Array): Uint32Array {
+    const entries = this.#entries;
+    const end = this.#end * WORDS;
+    const places = new Uint32Array(this.#size * 2);
+    let at = 0;
+    for (let entry = 0; entry < end; entry += WORDS) {
+      const slab = entries[entry + 1]!;
+      if (slab === NO_SLAB || (isWanted !== undefined && isWanted[entries[entry + 3]!] !== 1)) continue;
+      places[at++] = slab;
+      places[at++] = entries[entry + 2]!;
+    }
+    return isWanted === undefined ? places : places.slice(0, at);
+  }
+
   clear(): void {
     this.#entries = new Uint32Array(0);
     this.#table = new Uint32Array(0);

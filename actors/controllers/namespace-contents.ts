@@ -1,4 +1,5 @@
-// Which objects each namespace holds, by type: how many, and where they lie. No object is parsed, and no name is kept.
+// Which objects each namespace holds, by type: how many, and where they lie. No object is parsed, and no name is kept. Several
+// controllers may share one: each tells it of the events that it is told of.
 import { BY_KEY, FollowedRecords } from '../../storage/followed-records.ts';
 import { objectKey, parseKey } from '../../storage/object-key.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
@@ -15,15 +16,22 @@ export class NamespaceContents {
   readonly #records = new FollowedRecords(BY_KEY);
   readonly #byNamespace = new Map<string, Map<string, Group>>();
   #groups = 0;
+  #last: FeedEvent | undefined;
+  #lastCameOrWent = false;
 
   clear(): void {
     this.#records.clear();
     this.#byNamespace.clear();
+    this.#last = undefined;
   }
 
   /** Counts one event of a namespaced type. True when it added or removed an object. */
   onEvent(event: FeedEvent): boolean {
-    return event.type === 'delete' ? this.#remove(event) : this.#add(event);
+    if (event !== this.#last) {
+      this.#last = event;
+      this.#lastCameOrWent = event.type === 'delete' ? this.#remove(event) : this.#add(event);
+    }
+    return this.#lastCameOrWent;
   }
 
   onMoved(event: FeedEvent): void {

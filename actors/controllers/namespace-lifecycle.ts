@@ -21,7 +21,7 @@ import {
 import type { CustomTypes } from './custom-types.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { nextConditions, type Obstacles } from './namespace-conditions.ts';
-import { NamespaceContents } from './namespace-contents.ts';
+import type { NamespaceContents } from './namespace-contents.ts';
 import type { NamespacedType } from './options.ts';
 import { RemoteContents, type SweepNamespace } from './remote-contents.ts';
 import { coreTarget, isTerminating } from './targets.ts';
@@ -65,7 +65,7 @@ export class NamespaceLifecycle implements Controller {
   readonly #customTypes: Pick<CustomTypes, 'ofStorageKey'>;
   readonly #types = new Map<string, NamespacedType>();
   readonly #typeByTarget = new Map<string, NamespacedType>();
-  readonly #contents = new NamespaceContents();
+  readonly #contents: NamespaceContents;
   readonly #remote: RemoteContents;
   readonly #doomed = new Map<string, Doomed>();
   /** Types that answered deletecollection with 405, by storage key: their objects are deleted one by one. */
@@ -78,7 +78,9 @@ export class NamespaceLifecycle implements Controller {
     types: readonly NamespacedType[],
     customTypes: Pick<CustomTypes, 'ofStorageKey'>,
     sweepRemote: SweepNamespace,
+    contents: NamespaceContents,
   ) {
+    this.#contents = contents;
     this.#remote = new RemoteContents(dialect, due, sweepRemote);
     this.#customTypes = customTypes;
     this.identity = controllerManagerIdentity(dialect);

@@ -12,7 +12,7 @@ import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from '.
 import type { CustomTypes } from './custom-types.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { MeasuredObjects } from './measured-objects.ts';
-import { NamespaceContents } from './namespace-contents.ts';
+import type { NamespaceContents } from './namespace-contents.ts';
 import type { NamespacedType } from './options.ts';
 import { coreTarget, keyOf, splitKey } from './targets.ts';
 
@@ -40,7 +40,7 @@ export class ResourceQuotas implements Controller {
   /** Objects that count by what they are like. */
   readonly #measured: MeasuredObjects;
   /** The others. */
-  readonly #contents = new NamespaceContents();
+  readonly #contents: NamespaceContents;
 
   constructor(
     clock: Clock,
@@ -48,7 +48,9 @@ export class ResourceQuotas implements Controller {
     dialect: Dialect,
     types: readonly NamespacedType[],
     customTypes: CountedCustomTypes,
+    contents: NamespaceContents,
   ) {
+    this.#contents = contents;
     this.#customTypes = customTypes;
     this.identity = controllerManagerIdentity(dialect);
     this.#clock = clock;

@@ -8,6 +8,7 @@ import { CertificateCleanup } from './certificate-cleanup.ts';
 import { CertificateSigning } from './certificate-signing.ts';
 import type { Controller, Due } from './controller.ts';
 import { GarbageCollector } from './garbage-collector.ts';
+import { NamespaceContents } from './namespace-contents.ts';
 import { NamespaceDefaults } from './namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import { NodeLifecycle } from './node-lifecycle.ts';
@@ -43,16 +44,20 @@ export function switchable(
   const runs = (name: ControllerName): boolean => options.running.includes(name);
   const gifts = { account: runs('serviceaccount'), caPem: runs('root-ca-cert-publisher') ? caPem : '' };
   const protects = { claims: runs('pvc-protection'), volumes: runs('pv-protection') };
+  const contents = new NamespaceContents();
   const rows: readonly (readonly [isRunning: boolean, make: MakeController])[] = [
     [gifts.account || gifts.caPem !== '', (due) => new NamespaceDefaults(due, dialect, gifts)],
-    [runs('namespace'), (due) => new NamespaceLifecycle(clock, due, dialect, namespacedTypes, customTypes, sweep)],
+    [
+      runs('namespace'),
+      (due) => new NamespaceLifecycle(clock, due, dialect, namespacedTypes, customTypes, sweep, contents),
+    ],
     [runs('clusterrole-aggregation'), (due) => new RoleAggregation(due, dialect)],
     [runs('podgc'), (due) => new PodGarbage(clock, due, dialect)],
     [protects.claims || protects.volumes, (due) => new StorageProtection(due, dialect, protects)],
     [runs('nodelifecycle'), (due) => new NodeTaints(clock, due, dialect)],
     [runs('nodelifecycle'), (due) => new NodeLifecycle(clock, due, dialect)],
     [runs('nodelifecycle'), (due) => new NodePods(clock, due, dialect)],
-    [runs('resourcequota'), (due) => new ResourceQuotas(clock, due, dialect, namespacedTypes, customTypes)],
+    [runs('resourcequota'), (due) => new ResourceQuotas(clock, due, dialect, namespacedTypes, customTypes, contents)],
     [runs('tokencleaner'), (due) => new BootstrapTokenCleanup(clock, due, dialect)],
     [runs('csrapproving'), (due) => new CertificateApproving(due, dialect)],
     [runs('csrcleaner'), (due) => new CertificateCleanup(clock, due, dialect)],

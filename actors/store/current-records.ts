@@ -91,15 +91,13 @@ export class CurrentRecords {
 
   /** Slab and offset of the objects of some types, or of all, two numbers each. */
   places(types?: readonly string[]): Uint32Array {
-    const wanted = types && new Set(types.map((type) => this.#types.get(type)));
-    const places = new Uint32Array(this.size * 2);
-    let at = 0;
-    for (let position = 0; position < this.#index.end; position++) {
-      if (this.#index.isHole(position) || wanted?.has(this.#index.tagAt(position)) === false) continue;
-      places[at++] = this.#index.slabAt(position);
-      places[at++] = this.#index.offsetAt(position);
+    if (types === undefined) return this.#index.places();
+    const isWanted = new Uint8Array(this.#types.size);
+    for (const type of types) {
+      const number = this.#types.get(type);
+      if (number !== undefined) isWanted[number] = 1;
     }
-    return wanted === undefined ? places : places.slice(0, at);
+    return this.#index.places(isWanted);
   }
 
   #typeOf(key: string): number {

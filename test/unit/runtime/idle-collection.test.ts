@@ -1,6 +1,7 @@
 import { getHeapSpaceStatistics } from 'node:v8';
 import test from 'ava';
-import { collect, IdleWatch } from '../../../runtime/idle-collection.ts';
+import { collectHeap } from '../../../runtime/heap-collection.ts';
+import { IdleWatch } from '../../../runtime/idle-collection.ts';
 
 const PASSED_MS = 1000;
 const IDLE = Array<number>(30).fill(5);
@@ -33,7 +34,7 @@ test('a collection gives back the room of young objects', async (t) => {
     if (number % 10 === 0) kept.push(object);
   }
   const before = young();
-  for (let times = 0; times < 20; times++) collect();
+  for (let times = 0; times < 20; times++) collectHeap();
   while (young() > before / 2) await new Promise((resolve) => setImmediate(resolve));
   t.is(kept.length, 200_000);
 });
