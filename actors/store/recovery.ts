@@ -36,7 +36,6 @@ export async function recover(
   contents: EngineContents,
   { currentVersion = asStored, encryption }: StoredForms = {},
 ): Promise<CommitTime[]> {
-  const { heads, events } = await readChain(engine, contents);
   /** Of the stored forms, by the keys' positions. */
   const checksums: number[] = [];
   const take = (key: string, bytes: Uint8Array, plain: Uint8Array): void => {
@@ -53,6 +52,8 @@ export async function recover(
     const plain = openStored(encryption, key, bytes);
     return plain instanceof Promise ? plain.then((opened) => take(key, bytes, opened)) : take(key, bytes, plain);
   });
+  // After the values: of what it takes, nothing then lies between slabs that stay.
+  const { heads, events } = await readChain(engine, contents);
   const last = heads.at(-1);
   log.compactedRevision = contents.compactedRevision;
   log.revision = last?.lastRevision ?? contents.compactedRevision;

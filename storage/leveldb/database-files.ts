@@ -1,6 +1,6 @@
 // A LevelDB directory read file by file, without LevelDB and without changing anything: opening one writes to it, gives up
 // what stands behind a damaged record without a word, and deletes the files it came from.
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Entry, FileDamage } from './damage.ts';
 import { readLogFile } from './log-file.ts';
@@ -44,6 +44,7 @@ class DatabaseReader {
   readonly #newest = new Map<string, Entry>();
   readonly #damages: string[] = [];
   #bytes = 0;
+  #lastRoom = Buffer.alloc(0);
 
   constructor(path: string) {
     this.#path = path;
@@ -77,7 +78,7 @@ class DatabaseReader {
     if (isUnmade) return [];
     for (const [number, bytes] of this.#manifest()?.tables ?? []) {
       const name = this.#tableName(number);
-      if (name !== undefined) this.#report(name, verifyTableFile(this.#tableFile(name, bytes)));
+      if (name !== undefined) this.#report(name, verifyTableFile(this.#tableFile(name, bytes, true)));
     }
     return this.#damages;
   }
@@ -108,8 +109,15 @@ class DatabaseReader {
     return name;
   }
 
-  #tableFile(name: string, bytesExpected: number): Buffer {
-    const file = this.#file(name);
+  /** Room for one table after another: of a buffer each, all would lie about until they are collected. */
+  #room(bytes: number): Buffer {
+    if (this.#lastRoom.length < bytes) this.#lastRoom = Buffer.allocUnsafeSlow(bytes);
+    return this.#lastRoom;
+  }
+
+  /** `isPassing`: good until the next one is read. */
+  #tableFile(name: string, bytesExpected: number, isPassing = false): Buffer {
+    const file = this.#file(name, isPassing ? bytesExpected : undefined);
     if (file.length !== bytesExpected) this.#damages.push(`${name}: has ${file.length} bytes and not ${bytesExpected}`);
     return file;
   }
@@ -140,10 +148,26 @@ class DatabaseReader {
     for (const { offset, what } of damages) this.#damages.push(`${name}: at byte ${offset}, ${what}`);
   }
 
-  #file(name: string): Buffer {
-    const file = readFileSync(join(this.#path, name));
+  /** Into the room that there is, where the file has so many bytes. */
+  #file(name: string, bytesExpected?: number): Buffer {
+    const path = join(this.#path, name);
+    const isSized = bytesExpected !== undefined && statSync(path).size === bytesExpected;
+    const file = isSized ? readInto(this.#room(bytesExpected).subarray(0, bytesExpected), path) : readFileSync(path);
     this.#bytes += file.length;
     return file;
+  }
+}
+
+/** A file of just so many bytes. */
+function readInto(target: Buffer, path: string): Buffer {
+  const descriptor = openSync(path, 'r');
+  try {
+    let end = 0;
+    for (let read = 1; read > 0 && end < target.length; end += read)
+      read = readSync(descriptor, target, end, target.length - end, null);
+    return target.subarray(0, end);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
