@@ -1,7 +1,7 @@
 // The records of the objects that an actor follows, by key or by uid: where each lies, and no copy of it. To be told of every
 // event of these objects and of every move, since what is compared are the records themselves; and within a turn that the
 // events of came in, or of objects that are there.
-import { bytesChecksum, keyChecksum } from './key-checksum.ts';
+import { bytesHash, nameHash } from './name-hash.ts';
 import { uidEnd, uidStart } from './record-head.ts';
 import { RecordIndex, type SlabsByNumber } from './record-index.ts';
 import {
@@ -31,10 +31,10 @@ interface Naming {
 }
 
 export const BY_KEY: Naming = {
-  hash: keyChecksum,
+  hash: nameHash,
   hashAt: (slab, offset) => {
     const start = offset + RECORD_HEADER_BYTES;
-    return bytesChecksum(slab.bytes, start, start + recordKeyLength(slab, offset));
+    return bytesHash(slab.bytes, start, start + recordKeyLength(slab, offset));
   },
   has: hasKey,
   isSame: sameKey,
@@ -42,8 +42,8 @@ export const BY_KEY: Naming = {
 
 /** Of objects that have one. */
 export const BY_UID: Naming = {
-  hash: keyChecksum,
-  hashAt: (slab, offset) => bytesChecksum(slab.bytes, uidStart(slab, offset), uidEnd(slab, offset)),
+  hash: nameHash,
+  hashAt: (slab, offset) => bytesHash(slab.bytes, uidStart(slab, offset), uidEnd(slab, offset)),
   has: (slab, offset, uid) => slab.bytes.toString('latin1', uidStart(slab, offset), uidEnd(slab, offset)) === uid,
   isSame: (slab, offset, other, otherOffset) => {
     const [start, otherStart] = [uidStart(slab, offset), uidStart(other, otherOffset)];

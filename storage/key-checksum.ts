@@ -18,11 +18,3 @@ export function keyChecksum(key: string): number {
   }
   return ~sum >>> 0;
 }
-
-/** The CRC-32 of bytes from one offset up to another, or to where they end. */
-export function bytesChecksum(bytes: Uint8Array, start: number, end: number): number {
-  const last = Math.min(end, bytes.length);
-  let sum = -1;
-  for (let at = start; at < last; at++) sum = TABLE[(sum ^ bytes[at]!) & 0xff]! ^ (sum >>> 8);
-  return ~sum >>> 0;
-}

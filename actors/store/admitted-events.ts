@@ -1,5 +1,6 @@
 // Brings into a revision log what an engine says was committed, by whomever: under a revision that is given, not taken. Writes
 // no event records; where the store numbers its commits itself, revision-log.ts does all this.
+import { keyChecksum } from '../../storage/key-checksum.ts';
 import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
 import { CREATED, DELETED, markStale, NO_SLAB, stampRevision, UPDATED, valueStart } from '../../storage/slab-record.ts';
 import type { StoredValue } from '../../storage/stored-value.ts';
@@ -38,9 +39,9 @@ export class AdmittedEvents {
   unload(): void {
     const { current, digests } = this.#log;
     for (const key of current.keys()) {
-      const { slab, offset, revision, keyChecksum } = current.get(key)!;
+      const { slab, offset, revision } = current.get(key)!;
       this.#pool.release(slab, offset);
-      digests.change(key, keyChecksum, revision, 0);
+      digests.change(key, keyChecksum(key), revision, 0);
     }
     current.clear();
   }
@@ -63,7 +64,7 @@ export class AdmittedEvents {
     if (before === undefined) return undefined;
     const place = { revision, ...this.#log.writeRemoval(before, revision) };
     current.delete(key);
-    digests.change(key, before.keyChecksum, before.revision, 0);
+    digests.change(key, keyChecksum(key), before.revision, 0);
     this.#remember(place, before);
     return last === undefined ? place : { revision, ...this.#writeLast(key, revision, last, before) };
   }
@@ -84,7 +85,7 @@ export class AdmittedEvents {
     if (isStale) markStale(slab, room.offset);
     const place = { revision, slab: room.slab, offset: room.offset };
     current.set(key, place);
-    digests.change(key, current.checksumOf(key), before?.revision ?? 0, revision);
+    digests.change(key, keyChecksum(key), before?.revision ?? 0, revision);
     return place;
   }
 

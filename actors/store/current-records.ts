@@ -1,6 +1,6 @@
 // What is current: the record of each key that has an object. An index over the slabs, so that it costs some 24 bytes an object;
 // what else there is to know of a record is read from it. Walked in the order in which keys came.
-import { keyChecksum } from '../../storage/key-checksum.ts';
+import { nameHash } from '../../storage/name-hash.ts';
 import { RecordIndex, type SlabsByNumber } from '../../storage/record-index.ts';
 import { hasKey, recordBornRevision, recordKey, recordRevision } from '../../storage/slab-record.ts';
 import type { Place } from './protocol.ts';
@@ -8,7 +8,6 @@ import type { Place } from './protocol.ts';
 /** The current state of one key. */
 export interface CurrentRecord extends Place {
   readonly bornRevision: number;
-  readonly keyChecksum: number;
 }
 
 export class CurrentRecords {
@@ -19,7 +18,7 @@ export class CurrentRecords {
   #lastType = { prefix: '//', number: 0 };
   /** What was asked about last: a write asks about its key several times. */
   #lastKey = '';
-  #lastChecksum = keyChecksum('');
+  #lastHash = nameHash('');
 
   constructor(slabs: SlabsByNumber) {
     this.#slabs = slabs;
@@ -51,11 +50,11 @@ export class CurrentRecords {
 
   /** A record that lies in its slab already. Returns its position. */
   set(key: string, { slab, offset }: { readonly slab: number; readonly offset: number }): number {
-    return this.#index.put(key, this.checksumOf(key), slab, offset, this.#typeOf(key));
+    return this.#index.put(key, this.#hashOf(key), slab, offset, this.#typeOf(key));
   }
 
   delete(key: string): void {
-    this.#index.remove(key, this.checksumOf(key));
+    this.#index.remove(key, this.#hashOf(key));
   }
 
   clear(): void {
@@ -64,7 +63,7 @@ export class CurrentRecords {
 
   /** Where in the order a key is; -1 where there is no object. Good until another key comes. */
   position(key: string): number {
-    return this.#index.find(key, this.checksumOf(key));
+    return this.#index.find(key, this.#hashOf(key));
   }
 
   #at(position: number): CurrentRecord {
@@ -76,7 +75,6 @@ export class CurrentRecords {
       slab: number,
       offset,
       bornRevision: recordBornRevision(slab, offset),
-      keyChecksum: this.#index.hashAt(position),
     };
   }
 
@@ -110,11 +108,11 @@ export class CurrentRecords {
     return number;
   }
 
-  checksumOf(key: string): number {
+  #hashOf(key: string): number {
     if (key !== this.#lastKey) {
       this.#lastKey = key;
-      this.#lastChecksum = keyChecksum(key);
+      this.#lastHash = nameHash(key);
     }
-    return this.#lastChecksum;
+    return this.#lastHash;
   }
 }

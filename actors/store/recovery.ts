@@ -1,8 +1,10 @@
 // Brings a revision log back from what the engine holds, and refuses to when the engine lost or changed anything: the
 // event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
 // digest. Reads everything once; parses no object but those that are stored in another version than the current one.
+
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import { type EventRecordHead, type LoggedEvent, readEventRecordHead } from '../../storage/event-log.ts';
+import { keyChecksum } from '../../storage/key-checksum.ts';
 import type { EngineContents, LocalEngine } from '../../storage/local-engine.ts';
 import { isSealedValue, noProvider, readOpenedValue } from '../../storage/sealed-value.ts';
 import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
@@ -39,14 +41,14 @@ export async function recover(
   /** Of the stored forms, by the keys' positions. */
   const checksums: number[] = [];
   const take = (key: string, bytes: Uint8Array, plain: Uint8Array): void => {
-    const keyChecksum = log.current.checksumOf(key);
-    const value = readOpenedValue(key, bytes, plain, keyChecksum);
+    const checksum = keyChecksum(key);
+    const value = readOpenedValue(key, bytes, plain, checksum);
     if (value === undefined) throw storeDamage(`the value of ${key} ${mismatch(bytes)}`);
     const current = currentVersion(key, value);
     const place = writeRecord(pool, key, current);
     if (current !== value || encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
     checksums[log.current.set(key, place)] = storedValueChecksum(bytes);
-    log.digests.change(key, keyChecksum, 0, value.revision);
+    log.digests.change(key, checksum, 0, value.revision);
   };
   await engine.loadValues((key, bytes) => {
     const plain = openStored(encryption, key, bytes);

@@ -1,8 +1,10 @@
 // The store's decisions, without any I/O: which transactions hold, which revisions they get, what is current, what the
 // history window keeps. Forms one batch at a time: writes its records into slabs and its stored bytes into scratch memory
 // for the engine. Nothing it forms may be shown to anyone before the engine has made the batch durable.
+
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import { EventRecordWriter } from '../../storage/event-log.ts';
+import { keyChecksum } from '../../storage/key-checksum.ts';
 import { LiveDigests } from '../../storage/live-digest.ts';
 import type { EngineWrite } from '../../storage/local-engine.ts';
 import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
@@ -108,7 +110,7 @@ export class RevisionLog {
     for (const [key, before] of [...replaced].reverse()) {
       const written = this.current.get(key);
       if (written !== undefined) this.#pool.release(written.slab, written.offset);
-      const checksum = this.current.checksumOf(key);
+      const checksum = keyChecksum(key);
       this.digests.retract(key, checksum, written?.revision ?? 0, before?.revision ?? 0);
       this.#setCurrent(key, before);
     }
@@ -249,7 +251,7 @@ export class RevisionLog {
 
   #replace(key: string, before: CurrentRecord | undefined, next: Place | undefined): void {
     this.#start.replaced.push([key, before]);
-    this.digests.change(key, this.current.checksumOf(key), before?.revision ?? 0, next?.revision ?? 0);
+    this.digests.change(key, keyChecksum(key), before?.revision ?? 0, next?.revision ?? 0);
     this.#setCurrent(key, next);
   }
 

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { keyChecksum } from '../../../storage/key-checksum.ts';
+import { bytesHash, nameHash } from '../../../storage/name-hash.ts';
 import { RecordIndex } from '../../../storage/record-index.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool, type SlabRoom } from '../../../storage/slab-pool.ts';
@@ -10,7 +11,7 @@ import { CREATED, hasKey, recordKey } from '../../../storage/slab-record.ts';
 const HEAD = { revision: 7, bornRevision: 7, type: CREATED, schemaGeneration: 0, revisionOffset: 0, itemOffset: 0 };
 
 /** Every name gets one of few hashes, so that most searches pass others. */
-const crowded = (key: string): number => keyChecksum(key) % 5;
+const crowded = (key: string): number => nameHash(key) % 5;
 
 function written(pool: SlabPool, key: string): SlabRoom {
   return pool.write(HEAD, key, '', new Uint8Array(20));
@@ -23,7 +24,7 @@ function placesOf(index: RecordIndex): string[] {
   return places;
 }
 
-for (const [name, hash] of Object.entries({ keyChecksum, crowded })) {
+for (const [name, hash] of Object.entries({ nameHash, crowded })) {
   test(`an index holds what a map of keys does, in the same order (${name})`, (t) => {
     const random = new SeededRandom(5);
     const pool = new SlabPool(8192, new SharedState());
@@ -94,4 +95,15 @@ test('keys are told apart by their UTF-8, whatever they hash to', (t) => {
 test("a key's checksum is that of its UTF-8", (t) => {
   for (const key of ['', 'a', 'core/pods/default/b-00000001', 'größe', '日本', '\u{1f600}', '\u007f\u0080'])
     t.is(keyChecksum(key), crc32(key), key);
+});
+
+test('the hash of a name is that of its bytes, and names with one checksum have different ones', (t) => {
+  for (const name of ['', 'core/pods/default/a', 'core/pods/größe/€', '\u{1f600}']) {
+    const bytes = Buffer.from(`xx${name}yy`);
+    t.is(nameHash(name), bytesHash(bytes, 2, bytes.length - 2), name);
+  }
+  // Two words that are known to have one CRC-32, behind any beginning.
+  const [one, other] = ['core/configmaps/a/plumless', 'core/configmaps/a/buckeroo'];
+  t.is(keyChecksum(one), keyChecksum(other));
+  t.not(nameHash(one), nameHash(other));
 });
