@@ -70,11 +70,11 @@ export class PluginChain {
       wants.some((wanted) => isWanted(wanted, type, subresource, operation)),
     );
     if (wanting.length === 0) return NO_PLUGINS;
-    const mutating = wanting.flatMap(({ name, plugin: { mutate } }) =>
-      mutate === undefined ? [] : [{ name, call: mutate }],
+    const mutating = wanting.flatMap(({ name, readsCluster, plugin: { mutate } }) =>
+      mutate === undefined ? [] : [{ name, call: readsCluster ? this.#onWhole(mutate) : mutate }],
     );
-    const validating = wanting.flatMap(({ name, plugin: { validate } }) =>
-      validate === undefined ? [] : [{ name, call: validate }],
+    const validating = wanting.flatMap(({ name, readsCluster, plugin: { validate } }) =>
+      validate === undefined ? [] : [{ name, call: readsCluster ? this.#onWhole(validate) : validate }],
     );
     const phase = (type: AdmissionType, calls: readonly NamedCall[]): readonly PluginCall[] =>
       calls.length === 0 ? [] : [this.#metrics.phase(type, operation, calls)];
@@ -85,6 +85,16 @@ export class PluginChain {
     return mutating.length > 0
       ? { ...phases, mutating: [current, ...phases.mutating] }
       : { ...phases, validating: [current, ...phases.validating] };
+  }
+
+  /** What is known of the cluster may have been lost while the write waited for a webhook: until it is there again, it is nothing. */
+  #onWhole(call: PluginCall): PluginCall {
+    const cluster = this.#cluster;
+    const whole: PluginCall = (attributes) => {
+      const waiting = cluster.isWhole ? undefined : cluster.current();
+      return waiting === undefined ? call(attributes) : waiting.then(() => whole(attributes));
+    };
+    return whole;
   }
 }
 

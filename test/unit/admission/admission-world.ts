@@ -134,6 +134,7 @@ class Gate {
 /** Keeps what the store publishes from admission for as long as a test wants. */
 class HeldBatches {
   #held: (() => void)[] | undefined;
+  #admission: Actor<AdmissionProtocol> | undefined;
 
   hold(): void {
     this.#held ??= [];
@@ -145,8 +146,14 @@ class HeldBatches {
     for (const deliver of held) deliver();
   }
 
+  /** Admission has fallen behind: it reads everything anew. */
+  lose(): void {
+    this.#admission!.onMessage({ type: 'storeLost' } as MessageOf<AdmissionProtocol>, { send() {}, fail() {} });
+  }
+
   wrap(admission: Actor<Protocol>): Actor<Protocol> {
     const original = admission as unknown as Actor<AdmissionProtocol>;
+    this.#admission = original;
     const onMessage = (message: MessageOf<AdmissionProtocol>, reply: Reply): void => {
       const deliver = (): void => original.onMessage(message, reply);
       if (message.type === 'storeBatch' && this.#held !== undefined) this.#held.push(deliver);

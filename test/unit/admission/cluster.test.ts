@@ -69,3 +69,24 @@ test('a write that would have to wait too long is to be tried again', async (t) 
   world.batches.letGo();
   await world.stop();
 });
+
+test('what is known of the cluster is waited for anew where it was lost while the write waited for something else', async (t) => {
+  const seen: unknown[] = [];
+  let meanwhile = (): void => {};
+  const losing: AdmissionPluginKind = {
+    name: 'AlwaysPullImages',
+    wants: [{ operations: ['create'], resources: ['core/configmaps'] }],
+    create: () => ({ mutate: async () => meanwhile() }),
+  };
+  const world = await AdmissionWorld.start({ plugins: [losing, seer(seen)] });
+  await world.created(CLASSES, { metadata: { name: 'high' }, value: 5 });
+  meanwhile = () => {
+    // Nobody is told what there is until the test says so.
+    world.delivery.hold('store');
+    world.batches.lose();
+    world.simulation.environment.timers.after(50, () => world.delivery.letGo('store'));
+  };
+  await world.created(CONFIG_MAPS, { metadata: { name: 'it' } });
+  t.deepEqual(seen, [{ high: 5 }]);
+  await world.stop();
+});
