@@ -61,7 +61,7 @@ function blocksByIndex(file: Buffer, damages: FileDamage[]): BlockHandle[] | und
   const index = readHandle(file, metaIndex.end);
   const block = readBlock(file, index);
   const handles: BlockHandle[] = [];
-  const isSound = block !== undefined && forEachValue(block, (at) => handles.push(readHandle(block, at)));
+  const isSound = block !== undefined && forEachEntryAt(block, (at) => handles.push(readHandle(block, at.value)));
   if (!isSound) {
     damages.push({ offset: footer, what: 'the index does not match its checksum' });
     return undefined;
@@ -75,8 +75,8 @@ function checkFilter(file: Buffer, metaIndex: BlockHandle, damages: FileDamage[]
   const block = readBlock(file, metaIndex);
   let isSound = block !== undefined;
   if (block !== undefined) {
-    forEachValue(block, (at) => {
-      isSound &&= matchesChecksum(file, readHandle(block, at));
+    forEachEntryAt(block, (at) => {
+      isSound &&= matchesChecksum(file, readHandle(block, at.value));
     });
   }
   if (!isSound) damages.push({ offset: metaIndex.offset, what: 'the filter does not match its checksum' });
@@ -155,45 +155,40 @@ function addEntries(block: Buffer, entries: Entry[]): boolean {
   return isSound;
 }
 
-/** Visits where the values of a block begin; false when the block is not well formed. Of an index there are as many as blocks. */
-function forEachValue(block: Buffer, visit: (at: number) => void): boolean {
-  if (block.length < 4) return false;
-  const end = entriesEnd(block);
-  let keyBytes = 0;
-  let at = 0;
-  while (at < end) {
-    const [shared, afterShared] = readVarint(block, at);
-    const [own, afterOwn] = readVarint(block, afterShared);
-    const [valueBytes, start] = readVarint(block, afterOwn);
-    const valueStart = start + own;
-    if (!(shared <= keyBytes && valueStart + valueBytes <= end)) return false;
-    keyBytes = shared + own;
-    visit(valueStart);
-    at = valueStart + valueBytes;
-  }
-  return at === end;
-}
-
-/** The restarts are behind the entries. */
-function entriesEnd(block: Buffer): number {
-  return block.length - 4 - block.readUInt32LE(block.length - 4) * 4;
+/** Where an entry of a block lies: so many bytes of the key before, and behind them its own from `key` to `value`. */
+interface EntryAt {
+  readonly shared: number;
+  readonly key: number;
+  readonly value: number;
+  readonly end: number;
 }
 
 /** Visits the entries of a block, until one is refused; false when the block is not well formed or one was. */
-function forEachEntry(block: Buffer, visit: (key: Buffer, value: Buffer) => unknown): boolean {
+function forEachEntryAt(block: Buffer, visit: (at: EntryAt) => unknown): boolean {
   if (block.length < 4) return false;
-  const end = entriesEnd(block);
-  let key = Buffer.alloc(0);
+  // The restarts are behind the entries.
+  const blockEnd = block.length - 4 - block.readUInt32LE(block.length - 4) * 4;
+  let keyBytes = 0;
   let at = 0;
-  while (at < end) {
+  while (at < blockEnd) {
     const [shared, afterShared] = readVarint(block, at);
     const [own, afterOwn] = readVarint(block, afterShared);
-    const [valueBytes, start] = readVarint(block, afterOwn);
-    const valueStart = start + own;
-    if (!(shared <= key.length && valueStart + valueBytes <= end)) return false;
-    key = Buffer.concat([key.subarray(0, shared), block.subarray(start, valueStart)]);
-    if (visit(key, block.subarray(valueStart, valueStart + valueBytes)) === false) return false;
-    at = valueStart + valueBytes;
+    const [valueBytes, key] = readVarint(block, afterOwn);
+    const value = key + own;
+    const end = value + valueBytes;
+    if (!(shared <= keyBytes && end <= blockEnd)) return false;
+    keyBytes = shared + own;
+    if (visit({ shared, key, value, end }) === false) return false;
+    at = end;
   }
-  return at === end;
+  return at === blockEnd;
+}
+
+/** The same with the keys and values themselves. */
+function forEachEntry(block: Buffer, visit: (key: Buffer, value: Buffer) => unknown): boolean {
+  let key = Buffer.alloc(0);
+  return forEachEntryAt(block, (at) => {
+    key = Buffer.concat([key.subarray(0, at.shared), block.subarray(at.key, at.value)]);
+    return visit(key, block.subarray(at.value, at.end));
+  });
 }
