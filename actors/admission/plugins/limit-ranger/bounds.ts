@@ -41,6 +41,11 @@ export interface Needs {
   readonly limits: Amounts;
 }
 
+/** What a pod's containers ask for, of which some run beside each other, after the initial ones have run one by one. */
+export type PodNeeds = Readonly<
+  Record<keyof Needs, { readonly running: readonly Amounts[]; readonly initial: readonly Amounts[] }>
+>;
+
 const NANO = 1_000_000_000n;
 const MILLI = 1_000_000n;
 /** Beyond it a number of thousandths does not fit 64 bits. */
@@ -112,24 +117,30 @@ function isWithin(
   return true;
 }
 
-/** The same of all containers of a pod together, as `sumOf` and `largerOf` add them up. */
-export function isPodWithin(limits: Limits, containers: readonly Needs[], initial: readonly Needs[]): boolean {
+/** The same of all containers of a pod together. */
+export function isPodWithin(limits: Limits, needs: PodNeeds): boolean {
   return isWithin(limits, (resource, of) => {
-    let total = summedNano(containers, of, resource);
-    for (const one of initial) {
-      const nano = knownNano(one[of], resource);
+    const { running, initial } = needs[of];
+    let total = summedNano(running, resource);
+    for (const amounts of initial) {
+      const nano = knownNano(amounts, resource);
       if (nano !== undefined && (total === undefined || nano > total)) total = nano;
     }
     return total;
   });
 }
 
+/** What all containers of a pod name together. */
+export function totalOf({ running, initial }: PodNeeds[keyof PodNeeds]): Amounts {
+  return initial.reduce(largerOf, sumOf(running));
+}
+
 /** Undefined where one of them leaves the resource open. */
-function summedNano(all: readonly Needs[], of: keyof Needs, resource: string): bigint | undefined {
-  const unit = unitOf(resource);
+function summedNano(all: readonly Amounts[], resource: string): bigint | undefined {
+  const unit = resource === 'cpu' ? MILLI : NANO;
   let total: bigint | undefined;
-  for (const one of all) {
-    const nano = knownNano(one[of], resource);
+  for (const amounts of all) {
+    const nano = knownNano(amounts, resource);
     if (nano === undefined) return undefined;
     total = (total ?? 0n) + roundedUp(nano, unit) * unit;
   }
@@ -209,24 +220,18 @@ function roundedUp(nano: bigint, unit: bigint): bigint {
   return nano < 0n ? whole - 1n : whole + 1n;
 }
 
-function unitOf(resource: string): bigint {
-  return resource === 'cpu' ? MILLI : NANO;
-}
-
 /** The sum of what every one of them names; what one of them leaves open has no sum. */
-export function sumOf(all: readonly Amounts[]): Amounts {
+function sumOf(all: readonly Amounts[]): Amounts {
   const sum: Record<string, string> = {};
   for (const resource of Object.keys(all[0] ?? {})) {
-    if (!all.every((amounts) => amounts[resource] !== undefined)) continue;
-    const unit = unitOf(resource);
-    const total = all.reduce((so, amounts) => so + roundedUp(nanoOf(amounts[resource]!), unit) * unit, 0n);
-    sum[resource] = formatQuantity({ nano: total, format: 'DecimalSI' });
+    const total = summedNano(all, resource);
+    if (total !== undefined) sum[resource] = formatQuantity({ nano: total, format: 'DecimalSI' });
   }
   return sum;
 }
 
 /** Of each resource the larger amount. */
-export function largerOf(one: Amounts, other: Amounts): Amounts {
+function largerOf(one: Amounts, other: Amounts): Amounts {
   const larger: Record<string, string> = { ...one };
   for (const [resource, amount] of Object.entries(other)) {
     const known = larger[resource];

@@ -11,14 +11,14 @@ import {
   type Amounts,
   isPodWithin,
   type Limits,
-  largerOf,
   type Needs,
+  type PodNeeds,
   problemsOf,
   type Range,
   rangeOf,
   requestProblemsOf,
   type Standard,
-  sumOf,
+  totalOf,
 } from './bounds.ts';
 
 /** The lists of containers that are given something, and what the annotation calls them. */
@@ -114,14 +114,16 @@ const NOTHING: readonly string[] = [];
 function podProblems(all: readonly Limits[], pod: JsonObject): readonly string[] {
   const spec = partAt(pod, 'spec');
   const [containers, initial] = CONTAINERS.map(([list]) => partsAt(spec, list).map(needsOf)) as [Needs[], Needs[]];
+  const together = (of: keyof Needs) => ({
+    running: containers.map((one) => one[of]),
+    initial: initial.map((one) => one[of]),
+  });
+  const needs: PodNeeds = { requests: together('requests'), limits: together('limits') };
   return all.flatMap((limits) => {
     if (limits.type === 'Container')
       return [...containers, ...initial].flatMap((one) => problemsOf(limits, one.requests, one.limits));
-    if (limits.type !== 'Pod' || isPodWithin(limits, containers, initial)) return NOTHING;
-    // Containers run beside each other, after the initial ones have run one by one.
-    const total = (of: keyof Needs): Amounts =>
-      initial.map((one) => one[of]).reduce(largerOf, sumOf(containers.map((one) => one[of])));
-    return problemsOf(limits, total('requests'), total('limits'));
+    if (limits.type !== 'Pod' || isPodWithin(limits, needs)) return NOTHING;
+    return problemsOf(limits, totalOf(needs.requests), totalOf(needs.limits));
   });
 }
 
