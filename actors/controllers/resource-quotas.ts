@@ -3,7 +3,8 @@
 // counted for: what admission counts meanwhile makes it another one, and it is counted again.
 import { asObject, partAt } from '../../api/object-fields.ts';
 import { type Amounts, amountsOf, masked, NO_AMOUNTS, pieces, sumOf, textsOf } from '../../api/quota/amounts.ts';
-import { isMetBy, requirementsOf } from '../../api/quota/scopes.ts';
+import { isMetBy, requirementsOf, type ScopeRequirement } from '../../api/quota/scopes.ts';
+import type { Tally } from '../../api/quota/tally.ts';
 import { type CountedType, isCounted, isMeasured, namesOf, pieceUsage } from '../../api/quota/usage.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
@@ -178,19 +179,12 @@ export class ResourceQuotas implements Controller {
       for (const type of types) {
         const names = namesOf(type, limited, this.#dialect);
         if (names.length === 0) continue;
-        const isPod = type.plural === 'pods' && type.group === '';
-        let usage = NO_AMOUNTS;
+        let usage: Amounts | undefined = NO_AMOUNTS;
         if (isMeasured(type)) {
           const tally = this.#measured.tally(namespace, storageKey);
-          usage =
-            tally?.usage(nowMs, (object) => requirements.every((one) => isPod && isMetBy(one, object))) ?? NO_AMOUNTS;
-          const unread = tally?.unreadCount ?? 0;
-          if (unread > 0) {
-            const charged = amountsOf(partAt(partAt(quota, 'status'), 'used'));
-            if (!isPod || requirements.length > 0 || !isChargedFor(unread, usage, charged, names)) return undefined;
-            usage = charged;
-          }
+          if (tally !== undefined) usage = measuredUsage(tally, type, { quota, requirements, names, nowMs });
         } else if (requirements.length === 0) usage = pieceUsage(type, this.#contents.count(namespace, storageKey));
+        if (usage === undefined) return undefined;
         const none = Object.fromEntries(names.map((name) => [name, pieces(0)]));
         used = sumOf(used, sumOf(none, masked(usage, names)));
       }
@@ -200,6 +194,28 @@ export class ResourceQuotas implements Controller {
 }
 
 const NO_QUOTAS: ReadonlyMap<string, ApiObject> = new Map();
+
+interface MeasuredFor {
+  readonly quota: ApiObject;
+  readonly requirements: readonly ScopeRequirement[];
+  /** Of the quota, those of the type. */
+  readonly names: readonly string[];
+  readonly nowMs: number;
+}
+
+/** What objects of a type come to; undefined where it takes some that are not read. */
+function measuredUsage(
+  tally: Tally,
+  { group, plural }: CountedType,
+  { quota, requirements, names, nowMs }: MeasuredFor,
+): Amounts | undefined {
+  const isPod = plural === 'pods' && group === '';
+  const read = tally.usage(nowMs, (object) => requirements.every((one) => isPod && isMetBy(one, object)));
+  if (tally.unreadCount === 0) return read;
+  if (!isPod || requirements.length > 0) return undefined;
+  const charged = amountsOf(partAt(partAt(quota, 'status'), 'used'));
+  return isChargedFor(tally.unreadCount, read, charged, names) ? charged : undefined;
+}
 
 /**
  * Whether admission has charged a quota for so many pods more than what is read of them comes to: by its count of pods. What they ask
