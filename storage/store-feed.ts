@@ -181,12 +181,14 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
     for (const prefix of wanted) if (keyBeginsWith(slab, offset, prefix)) return true;
     return false;
   };
-  /** Of the object before: most are of the same type and namespace. */
+  /** Of the last object that was wanted: most are of the same type and namespace. */
   let room: Room = { prefix: Buffer.from('//'), storageKey: '', namespace: '' };
 
   const deliver = (slab: Slab, slabNumber: number, offset: number, isPresent: boolean, to = onEvent): void => {
-    if (!isWanted(slab, offset)) return;
-    if (!keyBeginsWith(slab, offset, room.prefix)) room = roomOf(slab, offset);
+    if (!keyBeginsWith(slab, offset, room.prefix)) {
+      if (!isWanted(slab, offset)) return;
+      room = roomOf(slab, offset);
+    }
     const type = isPresent ? 'present' : recordType(slab, offset) === DELETED ? 'delete' : 'put';
     to(new RecordEvent(type, room, { slab, slabNumber, offset }, parsed));
   };
