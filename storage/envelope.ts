@@ -1,6 +1,7 @@
 // The Protobuf envelope (SPEC.md "Protobuf envelope") around a stored object: the 4-byte prefix and one Unknown message
 // whose contentType says what its raw bytes are.
 import { putVarint } from '../api/codec/wire.ts';
+import { holdsAt } from './holds-at.ts';
 
 const PREFIX = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 const TYPE_META = 0x0a;
@@ -35,7 +36,7 @@ export function wrapEnvelope(target: Buffer, at: number, json: Uint8Array, itemO
 
 /** The raw JSON inside an envelope; undefined when it is none or holds another content type. */
 export function unwrapEnvelope(envelope: Buffer): Buffer | undefined {
-  if (!holds(envelope, 0, PREFIX)) return undefined;
+  if (!holdsAt(envelope, 0, PREFIX)) return undefined;
   let at = PREFIX.length;
   let raw: Buffer | undefined;
   let isJson = false;
@@ -45,17 +46,11 @@ export function unwrapEnvelope(envelope: Buffer): Buffer | undefined {
     const end = start + length;
     if (end > envelope.length) return undefined;
     if (tag === RAW) raw = envelope.subarray(start, end);
-    else if (tag === CONTENT_TYPE) isJson = length === JSON_TYPE.length && holds(envelope, start, JSON_TYPE);
+    else if (tag === CONTENT_TYPE) isJson = length === JSON_TYPE.length && holdsAt(envelope, start, JSON_TYPE);
     else if (tag !== TYPE_META) return undefined;
     at = end;
   }
   return isJson ? raw : undefined;
-}
-
-/** A few bytes: a view costs more than a loop. */
-function holds(source: Buffer, at: number, wanted: Buffer): boolean {
-  for (let i = 0; i < wanted.length; i++) if (source[at + i] !== wanted[i]) return false;
-  return true;
 }
 
 function typeMetaField(json: Uint8Array, itemOffset: number): Buffer {

@@ -9,6 +9,7 @@
 //   0 f64 revision  8 u8 type  9 u24 key bytes  12 u32 previous value bytes  16 u32 checksum of the value written
 //  20 key, previous stored value (as storage/stored-value.ts wrote it)
 import { crc32 } from 'node:zlib';
+import { mixedWord } from './mixed-word.ts';
 import type { RecordType } from './slab-record.ts';
 
 const RECORD_HEAD_BYTES = 44;
@@ -44,10 +45,7 @@ export function liveDigestOf(keyChecksum: number, revision: number): number {
   const low = revision % 4294967296;
   const high = Math.floor(revision / 4294967296);
   // The key is multiplied before the revision joins it: two objects that exchange revisions must not look the same.
-  let mixed = (Math.imul(keyChecksum, 0x9e3779b1) + low) ^ Math.imul(high, 0x7f4a7c15);
-  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
+  return mixedWord((Math.imul(keyChecksum, 0x9e3779b1) + low) ^ Math.imul(high, 0x7f4a7c15));
 }
 
 /** Gathers the events of one batch into a growing buffer. Reused from batch to batch: the bytes are valid until `begin`. */

@@ -2,6 +2,7 @@
 // object's key and revision. Sums do not depend on order, so that the store keeps them change by change and a reader can
 // add up what it holds: where both are of one revision and differ, the reader has gone astray.
 import { liveDigestOf } from './event-log.ts';
+import { storageKeyOf } from './object-key.ts';
 
 /** Of one resource type. */
 export interface ResourceDigest {
@@ -55,7 +56,7 @@ export class LiveDigests {
 
   #resource(key: string): Kept {
     if (key.startsWith(this.#latestPrefix)) return this.#latest;
-    const storageKey = key.slice(0, key.indexOf('/', key.indexOf('/') + 1));
+    const storageKey = storageKeyOf(key);
     let resource = this.#byResource.get(storageKey);
     if (resource === undefined) {
       resource = { storageKey, objects: 0, digest: 0, changes: 0 };

@@ -1,6 +1,7 @@
 // Hashes of names for tables in memory. Names are clients': nobody outside can tell which of them fall together, since the
 // seed and the multiplier are this process's own. Nothing that is stored or sent depends on them.
 import { randomInt } from 'node:crypto';
+import { mixedWord } from './mixed-word.ts';
 
 const WORD = 2 ** 32;
 const SEED = randomInt(WORD) | 0;
@@ -14,7 +15,7 @@ export function nameHash(name: string): number {
     if (code >= 0x80) return wideHash(name);
     hash = Math.imul(hash ^ code, MULTIPLIER);
   }
-  return mixed(hash);
+  return mixedWord(hash);
 }
 
 /** The same of bytes from one offset up to another, or to where they end. */
@@ -22,17 +23,10 @@ export function bytesHash(bytes: Uint8Array, start: number, end: number): number
   const last = Math.min(end, bytes.length);
   let hash = SEED;
   for (let at = start; at < last; at++) hash = Math.imul(hash ^ bytes[at]!, MULTIPLIER);
-  return mixed(hash);
+  return mixedWord(hash);
 }
 
 function wideHash(name: string): number {
   const bytes = Buffer.from(name);
   return bytesHash(bytes, 0, bytes.length);
-}
-
-/** So that the low bits, by which tables are entered, depend on all others. */
-function mixed(hash: number): number {
-  const half = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  const most = Math.imul(half ^ (half >>> 13), 0xc2b2ae35);
-  return (most ^ (most >>> 16)) >>> 0;
 }

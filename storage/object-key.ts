@@ -24,6 +24,11 @@ export function resourceOf(storageKey: string): string {
   return group === CORE_GROUP ? plural : `${plural}.${group}`;
 }
 
+/** What the key of an object begins with. */
+export function storageKeyOf(key: string): string {
+  return key.slice(0, key.indexOf('/', key.indexOf('/') + 1));
+}
+
 /** The inverse of objectKey. */
 export function parseKey(key: string): ObjectKey {
   const plural = key.indexOf('/') + 1;

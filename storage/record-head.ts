@@ -1,6 +1,7 @@
 // What can be told of an object from its record's bytes without parsing it: the encoder (api/codec/stored-object.ts)
 // writes metadata in a fixed order around the resourceVersion slot. Nothing here decides what an object says beyond that.
 import { REVISION_SLOT_BYTES } from '../api/codec/stored-object.ts';
+import { holdsAt } from './holds-at.ts';
 import { revisionOffset, type Slab, valueLength, valueStart } from './slab-record.ts';
 
 const QUOTE = 0x22;
@@ -33,7 +34,7 @@ export function uidStart(slab: Slab, offset: number): number {
   // Uids are made by the server: no quote is among their characters.
   while (at > start && bytes[at - 1] !== QUOTE) at--;
   const opening = at - UID_OPENING.length;
-  return opening < start || !holds(bytes, opening, UID_OPENING) ? end : at;
+  return opening < start || !holdsAt(bytes, opening, UID_OPENING) ? end : at;
 }
 
 /** metadata.uid; empty when the object has none. */
@@ -47,7 +48,7 @@ export function mayBeTerminating(slab: Slab, offset: number): boolean {
   const start = valueStart(slab, offset);
   const from = start + revisionOffset(slab, offset) + REVISION_SLOT_BYTES;
   const to = Math.min(from + DELETION_MARK_WINDOW_BYTES, start + valueLength(slab, offset)) - DELETION_MARK.length;
-  for (let at = from; at <= to; at++) if (bytes[at] === QUOTE && holds(bytes, at, DELETION_MARK)) return true;
+  for (let at = from; at <= to; at++) if (bytes[at] === QUOTE && holdsAt(bytes, at, DELETION_MARK)) return true;
   return false;
 }
 
@@ -67,8 +68,8 @@ export function mayBeOwned(slab: Slab, offset: number): boolean {
   while (bytes[at] === BLANK) at++;
   while (at < end && bytes[at] === COMMA) {
     const name = at + 1;
-    if (holds(bytes, name, OWNER_REFERENCES)) return true;
-    if (holds(bytes, name, MANAGED_FIELDS)) return false;
+    if (holdsAt(bytes, name, OWNER_REFERENCES)) return true;
+    if (holdsAt(bytes, name, MANAGED_FIELDS)) return false;
     const value = endOfValue(bytes, name, end);
     if (bytes[value] !== COLON) return true;
     at = endOfValue(bytes, value + 1, end);
@@ -95,12 +96,6 @@ function endOfText(bytes: Buffer, from: number, end: number): number {
   let at = from;
   while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at;
-}
-
-/** A few bytes: a loop costs less than a call of Buffer's. */
-function holds(bytes: Buffer, at: number, wanted: Buffer): boolean {
-  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
-  return true;
 }
 
 /** False: no member after the slot has this name, at any depth. `quotedName` is the name in its quotes, as ASCII. */

@@ -4,6 +4,7 @@
 // A record begins at a multiple of 8 bytes: twelve little-endian u32 (the H_* indexes), the key, the packed attributes
 // and the value, each as UTF-8, a newline (an answer's body is the value and its newline, sent as it lies), then padding.
 import { REVISION_SLOT_BYTES } from '../api/codec/stored-object.ts';
+import { holdsAt } from './holds-at.ts';
 
 const H_LENGTH = 0;
 const H_REVISION_LOW = 1;
@@ -153,11 +154,7 @@ export function recordKey(slab: Slab, offset: number, skipped = 0): string {
 /** True when the key begins with these bytes. */
 export function keyBeginsWith(slab: Slab, offset: number, prefix: Uint8Array): boolean {
   if (slab.words[(offset >>> 2) + H_KEY_LENGTH]! < prefix.length) return false;
-  const { bytes } = slab;
-  const start = offset + RECORD_HEADER_BYTES;
-  // Some ten bytes: a loop is cheaper than a call of Buffer's.
-  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
-  return true;
+  return holdsAt(slab.bytes, offset + RECORD_HEADER_BYTES, prefix);
 }
 
 /** True when this is the record's key. */

@@ -1,7 +1,7 @@
 // How long the store took to answer commits, by what they did to which resource: what the original says of its requests to etcd.
 import type { Clock } from '../../runtime/environment.ts';
 import type { HistogramSeries, Metrics } from '../../runtime/metrics.ts';
-import { resourceOf } from '../../storage/object-key.ts';
+import { resourceOf, storageKeyOf } from '../../storage/object-key.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
 import type { Draft } from './draft.ts';
 
@@ -42,8 +42,7 @@ export class CommitTimes {
   #seriesOf(draft: Draft): HistogramSeries {
     const verb = 'delete' in draft ? 'delete' : draft.expect === EXPECT_ABSENT ? 'create' : 'update';
     const ofVerb = this.#series[verb];
-    const { key } = draft;
-    const storageKey = key.slice(0, key.indexOf('/', key.indexOf('/') + 1));
+    const storageKey = storageKeyOf(draft.key);
     const known = ofVerb.get(storageKey);
     if (known !== undefined) return known;
     const isRoom = ofVerb.size < RESOURCES_MAX;

@@ -3,6 +3,7 @@
 import sortedBTree from 'sorted-btree';
 import bulk from 'sorted-btree/extended/bulkLoad.js';
 import { recordKey, recordRevision, type Slab } from '../../storage/slab-record.ts';
+import { firstIndex } from '../../values/first-index.ts';
 
 const { default: BTree } = sortedBTree;
 
@@ -153,14 +154,7 @@ export class ResourceCache {
 
   /** Index of the first event after a revision. */
   eventsAfter(revision: number): number {
-    let low = 0;
-    let high = this.events.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.events[middle]!.revision <= revision) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(0, this.events.length, (index) => this.events[index]!.revision > revision);
   }
 
   /** The state at a revision not before the window: the present one, or a copy. Never change what it returns. */

@@ -1,4 +1,5 @@
 // The caches of all resource types of one hub, and which of them a record belongs to.
+import { storageKeyOf } from '../../storage/object-key.ts';
 import type { PresentState } from '../../storage/publication.ts';
 import {
   DELETED,
@@ -10,6 +11,7 @@ import {
   type Slab,
 } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
+import { firstIndex } from '../../values/first-index.ts';
 import { type Entry, ResourceCache } from './resource-cache.ts';
 
 /** How many changes of a type can be asked for; undefined: as many as the store remembers. */
@@ -49,8 +51,7 @@ export class ResourceCaches {
   /** The cache of the type that a record is of. */
   ofRecord(slab: Slab, offset: number): ResourceCache {
     if (this.#latest === undefined || !keyBeginsWith(slab, offset, this.#latest.keyPrefix)) {
-      const key = recordKey(slab, offset);
-      this.#latest = this.of(key.slice(0, key.indexOf('/', key.indexOf('/') + 1)));
+      this.#latest = this.of(storageKeyOf(recordKey(slab, offset)));
     }
     return this.#latest;
   }
@@ -127,14 +128,8 @@ class RecentEntries {
 
   /** The event whose record lies there; -1 when there is none. */
   #eventAt(slab: number, offset: number, revision: number): number {
-    let low = 0;
-    let high = this.#revisions.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#revisions[middle]! < revision) low = middle + 1;
-      else high = middle;
-    }
-    for (let event = low; this.#revisions[event] === revision; event++)
+    const first = firstIndex(0, this.#revisions.length, (event) => this.#revisions[event]! >= revision);
+    for (let event = first; this.#revisions[event] === revision; event++)
       if (this.#history[event * 4] === slab && this.#history[event * 4 + 1] === offset) return event;
     return -1;
   }

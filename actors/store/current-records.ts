@@ -1,6 +1,7 @@
 // What is current: the record of each key that has an object. An index over the slabs, so that it costs some 24 bytes an object;
 // what else there is to know of a record is read from it. Walked in the order in which keys came.
 import { nameHash } from '../../storage/name-hash.ts';
+import { storageKeyOf } from '../../storage/object-key.ts';
 import { RecordIndex, type SlabsByNumber } from '../../storage/record-index.ts';
 import { hasKey, recordBornRevision, recordKey, recordRevision } from '../../storage/slab-record.ts';
 import type { Place } from './protocol.ts';
@@ -100,11 +101,10 @@ export class CurrentRecords {
 
   #typeOf(key: string): number {
     if (key.startsWith(this.#lastType.prefix)) return this.#lastType.number;
-    const prefix = key.slice(0, key.indexOf('/', key.indexOf('/') + 1) + 1);
-    const type = prefix.slice(0, -1);
+    const type = storageKeyOf(key);
     const number = this.#types.get(type) ?? this.#types.size;
     this.#types.set(type, number);
-    this.#lastType = { prefix, number };
+    this.#lastType = { prefix: `${type}/`, number };
     return number;
   }
 

@@ -2,6 +2,7 @@
 // pool until they are forgotten.
 import type { SlabPool } from '../../storage/slab-pool.ts';
 import { DELETED, NO_SLAB, recordLength, recordType } from '../../storage/slab-record.ts';
+import { firstIndex } from '../../values/first-index.ts';
 import type { Place } from './protocol.ts';
 
 /** One event, with the record it replaced (NO_SLAB: none). */
@@ -84,14 +85,8 @@ export class HistoryWindow {
 
   /** The store moved a record: the event that wrote it, if it is still in the window, finds it there. */
   moved(record: Place, to: { readonly slab: number; readonly offset: number }): void {
-    let low = this.#first;
-    let high = this.#end;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#revisions[middle]! < record.revision) low = middle + 1;
-      else high = middle;
-    }
-    for (let event = low; event < this.#end && this.#revisions[event] === record.revision; event++) {
+    const first = firstIndex(this.#first, this.#end, (event) => this.#revisions[event]! >= record.revision);
+    for (let event = first; event < this.#end && this.#revisions[event] === record.revision; event++) {
       if (this.#slab(event) !== record.slab || this.#offset(event) !== record.offset) continue;
       this.#places[event * WORDS] = to.slab;
       this.#places[event * WORDS + 1] = to.offset;

@@ -1,7 +1,6 @@
 // Brings a revision log back from what the engine holds, and refuses to when the engine lost or changed anything: the
 // event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
 // digest. Reads everything once; parses no object but those that are stored in another version than the current one.
-
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import { type EventRecordHead, type LoggedEvent, readEventRecordHead } from '../../storage/event-log.ts';
 import { keyChecksum } from '../../storage/key-checksum.ts';

@@ -1,7 +1,6 @@
 // The store's decisions, without any I/O: which transactions hold, which revisions they get, what is current, what the
 // history window keeps. Forms one batch at a time: writes its records into slabs and its stored bytes into scratch memory
 // for the engine. Nothing it forms may be shown to anyone before the engine has made the batch durable.
-
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import { EventRecordWriter } from '../../storage/event-log.ts';
 import { keyChecksum } from '../../storage/key-checksum.ts';

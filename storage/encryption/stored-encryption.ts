@@ -1,6 +1,7 @@
 // Which resources are encrypted on disk, by which providers: the first writes, all of them read what begins with their
 // prefix. Turns stored forms into what goes to disk and back. Memory holds values as they are.
 import type { EncryptionProvider, KmsProvider, ResourceEncryption } from '../../config/encryption-configuration.ts';
+import { storageKeyOf } from '../object-key.ts';
 import { isSealedValue, noProvider, sealedBody, unreadable, writeSealedValue } from '../sealed-value.ts';
 import { IDENTITY, KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './ciphers.ts';
 import type { EncryptionMeasures, TransformationType } from './encryption-measures.ts';
@@ -229,7 +230,7 @@ export class StoredEncryption {
 
   #ringOf(key: string): KeyRing | undefined {
     if (this.#rings.size === 0) return undefined;
-    return this.#rings.get(key.slice(0, key.indexOf('/', key.indexOf('/') + 1)));
+    return this.#rings.get(storageKeyOf(key));
   }
 }
 
