@@ -6,6 +6,7 @@ import { UsageError } from '../config/usage-error.ts';
 import { writeExactIntegers } from '../runtime/exact-integers.ts';
 import { UMASK } from './closed-directory.ts';
 import { errorLine } from './error-line.ts';
+import { setV8Flags } from './v8-flags.ts';
 
 type Command = (argv: readonly string[]) => Promise<void>;
 
@@ -50,8 +51,9 @@ function outliveReaders(): void {
   }
 }
 
-// Before any thread: a process has one mask, and threads cannot set it.
+// Before any thread: a process has one mask and one set of V8's flags, and threads cannot set it.
 process.umask(UMASK);
+setV8Flags();
 outliveReaders();
 main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`orch: ${errorLine(error)}\n`);

@@ -7,10 +7,10 @@ import { fromErrorFrame } from './errors.ts';
 import { actorDown } from './pending-ask.ts';
 
 /**
- * Of the heap of a thread, for what was made last. Half of Node's own limit: some 30 MiB less resident in all, and as many
- * writes and reads for the same CPU; half of this again costs a fifth more CPU for each write.
+ * Of the heap of a thread, for what was made last: Node's own limit. Half of it costs a tenth more CPU for each write, which
+ * makes some 60 KB of garbage; a thread that is idle gives back what it has taken (idle-collection.ts).
  */
-const YOUNG_HEAP_MAX_MIB = 24;
+const YOUNG_HEAP_MAX_MIB = 48;
 
 const THREAD_ENTRY = new URL('./thread.js', import.meta.url);
 
