@@ -9,13 +9,21 @@ export function deepEqual(left: unknown, right: unknown): boolean {
   return equal(left, right, NESTING_MAX);
 }
 
+/** The same of two objects but for some of their members. */
+export function deepEqualBut(left: object, right: object, members: readonly string[]): boolean {
+  return equalObjects(left as JsonMembers, right as JsonMembers, NESTING_MAX, members);
+}
+
+type JsonMembers = Readonly<Record<string, unknown>>;
+const NONE: readonly string[] = [];
+
 function equal(left: unknown, right: unknown, levelsLeft: number): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (levelsLeft === 0) return false;
   if (Array.isArray(left)) return Array.isArray(right) && equalLists(left, right, levelsLeft - 1);
   if (Array.isArray(right)) return false;
-  return equalObjects(left as Record<string, unknown>, right as Record<string, unknown>, levelsLeft - 1);
+  return equalObjects(left as JsonMembers, right as JsonMembers, levelsLeft - 1, NONE);
 }
 
 function equalLists(left: readonly unknown[], right: readonly unknown[], levelsLeft: number): boolean {
@@ -26,15 +34,16 @@ function equalLists(left: readonly unknown[], right: readonly unknown[], levelsL
   return true;
 }
 
-function equalObjects(left: Record<string, unknown>, right: Record<string, unknown>, levelsLeft: number): boolean {
+function equalObjects(left: JsonMembers, right: JsonMembers, levelsLeft: number, but: readonly string[]): boolean {
   let membersLeft = 0;
   for (const key of Object.keys(left)) {
     const member = left[key];
-    if (member === undefined) continue;
+    if (member === undefined || (but !== NONE && but.includes(key))) continue;
     if (!Object.hasOwn(right, key) || !equal(member, right[key], levelsLeft)) return false;
     membersLeft++;
   }
   let membersRight = 0;
-  for (const key of Object.keys(right)) if (right[key] !== undefined) membersRight++;
+  for (const key of Object.keys(right))
+    if (right[key] !== undefined && (but === NONE || !but.includes(key))) membersRight++;
   return membersLeft === membersRight;
 }

@@ -1,9 +1,10 @@
 // What happens to an object's metadata, status and generation between a client's body and the store, on create and on
 // update. Pure: time, uid and randomness come in as parameters, the objects given are never changed. Field rules are in
 // validation/object-meta.ts, deletion in deletion.ts, rules of single kinds with the kinds.
-import { deepEqual } from './deep-equal.ts';
+import { deepEqual, deepEqualBut } from './deep-equal.ts';
 import type { JsonObject } from './json-value.ts';
 import { metadataOf, type ObjectMeta, type OwnerReference } from './object-meta.ts';
+import { type Own, ownCopy } from './own-copy.ts';
 import type { GenerationPart, ResourceType } from './resources/resource-type.ts';
 import { badRequest, conflict, conflictModified, missingResourceVersion } from './status/failures.ts';
 import { type Status, StatusError } from './status/status.ts';
@@ -50,11 +51,25 @@ export function placedNew(object: JsonObject, type: ResourceType, identity: Requ
   }
   const metadata = withIdentity(given, type, identity);
   const { hasStatus, keepsStatusOnCreate } = type.traits;
-  if (!hasStatus || keepsStatusOnCreate || object.status === undefined) {
-    return metadata === given ? object : { ...object, metadata };
+  if (!hasStatus || keepsStatusOnCreate || saysNothing(object.status)) {
+    return metadata === given ? object : withMetadata(object, metadata);
   }
   const { status: _, ...rest } = object;
-  return { ...rest, metadata };
+  return withMetadata(rest, metadata);
+}
+
+/** True of nothing, and of an object without members, which is how most kinds leave out a status. */
+function saysNothing(status: unknown): boolean {
+  if (typeof status !== 'object' || status === null || Array.isArray(status)) return status === undefined;
+  for (const _ in status) return false;
+  return true;
+}
+
+/** A copy of the object with other metadata. */
+function withMetadata(object: JsonObject, metadata: ObjectMeta): Own<JsonObject> {
+  const copy = ownCopy(object);
+  copy.metadata = metadata;
+  return copy;
 }
 
 /**
@@ -62,17 +77,24 @@ export function placedNew(object: JsonObject, type: ResourceType, identity: Requ
  * that is given here is its creator's to say.
  */
 export function begun(object: JsonObject, type: ResourceType, { nowIso, uid, randomSuffix }: Birth): JsonObject {
-  const metadata: Writable<ObjectMeta> = { ...metadataOf(object) };
+  const metadata = ownCopy(metadataOf(object));
   if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '') {
     metadata.name = metadata.generateName!.slice(0, GENERATE_NAME_LENGTH_MAX) + randomSuffix;
   }
-  for (const member of CLEARED_ON_CREATE) delete metadata[member];
+  for (const member of CLEARED_ON_CREATE) clear(metadata, member);
   metadata.uid = uid;
   metadata.creationTimestamp = nowIso;
   const { initialGeneration, initialStatus } = type.traits;
   if (initialGeneration > 0) metadata.generation = initialGeneration;
-  else delete metadata.generation;
-  return initialStatus === undefined ? { ...object, metadata } : { ...object, metadata, status: { ...initialStatus } };
+  else clear(metadata, 'generation');
+  const made = withMetadata(object, metadata);
+  if (initialStatus !== undefined) made.status = ownCopy(initialStatus);
+  return made;
+}
+
+/** Asks first: V8 deletes slowly even what is not there. */
+function clear(metadata: Own<ObjectMeta>, member: keyof ObjectMeta): void {
+  if (metadata[member] !== undefined) delete metadata[member];
 }
 
 const CLEARED_ON_CREATE = [
@@ -104,8 +126,8 @@ export function prepareUpdate(next: JsonObject, stored: JsonObject, type: Resour
   requireCurrentVersion(given, before, type);
   const isStatusUpdate = STATUS_SUBRESOURCES.has(update.subresource) && type.traits.hasStatus;
   const metadata = keptMetadata(isStatusUpdate ? statusMetadata(given, before, type) : given, before);
-  if (isStatusUpdate) return withStatus({ ...stored, metadata }, next);
-  const updated = { ...next, metadata };
+  if (isStatusUpdate) return withStatus(withMetadata(stored, metadata), next);
+  const updated = withMetadata(next, metadata);
   const result = type.traits.hasStatus ? withStatus(updated, stored) : updated;
   if (generationGrows(result, stored, type)) metadata.generation = (before.generation ?? 0) + 1;
   return result;
@@ -117,16 +139,19 @@ export function prepareUpdate(next: JsonObject, stored: JsonObject, type: Resour
  */
 export function isUnchanged(next: JsonObject, stored: JsonObject): boolean {
   if (next === stored) return true;
-  const { metadata: nextMetadata, ...nextRest } = next;
-  const { metadata: storedMetadata, ...storedRest } = stored;
-  if (nextMetadata !== storedMetadata) {
+  if (next.metadata !== stored.metadata) {
     const after = metadataOf(next);
     const before = metadataOf(stored);
-    if (!deepEqual(comparable(after), comparable(before))) return false;
+    if (!deepEqualBut(after, before, OWN_COMPARISON)) return false;
     if (!sameOwnership(after.managedFields, before.managedFields)) return false;
   }
-  return deepEqual(nextRest, storedRest);
+  return deepEqualBut(next, stored, METADATA);
 }
+
+const METADATA: readonly string[] = ['metadata'];
+/** Of the metadata, what `isUnchanged` does not compare, or compares by itself. */
+const OWN_COMPARISON: readonly string[] = ['resourceVersion', 'managedFields'];
+const TIME: readonly string[] = ['time'];
 
 /** An object's owner references with repeated ones left out, and the uids that were repeated (clients are warned). */
 export function distinctOwnerReferences(references: readonly OwnerReference[]): {
@@ -150,15 +175,13 @@ export function distinctOwnerReferences(references: readonly OwnerReference[]): 
   return { references: repeated.size === 0 ? references : kept, repeatedUids: [...repeated] };
 }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
 /** Metadata with name and namespace of the path filled in; a namespace means nothing in a cluster-scoped type. */
 function withIdentity(given: ObjectMeta, type: ResourceType, { namespace, name }: RequestIdentity): ObjectMeta {
   const givenName = given.name ?? '';
   if (name !== '' && givenName !== '' && givenName !== name) {
     throw refused(badRequest(`the name of the object (${givenName}) differs from the name in the path (${name})`));
   }
-  const named = givenName === '' && name !== '' ? { ...given, name } : given;
+  const named = givenName === '' && name !== '' ? withMember(given, 'name', name) : given;
   const givenNamespace = given.namespace ?? '';
   if (!type.namespaced) {
     if (givenNamespace === '') return named;
@@ -166,10 +189,16 @@ function withIdentity(given: ObjectMeta, type: ResourceType, { namespace, name }
     return placed;
   }
   if (givenNamespace === namespace) return named;
-  if (givenNamespace === '') return { ...named, namespace };
+  if (givenNamespace === '') return withMember(named, 'namespace', namespace);
   throw refused(
     badRequest(`the namespace of the object (${givenNamespace}) differs from the namespace in the path (${namespace})`),
   );
+}
+
+function withMember(given: ObjectMeta, member: 'name' | 'namespace', value: string): ObjectMeta {
+  const metadata = ownCopy(given);
+  metadata[member] = value;
+  return metadata;
 }
 
 function requireSameUid(given: ObjectMeta, before: ObjectMeta, type: ResourceType): void {
@@ -187,22 +216,22 @@ function requireCurrentVersion(given: ObjectMeta, before: ObjectMeta, type: Reso
 }
 
 /** What no update can change: the members that the server sets. */
-function keptMetadata(given: ObjectMeta, before: ObjectMeta): Writable<ObjectMeta> {
-  const metadata: Writable<ObjectMeta> = { ...given };
+function keptMetadata(given: ObjectMeta, before: ObjectMeta): Own<ObjectMeta> {
+  const metadata = ownCopy(given);
   keep(metadata, before, 'uid');
   keep(metadata, before, 'resourceVersion');
   keep(metadata, before, 'generation');
   keep(metadata, before, 'creationTimestamp');
   if (isSet(before.deletionTimestamp)) metadata.deletionTimestamp = before.deletionTimestamp!;
   if (!isSet(metadata.deletionGracePeriodSeconds)) keep(metadata, before, 'deletionGracePeriodSeconds');
-  delete metadata.clusterName;
-  delete metadata.selfLink;
+  clear(metadata, 'clusterName');
+  clear(metadata, 'selfLink');
   return metadata;
 }
 
-function keep<K extends keyof ObjectMeta>(metadata: Writable<ObjectMeta>, before: ObjectMeta, member: K): void {
+function keep<K extends keyof ObjectMeta>(metadata: Own<ObjectMeta>, before: ObjectMeta, member: K): void {
   const value = before[member];
-  if (value === undefined) delete metadata[member];
+  if (value === undefined) clear(metadata, member);
   else (metadata as Record<K, unknown>)[member] = value;
 }
 
@@ -235,15 +264,16 @@ function statusMetadata(given: ObjectMeta, before: ObjectMeta, type: ResourceTyp
     return given.managedFields === undefined ? before : { ...before, managedFields: given.managedFields };
   }
   if (kept.length === 0) return given;
-  const metadata: Writable<ObjectMeta> = { ...given };
+  const metadata = ownCopy(given);
   for (const member of kept) keep(metadata, before, member);
   return metadata;
 }
 
-function withStatus(object: JsonObject, from: JsonObject): JsonObject {
-  if (object.status === from.status) return object;
-  const { status: _, ...rest } = object;
-  return from.status === undefined ? rest : { ...rest, status: from.status };
+/** `object`, which is changed, with the status of another. */
+function withStatus(object: Own<JsonObject>, from: JsonObject): JsonObject {
+  if (from.status !== undefined) object.status = from.status;
+  else if (object.status !== undefined) delete object.status;
+  return object;
 }
 
 function generationGrows(next: JsonObject, stored: JsonObject, type: ResourceType): boolean {
@@ -262,20 +292,10 @@ const GENERATION_PARTS: Readonly<Record<GenerationPart, (object: JsonObject) => 
   content: ({ metadata: _, status: __, kind: ___, apiVersion: ____, ...content }) => content,
 };
 
-/** Metadata without what `isUnchanged` does not compare, or compares by itself. */
-function comparable(metadata: ObjectMeta): ObjectMeta {
-  const { resourceVersion: _, managedFields: __, ...rest } = metadata;
-  return rest;
-}
-
 function sameOwnership(left: ObjectMeta['managedFields'] = [], right: ObjectMeta['managedFields'] = []): boolean {
   if (left === right) return true;
   if (left.length !== right.length) return false;
-  return left.every((entry, index) => {
-    const { time: _, ...mine } = entry;
-    const { time: __, ...theirs } = right[index]!;
-    return deepEqual(mine, theirs);
-  });
+  return left.every((entry, index) => deepEqualBut(entry, right[index]!, TIME));
 }
 
 function refused(status: Status): StatusError {

@@ -61,8 +61,10 @@ export function decodeJson(bytes: Uint8Array): unknown {
   } catch (error) {
     throw new BodyError(400, `the body is not valid JSON: ${messageOf(error)}`);
   }
-  if (MAY_HALVE_A_CHARACTER.test(text)) value = parseExact(wellFormed(JSON.stringify(value)));
-  if (MAY_NAME_PROTO.test(text)) rejectProtoKeys(value);
+  // Looked for by a search, which takes a tenth of what an expression does: most texts have neither.
+  const isEscaped = text.includes('\\u');
+  if (isEscaped && MAY_HALVE_A_CHARACTER.test(text)) value = parseExact(wellFormed(JSON.stringify(value)));
+  if (text.includes('__proto__') || (isEscaped && MAY_SPELL_PROTO.test(text))) rejectProtoKeys(value);
   return value;
 }
 
@@ -103,8 +105,8 @@ export function repeatedFields(bytes: Uint8Array): readonly string[] {
   return duplicateFields(text);
 }
 
-// The name itself, or an escape that could spell part of it.
-const MAY_NAME_PROTO = /__proto__|\\u00/;
+/** An escape that could be part of the name. */
+const MAY_SPELL_PROTO = /\\u00/;
 
 /** An escape that could be one half of a surrogate pair. */
 const MAY_HALVE_A_CHARACTER = /\\u[dD][89a-fA-F]/;

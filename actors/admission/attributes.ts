@@ -5,6 +5,7 @@ import type { User } from '../../api/authorization/attributes.ts';
 import type { EncodedTexts } from '../../api/codec/encoded-texts.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { asObject } from '../../api/object-fields.ts';
+import { ownCopy } from '../../api/own-copy.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { WriteFacts } from '../../api/strategy/strategy.ts';
 import type { SubresourceView } from '../../api/subresource-views.ts';
@@ -168,9 +169,11 @@ export class Attributes implements WriteFacts {
   ownSpec(): Record<string, unknown> {
     const { spec } = this.object;
     if (this.#ownSpec !== undefined && spec === this.#ownSpec) return this.#ownSpec;
-    const own = { ...asObject(spec) };
+    const own = ownCopy(asObject(spec)) as Record<string, unknown>;
+    const object = ownCopy(this.object);
+    object.spec = own;
     this.#ownSpec = own;
-    this.object = { ...this.object, spec: own };
+    this.object = object;
     return own;
   }
 

@@ -40,7 +40,7 @@ export class CommitTimes {
   }
 
   #seriesOf(draft: Draft): HistogramSeries {
-    const verb = 'delete' in draft ? 'delete' : draft.expect === EXPECT_ABSENT ? 'create' : 'update';
+    const verb = draft.put === undefined ? 'delete' : draft.expect === EXPECT_ABSENT ? 'create' : 'update';
     const ofVerb = this.#series[verb];
     const storageKey = storageKeyOf(draft.key);
     const known = ofVerb.get(storageKey);

@@ -20,14 +20,14 @@ export async function commitEach(
   let total = 0;
   for (const draft of drafts) {
     total += bytesOf(draft);
-    for (const other of draft.also ?? NO_DRAFTS) total += bytesOf(other);
+    for (const other of draft.also) total += bytesOf(other);
   }
   const payload = Buffer.allocUnsafe(total);
   let at = 0;
   const operationOf = (draft: Draft): Operation => {
-    const { key, expect } = draft;
-    if ('delete' in draft) return { key, expect, delete: true };
-    const { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration } = draft;
+    const { key, expect, put } = draft;
+    if (put === undefined) return { key, expect, delete: true };
+    const { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration } = put;
     payload.write(text, at, bytes, 'utf8');
     const valueOffset = at;
     at += bytes;
@@ -45,11 +45,12 @@ export async function commitEach(
   const transactions = drafts.map((draft): Transaction => {
     const { key, also, guards, isLast, isBehindFirst } = draft;
     const operations = [operationOf(draft)];
-    for (const other of also ?? NO_DRAFTS) operations.push(operationOf(other));
-    if (isLast !== true && guards === undefined && isBehindFirst !== true) return { operations };
+    for (const other of also) operations.push(operationOf(other));
+    if (!isLast && guards.length === 0 && !isBehindFirst) return { operations };
+    if (!isLast && !isBehindFirst) return { operations, guards };
     return {
       operations,
-      ...(guards && { guards }),
+      ...(guards.length > 0 && { guards }),
       ...(isLast && { thenRemoves: [key] }),
       ...(isBehindFirst && { isBehindFirst }),
     };
@@ -63,10 +64,8 @@ export async function commitEach(
   return results;
 }
 
-const NO_DRAFTS: readonly Draft[] = [];
-
-function bytesOf(draft: Draft): number {
-  return 'delete' in draft ? 0 : draft.bytes;
+function bytesOf({ put }: Draft): number {
+  return put === undefined ? 0 : put.bytes;
 }
 
 /** Commits one draft. */

@@ -63,8 +63,8 @@ export async function draftFor(
     const next = await converted(write, type, (forms) =>
       type.custom === undefined ? object : forms.stored(type, object),
     );
-    const put = next === object ? draftPutAsStored(type, next, revision, stored) : draftPut(type, next, revision);
-    return action === 'storeAndRemove' ? { ...put, isLast: true } : put;
+    const draft = next === object ? draftPutAsStored(type, next, revision, stored) : draftPut(type, next, revision);
+    return action === 'storeAndRemove' ? { ...draft, isLast: true } : draft;
   }
   const { allocation } = write.kinds.of(type);
   const removal = draftDelete(type, namespace, name, revision);

@@ -11,30 +11,40 @@ import { objectKey } from '../../storage/object-key.ts';
 import type { Guard } from '../store/protocol.ts';
 import { keyOf, type StoredObject } from './store-reader.ts';
 
-/** A put or a delete to be committed; the bytes of a put are not yet in a payload. */
-export type Draft = (
-  | {
-      readonly key: string;
-      readonly expect: number;
-      readonly text: string;
-      readonly bytes: number;
-      readonly revisionOffset: number;
-      readonly itemOffset: number;
-      readonly attributes: string;
-      /** Of the schema that the object has been brought into. */
-      readonly schemaGeneration: number;
-    }
-  | { readonly key: string; readonly expect: number; readonly delete: true }
-) & {
+/** What a key is to hold; its bytes are not yet in a payload. */
+export interface Put {
+  readonly text: string;
+  /** Its length as UTF-8. */
+  readonly bytes: number;
+  readonly revisionOffset: number;
+  readonly itemOffset: number;
+  readonly attributes: string;
+  /** Of the schema that the object has been brought into. */
+  readonly schemaGeneration: number;
+}
+
+/** A put or a removal to be committed. All are of one shape: each write goes by some. */
+export interface Draft {
+  readonly key: string;
+  readonly expect: number;
+  /** Undefined: the key is removed. */
+  readonly put: Put | undefined;
   /** What commits with it or not at all, in this order after it. */
-  readonly also?: readonly Draft[];
-  /** What is put is removed again under the next revision. */
-  readonly isLast?: boolean;
+  readonly also: readonly Draft[];
   /** Keys that must be as they were read for it to be committed. */
-  readonly guards?: readonly Guard[];
+  readonly guards: readonly Guard[];
+  /** What is put is removed again under the next revision. */
+  readonly isLast: boolean;
   /** Holds only if the first draft that is committed in the same message does. */
-  readonly isBehindFirst?: boolean;
-};
+  readonly isBehindFirst: boolean;
+}
+
+const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
+const NO_GUARDS: readonly Guard[] = Object.freeze([]);
+
+function plainDraft(key: string, expect: number, put: Put | undefined): Draft {
+  return { key, expect, put, also: NO_DRAFTS, guards: NO_GUARDS, isLast: false, isBehindFirst: false };
+}
 
 /** Of everything that no definition's schema is about. */
 const BUILT_IN = 1;
@@ -62,7 +72,7 @@ export function draftPut(
   const attributes = packAttributes(metadata.labels, selectableValues(object, type.storedFields));
   const schemaGeneration = type.custom?.definition.generation ?? BUILT_IN;
   const bytes = Buffer.byteLength(text);
-  return { key, expect, text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration };
+  return plainDraft(key, expect, { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration });
 }
 
 /** The same of an object that only its metadata tells from how it was stored: of a custom kind it is of the schema that it was of. */
@@ -72,13 +82,13 @@ export function draftPutAsStored(
   expect: number,
   { schemaGeneration }: Pick<StoredObject, 'schemaGeneration'>,
 ): Draft {
-  const put = draftPut(type, object, expect);
-  return type.custom === undefined ? put : { ...put, schemaGeneration };
+  const draft = draftPut(type, object, expect);
+  return type.custom === undefined ? draft : plainDraft(draft.key, expect, { ...draft.put!, schemaGeneration });
 }
 
 /** The removal of an object, if its key is as expected. */
 export function draftDelete(type: KnownType, namespace: string, name: string, expect: number): Draft {
-  return { key: keyOf(type, namespace, name), expect, delete: true };
+  return plainDraft(keyOf(type, namespace, name), expect, undefined);
 }
 
 /** A record of the server's own, which is no object of the API. */
@@ -91,18 +101,19 @@ export function draftRecord(
   const { text, revisionOffset, itemOffset } = encodeStored(record, 'internal/v1', 'Record');
   const key = objectKey(storageKey, '', name);
   const bytes = Buffer.byteLength(text);
-  return { key, expect, text, bytes, revisionOffset, itemOffset, attributes: '', schemaGeneration: BUILT_IN };
+  const put = { text, bytes, revisionOffset, itemOffset, attributes: '', schemaGeneration: BUILT_IN };
+  return plainDraft(key, expect, put);
 }
 
 /** The removal of a record of the server's own. */
 export function draftRemoval(storageKey: string, name: string, expect: number): Draft {
-  return { key: objectKey(storageKey, '', name), expect, delete: true };
+  return plainDraft(objectKey(storageKey, '', name), expect, undefined);
 }
 
 /** A draft that commits together with others beside those it has, and only under guards. */
 export function withAlso(draft: Draft, also: readonly Draft[], guards: readonly Guard[] = NO_GUARDS): Draft {
   if (also.length === 0 && guards.length === 0) return draft;
-  return { ...draft, also: draft.also === undefined ? also : [...draft.also, ...also], guards };
+  const { key, expect, put, isLast, isBehindFirst } = draft;
+  const together = draft.also.length === 0 ? also : [...draft.also, ...also];
+  return { key, expect, put, also: together, guards, isLast, isBehindFirst };
 }
-
-const NO_GUARDS: readonly Guard[] = [];

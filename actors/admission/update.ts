@@ -6,6 +6,7 @@ import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged } from '../../api/metadata.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
+import { ownCopy } from '../../api/own-copy.ts';
 import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
 import { readPatched } from '../../api/patch/patch-unfit.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -184,8 +185,11 @@ const NOTHING: readonly Draft[] = [];
 /** What is answered of an object that lies at a place. */
 function answerAt(attributes: Attributes, place: StoredObject['place'], object: JsonObject): WriteReply {
   if (attributes.asked.view === undefined) return withWarnings({ code: 200, place }, attributes.warnings);
-  const metadata = { ...metadataOf(object), resourceVersion: String(place.revision) };
-  return answerWith(attributes, { ...object, metadata });
+  const shown = ownCopy(object);
+  const metadata = ownCopy(metadataOf(object));
+  metadata.resourceVersion = String(place.revision);
+  shown.metadata = metadata;
+  return answerWith(attributes, shown);
 }
 
 /** What is answered of an object that is not stored like this. */

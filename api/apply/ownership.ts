@@ -3,7 +3,8 @@
 import { decode } from '../codec/decode.ts';
 import { deepEqual } from '../deep-equal.ts';
 import type { JsonObject } from '../json-value.ts';
-import { type ManagedFieldsEntry, metadataOf } from '../object-meta.ts';
+import { type ManagedFieldsEntry, metadataOf, type ObjectMeta } from '../object-meta.ts';
+import { ownCopy } from '../own-copy.ts';
 import { applyConflict, badRequest, type ManagerConflict } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 import { assertedFields } from './asserted-fields.ts';
@@ -200,8 +201,19 @@ export function applyConfiguration(
 export function withEntries(object: JsonObject, entries: Entries): JsonObject {
   const metadata = metadataOf(object);
   if (metadata.managedFields === entries) return object;
-  const { managedFields: _, ...rest } = metadata;
-  return { ...object, metadata: entries === undefined ? rest : { ...rest, managedFields: entries } };
+  const copy = ownCopy(object);
+  copy.metadata = metadataWith(metadata, entries);
+  return copy;
+}
+
+function metadataWith(metadata: ObjectMeta, entries: Entries): ObjectMeta {
+  if (entries === undefined) {
+    const { managedFields: _, ...rest } = metadata;
+    return rest;
+  }
+  const copy = ownCopy(metadata);
+  copy.managedFields = entries;
+  return copy;
 }
 
 function requireNoManagers(config: JsonObject): void {

@@ -10,7 +10,6 @@ const REVISION_SLOT = '"0"'.padEnd(REVISION_SLOT_BYTES);
 
 /** metadata members that stand before resourceVersion, in the order Kubernetes writes them. */
 const BEFORE_REVISION = ['name', 'generateName', 'namespace', 'selfLink', 'uid'] as const;
-const BEFORE_REVISION_SET: ReadonlySet<string> = new Set([...BEFORE_REVISION, 'resourceVersion']);
 /** The rest of metadata in Kubernetes' order; members not listed follow. */
 const AFTER_REVISION = [
   'generation',
@@ -24,7 +23,10 @@ const AFTER_REVISION = [
   'clusterName',
   'managedFields',
 ] as const;
-const AFTER_REVISION_SET: ReadonlySet<string> = new Set(AFTER_REVISION);
+/** Where each stands. */
+const RANKS: ReadonlyMap<string, number> = new Map(
+  [...BEFORE_REVISION, 'resourceVersion', ...AFTER_REVISION].map((member, rank) => [member, rank]),
+);
 
 export interface EncodedObject {
   readonly text: string;
@@ -53,20 +55,11 @@ export function encodeStored(
   managedFieldsText = '',
   texts?: EncodedTexts,
 ): EncodedObject {
-  const typeMeta = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
-  const metadata = object.metadata;
-  let before = `${typeMeta}"metadata":{`;
-  for (const member of BEFORE_REVISION) {
-    const value = metadata[member];
-    if (value !== undefined && value !== '') before += `"${member}":${JSON.stringify(value)},`;
-  }
-  before += '"resourceVersion":';
-  let text = before + REVISION_SLOT;
-  for (const member of AFTER_REVISION) text += encodeMember(member, metadata[member], texts);
-  for (const member of Object.keys(metadata)) {
-    if (!AFTER_REVISION_SET.has(member) && !BEFORE_REVISION_SET.has(member))
-      text += encodeMember(member, metadata[member], texts);
-  }
+  const { metadata } = object;
+  const typeMeta = typeMetaText(apiVersion, kind);
+  const { before, after } =
+    (texts === undefined ? wholeMetadata(metadata) : undefined) ?? orderedMetadata(metadata, texts);
+  let text = `${typeMeta.text}"metadata":${before}${REVISION_SLOT}${after}`;
   text += managedFieldsText === '' ? '}' : `,"managedFields":${managedFieldsText}}`;
   for (const member of Object.keys(object)) {
     if (member !== 'kind' && member !== 'apiVersion' && member !== 'metadata')
@@ -74,7 +67,85 @@ export function encodeStored(
   }
   text += '}';
   // Names are ASCII for nearly every type, but not for all: offsets count bytes.
-  return { text, revisionOffset: utf8Length(before), itemOffset: utf8Length(typeMeta) };
+  return { text, revisionOffset: typeMeta.bytes + METADATA_BYTES + utf8Length(before), itemOffset: typeMeta.bytes };
+}
+
+const METADATA_BYTES = '"metadata":'.length;
+
+/** The JSON of metadata before the slot and after it, without the brace at its end. */
+interface MetadataText {
+  readonly before: string;
+  readonly after: string;
+}
+
+const REVISION_MEMBER = '"resourceVersion":';
+const UID_MEMBER = '"uid":';
+
+/**
+ * The text of metadata that is in order already, made in one go; undefined where it is not, or has no uid. The members looked for
+ * are the first that are spelled so: what stands before them are texts, in which quotes are escaped.
+ */
+function wholeMetadata(metadata: EncodableObject['metadata']): MetadataText | undefined {
+  if (typeof metadata.uid !== 'string' || !isOrdered(metadata)) return undefined;
+  const text = JSON.stringify(metadata);
+  const { resourceVersion } = metadata;
+  if (typeof resourceVersion === 'string') {
+    const at = text.indexOf(REVISION_MEMBER) + REVISION_MEMBER.length;
+    const end = at + JSON.stringify(resourceVersion).length;
+    return { before: text.slice(0, at), after: text.slice(end, -1) };
+  }
+  if (resourceVersion !== undefined) return undefined;
+  const end = text.indexOf(UID_MEMBER) + UID_MEMBER.length + JSON.stringify(metadata.uid).length;
+  return { before: `${text.slice(0, end)},${REVISION_MEMBER}`, after: text.slice(end, -1) };
+}
+
+/** True where every member has a value and stands where Kubernetes writes it. */
+function isOrdered(metadata: EncodableObject['metadata']): boolean {
+  let last = -1;
+  for (const member in metadata) {
+    const rank = RANKS.get(member);
+    if (rank === undefined || rank <= last) return false;
+    const value = metadata[member];
+    if (value === undefined || value === '') return false;
+    last = rank;
+  }
+  return true;
+}
+
+function orderedMetadata(metadata: EncodableObject['metadata'], texts: EncodedTexts | undefined): MetadataText {
+  let before = '{';
+  for (const member of BEFORE_REVISION) {
+    const value = metadata[member];
+    if (value !== undefined && value !== '') before += `"${member}":${JSON.stringify(value)},`;
+  }
+  before += REVISION_MEMBER;
+  let after = '';
+  for (const member of AFTER_REVISION) after += encodeMember(member, metadata[member], texts);
+  for (const member of Object.keys(metadata)) {
+    if (!RANKS.has(member)) after += encodeMember(member, metadata[member], texts);
+  }
+  return { before, after };
+}
+
+interface TypeMetaText {
+  /** What an object of the type begins with, up to its metadata. */
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/** Those of definitions come and go. */
+const KINDS_MAX = 1_000;
+/** By kind, of the version that was asked for last. */
+const typeMetaTexts = new Map<string, TypeMetaText & { readonly apiVersion: string }>();
+
+function typeMetaText(apiVersion: string, kind: string): TypeMetaText {
+  const known = typeMetaTexts.get(kind);
+  if (known?.apiVersion === apiVersion) return known;
+  const text = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
+  const made = { apiVersion, text, bytes: utf8Length(text) };
+  if (known === undefined && typeMetaTexts.size >= KINDS_MAX) typeMetaTexts.clear();
+  typeMetaTexts.set(kind, made);
+  return made;
 }
 
 function encodeMember(member: string, value: unknown, texts: EncodedTexts | undefined): string {

@@ -28,7 +28,10 @@ export interface WriteFacts {
 export interface Strategy {
   /** What a client's object stands for: its shorthands written out, what it may not say taken out. Defaults follow. */
   readonly meant?: (object: JsonObject, facts: WriteFacts) => JsonObject;
-  /** What the server adds to a new object, complete and named. Its creator does not own it. */
+  /**
+   * What the server adds to a new object, complete and named. Its creator does not own it. The object, its metadata and the status
+   * that its kind begins with are the write's own: they may be changed in place.
+   */
   readonly onCreate?: (object: JsonObject, facts: WriteFacts) => JsonObject;
   /** What an update may change, of an object that has its defaults. */
   readonly onUpdate?: (object: JsonObject, old: JsonObject, facts: WriteFacts) => JsonObject;

@@ -1,12 +1,14 @@
 // Pods: what their creation adds, and how long they may take to end.
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import type { Own } from '../../own-copy.ts';
 import { qosClassOf } from '../../pods/quality-of-service.ts';
 import { withSeccompInStep } from '../../pods/seccomp.ts';
 import type { Strategy, WriteFacts } from '../strategy.ts';
 
 function begun(pod: JsonObject, { dialect }: WriteFacts): JsonObject {
   const inStep = withSeccompInStep(pod, dialect);
-  return { ...inStep, status: { ...(inStep.status as JsonObject | undefined), qosClass: qosClassOf(inStep) } };
+  (inStep.status as Own<JsonObject>).qosClass = qosClassOf(inStep);
+  return inStep;
 }
 
 /** Facts: option, else the pod's own period, else 0; 0 when it is bound to no node or has ended. */

@@ -1,6 +1,6 @@
 // Under which generation of its definition a custom object is written.
 import test from 'ava';
-import { draftPut, draftPutAsStored } from '../../../actors/admission/draft.ts';
+import { type Draft, draftPut, draftPutAsStored } from '../../../actors/admission/draft.ts';
 import { readDefinition } from '../../../api/custom/definition.ts';
 import { knownTypesOf } from '../../../api/custom/known-types.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
@@ -23,7 +23,7 @@ test('a custom object is written under the generation of today, and under its ow
   const words = { prefix: 'x-orch-', metadata: SCHEMA.type('meta/v1.ObjectMeta') };
   const [type] = knownTypesOf(readDefinition(DEFINITION, 7), words);
   const object = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'n', namespace: 'd' } };
-  const generationOf = (draft: object): unknown => (draft as { schemaGeneration?: number }).schemaGeneration;
+  const generationOf = (draft: Draft): unknown => draft.put?.schemaGeneration;
 
   t.is(generationOf(draftPut(type!, object, 9)), TODAY);
   t.is(generationOf(draftPutAsStored(type!, object, 9, { schemaGeneration: TODAY - 1 })), TODAY - 1);

@@ -4,7 +4,7 @@
 import { StatusError } from '../../../../api/status/status.ts';
 import type { TransactionResult } from '../../../store/protocol.ts';
 import { type CommitContext, commitEach } from '../../commit.ts';
-import type { Draft } from '../../draft.ts';
+import { type Draft, withAlso } from '../../draft.ts';
 
 /** Bounds of one message, with which it has room in one batch of every store: what is behind the first goes with it or not at all. */
 const WRITES_MAX = 100;
@@ -94,7 +94,7 @@ function taken<W>(line: Waiting<W>[]): readonly Waiting<W>[] {
   let bytes = 0;
   let count = 0;
   for (const { draft } of line) {
-    bytes += 'bytes' in draft ? draft.bytes : 0;
+    bytes += draft.put?.bytes ?? 0;
     if (count > 0 && (count >= WRITES_MAX || bytes > BYTES_MAX)) break;
     count++;
   }
@@ -126,7 +126,7 @@ async function commitInSteps<W>(
     const [result] = await commitEach(write, [quota]);
     if (result?.ok !== true) return [result!];
   }
-  return commitEach(write, [{ ...draft, also: [...(draft.also ?? []), ...quotas.slice(-1)] }]);
+  return commitEach(write, [withAlso(draft, quotas.slice(-1), draft.guards)]);
 }
 
 /** The results of the writes, in their order. */
@@ -142,8 +142,8 @@ async function commitBehind<W>(
     );
   const [head, ...others] = quotas as readonly [Draft, ...Draft[]];
   // One alone is committed with what it uses, or not at all.
-  if (group.length === 1) return commitEach(write, [{ ...draft, also: [...(draft.also ?? []), ...quotas] }]);
+  if (group.length === 1) return commitEach(write, [withAlso(draft, quotas, draft.guards)]);
   const behind = group.map(({ draft: each }): Draft => ({ ...each, isBehindFirst: true }));
-  const [, ...results] = await commitEach(write, [{ ...head, also: others }, ...behind]);
+  const [, ...results] = await commitEach(write, [withAlso(head, others), ...behind]);
   return results;
 }

@@ -1,0 +1,13 @@
+// Copies of objects whose members nobody can list, to be changed. Pure.
+
+/** An object whose members may be set. */
+export type Own<T> = { -readonly [K in keyof T]: T[K] };
+
+/**
+ * A copy of an object, not of what its members hold. Members are set on it afterwards: `{ ...object, member }` takes V8 two to seven
+ * times as long. For the same reason it is one function: where copies of one shape are made V8 makes them fast, of a hidden class
+ * that none follows from, and each member that is added then makes a new class, which no cache of the code that reads it knows.
+ */
+export function ownCopy<T extends object>(object: T): Own<T> {
+  return { ...object };
+}
