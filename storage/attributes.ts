@@ -28,7 +28,8 @@ export function packAttributes(
   }
   if (fields.length === 0 && labelCount === 0) return '';
   let packed = `${labelCount}${labelText}`;
-  for (const field of fields) packed += SEPARATOR + field.replaceAll(SEPARATOR, REPLACEMENT);
+  for (const field of fields)
+    packed += SEPARATOR + (field.includes(SEPARATOR) ? field.replaceAll(SEPARATOR, REPLACEMENT) : field);
   return packed;
 }
 

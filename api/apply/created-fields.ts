@@ -4,10 +4,11 @@ import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { keyStep, memberStep, valueStep } from './field-path.ts';
 import { FIELD_LEVELS_MAX } from './field-set.ts';
-import type { Member, OwnershipRule } from './ownership-rule.ts';
+import type { ListKey, Member, OwnershipRule } from './ownership-rule.ts';
 
 /** The field set of an object as JSON text, `{}` when it asserts nothing. */
 export function createdFieldsText(object: JsonObject, rule: OwnershipRule): string {
+  top = 0;
   const text =
     rule.kind === 'struct'
       ? structText(object, rule, true, FIELD_LEVELS_MAX - 1)
@@ -48,17 +49,37 @@ function belowText(value: unknown, rule: OwnershipRule, isAlways: boolean, level
   }
 }
 
+/** Ranks of the members met so far, of every struct that is being read: what a type could have is several times what objects have. */
+const ranks: number[] = [];
+let top = 0;
+
 /** @param isAlways the empty object has this struct as well. */
 function structText(object: JsonObject, rule: OwnershipRule, isAlways: boolean, levelsLeft: number): string {
+  const base = top;
+  const { ownedRanks, ownedMembers } = rule;
+  for (const name in object) {
+    const rank = ownedRanks.get(name);
+    if (rank !== undefined && object[name] !== undefined) placeInOrder(rank, base);
+  }
+  const end = top;
   let text = '';
-  for (const member of rule.ownedMembers) {
+  for (let at = base; at < end; at++) {
+    const member = ownedMembers[ranks[at]!]!;
     const value = object[member.name];
-    if (value === undefined) continue;
     const below =
       isAlways && member.isAlways ? changedText(value, member, levelsLeft) : nodeText(value, member.rule, levelsLeft);
     if (below !== '') text += text === '' ? member.prefix + below : `,${member.prefix}${below}`;
   }
+  top = base;
   return text;
+}
+
+/** Behind the smaller ones of its struct, which are few. */
+function placeInOrder(rank: number, base: number): void {
+  let at = top;
+  for (; at > base && ranks[at - 1]! > rank; at--) ranks[at] = ranks[at - 1]!;
+  ranks[at] = rank;
+  top += 1;
 }
 
 function membersText(object: JsonObject, rule: OwnershipRule, levelsLeft: number): string {
@@ -71,9 +92,41 @@ function membersText(object: JsonObject, rule: OwnershipRule, levelsLeft: number
     const below = member?.stays
       ? changedText(value, member, levelsLeft)
       : nodeText(value, rule.below(name)!, levelsLeft);
-    if (below !== '') text += `${text === '' ? '' : ','}${JSON.stringify(memberStep(name))}:${below}`;
+    if (below !== '') text += `${text === '' ? '' : ','}${quotedMembers.of(name, memberStep)}:${below}`;
   }
   return text;
+}
+
+/** Names that no type says, such as labels and those of containers: most come again and again. */
+const NAMES_MAX = 2_000;
+const NAME_LENGTH_MAX = 64;
+
+/** Steps as JSON, by the name that they are made of. */
+class QuotedSteps {
+  readonly #steps = new Map<string, string>();
+
+  of(name: string, stepOf: (name: string) => string): string {
+    const known = this.#steps.get(name);
+    if (known !== undefined) return known;
+    const quoted = JSON.stringify(stepOf(name));
+    if (name.length > NAME_LENGTH_MAX) return quoted;
+    if (this.#steps.size >= NAMES_MAX) this.#steps.clear();
+    this.#steps.set(name, quoted);
+    return quoted;
+  }
+}
+
+const quotedMembers = new QuotedSteps();
+/** Of lists whose elements are told apart by a member `name` alone, which most are. */
+const quotedNames = new QuotedSteps();
+const nameStep = (name: string): string => `k:{"name":${JSON.stringify(name)}}`;
+
+/** The step to an element of a list with keys, as JSON; undefined where it has none. */
+function quotedKey(element: unknown, keys: readonly ListKey[]): string | undefined {
+  if (keys.length === 1 && keys[0]!.name === 'name' && isJsonObject(element) && typeof element.name === 'string')
+    return quotedNames.of(element.name, nameStep);
+  const step = keyStep(element, keys);
+  return step === undefined ? undefined : JSON.stringify(step);
 }
 
 function namesInOrder(object: JsonObject): readonly string[] {
@@ -97,8 +150,8 @@ function setText(list: readonly unknown[]): string | undefined {
 
 function keyedText(list: readonly unknown[], rule: OwnershipRule, levelsLeft: number): string | undefined {
   if (list.length === 1) {
-    const step = keyStep(list[0], rule.keys);
-    return step === undefined ? undefined : `${JSON.stringify(step)}:${nodeText(list[0], rule.element, levelsLeft)}`;
+    const step = quotedKey(list[0], rule.keys);
+    return step === undefined ? undefined : `${step}:${nodeText(list[0], rule.element, levelsLeft)}`;
   }
   const nodes = new Map<string, string>();
   for (const element of list) {

@@ -47,6 +47,7 @@ export class OwnershipRule {
   readonly #members: () => ReadonlyMap<string, Member>;
   #read: ReadonlyMap<string, Member> | undefined;
   #list: readonly Member[] | undefined;
+  #ranks: ReadonlyMap<string, number> | undefined;
 
   constructor(
     kind: RuleKind,
@@ -70,6 +71,12 @@ export class OwnershipRule {
   get ownedMembers(): readonly Member[] {
     this.#list ??= [...this.members.values()].filter(({ isOwned }) => isOwned);
     return this.#list;
+  }
+
+  /** Where each of `ownedMembers` stands there. */
+  get ownedRanks(): ReadonlyMap<string, number> {
+    this.#ranks ??= new Map(this.ownedMembers.map(({ name }, rank) => [name, rank]));
+    return this.#ranks;
   }
 
   /** The rule of list elements and map values. */

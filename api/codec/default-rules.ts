@@ -43,11 +43,19 @@ function copyMissing(target: JsonObject, name: string, source: unknown): void {
 const imagePullPolicy: DefaultRule = (container) => {
   if (isSet(container.imagePullPolicy)) return;
   const image = typeof container.image === 'string' ? container.image : '';
-  const [name, digest] = image.split('@', 2) as [string, string?];
-  const tag = /:([^:/]*)$/.exec(name)?.[1];
-  const isLatest = tag === 'latest' || (image !== '' && tag === undefined && digest === undefined);
-  container.imagePullPolicy = isLatest ? 'Always' : 'IfNotPresent';
+  container.imagePullPolicy = isLatest(image) ? 'Always' : 'IfNotPresent';
 };
+
+/** `host:port/name:tag@digest`: of that tag, or of none and no digest. */
+function isLatest(image: string): boolean {
+  const at = image.indexOf('@');
+  const name = at < 0 ? image : image.slice(0, at);
+  const colon = name.lastIndexOf(':');
+  const hasTag = colon > name.lastIndexOf('/');
+  return hasTag ? name.endsWith(LATEST) && colon === name.length - LATEST.length : image !== '' && at < 0;
+}
+
+const LATEST = ':latest';
 
 const rollingUpdate =
   (maxUnavailable: string | number, maxSurge: string | number): DefaultRule =>
