@@ -85,10 +85,7 @@ function isBare(value: unknown): boolean {
 
 function compareMembers(found: Found, before: JsonObject, after: JsonObject, rule: OwnershipRule): void {
   if (rule.kind === 'struct') {
-    for (const member of rule.ownedMembers) {
-      const { name } = member;
-      found.compare(member.step, before[name], after[name], member.rule);
-    }
+    compareOwned(found, before, after, rule);
     return;
   }
   const { members } = rule;
@@ -101,6 +98,19 @@ function compareMembers(found: Found, before: JsonObject, after: JsonObject, rul
   for (const name in before) {
     if (Object.hasOwn(after, name) || members.get(name)?.isOwned === false) continue;
     found.compare(memberStep(name), before[name], undefined, rule.below(name)!);
+  }
+}
+
+/** By what the objects have: the type could have several times as many members. */
+function compareOwned(found: Found, before: JsonObject, after: JsonObject, { members }: OwnershipRule): void {
+  for (const name in after) {
+    const member = members.get(name);
+    if (member?.isOwned) found.compare(member.step, before[name], after[name], member.rule);
+  }
+  for (const name in before) {
+    const member = members.get(name);
+    if (member?.isOwned && !Object.hasOwn(after, name))
+      found.compare(member.step, before[name], undefined, member.rule);
   }
 }
 

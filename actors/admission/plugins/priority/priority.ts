@@ -92,13 +92,12 @@ class Priority implements AdmissionPlugin {
 function keepPriority(attributes: Attributes): void {
   const spec = partAt(attributes.object, 'spec');
   const old = partAt(attributes.old ?? {}, 'spec');
-  const kept = { ...missing(spec, old, 'priority'), ...missing(spec, old, 'preemptionPolicy') };
-  if (Object.keys(kept).length > 0) attributes.object = { ...attributes.object, spec: { ...spec, ...kept } };
+  for (const member of KEPT) {
+    if (spec[member] === undefined && old[member] !== undefined) attributes.ownSpec()[member] = old[member];
+  }
 }
 
-function missing(spec: JsonObject, old: JsonObject, member: string): JsonObject {
-  return spec[member] === undefined && old[member] !== undefined ? { [member]: old[member] } : {};
-}
+const KEPT = ['priority', 'preemptionPolicy'] as const;
 
 export const priority: AdmissionPluginKind = {
   name: 'Priority',
