@@ -1,6 +1,5 @@
 // Priority: a pod's priority is the number of its class, which is there; one class at most is the default of all.
 
-import type { JsonObject } from '../../../../api/json-value.ts';
 import { asText, booleanAt, numberAt, partAt, textAt } from '../../../../api/object-fields.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
 import type { Attributes } from '../../attributes.ts';
