@@ -4,6 +4,7 @@
 import { REVISION_SLOT_BYTES } from '../api/codec/stored-object.ts';
 
 const OPENING = Buffer.from(',"managedFields":[');
+export const OPENING_BYTES = OPENING.length;
 /** Of labels and annotations before it. */
 const WALKED_BYTES_MAX = 4096;
 
@@ -23,11 +24,24 @@ const LETTER_Z = 0x7a;
  */
 export function followedText(bytes: Buffer, start: number, length: number, slot: number): string {
   const end = start + length;
-  const from = start + slot + REVISION_SLOT_BYTES;
-  const opening = from + bytes.subarray(from, end).indexOf(OPENING);
-  const closed = isInMetadata(bytes, from, opening) ? endOfList(bytes, opening + OPENING.length, end) : -1;
-  if (closed < 0) return bytes.toString('utf8', start, end);
-  return bytes.toString('utf8', start, opening) + bytes.toString('utf8', closed, end);
+  const range = managedFieldsRange(bytes, start, length, slot);
+  if (range === undefined) return bytes.toString('utf8', start, end);
+  return bytes.toString('utf8', start, range.from) + bytes.toString('utf8', range.to, end);
+}
+
+/** Where managedFields begin, with the comma before them, and where they are over; undefined as above. */
+export function managedFieldsRange(
+  bytes: Buffer,
+  start: number,
+  length: number,
+  slot: number,
+): { readonly from: number; readonly to: number } | undefined {
+  const end = start + length;
+  const behind = start + slot + REVISION_SLOT_BYTES;
+  const from = behind + bytes.subarray(behind, end).indexOf(OPENING);
+  if (!isInMetadata(bytes, behind, from)) return undefined;
+  const to = endOfList(bytes, from + OPENING.length, end);
+  return to < 0 ? undefined : { from, to };
 }
 
 /** Whether metadata, in which `from` is, is still open at `to`: labels and annotations are walked over. */

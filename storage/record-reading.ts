@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib';
 import type { JsonObject } from '../api/json-value.ts';
 import { liveDigestOf } from './event-log.ts';
 import { followedText } from './followed-text.ts';
+import { ownedObject } from './owned-object.ts';
 import {
   bodyView,
   itemOffset,
@@ -16,11 +17,21 @@ import {
   valueStart,
   valueView,
 } from './slab-record.ts';
-import { decodeStored } from './stored-json.ts';
+import { countDecoded, decodeStored } from './stored-json.ts';
 
 /** The object, as it is stored. */
 export function decodeRecord(slab: Slab, offset: number): JsonObject {
   return decodeStored(valueView(slab, offset));
+}
+
+/** The same for who writes the object again: its field sets are shared with others, and frozen. */
+export function decodeOwned(slab: Slab, offset: number): JsonObject {
+  const { bytes } = slab;
+  const start = valueStart(slab, offset);
+  const object = ownedObject(bytes, start, valueLength(slab, offset), revisionOffset(slab, offset));
+  if (object === undefined) return decodeRecord(slab, offset);
+  countDecoded();
+  return object;
 }
 
 /** What `parse` makes of the object's JSON, which is without managedFields where those can be told without parsing. */

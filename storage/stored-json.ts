@@ -8,8 +8,13 @@ let decoded = 0;
 
 /** The object (or list) that stored bytes are the JSON of. */
 export function decodeStored(bytes: Buffer): JsonObject {
-  decoded++;
+  countDecoded();
   return parseExact(bytes.toString('utf8')) as JsonObject;
+}
+
+/** Counts an object that was decoded elsewhere. */
+export function countDecoded(): void {
+  decoded++;
 }
 
 /** How many objects this thread has decoded. */

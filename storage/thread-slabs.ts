@@ -4,7 +4,7 @@
 
 import type { JsonObject } from '../api/json-value.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { decodeRecord } from './record-reading.ts';
+import { decodeOwned, decodeRecord } from './record-reading.ts';
 import { mapSlab, recordRevision, type Slab } from './slab-record.ts';
 
 /** Slabs by number, with their memory. */
@@ -133,6 +133,11 @@ export class ThreadSlabs {
    */
   decode(place: SlabPlace): JsonObject {
     return decodeRecord(this.slab(place), place.offset);
+  }
+
+  /** The same for who writes it again (`decodeOwned` of record-reading.ts). */
+  decodeOwned(place: SlabPlace): JsonObject {
+    return decodeOwned(this.slab(place), place.offset);
   }
 
   /**

@@ -91,7 +91,7 @@ function storedAt(reader: StoreReader, place: PublishedPlace | null): StoredObje
 
 /** Parses the object a record holds. Call it in the turn that was told the place. */
 export function decodePlace(reader: StoreReader, place: PublishedPlace): JsonObject {
-  return reader.slabs.decode(place);
+  return reader.slabs.decodeOwned(place);
 }
 
 /** The store's key of an object. */

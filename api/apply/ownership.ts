@@ -129,9 +129,10 @@ export function entriesOfUpdate(
   );
   const fields = difference(union(former?.fields ?? NO_FIELDS, taken), removed);
   if (isEmpty(fields)) return entriesOf(others);
+  // The same set and not one like it: its JSON is known.
   const isKept = former !== undefined && sameFields(former.fields, fields);
-  const time = isKept ? former.time : writer.nowIso;
-  return entriesOf(withinLimit([...others, { ...self, fields, time }]));
+  const own = isKept ? { ...self, fields: former.fields, time: former.time } : { ...self, fields };
+  return entriesOf(withinLimit([...others, own]));
 }
 
 /** An apply: who applies what, and how. */

@@ -3,6 +3,7 @@
 // copied.
 
 import type { EncodedTexts } from './encoded-texts.ts';
+import { textOfFields } from './known-fields.ts';
 
 /** Width of the resourceVersion slot: the 16 digits of 2^53 in quotes. */
 export const REVISION_SLOT_BYTES = 18;
@@ -86,6 +87,8 @@ const UID_MEMBER = '"uid":';
  * are the first that are spelled so: what stands before them are texts, in which quotes are escaped.
  */
 function wholeMetadata(metadata: EncodableObject['metadata']): MetadataText | undefined {
+  // Their text may be known, and is put together from that.
+  if (metadata.managedFields !== undefined) return undefined;
   if (typeof metadata.uid !== 'string' || !isOrdered(metadata)) return undefined;
   const text = JSON.stringify(metadata);
   const { resourceVersion } = metadata;
@@ -112,6 +115,22 @@ function isOrdered(metadata: EncodableObject['metadata']): boolean {
   return true;
 }
 
+/** Its own metadata has them last, and most of them are known. */
+function managedFieldsText(entries: unknown): string {
+  if (!Array.isArray(entries)) return JSON.stringify(entries);
+  let text = '';
+  for (const entry of entries as readonly unknown[]) text += `${text === '' ? '' : ','}${entryText(entry)}`;
+  return `[${text}]`;
+}
+
+function entryText(entry: unknown): string {
+  const { fieldsV1, ...head } = (entry ?? {}) as { readonly fieldsV1?: unknown };
+  const known = typeof fieldsV1 === 'object' && fieldsV1 !== null ? textOfFields(fieldsV1) : undefined;
+  if (known === undefined) return JSON.stringify(entry);
+  const text = JSON.stringify(head);
+  return `${text.slice(0, -1)}${text === '{}' ? '' : ','}"fieldsV1":${known}}`;
+}
+
 function orderedMetadata(metadata: EncodableObject['metadata'], texts: EncodedTexts | undefined): MetadataText {
   let before = '{';
   for (const member of BEFORE_REVISION) {
@@ -120,7 +139,12 @@ function orderedMetadata(metadata: EncodableObject['metadata'], texts: EncodedTe
   }
   before += REVISION_MEMBER;
   let after = '';
-  for (const member of AFTER_REVISION) after += encodeMember(member, metadata[member], texts);
+  for (const member of AFTER_REVISION) {
+    const value = metadata[member];
+    if (member === 'managedFields' && value !== undefined && texts === undefined)
+      after += `,"managedFields":${managedFieldsText(value)}`;
+    else after += encodeMember(member, value, texts);
+  }
   for (const member of Object.keys(metadata)) {
     if (!RANKS.has(member)) after += encodeMember(member, metadata[member], texts);
   }
