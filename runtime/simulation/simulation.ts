@@ -1,10 +1,13 @@
 // Everything an actor takes from its environment, virtual and decided by one seed. Give `environment` and `delivery` to
 // startInProcess, then move time.
+import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../environment.ts';
 import { MemoryDisk } from './memory-disk.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { StepDelivery } from './step-delivery.ts';
 import { VirtualTime } from './virtual-time.ts';
+
+const realMoment = (): Promise<void> => setTimeout(1);
 
 export interface Simulation {
   readonly environment: Environment;
@@ -25,7 +28,13 @@ export function createSimulation(seed: number): Simulation {
   return { environment: { clock: time, timers: time, random, disk }, time, disk, random, delivery };
 }
 
-/** Awaits `work` while time passes, in steps of `stepMs`, for at most `limitMs`. Rejects when it is not done by then. */
+/** Steps after which something real may be waited for, such as a module that is read from a disk. */
+const STEPS_UNTIL_REAL = 20;
+
+/**
+ * Awaits `work` while time passes, in steps of `stepMs`, for at most `limitMs`. Rejects when it is not done by then. Work that takes
+ * many steps has a little real time as well: a minute of virtual time is over before a busy disk has answered.
+ */
 export async function whileTimePasses<T>(
   time: VirtualTime,
   work: Promise<T>,
@@ -38,7 +47,8 @@ export async function whileTimePasses<T>(
   });
   done.catch(() => {}); // Returned below.
   await time.runUntilIdle();
-  for (let passedMs = 0; !settled; passedMs += stepMs) {
+  for (let passedMs = 0, steps = 1; !settled; passedMs += stepMs, steps++) {
+    if (steps % STEPS_UNTIL_REAL === 0) await realMoment();
     if (passedMs >= limitMs) throw new Error(`not done after ${limitMs} ms of virtual time`);
     await time.advance(stepMs);
   }
