@@ -65,9 +65,13 @@ function structText(object: JsonObject, rule: OwnershipRule, isAlways: boolean, 
   let text = '';
   for (let at = base; at < end; at++) {
     const member = ownedMembers[ranks[at]!]!;
+    const hasZero = isAlways && member.isAlways;
+    if (!hasZero && member.rule.kind === 'leaf') {
+      text += text === '' ? member.leaf : member.nextLeaf;
+      continue;
+    }
     const value = object[member.name];
-    const below =
-      isAlways && member.isAlways ? changedText(value, member, levelsLeft) : nodeText(value, member.rule, levelsLeft);
+    const below = hasZero ? changedText(value, member, levelsLeft) : nodeText(value, member.rule, levelsLeft);
     if (below !== '') text += text === '' ? member.prefix + below : `,${member.prefix}${below}`;
   }
   top = base;
@@ -153,14 +157,31 @@ function keyedText(list: readonly unknown[], rule: OwnershipRule, levelsLeft: nu
     const step = quotedKey(list[0], rule.keys);
     return step === undefined ? undefined : `${step}:${nodeText(list[0], rule.element, levelsLeft)}`;
   }
-  const nodes = new Map<string, string>();
+  const steps: Step[] = [];
+  let isOrdered = true;
   for (const element of list) {
     const step = keyStep(element, rule.keys);
     if (step === undefined) return undefined;
-    nodes.set(step, nodes.has(step) ? '{}' : nodeText(element, rule.element, levelsLeft));
+    if (steps.length > 0 && step < steps[steps.length - 1]!.step) isOrdered = false;
+    steps.push({ step, element });
   }
-  return [...nodes.keys()]
-    .sort()
-    .map((step) => `${JSON.stringify(step)}:${nodes.get(step)}`)
-    .join(',');
+  if (!isOrdered) steps.sort(byStep);
+  let text = '';
+  for (let at = 0; at < steps.length; at++) {
+    const { step, element } = steps[at]!;
+    if (steps[at - 1]?.step === step) continue;
+    // Elements that cannot be told apart are owned together.
+    const node = steps[at + 1]?.step === step ? '{}' : nodeText(element, rule.element, levelsLeft);
+    text += `${text === '' ? '' : ','}${JSON.stringify(step)}:${node}`;
+  }
+  return text;
+}
+
+interface Step {
+  readonly step: string;
+  readonly element: unknown;
+}
+
+function byStep(left: Step, right: Step): number {
+  return left.step < right.step ? -1 : left.step > right.step ? 1 : 0;
 }

@@ -26,6 +26,9 @@ export interface Member {
   readonly step: string;
   /** `"f:<name>":`, as in JSON. */
   readonly prefix: string;
+  /** `"f:<name>":{}`: how it is said of a member that is owned as a whole; and behind another. */
+  readonly leaf: string;
+  readonly nextLeaf: string;
   readonly rule: OwnershipRule;
   /** An object of the type has it even when nothing was given. */
   readonly isAlways: boolean;
@@ -252,7 +255,9 @@ function listKeys(field: FieldSchema): readonly ListKey[] | undefined {
 export function plain(name: string): Member {
   const step = `f:${name}`;
   const prefix = `${JSON.stringify(step)}:`;
-  return { name, step, prefix, rule: LEAF_RULE, isAlways: false, zero: null, isOwned: true, stays: false };
+  const leaf = `${prefix}{}`;
+  const texts = { name, step, prefix, leaf, nextLeaf: `,${leaf}` };
+  return { ...texts, rule: LEAF_RULE, isAlways: false, zero: null, isOwned: true, stays: false };
 }
 
 function unowned(name: string): Member {
