@@ -36,13 +36,17 @@ const DECODERS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
  * property named `__proto__`, so that copying it cannot change a prototype.
  */
 export function decodeBody(bytes: Uint8Array, contentType: string, elsewhere: readonly string[] = []): unknown {
-  const type = contentType.trim() === '' ? '' : parseMediaType(contentType).type || contentType;
+  const type = Object.hasOwn(DECODERS, contentType) ? contentType : bareType(contentType);
   const decode = Object.hasOwn(DECODERS, type) ? DECODERS[type] : undefined;
   if (decode === undefined) {
     const known = [...Object.keys(DECODERS).filter((name) => name !== ''), ...elsewhere];
     throw new BodyError(415, `the body's media type ${JSON.stringify(type)} is not one of: ${known.join(', ')}`);
   }
   return decode(bytes);
+}
+
+function bareType(contentType: string): string {
+  return contentType.trim() === '' ? '' : parseMediaType(contentType).type || contentType;
 }
 
 /**

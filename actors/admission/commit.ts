@@ -13,24 +13,54 @@ export interface CommitContext {
 }
 
 /** Commits drafts, each its own transaction, in one message. Results in the same order. */
-export async function commitEach(
-  write: CommitContext,
-  drafts: readonly Draft[],
-): Promise<readonly TransactionResult[]> {
+export function commitEach(write: CommitContext, drafts: readonly Draft[]): Promise<readonly TransactionResult[]> {
   let total = 0;
   for (const draft of drafts) {
     total += bytesOf(draft);
     for (const other of draft.also) total += bytesOf(other);
   }
-  const payload = Buffer.allocUnsafe(total);
-  let at = 0;
-  const operationOf = (draft: Draft): Operation => {
-    const { key, expect, put } = draft;
+  const payload = new Payload(total);
+  const transactions = drafts.map((draft) => payload.transactionOf(draft));
+  const beganMs = write.commitTimes.nowMs();
+  return write.store
+    .ask(
+      { type: 'commit', transactions, payload: payload.bytes },
+      { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
+    )
+    .then(({ results }) => {
+      write.commitTimes.observe(drafts, beganMs);
+      return results;
+    });
+}
+
+/** The bytes of what is put, one value behind the other. */
+class Payload {
+  readonly bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: number) {
+    this.bytes = Buffer.allocUnsafe(bytes);
+  }
+
+  transactionOf(draft: Draft): Transaction {
+    const { key, also, guards, isLast, isBehindFirst } = draft;
+    const operations = [this.#operationOf(draft)];
+    for (const other of also) operations.push(this.#operationOf(other));
+    if (!isLast && !isBehindFirst) return guards.length === 0 ? { operations } : { operations, guards };
+    return {
+      operations,
+      ...(guards.length > 0 && { guards }),
+      ...(isLast && { thenRemoves: [key] }),
+      ...(isBehindFirst && { isBehindFirst }),
+    };
+  }
+
+  #operationOf({ key, expect, put }: Draft): Operation {
     if (put === undefined) return { key, expect, delete: true };
     const { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration } = put;
-    payload.write(text, at, bytes, 'utf8');
-    const valueOffset = at;
-    at += bytes;
+    const valueOffset = this.#at;
+    this.bytes.write(text, valueOffset, bytes, 'utf8');
+    this.#at += bytes;
     return {
       key,
       expect,
@@ -41,27 +71,7 @@ export async function commitEach(
       attributes,
       schemaGeneration,
     };
-  };
-  const transactions = drafts.map((draft): Transaction => {
-    const { key, also, guards, isLast, isBehindFirst } = draft;
-    const operations = [operationOf(draft)];
-    for (const other of also) operations.push(operationOf(other));
-    if (!isLast && guards.length === 0 && !isBehindFirst) return { operations };
-    if (!isLast && !isBehindFirst) return { operations, guards };
-    return {
-      operations,
-      ...(guards.length > 0 && { guards }),
-      ...(isLast && { thenRemoves: [key] }),
-      ...(isBehindFirst && { isBehindFirst }),
-    };
-  });
-  const beganMs = write.commitTimes.nowMs();
-  const { results } = await write.store.ask(
-    { type: 'commit', transactions, payload },
-    { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
-  );
-  write.commitTimes.observe(drafts, beganMs);
-  return results;
+  }
 }
 
 function bytesOf({ put }: Draft): number {
