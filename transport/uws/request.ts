@@ -215,13 +215,20 @@ function readBody(native: NativeResponse, bytesMax: number, resolve: (body: Uint
       resolve(null);
       return;
     }
-    const chunk = new Uint8Array(lent.slice(0));
+    const chunk = copyOf(lent);
     if (!isLast) {
       if (chunk.length > 0) chunks.push(chunk);
       return;
     }
     resolve(chunks.length === 0 ? chunk : concatenate(chunks, chunk, bytes));
   });
+}
+
+/** What is lent for the length of a call. From Node's pool: memory of its own for each small body has to be allocated and swept. */
+function copyOf(lent: ArrayBuffer): Uint8Array {
+  const copy = Buffer.allocUnsafe(lent.byteLength);
+  copy.set(new Uint8Array(lent));
+  return copy;
 }
 
 function concatenate(chunks: readonly Uint8Array[], last: Uint8Array, bytes: number): Uint8Array {
