@@ -2,6 +2,7 @@
 // collection, preconditions (SPEC.md "Deletion of a resource"). Pure; the object given is never changed.
 import type { JsonObject } from './json-value.ts';
 import { metadataOf, type ObjectMeta, timestampOf } from './object-meta.ts';
+import { type Own, ownCopy } from './own-copy.ts';
 import type { ResourceType } from './resources/resource-type.ts';
 import { conflict } from './status/failures.ts';
 import { StatusError } from './status/status.ts';
@@ -92,28 +93,31 @@ function shortened(
   if (!deletion.graceAsked || graceSeconds >= pendingSeconds) return { action: 'pending', object };
   const begunMs = Date.parse(before.deletionTimestamp ?? '') - pendingSeconds * 1000;
   const endMs = Number.isFinite(begunMs) ? begunMs + graceSeconds * 1000 : deletion.nowMs;
-  return ended(object, {
-    ...withFinalizers(before, finalizers),
-    deletionTimestamp: timestampOf(endMs),
-    deletionGracePeriodSeconds: graceSeconds,
-  });
+  const metadata = withFinalizers(before, finalizers);
+  metadata.deletionTimestamp = timestampOf(endMs);
+  metadata.deletionGracePeriodSeconds = graceSeconds;
+  return ended(object, metadata);
 }
 
 function marked(before: ObjectMeta, finalizers: readonly string[], nowMs: number, graceSeconds: number): ObjectMeta {
   // The first mark counts as a change of the desired state, for those who follow generations.
   const firstMark = !isSet(before.deletionGracePeriodSeconds) && (before.generation ?? 0) > 0;
   const wasEarlier = isSet(before.deletionTimestamp) && Date.parse(before.deletionTimestamp!) <= nowMs;
-  return {
-    ...withFinalizers(before, finalizers),
-    ...(firstMark ? { generation: before.generation! + 1 } : undefined),
-    deletionTimestamp: wasEarlier ? before.deletionTimestamp! : timestampOf(nowMs + graceSeconds * 1000),
-    deletionGracePeriodSeconds: graceSeconds,
-  };
+  const metadata = withFinalizers(before, finalizers);
+  if (firstMark) metadata.generation = before.generation! + 1;
+  metadata.deletionTimestamp = wasEarlier ? before.deletionTimestamp! : timestampOf(nowMs + graceSeconds * 1000);
+  metadata.deletionGracePeriodSeconds = graceSeconds;
+  return metadata;
 }
 
-function withFinalizers(before: ObjectMeta, finalizers: readonly string[]): ObjectMeta {
-  const { finalizers: _, ...rest } = before;
-  return finalizers.length === 0 ? rest : { ...rest, finalizers };
+function withFinalizers(before: ObjectMeta, finalizers: readonly string[]): Own<ObjectMeta> {
+  if (finalizers.length === 0 && before.finalizers !== undefined) {
+    const { finalizers: _, ...rest } = before;
+    return rest;
+  }
+  const metadata = ownCopy(before);
+  if (finalizers.length > 0) metadata.finalizers = finalizers;
+  return metadata;
 }
 
 /** Of an object that ends gracefully: gone at once where it has no time left and nothing keeps it. */
@@ -123,7 +127,9 @@ function ended(object: JsonObject, metadata: ObjectMeta): DeletionOutcome {
 }
 
 function store(object: JsonObject, metadata: ObjectMeta): DeletionOutcome {
-  return { action: 'store', object: { ...object, metadata } };
+  const next = ownCopy(object);
+  next.metadata = metadata;
+  return { action: 'store', object: next };
 }
 
 /** The finalizers with those of garbage collection set as asked, else as they are, else as the type's default says. */
