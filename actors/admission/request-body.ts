@@ -42,8 +42,15 @@ export interface DecodedObject {
   readonly emptied: readonly string[];
 }
 
-/** By kind, the lists of which it matters. */
-const TOLD_EMPTY: ReadonlyMap<string, readonly string[]> = new Map([['Pod', [SUPPLEMENTAL_GROUPS]]]);
+interface ToldEmpty {
+  readonly path: string;
+  readonly members: readonly string[];
+}
+
+/** By kind, the list of which it matters. */
+const TOLD_EMPTY: ReadonlyMap<string, ToldEmpty> = new Map([
+  ['Pod', { path: SUPPLEMENTAL_GROUPS, members: SUPPLEMENTAL_GROUPS.split('.') }],
+]);
 const NONE: readonly string[] = Object.freeze([]);
 
 /** There is no message of a custom kind. */
@@ -98,14 +105,11 @@ function shaped(schema: Schema, request: WriteRequest, expected: ExpectedKind, v
 
 /** Protobuf knows no list that is empty. */
 function emptiedIn(value: JsonObject, { kind, custom }: ExpectedKind): readonly string[] {
-  const paths = custom === undefined ? TOLD_EMPTY.get(kind) : undefined;
-  if (paths === undefined) return NONE;
-  const found = paths.filter((path) => {
-    let at: unknown = value;
-    for (const member of path.split('.')) at = isJsonObject(at) ? at[member] : undefined;
-    return Array.isArray(at) && at.length === 0;
-  });
-  return found.length === 0 ? NONE : found;
+  const told = custom === undefined ? TOLD_EMPTY.get(kind) : undefined;
+  if (told === undefined) return NONE;
+  let at: unknown = value;
+  for (const member of told.members) at = isJsonObject(at) ? at[member] : undefined;
+  return Array.isArray(at) && at.length === 0 ? [told.path] : NONE;
 }
 
 /**

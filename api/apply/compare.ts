@@ -192,10 +192,10 @@ class Found {
 }
 
 function withPart(parts: Record<string, FieldSet> | undefined, step: string, part: FieldSet): Record<string, FieldSet> {
-  if (parts === undefined) return { [step]: part };
-  const known = parts[step];
-  parts[step] = known === undefined ? part : joinedNodes(known, part);
-  return parts;
+  const all = parts ?? {};
+  const known = all[step];
+  all[step] = known === undefined ? part : joinedNodes(known, part);
+  return all;
 }
 
 function nodeOf(parts: Record<string, FieldSet> | undefined, isIn: boolean): FieldSet | undefined {

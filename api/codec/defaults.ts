@@ -106,7 +106,9 @@ function applyToChild(object: JsonObject, child: Child, features: Features): voi
     return;
   }
   if (child.cardinality === 'one') child.defaulter.apply(value as JsonObject, features);
-  else {
+  else if (child.cardinality === 'list') {
+    for (const item of value as readonly JsonObject[]) child.defaulter.apply(item, features);
+  } else {
     for (const item of Object.values(value as Record<string, JsonObject>)) child.defaulter.apply(item, features);
   }
 }
