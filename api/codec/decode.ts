@@ -84,6 +84,8 @@ class Layout {
   readonly #byName: ReadonlyMap<string, Member>;
   /** Members that are written even when empty. */
   readonly #emitted: readonly Member[];
+  /** By place, what the last object that had so many had there: objects of a kind are mostly made alike. */
+  readonly #usual: Member[] = [];
 
   constructor(type: TypeSchema) {
     this.#typeName = type.kind;
@@ -108,13 +110,19 @@ class Layout {
     let isCanonical = true;
     let emitted = 0;
     let previous = -1;
+    let place = 0;
     for (const name in object) {
-      const member = this.#byName.get(name);
-      if (member === undefined) {
-        addUnknown(name);
-        isCanonical = false;
-        continue;
+      let member = this.#usual[place];
+      if (member?.name !== name) {
+        member = this.#byName.get(name);
+        if (member === undefined) {
+          addUnknown(name);
+          isCanonical = false;
+          continue;
+        }
+        this.#usual[place] = member;
       }
+      place += 1;
       const given = object[name];
       if (!(member.isText && typeof given === 'string' && given !== '')) {
         const read = readMember(member, given);
