@@ -1,102 +1,41 @@
-// The actors with their code. Each worker thread imports this module and creates the actors its placement names.
-import { DIALECTS } from '../config/dialect.ts';
-import type { FeatureGateName } from '../config/feature-gates.ts';
-import type { ActorContext, ActorDefinition } from '../runtime/actor.ts';
+// The actors' code, which each worker thread loads of those that its placement names: what the others are made of would be read
+// and evaluated on every thread, a quarter of what a start takes there.
 import { createJobPool } from '../runtime/job-pool.ts';
-import type { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
-import type { EtcdAccess } from '../storage/etcd/etcd-access.ts';
-import { LevelEngine } from '../storage/level-engine.ts';
-import { MemoryEngine } from '../storage/memory-engine.ts';
-import type { StoreEngine } from '../storage/shared-engine.ts';
+import type { Roster } from '../runtime/roster.ts';
 import { openListener } from '../transport/open-listener.ts';
-import { define as admission } from './admission/actor.ts';
-import { define as audit } from './audit/actor.ts';
-import { define as auth } from './auth/actor.ts';
-import { define as controllers } from './controllers/actor.ts';
+import { ACTORS } from './actors.ts';
 import type { DefineActor, OutsideWorld } from './define.ts';
-import { define as hub } from './hub/actor.ts';
-import { define as ingress } from './ingress/actor.ts';
-import { define as scheduler } from './scheduler/actor.ts';
-import { featureGates, type ServerSettings, storePrefixOf } from './server-settings.ts';
-import { define as store } from './store/actor.ts';
-import { threadBuiltIns } from './thread-registry.ts';
+import type { ServerSettings } from './server-settings.ts';
 
-const DEFINITIONS: readonly DefineActor[] = [ingress, auth, audit, admission, hub, store, scheduler, controllers];
+type ActorModule = { readonly define: DefineActor };
 
-/** Every actor, with its part of the settings. */
-export function rosterFor(outside: OutsideWorld): readonly ActorDefinition<ServerSettings>[] {
-  return DEFINITIONS.map((define) => define(outside));
-}
+const MODULES: Readonly<Record<string, () => Promise<ActorModule>>> = {
+  ingress: () => import('./ingress/actor.ts'),
+  auth: () => import('./auth/actor.ts'),
+  audit: () => import('./audit/actor.ts'),
+  admission: () => import('./admission/actor.ts'),
+  hub: () => import('./hub/actor.ts'),
+  store: () => import('./store/actor.ts'),
+  scheduler: () => import('./scheduler/actor.ts'),
+  controllers: () => import('./controllers/actor.ts'),
+};
 
-export const roster: readonly ActorDefinition<ServerSettings>[] = rosterFor({
-  engine: engineOf,
+/** What the actors of a server own outside the process. */
+export const OUTSIDE: OutsideWorld = {
+  engine: async (settings, context, encryption) => {
+    const { engineFor } = await import('./store/engines.ts');
+    return engineFor(settings, context, encryption);
+  },
   openListener: () => openListener,
   jobs: (context) => context.threadLocal('jobs', createJobPool),
   checks: createJobPool,
-});
+};
 
-function engineOf(
-  settings: ServerSettings,
-  context: ActorContext,
-  encryption: StoredEncryption | undefined,
-): StoreEngine | Promise<StoreEngine> {
-  const { options, dialect, dataDirectory, storeEngine, storeAccess } = settings;
-  if (storeAccess !== undefined) {
-    const isOriginal = options.storeLayout !== 'own';
-    return isOriginal
-      ? originalEngine(settings, storeAccess, context, encryption)
-      : etcdEngine(settings, storeAccess, context);
-  }
-  if (storeEngine === 'memory') return new MemoryEngine(context.random.bytes(32));
-  return new LevelEngine({ directory: dataDirectory, prefix: storePrefixOf(options), dialect });
-}
-
-/** Loaded where it is asked for: no other server needs Node's HTTP/2 for its store. */
-async function etcdEngine(settings: ServerSettings, access: EtcdAccess, context: ActorContext): Promise<StoreEngine> {
-  const { engineOnEtcd } = await import('../storage/etcd/engine-on-etcd.ts');
-  const { timers, random, log } = context;
-  return engineOnEtcd(access, {
-    prefix: storePrefixOf(settings.options),
-    dialect: settings.dialect,
-    timers,
-    processId: random.uuid(),
-    tokenKey: random.bytes(32),
-    warn: (text) => log.warn({}, text),
-  });
-}
-
-const LEASE_OBJECTS = [10, 50, 100, 500, 1000, 2500, 5000];
-
-/** Likewise. In the original's layout, so that its servers may run beside this one. */
-async function originalEngine(
-  settings: ServerSettings,
-  access: EtcdAccess,
-  context: ActorContext,
-  encryption: StoredEncryption | undefined,
-): Promise<StoreEngine> {
-  const { originalEngineOnEtcd } = await import('../storage/etcd/original/engine-on-etcd.ts');
-  const { options, dialect } = settings;
-  const { timers, random, log, clock, metrics } = context;
-  const gates = featureGates(settings);
-  const leases = metrics.histogram(
-    `${DIALECTS[dialect].storeCheck}_lease_object_counts`,
-    'Objects that were put under one lease.',
-    LEASE_OBJECTS,
-  );
-  return originalEngineOnEtcd(access, {
-    registry: threadBuiltIns(context, settings),
-    prefix: storePrefixOf(options),
-    media: options.storageMediaType === DIALECTS[dialect].protobufMediaType ? 'protobuf' : 'json',
-    features: (gate) => gates.enabled(gate as FeatureGateName),
-    encryption,
-    network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
-    eventTtlSeconds: Math.ceil(options.eventTtlMs / 1000),
-    leaseReuseSeconds: options.leaseReuseDurationSeconds,
-    onFullLease: (objects) => leases.observe(objects),
-    timers,
-    monotonicMs: () => clock.monotonicMs(),
-    freshBytes: (count) => random.bytes(count),
-    processId: random.uuid(),
-    warn: (text) => log.warn({}, text),
-  });
-}
+/** Every actor, with its part of the settings. */
+export const roster: Roster<ServerSettings> = {
+  facts: ACTORS,
+  load: async (actors) => {
+    const modules = await Promise.all(actors.map((actor) => MODULES[actor]!()));
+    return modules.map(({ define }) => define(OUTSIDE));
+  },
+};

@@ -1,5 +1,6 @@
 // What a message between actors costs: on one thread, across threads, and over Comlink for comparison. Prints messages a
 // second and CPU seconds per million; the ratios in one run are what counts. `node dist/bench/runtime-messages.js [seconds]`
+
 import { isMainThread, MessageChannel, parentPort, Worker, workerData } from 'node:worker_threads';
 import { expose, type Remote, wrap } from 'comlink';
 import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../runtime/actor.ts';
@@ -9,6 +10,7 @@ import { startInProcess } from '../runtime/in-process.ts';
 import { createLogger } from '../runtime/logging/log.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
+import type { Roster } from '../runtime/roster.ts';
 import { ThreadHost } from '../runtime/thread-host.ts';
 import { WorkerThread } from '../runtime/worker-thread.ts';
 
@@ -30,7 +32,7 @@ class Echo implements Actor<EchoProtocol> {
   }
 }
 
-export const roster: readonly ActorDefinition<unknown>[] = [
+const actors: readonly ActorDefinition<unknown>[] = [
   {
     actor: 'echo',
     mailboxMax: 10_000,
@@ -38,6 +40,8 @@ export const roster: readonly ActorDefinition<unknown>[] = [
     create: () => new Echo() as unknown as Actor<Protocol>,
   },
 ];
+
+export const roster: Roster<unknown> = { facts: actors, load: () => Promise.resolve(actors) };
 
 interface EchoService {
   echo(message: { readonly key: string; readonly revision: number }): number;
@@ -80,7 +84,7 @@ async function run(seconds: number, pipelined: number, send: Send): Promise<numb
 }
 
 async function benchLocal(seconds: number): Promise<void> {
-  const running = await startInProcess({ actors: roster, options: {}, environment: realEnvironment });
+  const running = await startInProcess({ actors, options: {}, environment: realEnvironment });
   const ref = running.ref<EchoProtocol>('echo');
   const send: Send = (revision) => ref.ask({ type: 'echo', key: KEY, revision }, DEADLINE);
   await measure('local ask, one at a time', seconds, 1, send);
@@ -101,7 +105,7 @@ async function startRemote(): Promise<{ ref: Ref<EchoProtocol>; stop(): Promise<
   const host = new ThreadHost<unknown>({
     plan,
     thread: 0,
-    actors: roster,
+    actors,
     options: {},
     environment: realEnvironment,
     log: createLogger('near', LOG),

@@ -13,7 +13,7 @@ export interface ThreadBirth {
   readonly plan: Plan;
   /** Index into plan.threads. */
   readonly thread: number;
-  /** A module that exports `roster`, an array of ActorDefinition. */
+  /** A module that exports `roster` (roster.ts). */
   readonly rosterUrl: string;
   /** Handed to every actor of the roster. */
   readonly options: unknown;

@@ -1,7 +1,9 @@
 // The actors of one thread: makes them, hands them what they may use, starts and stops them, and ends them together when
 // one breaks. How other threads are reached is given (`Peers`): links in a server, other systems in one thread.
+
 import type { Logger } from 'pino';
 import type { Actor, ActorContext, ActorDefinition, ActorName, ActorProtocols, Protocol, Ref } from './actor.ts';
+import type { ActorFacts } from './actor-facts.ts';
 import { Deadlines } from './deadlines.ts';
 import { type Delivery, MicrotaskDelivery } from './delivery.ts';
 import type { Environment, Timer, Timers } from './environment.ts';
@@ -30,7 +32,10 @@ export interface SystemOptions<Options> {
   readonly plan: Plan;
   /** Index into plan.threads of the thread that this system is. */
   readonly thread: number;
+  /** At least those that the plan places on this thread. */
   readonly actors: readonly ActorDefinition<Options>[];
+  /** Of every actor of the plan; absent where `actors` are all of them. */
+  readonly facts?: readonly ActorFacts[];
   readonly options: Options;
   readonly environment: Environment;
   readonly log: Logger;
@@ -72,7 +77,7 @@ export class System<Options> {
 
   constructor(setup: SystemOptions<Options>) {
     this.setup = setup;
-    this.book = new AddressBook(setup.plan, setup.actors);
+    this.book = new AddressBook(setup.plan, setup.facts ?? setup.actors);
     this.requestNumbers = new RequestNumbers(setup.thread, setup.plan.threads.length);
     const { clock, timers } = setup.environment;
     this.deadlines = new Deadlines(clock, timers);

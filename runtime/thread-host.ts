@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { ActorDefinition } from './actor.ts';
+import type { ActorFacts } from './actor-facts.ts';
 import type { Environment } from './environment.ts';
 import { Link } from './link.ts';
 import type { LinkHost } from './link-session.ts';
@@ -17,7 +18,10 @@ export interface ThreadHostOptions<Options> {
   readonly plan: Plan;
   /** Index into plan.threads. */
   readonly thread: number;
+  /** At least those that the plan places on this thread. */
   readonly actors: readonly ActorDefinition<Options>[];
+  /** Of every actor of the plan; absent where `actors` are all of them. */
+  readonly facts?: readonly ActorFacts[];
   readonly options: Options;
   readonly environment: Environment;
   readonly log: Logger;

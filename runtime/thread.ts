@@ -3,7 +3,6 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
-import type { ActorDefinition } from './actor.ts';
 import { endpoint, type Outcome, type ThreadBirth, type ThreadControl } from './control.ts';
 import { toErrorFrame } from './errors.ts';
 import { writeExactIntegers } from './exact-integers.ts';
@@ -12,19 +11,16 @@ import { collectWhenIdle } from './idle-collection.ts';
 import { createLogger } from './logging/log.ts';
 import { V8Profiler } from './profiles/v8-profiler.ts';
 import { realEnvironment } from './real-environment.ts';
+import type { Roster } from './roster.ts';
 import { ThreadHost } from './thread-host.ts';
 
-interface RosterModule {
-  readonly roster: readonly ActorDefinition<unknown>[];
-}
-
 const birth = workerData as ThreadBirth;
-const { name } = birth.plan.threads[birth.thread]!;
+const { name, actors: planned } = birth.plan.threads[birth.thread]!;
 const profiler = new V8Profiler(name, realEnvironment.timers);
 // Before anything is loaded, for that is in the heap, too.
 if (birth.followsHeap === true) void profiler.followHeap();
 const log = createLogger(name, birth.log);
-const rosterLoading = import(birth.rosterUrl) as Promise<RosterModule>;
+const rosterLoading = loadRoster();
 rosterLoading.catch(() => {}); // Reported by `create`.
 let host: ThreadHost<unknown> | undefined;
 
@@ -40,14 +36,15 @@ process.on('unhandledRejection', (reason) => endBroken(reason instanceof Error ?
 const control: ThreadControl = {
   create: () =>
     outcome(async () => {
-      const { roster } = await rosterLoading;
+      const { facts, actors } = await rosterLoading;
       const { plan, thread, options, measuresWaits = false } = birth;
       const environment = realEnvironment;
       const onCrash = () => process.exit(1);
       host = new ThreadHost({
         plan,
         thread,
-        actors: roster,
+        facts,
+        actors,
         options,
         environment,
         log,
@@ -80,6 +77,11 @@ const control: ThreadControl = {
 };
 
 expose(control, endpoint(parentPort!));
+
+async function loadRoster() {
+  const { roster } = (await import(birth.rosterUrl)) as { readonly roster: Roster<unknown> };
+  return { facts: roster.facts, actors: await roster.load(planned.map(({ actor }) => actor)) };
+}
 
 async function outcome<T>(run: () => Promise<T>): Promise<Outcome<T>> {
   try {

@@ -13,9 +13,9 @@ import type { Desired } from './desired.ts';
 import { addressesOf, addressesWith, addressesWithout, isAdvertisable } from './endpoint-addresses.ts';
 import { apiServiceVersion, aroundChecks } from './group-hooks.ts';
 import { checkName, HOOK_AUTHENTICATION_INFO, HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES, hooksOf } from './hooks.ts';
-import type { ControllersOptions } from './options.ts';
+import type { SettledOptions } from './settled-options.ts';
 
-export type BootstrapOptions = Omit<ControllersOptions, 'dialect' | 'namespacedTypes' | 'apiGroups' | 'eventTtlMs'> & {
+export type BootstrapOptions = Omit<SettledOptions, 'dialect' | 'eventTtlMs'> & {
   /** The addresses of all servers of the store; absent: this server has it for itself. */
   readonly liveAddresses?: () => readonly string[];
 };

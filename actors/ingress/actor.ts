@@ -4,7 +4,6 @@ import { type FeatureGates, parseFeatureGates } from '../../config/feature-gates
 import type { ActorContext } from '../../runtime/actor.ts';
 import { metricsRules } from '../../runtime/metrics-rules.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
-import { otlpClient } from '../../transport/outgoing/otlp-client.ts';
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
 import { isFair, type ServerSettings, storePrefixOf } from '../server-settings.ts';
 import { startHooks } from '../start-hooks.ts';
@@ -13,6 +12,7 @@ import { registryOptions, threadRegistry, threadRemoteGroups } from '../thread-r
 import { ingressActor } from './ingress.ts';
 import type { IngressOptions } from './options.ts';
 import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
+import type { SendTraces } from './tracing/tracer.ts';
 
 export const define: DefineActor = (outside) =>
   withSettings(ingressActor, (settings, context) => ingressOptions(settings, context, outside));
@@ -105,7 +105,12 @@ function recordedBy(settings: ServerSettings): Pick<IngressOptions, 'audit' | 't
 
 function tracingOf({ tracing, build }: ServerSettings): IngressOptions['tracing'] {
   if (tracing === undefined) return undefined;
-  return { settings: tracing, send: otlpClient(tracing), version: build.gitCommit };
+  let client: Promise<SendTraces> | undefined;
+  const send: SendTraces = async (body) => {
+    client ??= import('../../transport/outgoing/otlp-client.ts').then(({ otlpClient }) => otlpClient(tracing));
+    await (await client)(body);
+  };
+  return { settings: tracing, send, version: build.gitCommit };
 }
 
 /** Undefined where no request is recorded. */

@@ -1,7 +1,9 @@
 // The actor that the ref contract is tried on. It is told what to do: answer, answer later, refuse, throw, break.
+
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
 import { OrchError, type OrchErrorCode } from '../../runtime/errors.ts';
 import type { FlatForm, FlatForms } from '../../runtime/flat-form.ts';
+import type { Roster } from '../../runtime/roster.ts';
 import { turn } from '../../runtime/turn.ts';
 
 interface Words {
@@ -190,7 +192,7 @@ const FORMS: FlatForms = {
   answers: { echoWords: wordsForm((words) => words) },
 };
 
-export const roster: readonly ActorDefinition<unknown>[] = [
+export const actors: readonly ActorDefinition<unknown>[] = [
   {
     actor: 'subject',
     mailboxMax: SUBJECT_MAILBOX_MAX,
@@ -199,3 +201,5 @@ export const roster: readonly ActorDefinition<unknown>[] = [
     create: (context) => new Subject(context) as unknown as Actor<Protocol>,
   },
 ];
+
+export const roster: Roster<unknown> = { facts: actors, load: () => Promise.resolve(actors) };

@@ -1,12 +1,12 @@
 import anyTest, { type TestFn } from 'ava';
 import { failure, PATIENT, refContract, untilRoom } from './ref-contract.ts';
-import { roster, SUBJECT_MAILBOX_MAX, type SubjectProtocol } from './ref-subject.ts';
+import { actors, SUBJECT_MAILBOX_MAX, type SubjectProtocol } from './ref-subject.ts';
 import { twoThreads } from './two-threads.ts';
 
 const test = anyTest as TestFn;
 const ROSTER_URL = new URL('./ref-subject.js', import.meta.url).href;
 
-const start = () => twoThreads(roster, ROSTER_URL);
+const start = () => twoThreads(actors, ROSTER_URL);
 
 // Serial: every test has a worker of its own.
 refContract(test.serial, 'remote', { refusesNonPlain: true }, async () => {

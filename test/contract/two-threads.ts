@@ -21,7 +21,7 @@ const NEAR = 0;
 const FAR = 1;
 const LOG = { level: 'silent', format: 'json' } as const;
 
-/** Starts the worker with one instance of each actor; `rosterUrl` is the module that exports them as `roster`. */
+/** Starts the worker with one instance of each actor; `rosterUrl` is the module that exports a roster of them. */
 export async function twoThreads(roster: readonly ActorDefinition<unknown>[], rosterUrl: string): Promise<TwoThreads> {
   const actors = roster.map(({ actor, settings }) => ({ actor, name: actor, index: 0, settings: settings ?? {} }));
   const plan: Plan = {

@@ -1,11 +1,12 @@
 // The real actors over an engine with a bug: it says that a batch is durable as soon as it has been handed to the disk.
-import { rosterFor } from '../../actors/roster.ts';
+
 import type { ServerSettings } from '../../actors/server-settings.ts';
-import type { ActorDefinition } from '../../runtime/actor.ts';
 import { createJobPool } from '../../runtime/job-pool.ts';
+import type { Roster } from '../../runtime/roster.ts';
 import { LevelEngine } from '../../storage/level-engine.ts';
 import type { EngineBatch, LocalEngine } from '../../storage/local-engine.ts';
 import { openListener } from '../../transport/open-listener.ts';
+import { actorsFor } from '../server/every-actor.ts';
 
 function hasty(engine: LocalEngine): LocalEngine {
   let written: Promise<void> = Promise.resolve();
@@ -28,10 +29,12 @@ function hasty(engine: LocalEngine): LocalEngine {
   });
 }
 
-export const roster: readonly ActorDefinition<ServerSettings>[] = rosterFor({
+const actors = actorsFor({
   engine: ({ dataDirectory, dialect }) =>
     hasty(new LevelEngine({ directory: dataDirectory, prefix: '/registry', dialect })),
   openListener: () => openListener,
   jobs: createJobPool,
   checks: createJobPool,
 });
+
+export const roster: Roster<ServerSettings> = { facts: actors, load: () => Promise.resolve(actors) };

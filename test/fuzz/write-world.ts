@@ -2,7 +2,6 @@
 // to. Everything the write targets send goes through the server's own path.
 import type { AdmissionProtocol, WriteReply, WriteRequest, WriteTarget } from '../../actors/admission/protocol.ts';
 import type { HubProtocol } from '../../actors/hub/protocol.ts';
-import { roster } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -14,6 +13,7 @@ import { realEnvironment } from '../../runtime/real-environment.ts';
 import { valueView } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
+import { everyActor } from '../server/every-actor.ts';
 import { memorySettings } from '../server/memory-settings.ts';
 import { diceOf } from './generate/dice.ts';
 import { DOCUMENTS, SCHEMA } from './generate/documents.ts';
@@ -55,7 +55,7 @@ class WriteWorld {
   async start(): Promise<void> {
     if (this.#users++ > 0) return;
     this.#alive = setInterval(() => {}, DEADLINE_MS);
-    const actors = roster
+    const actors = everyActor
       .filter(({ actor }) => ACTORS.includes(actor))
       .map((definition) => ({
         ...definition,

@@ -1,11 +1,11 @@
 // Admission, hub, store and controllers as a server has them, in this process, on one thread and without a listener.
 
 import type { AdmissionProtocol, WriteParameters, WriteReply } from '../../actors/admission/protocol.ts';
-import { roster } from '../../actors/roster.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
 import { type InProcess, startInProcess } from '../../runtime/in-process.ts';
 import { planOfOneThread } from '../../runtime/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
+import { everyActor } from '../server/every-actor.ts';
 import { memorySettings } from '../server/memory-settings.ts';
 import { eventually } from './objects.ts';
 
@@ -111,7 +111,7 @@ interface Scope {
 /** A cluster that is up. `args` are further arguments of the command. */
 export async function startCluster(scope: Scope, args: readonly string[] = []): Promise<InProcessCluster> {
   const settings = memorySettings('up', ['--data-dir', '/nowhere', '--store-engine', 'memory', ...args]);
-  const actors = roster.filter(({ actor }) => ACTORS.includes(actor));
+  const actors = everyActor.filter(({ actor }) => ACTORS.includes(actor));
   const run = await startInProcess({
     actors,
     plan: planOfOneThread(actors),

@@ -1,11 +1,13 @@
 // The real actors, each of which goes wrong when the test says so (faults.ts). Threads import this module in place of the real
 // roster.
+
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { roster as realRoster } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
 import { CrashError } from '../../runtime/errors.ts';
+import type { Roster } from '../../runtime/roster.ts';
+import { everyActor } from './every-actor.ts';
 import { type Fault, faultFile, MAILBOXES_VARIABLE } from './faults.ts';
 
 const CHECK_MS = 5;
@@ -100,7 +102,7 @@ const mailboxes = new Map(
   (process.env[MAILBOXES_VARIABLE] ?? '').split(',').map((setting) => setting.split('=') as [string, string]),
 );
 
-export const roster: readonly ActorDefinition<ServerSettings>[] = realRoster.map((definition) => ({
+const actors: readonly ActorDefinition<ServerSettings>[] = everyActor.map((definition) => ({
   ...definition,
   mailboxMax: Number(mailboxes.get(definition.actor) ?? definition.mailboxMax),
   create: async (context, settings) => {
@@ -108,3 +110,5 @@ export const roster: readonly ActorDefinition<ServerSettings>[] = realRoster.map
     return new Breakable(actor, context, join(settings.dataDirectory, faultFile(definition.actor)));
   },
 }));
+
+export const roster: Roster<ServerSettings> = { facts: actors, load: () => Promise.resolve(actors) };

@@ -2,11 +2,11 @@
 // requests worked on at a level are never more than its seats, on all threads together, and every request is answered.
 import test, { type ExecutionContext } from 'ava';
 import { tokenDigest } from '../../actors/auth/authenticators/token-file.ts';
-import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { ActorDefinition } from '../../runtime/actor.ts';
 import type { Labels, Metrics } from '../../runtime/metrics.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
+import { actorsFor } from '../server/every-actor.ts';
 import { type Answer, Client } from './client.ts';
 import { type FaultPlan, NO_FAULTS } from './faults.ts';
 import { SERVER, type Server, World } from './world.ts';
@@ -29,7 +29,7 @@ class Watched {
 
   readonly server: Server = {
     ...SERVER,
-    actors: (outside) => rosterFor(outside).map((definition) => this.#watched(definition)),
+    actors: (outside) => actorsFor(outside).map((definition) => this.#watched(definition)),
   };
 
   #watched(definition: ActorDefinition<ServerSettings>): ActorDefinition<ServerSettings> {

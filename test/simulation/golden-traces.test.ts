@@ -2,7 +2,7 @@
 // in a review. A change of a path is a change of its file; `ORCH_TRACES=write` writes them anew.
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { rosterFor } from '../../actors/roster.ts';
+import { actorsFor } from '../server/every-actor.ts';
 import { NO_FAULTS } from './faults.ts';
 import type { Layout } from './layouts.ts';
 import { type TraceSink, traced } from './message-trace.ts';
@@ -30,7 +30,7 @@ class Path implements TraceSink {
   constructor() {
     const server: Server = {
       ...SERVER,
-      actors: (outside) => rosterFor(outside).map((definition) => traced(definition, this)),
+      actors: (outside) => actorsFor(outside).map((definition) => traced(definition, this)),
     };
     const trace = (line: string): void => this.#event(line);
     const faults = { ...NO_FAULTS, delayMsMax: 0 };

@@ -1,5 +1,5 @@
 // How bugs are planted: a server that differs in its engine, in a method, or in what one actor asks another.
-import { rosterFor } from '../../actors/roster.ts';
+
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type {
   ActorContext,
@@ -11,6 +11,7 @@ import type {
   AskType,
   Ref,
 } from '../../runtime/actor.ts';
+import { actorsFor } from '../server/every-actor.ts';
 import type { FaultPlan } from './faults.ts';
 import type { Mix } from './workload.ts';
 import { SERVER, type Server } from './world.ts';
@@ -81,6 +82,6 @@ export function withAsks<A extends ActorName, T extends AskType<ActorProtocols[A
     create: (context, settings) => definition.create(inContext(context), settings),
   });
   const actors: Server['actors'] = (outside) =>
-    rosterFor(outside).map((definition) => (definition.actor === asker ? changed(definition) : definition));
+    actorsFor(outside).map((definition) => (definition.actor === asker ? changed(definition) : definition));
   return { server: { ...SERVER, actors }, remove: NOTHING };
 }

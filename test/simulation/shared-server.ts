@@ -1,6 +1,6 @@
 // Servers whose store is a cluster that others could write to as well, one or several: the model of etcd in place of the disk. What it stored is
 // noted as everyone is told it, so that the checkers of histories judge it like any other.
-import { rosterFor } from '../../actors/roster.ts';
+
 import { DYING_PLACE, VersionNumbers } from '../../actors/store/version-numbers.ts';
 import { createRegistry } from '../../api/resources/registry.ts';
 import { DIALECTS } from '../../config/dialect.ts';
@@ -14,6 +14,7 @@ import { type LayoutSettings, originalEngine, originalLayout } from '../../stora
 import type { OriginalEngine } from '../../storage/etcd/original/original-engine.ts';
 import { storedRevision } from '../../storage/stored-value.ts';
 import { parseIpRange } from '../../values/ip.ts';
+import { actorsFor } from '../server/every-actor.ts';
 import type { SharedChange } from './committed.ts';
 import { type CallFate, EtcdModel } from './etcd-model.ts';
 import type { Server, World } from './world.ts';
@@ -70,7 +71,7 @@ export function sharedServer(
     return cluster;
   };
   return {
-    actors: rosterFor,
+    actors: actorsFor,
     count: servers,
     ...(isOriginal && { storeLayout: 'kubernetes' as const }),
     incidents: (world) => (servers === 1 ? [] : incidentsIn(world, clusterIn(world), new SeededRandom(seed ^ 0x1c1d))),

@@ -3,7 +3,6 @@
 import { tokenDigest } from '../../actors/auth/authenticators/token-file.ts';
 import type { OutsideWorld } from '../../actors/define.ts';
 import { encryptionFor } from '../../actors/encryption-at-rest.ts';
-import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
 import type { ResourceEncryption } from '../../config/encryption-configuration.ts';
@@ -15,6 +14,7 @@ import type { SimulatedThreads } from '../../runtime/simulation/simulated-thread
 import { VirtualTime } from '../../runtime/simulation/virtual-time.ts';
 import { lending } from '../../storage/record-reading.ts';
 import type { StoreEngine } from '../../storage/shared-engine.ts';
+import { actorsFor } from '../server/every-actor.ts';
 import { memorySettings } from '../server/memory-settings.ts';
 import { Committed } from './committed.ts';
 import { SimulatedDisk } from './disk.ts';
@@ -47,7 +47,7 @@ export interface Server {
   readonly incidents?: (world: World) => readonly (() => void | Promise<void>)[];
 }
 
-export const SERVER: Server = { actors: rosterFor, engine: (disk) => disk.engine() };
+export const SERVER: Server = { actors: actorsFor, engine: (disk) => disk.engine() };
 
 export interface WorldOptions {
   readonly seed: number;

@@ -4,6 +4,7 @@ import { ACTORS } from '../../actors/actors.ts';
 import { roster } from '../../actors/roster.ts';
 import type { StoreProtocol } from '../../actors/store/protocol.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import { everyActor } from '../server/every-actor.ts';
 
 const FACTS = ACTORS;
 
@@ -16,7 +17,21 @@ test('what is known of an actor without its code is what its code says', (t) => 
   };
   t.deepEqual(
     FACTS,
-    roster.map((definition) => known(definition)),
+    everyActor.map((definition) => known(definition)),
+  );
+});
+
+test('a thread loads the actors that it is asked for, by their names', async (t) => {
+  const asked = ['store', 'admission'];
+  const loaded = await roster.load(asked);
+  t.deepEqual(
+    loaded.map(({ actor }) => actor),
+    asked,
+  );
+  const all = await roster.load(FACTS.map(({ actor }) => actor));
+  t.deepEqual(
+    all.map(({ actor }) => actor),
+    everyActor.map(({ actor }) => actor),
   );
 });
 

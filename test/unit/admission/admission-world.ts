@@ -5,7 +5,6 @@ import { admissionActor } from '../../../actors/admission/admission.ts';
 import type { AdmissionPluginKind, PluginConfigurations } from '../../../actors/admission/plugins/plugin.ts';
 import type { AdmissionProtocol, WriteReply } from '../../../actors/admission/protocol.ts';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
-import { roster } from '../../../actors/roster.ts';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
 import type { PublishedPlace, StoreProtocol } from '../../../actors/store/protocol.ts';
 import { registryFor } from '../../../actors/thread-registry.ts';
@@ -25,6 +24,7 @@ import { valueView } from '../../../storage/slab-record.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { NOTHING_SHOWN } from '../../../transport/outgoing/connection-file.ts';
 import { ServiceClient } from '../../../transport/outgoing/service-client.ts';
+import { everyActor } from '../../server/every-actor.ts';
 import { memorySettings } from '../../server/memory-settings.ts';
 import { HeldDelivery } from '../hub/held-delivery.ts';
 
@@ -230,7 +230,7 @@ export class AdmissionWorld {
     const gate = new Gate();
     const batches = new HeldBatches();
     let slabs: ThreadSlabs | undefined;
-    const actors = roster
+    const actors = everyActor
       .filter(({ actor }) => ['store', 'hub', 'auth', 'admission'].includes(actor))
       .map((definition): ActorDefinition<ServerSettings> => {
         if (definition.actor === 'admission') {

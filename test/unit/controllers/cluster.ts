@@ -4,7 +4,6 @@ import type { AdmissionProtocol, WriteReply, WriteRequest } from '../../../actor
 import { CONTROLLERS_FACTS } from '../../../actors/controllers/facts.ts';
 import type { ControllersProtocol } from '../../../actors/controllers/protocol.ts';
 import { type FeedFactory, feedOfThread } from '../../../actors/feed-of-thread.ts';
-import { roster } from '../../../actors/roster.ts';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
 import type { Operation, PresentState, StoreProtocol, Transaction } from '../../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
@@ -21,6 +20,7 @@ import type { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import { objectKey } from '../../../storage/object-key.ts';
 import type { FeedEvent, KeptRecord } from '../../../storage/store-feed.ts';
+import { everyActor } from '../../server/every-actor.ts';
 import { memorySettings } from '../../server/memory-settings.ts';
 import { Ledger } from './ledger.ts';
 import type { Stored } from './stored.ts';
@@ -97,7 +97,7 @@ export class Cluster {
         return slot;
       },
     };
-    const actors = roster
+    const actors = everyActor
       .filter(({ actor }) => ACTORS.includes(actor))
       .map((definition) => (definition.actor === 'store' ? ledger.watching(definition) : definition));
     const all = [...actors, place];

@@ -1,6 +1,5 @@
 // A thread cannot end while a native socket is open on it: a listener that opens after its ingress was stopped is closed.
 import test from 'ava';
-import { rosterFor } from '../../../actors/roster.ts';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
 import type { ActorDefinition } from '../../../runtime/actor.ts';
 import { startInProcess } from '../../../runtime/in-process.ts';
@@ -8,6 +7,7 @@ import { NO_JOB_POOL } from '../../../runtime/job-pool.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { Listener } from '../../../transport/http.ts';
 import type { OpenedListener } from '../../../transport/open-listener.ts';
+import { actorsFor } from '../../server/every-actor.ts';
 import { memorySettings } from '../../server/memory-settings.ts';
 
 const SETTINGS = memorySettings('up', ['--data-dir', '/nowhere', '--store-engine', 'memory']);
@@ -19,7 +19,7 @@ test('a listener that opens after its ingress was stopped is closed again', asyn
   });
   const engine = (): never => t.fail('no engine is needed') as never;
   const outside = { engine, openListener: () => () => opening, jobs: () => NO_JOB_POOL };
-  const ingress = rosterFor(outside).filter(({ actor }) => actor === 'ingress');
+  const ingress = actorsFor(outside).filter(({ actor }) => actor === 'ingress');
   const failing: ActorDefinition<ServerSettings> = {
     actor: 'failing',
     mailboxMax: 1,

@@ -1,7 +1,9 @@
 // Actors that break on request, for the supervisor's tests.
+
 import { appendFileSync, existsSync } from 'node:fs';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
+import type { Roster } from '../../../runtime/roster.ts';
 
 /** What the supervisor's tests hand to the actors: where to write what happened, and how to behave. */
 export interface TestOptions {
@@ -125,7 +127,7 @@ const notes =
   (text: string) =>
     appendFileSync(journal, `${context.name} ${text}\n`);
 
-export const roster: readonly ActorDefinition<TestOptions>[] = [
+const actors: readonly ActorDefinition<TestOptions>[] = [
   {
     actor: 'driver',
     mailboxMax: 100,
@@ -144,3 +146,5 @@ export const roster: readonly ActorDefinition<TestOptions>[] = [
     },
   },
 ];
+
+export const roster: Roster<TestOptions> = { facts: actors, load: () => Promise.resolve(actors) };
