@@ -112,9 +112,10 @@ function warn(text: string): void {
 
 /** Until then the namespaces every client counts on may not be there. */
 async function startHooksDone(supervisor: Supervisor, plan: Plan): Promise<void> {
-  if (!plan.threads.some(({ actors }) => actors.some(({ actor }) => actor === 'controllers'))) return;
+  const thread = plan.threads.findIndex(({ actors }) => actors.some(({ actor }) => actor === 'controllers'));
+  if (thread < 0) return;
   for (;;) {
-    const families = (await supervisor.metrics()).flat();
+    const families = await supervisor.metricsOf(thread);
     if (families.some(({ name, series }) => name === PENDING_HOOKS_METRIC && series[0]?.value === 0)) return;
     await sleep(READY_CHECK_MS);
   }

@@ -16,7 +16,7 @@ import { WorkerThread } from './worker-thread.ts';
 
 export interface SupervisorOptions {
   readonly plan: Plan;
-  /** A module that exports `roster: readonly ActorDefinition[]`; every thread imports it. */
+  /** A module that exports `roster` (roster.ts); every thread imports it. */
   readonly rosterUrl: string;
   /** Handed to every actor. Plain data. */
   readonly options: unknown;
@@ -52,8 +52,10 @@ export interface Supervisor {
   /** Stops the actors in ascending stop order across the threads, then ends the threads. */
   stop(): Promise<void>;
   stats(): Promise<readonly ThreadStats[]>;
-  /** One reading for each thread that answers. */
+  /** One reading for each thread, an empty one for a thread that does not answer. */
   metrics(): Promise<readonly MetricsReading[]>;
+  /** That of one thread, by its index in the plan. */
+  metricsOf(thread: number): Promise<MetricsReading>;
 }
 
 export type ThreadState = 'starting' | 'running' | 'down';
@@ -134,9 +136,12 @@ class ThreadSupervisor implements Supervisor {
     );
   }
 
-  async metrics(): Promise<readonly MetricsReading[]> {
-    const calls = this.seats.map(({ worker }) => worker?.call((control) => control.metrics()).catch(() => []));
-    return (await Promise.all(calls)).filter((reading) => reading !== undefined);
+  metrics(): Promise<readonly MetricsReading[]> {
+    return Promise.all(this.seats.map(({ index }) => this.metricsOf(index)));
+  }
+
+  async metricsOf(thread: number): Promise<MetricsReading> {
+    return (await this.seats[thread]!.worker?.call((control) => control.metrics()).catch(() => [])) ?? [];
   }
 
   private get heartbeatMs(): number {
