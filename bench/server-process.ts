@@ -34,7 +34,7 @@ export interface ServerProcess {
 /** Starts a server and waits until it is ready. Rejects with the end of its output when it does not get there. */
 export async function startServer(children: Children, settings: ServerSettings): Promise<ServerProcess> {
   const port = await freePort();
-  const program = fileURLToPath(new URL('../bin/orch.js', import.meta.url));
+  const program = fileURLToPath(new URL('../bin/orch.cjs', import.meta.url));
   const startedMs = performance.now();
   const child = children.spawnNode([
     program,

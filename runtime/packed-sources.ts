@@ -2,19 +2,15 @@
 // a reader can open. Reads its table with the first such place, and changes nothing where the modules run as they are.
 import { readFileSync } from 'node:fs';
 
-/** What scripts/line-table.js makes. Numbers are in base 64, in this machine's order. */
-interface LineTable {
-  /** Paths in the project. */
-  readonly files: readonly string[];
-  /** For each line of the program the number of its first span, 32 bits; behind the last line the number of all spans. */
-  readonly starts: string;
-  /** Three times 16 bits: the column where it begins, counted from 0; the number of the file; the line there, from 1. */
-  readonly spans: string;
-}
+/** What scripts/line-table.js makes: how long the two parts that follow are, then each, then the spans to the end. */
+const HEADER_NUMBERS = 2;
 
 interface Sources {
+  /** Paths in the project. In the table as JSON, filled up with spaces to whole numbers of 32 bits. */
   readonly files: readonly string[];
+  /** For each line of the program the number of its first span, in this machine's order; behind the last the number of all. */
   readonly starts: Uint32Array;
+  /** Three numbers each: the column where it begins, counted from 0; the number of the file; the line there, from 1. */
   readonly spans: Uint16Array;
 }
 
@@ -25,17 +21,23 @@ interface SourcePosition {
   readonly line: number;
 }
 
-const PROGRAM = '/packed/program.cjs';
-const PLACE = /([^\s()]*\/packed\/program\.cjs):(\d+):(\d+)/g;
+/** There is one for each kind of thread. */
+const PROGRAM = /\/packed\/[\w-]+\.cjs$/;
+const PLACE = /([^\s()]*\/packed\/[\w-]+\.cjs):(\d+):(\d+)/g;
 const SPAN_NUMBERS = 3;
 const UNKNOWN: Sources = { files: [], starts: new Uint32Array(), spans: new Uint16Array() };
 
-let sources: Sources | undefined;
+/** By the address of the program. A thread runs one, and may be asked about that of another. */
+const known = new Map<string, Sources>();
 
 /** The source of a place, whose line and column count from 1; undefined where `url` is no packed program. */
 export function sourceOf(url: string, line: number, column: number): SourcePosition | undefined {
-  if (!url.endsWith(PROGRAM)) return undefined;
-  sources ??= readSources(new URL('./program.lines.json', url.startsWith('file:') ? url : `file://${url}`));
+  if (!PROGRAM.test(url)) return undefined;
+  let sources = known.get(url);
+  if (sources === undefined) {
+    sources = readSources(new URL(url.startsWith('file:') ? url : `file://${url}`));
+    known.set(url, sources);
+  }
   const { files, starts, spans } = sources;
   const first = starts[line - 1] ?? 0;
   let span = (starts[line] ?? 0) - 1;
@@ -47,7 +49,6 @@ export function sourceOf(url: string, line: number, column: number): SourcePosit
 
 /** A stack with the places in the sources in place of those in the packed program. */
 export function inSources(stack: string): string {
-  if (!stack.includes(PROGRAM)) return stack;
   return stack.replace(PLACE, (place, url: string, line: string, column: string) => {
     const source = sourceOf(url, Number(line), Number(column));
     return source === undefined ? place : `${source.file}:${source.line}:1`;
@@ -55,16 +56,16 @@ export function inSources(stack: string): string {
 }
 
 /** Nothing is known where the table is not there, or is none: stacks stay as they are. */
-function readSources(url: URL): Sources {
+function readSources(program: URL): Sources {
   try {
-    const { files, starts, spans } = JSON.parse(readFileSync(url, 'utf8')) as LineTable;
-    return { files, starts: new Uint32Array(bytesOf(starts)), spans: new Uint16Array(bytesOf(spans)) };
+    const { buffer, byteOffset, byteLength } = readFileSync(new URL(program.href.replace(/\.cjs$/, '.lines')));
+    const table = buffer.slice(byteOffset, byteOffset + byteLength);
+    const [namesBytes = 0, lines = 0] = new Uint32Array(table, 0, HEADER_NUMBERS);
+    const names = HEADER_NUMBERS * Uint32Array.BYTES_PER_ELEMENT;
+    const starts = new Uint32Array(table, names + namesBytes, lines);
+    const files = JSON.parse(Buffer.from(table, names, namesBytes).toString()) as string[];
+    return { files, starts, spans: new Uint16Array(table, starts.byteOffset + starts.byteLength) };
   } catch {
     return UNKNOWN;
   }
-}
-
-function bytesOf(base64: string): ArrayBuffer {
-  const bytes = Buffer.from(base64, 'base64');
-  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
 }

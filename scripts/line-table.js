@@ -20,9 +20,9 @@ function numbersIn(segment) {
   return numbers;
 }
 
-const inBase64 = (array) => Buffer.from(array.buffer).toString('base64');
+const bytesOf = (array) => Buffer.from(array.buffer);
 
-/** `pathOf` makes a path in the project of one in the map. The form of what is returned is `LineTable` of packed-sources.ts. */
+/** `pathOf` makes a path in the project of one in the map. packed-sources.ts says what is in the bytes that are returned. */
 export function lineTable({ sources, mappings }, pathOf) {
   const starts = [];
   const spans = [];
@@ -42,9 +42,14 @@ export function lineTable({ sources, mappings }, pathOf) {
     }
   }
   starts.push(spans.length / 3);
-  return {
-    files: sources.map(pathOf),
-    starts: inBase64(Uint32Array.from(starts)),
-    spans: inBase64(Uint16Array.from(spans)),
-  };
+  const names = Buffer.from(JSON.stringify(sources.map(pathOf)));
+  const fill = Buffer.alloc(-names.length & 3, ' ');
+  const header = Uint32Array.of(names.length + fill.length, starts.length);
+  return Buffer.concat([
+    bytesOf(header),
+    names,
+    fill,
+    bytesOf(Uint32Array.from(starts)),
+    bytesOf(Uint16Array.from(spans)),
+  ]);
 }

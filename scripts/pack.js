@@ -1,34 +1,33 @@
-// Packs the server into one file, which its threads load many times faster than a thousand modules: most of a start was
-// finding, reading and linking those. Beside it lies what V8 makes of it when it compiles it. `dist` keeps the modules too,
-// for tests and for who embeds a part. Run after the compiler; the program that it makes of `dist/bin/orch.js` is the packed one.
-import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+// Packs the server into files of which each thread loads one, many times faster than a thousand modules: most of a start was
+// finding, reading and linking those. Each kind of thread has its own, for what others run is only more to read; beside each lies
+// what V8 makes of it when it compiles it (rehearsal.js). `dist` keeps the modules too, for tests and for who embeds a part.
+// Run after the compiler; the program that it makes of `dist/bin/orch.js` is the packed one.
+import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { lineTable } from './line-table.js';
+import { rehearse } from './rehearsal.js';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
 const root = dirname(scripts);
 const packed = join(root, 'dist', 'packed');
-const program = join(packed, 'program.cjs');
 /** Characters after which a line is broken: a stack is to be readable where nobody translates it. */
 const LINE_LENGTH = 120;
 
-/** What is loaded by its address: the command, and what threads begin with. */
-const ENTRIES = [
-  'bin/orch',
-  'runtime/thread',
+/** What threads load by its address, each with what it begins with. */
+const THREAD = ['runtime/thread', 'actors/roster'];
+const JOBS = [
   'runtime/job-thread',
-  'actors/roster',
   'rendering/job-functions',
   'actors/ingress/paths/openapi-worker',
   'actors/admission/check-worker',
 ];
-/** What a start evaluates, and what does nothing when it is evaluated without one. */
-const WARM = ['bin/serve', 'actors/roster'];
+/** The command, and what the rehearsal calls of it. */
+const MAIN = ['bin/orch', 'bin/serve'];
+/** Packages that stay outside: those with a binary, and one that finds the file of its threads by where it lies itself. */
+const OUTSIDE = ['uWebSockets.js', 'classic-level/binding.js', 'piscina'];
 const fileNameOf = (entry) => entry.slice(entry.lastIndexOf('/') + 1);
-const importOf = (entry) => `import('./${entry}.ts')`;
 
 /** The load generator is no part of the server: its processes are started from their own files. */
 const benchOutside = {
@@ -38,21 +37,43 @@ const benchOutside = {
   },
 };
 
+/** LevelDB's package finds its binary by where it lies itself, too; the rest of it is packed. */
+const bindingOutside = {
+  name: 'binding-outside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/binding$/ }, ({ importer }) =>
+      importer.includes('classic-level') ? { path: 'classic-level/binding.js', external: true } : undefined,
+    );
+  },
+};
+
+/** Leaves out of a program what `importer` loads when asked for and a thread of this kind never asks for. */
+const without = (importer, isAsked) => ({
+  name: 'without',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\// }, ({ path, importer: from, kind }) => {
+      const isLeftOut = kind === 'dynamic-import' && from === join(root, importer) && !isAsked(path);
+      return isLeftOut ? { path, external: true } : undefined;
+    });
+  },
+});
+const withActors = (actors) => without('actors/roster.ts', (path) => actors.includes(path.split('/')[1]));
+const WITHOUT_COMMANDS = without('bin/orch.ts', (path) => path === './serve.ts');
+
 const shared = {
   absWorkingDir: root,
   bundle: true,
   platform: 'node',
   target: 'node20.19',
-  packages: 'external',
-  plugins: [benchOutside],
+  external: OUTSIDE,
   logLevel: 'warning',
 };
 
 /** What each entry exports, by its path. */
-async function exportsOfEntries() {
-  const entryPoints = ENTRIES.map((entry) => `${entry}.ts`);
+async function exportsOf(entries) {
+  const entryPoints = entries.map((entry) => `${entry}.ts`);
   const options = { format: 'esm', outdir: packed, write: false, metafile: true };
-  const { metafile } = await build({ ...shared, ...options, entryPoints });
+  const { metafile } = await build({ ...shared, ...options, entryPoints, plugins: [benchOutside, bindingOutside] });
   return new Map(
     Object.values(metafile.outputs)
       .filter(({ entryPoint }) => entryPoint !== undefined)
@@ -60,16 +81,20 @@ async function exportsOfEntries() {
   );
 }
 
-async function packProgram() {
-  const loads = ENTRIES.map((entry, i) => `export const load${i} = () => ${importOf(entry)};\n`);
-  const warm = `export const warm = () => Promise.all([${WARM.map(importOf).join(', ')}]);\n`;
-  const stdin = { contents: loads.join('') + warm, resolveDir: root, sourcefile: 'program.ts', loader: 'ts' };
+/** Makes the program of a role: a script whose exports are functions to load its entries. */
+async function packProgram(role, entries, plugins = []) {
+  const program = join(packed, `${role}.cjs`);
+  const loads = entries.map((entry) => `'${fileNameOf(entry)}': () => require('./${entry}.ts'),\n`);
+  const contents = `module.exports = {\n${loads.join('')}};\n`;
   await build({
     ...shared,
-    stdin,
+    stdin: { contents, resolveDir: root, sourcefile: 'program.ts', loader: 'ts' },
+    plugins: [benchOutside, bindingOutside, ...plugins],
     outfile: program,
-    // A module that V8 has compiled cannot be kept before Node 22, a script can: see program.js.
+    // A module that V8 has compiled cannot be kept before Node 22, a script can: see load-program.cjs.
     format: 'cjs',
+    banner: { js: "(function (exports, require, module, programUrl, importOutside) { 'use strict';" },
+    footer: { js: '})' },
     define: { 'import.meta.url': 'programUrl' },
     // What is left out is held in memory by no thread.
     minifyWhitespace: true,
@@ -79,24 +104,51 @@ async function packProgram() {
   });
   // Whatever the program imports from outside of it comes through the loader: a script's own imports need a flag of Node.
   const text = readFileSync(program, 'utf8');
-  writeFileSync(program, text.replaceAll(/\bimport\(/g, 'loader('));
+  writeFileSync(program, text.replaceAll(/\bimport\(/g, 'importOutside('));
   const sourceMap = JSON.parse(readFileSync(`${program}.map`, 'utf8'));
   const table = lineTable(sourceMap, (source) => relative(root, join(packed, source)));
-  writeFileSync(join(packed, 'program.lines.json'), JSON.stringify(table));
+  writeFileSync(join(packed, `${role}.lines`), table);
 }
 
-const exported = await exportsOfEntries();
-await packProgram();
-copyFileSync(join(scripts, 'program.js'), join(packed, 'program.js'));
-for (const [i, entry] of ENTRIES.entries()) {
-  const lines = ["import { program } from './program.js';", `const module = await program.load${i}();`];
-  for (const name of exported.get(entry)) {
-    lines.push(name === 'default' ? 'export default module.default;' : `export const ${name} = module.${name};`);
-  }
-  writeFileSync(join(packed, `${fileNameOf(entry)}.js`), `${lines.join('\n')}\n`);
+/** One for each kind of thread of the placement that a server has unless told otherwise, and one for threads of all others. */
+async function packPrograms() {
+  const { threads } = JSON.parse(readFileSync(join(root, 'config', 'placement.default.json'), 'utf8'));
+  await packProgram('serve', MAIN, [WITHOUT_COMMANDS]);
+  await packProgram('command', MAIN);
+  await packProgram('job', JOBS);
+  await packProgram('any', THREAD);
+  for (const { actors } of threads) await packProgram(actors.join('-'), THREAD, [withActors(actors)]);
 }
-const { status } = spawnSync(process.execPath, [join(packed, 'program.js'), 'warm'], { stdio: ['ignore', 2, 2] });
-if (status !== 0) throw new Error('the packed program cannot be evaluated');
-const command = join(root, 'dist', 'bin', 'orch.js');
-writeFileSync(command, "#!/usr/bin/env node\nimport '../packed/orch.js';\n");
+
+/** V8's flags, which are to be the same wherever the program is loaded: what V8 compiled under others is refused. */
+async function packFlags() {
+  const contents = "import { setV8Flags } from './bin/v8-flags.ts';\nsetV8Flags();\n";
+  const stdin = { contents, resolveDir: root, sourcefile: 'flags.ts', loader: 'ts' };
+  await build({ ...shared, stdin, outfile: join(packed, 'flags.js'), format: 'cjs' });
+}
+
+/** The file that an entry is loaded by. */
+function writeEntry(entry, names) {
+  const file = fileNameOf(entry);
+  const lines = entry === 'bin/orch' ? ["require('./flags.js');"] : [];
+  lines.push(`const module_ = require('./program.js').program['${file}']();`);
+  for (const name of names) {
+    lines.push(name === 'default' ? 'module.exports = module_.default;' : `exports.${name} = module_.${name};`);
+  }
+  writeFileSync(join(packed, `${file}.js`), `${lines.join('\n')}\n`);
+}
+
+rmSync(packed, { recursive: true, force: true });
+const entries = [...MAIN, ...THREAD, ...JOBS];
+const exported = await exportsOf(entries);
+await packPrograms();
+await packFlags();
+writeFileSync(join(packed, 'package.json'), '{ "type": "commonjs" }\n');
+copyFileSync(join(scripts, 'load-program.cjs'), join(packed, 'program.js'));
+for (const entry of entries) writeEntry(entry, exported.get(entry));
+await rehearse();
+// By CommonJS, which a process needs no loader of modules for.
+const command = join(root, 'dist', 'bin', 'orch.cjs');
+writeFileSync(command, "#!/usr/bin/env node\nrequire('../packed/orch.js');\n");
 chmodSync(command, 0o755);
+writeFileSync(join(root, 'dist', 'bin', 'orch.js'), "#!/usr/bin/env node\nimport './orch.cjs';\n");

@@ -14,7 +14,7 @@ export interface Caller {
 
 const NOWHERE: Caller = { module: '', file: '???', folder: '', line: 1, stack: '' };
 /** The frames of logging itself: these files' and the library's. */
-const OWN = /(?:^|[/\\\s(])runtime[/\\]logging[/\\](?:caller|log)\.[jt]s|[/\\]node_modules[/\\]pino[/\\]/;
+const OWN = /(?:^|[/\\\s(])runtime[/\\]logging[/\\](?:caller|log)\.[jt]s|(?:^|[/\\\s(])node_modules[/\\]pino[/\\]/;
 const FRAME = /([^/\\\s(]*)[/\\]([^/\\]+?)(\.[cm]?[jt]s):(\d+):\d+\)?$/;
 
 /** The first caller outside of logging. */

@@ -6,9 +6,9 @@ import test from 'ava';
 import { inSources, sourceOf } from '../../../runtime/packed-sources.ts';
 
 const PACKED = new URL('../../../packed/', import.meta.url);
-const program = new URL('program.cjs', PACKED);
+const program = new URL('command.cjs', PACKED);
 const lines = readFileSync(program, 'utf8').split('\n');
-const payload = JSON.parse(readFileSync(new URL('program.cjs.map', PACKED), 'utf8')) as SourceMapPayload;
+const payload = JSON.parse(readFileSync(new URL('command.cjs.map', PACKED), 'utf8')) as SourceMapPayload;
 const map = new SourceMap(payload);
 
 function known(line: number, column: number): string {
@@ -40,6 +40,6 @@ test('a stack names the sources in place of the packed program, and is left alon
   );
   const other = 'Error: x\n    at main (file:///srv/other.js:1:2)';
   t.is(inSources(other), other);
-  const missing = 'Error: x\n    at main (file:///srv/packed/program.cjs:99999999:2)';
+  const missing = 'Error: x\n    at main (file:///srv/packed/command.cjs:99999999:2)';
   t.is(inSources(missing), missing);
 });
