@@ -24,6 +24,7 @@ import { prepare } from './server-settings.ts';
 import { unsharedKeys } from './service-accounts.ts';
 import { missingSuites } from './serving-tls.ts';
 import { type Systemd, systemd } from './systemd.ts';
+import { optimizeAsUsual, optimizeLate } from './v8-flags.ts';
 import { versionText } from './version.ts';
 
 const READY_CHECK_MS = 10;
@@ -83,6 +84,7 @@ export async function serve(
       log,
       measuresWaits: options.profiling && options.contentionProfiling,
       followsHeap: options.profiling,
+      onCreated: optimizeLate,
     });
     const service = systemd(process.env, warn);
     const stopped = stopOnSignal(supervisor, service, options.shutdownDelayDurationMs, release);
@@ -92,8 +94,7 @@ export async function serve(
     // Not sooner: a start that fails leaves the file of the server that was here before as it is.
     const kubeconfigPath = writeKubeconfig(directory, kubeconfig);
     process.stdout.write(`address ${url}\nkubeconfig ${kubeconfigPath}\nplacement ${summarizePlan(plan)}\n`);
-    await startHooksDone(supervisor, plan);
-    process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
+    await untilReady(supervisor, plan);
     const running = supervisor;
     service.ready(`serving ${url}`, () => running.stats());
     await stopped;
@@ -108,6 +109,13 @@ export async function serve(
 
 function warn(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
+}
+
+/** Until then all that runs is what a start does. */
+async function untilReady(supervisor: Supervisor, plan: Plan): Promise<void> {
+  await startHooksDone(supervisor, plan);
+  optimizeAsUsual();
+  process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
 }
 
 /** Until then the namespaces every client counts on may not be there. */

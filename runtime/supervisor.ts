@@ -27,6 +27,8 @@ export interface SupervisorOptions {
   readonly measuresWaits?: boolean;
   /** Whether it is known from the beginning who allocated what each thread's heap holds. */
   readonly followsHeap?: boolean;
+  /** Called once, when all threads have loaded their code and made their actors, before any of these starts. */
+  readonly onCreated?: () => void;
   readonly heartbeatMs?: number;
   /** A thread without a heartbeat for this long hangs (heartbeat.ts); nothing can end it but the end of the process. */
   readonly hangTimeoutMs?: number;
@@ -152,6 +154,7 @@ class ThreadSupervisor implements Supervisor {
   private async startAll(): Promise<void> {
     try {
       await Promise.all(this.seats.map((seat) => this.create(seat)));
+      this.setup.onCreated?.();
       await Promise.all(this.seats.map((seat) => this.start(seat)));
     } catch (error) {
       await this.stop();
