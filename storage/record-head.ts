@@ -2,7 +2,7 @@
 // writes metadata in a fixed order around the resourceVersion slot. Nothing here decides what an object says beyond that.
 import { REVISION_SLOT_BYTES } from '../api/codec/stored-object.ts';
 import { holdsAt } from './holds-at.ts';
-import { revisionOffset, type Slab, valueLength, valueStart } from './slab-record.ts';
+import { recordRevision, revisionOffset, type Slab, valueLength, valueStart } from './slab-record.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -100,7 +100,27 @@ function endOfText(bytes: Buffer, from: number, end: number): number {
 
 /** False: no member after the slot has this name, at any depth. `quotedName` is the name in its quotes, as ASCII. */
 export function mayHaveMember(slab: Slab, offset: number, quotedName: Buffer): boolean {
+  const revision = recordRevision(slab, offset);
+  if (asked.slab !== slab || asked.offset !== offset || asked.revision !== revision) {
+    asked = { slab, offset, revision, names: [], answers: [] };
+  }
+  const known = asked.names.indexOf(quotedName);
+  if (known >= 0) return asked.answers[known]!;
   const start = valueStart(slab, offset);
   const from = start + revisionOffset(slab, offset) + REVISION_SLOT_BYTES;
-  return slab.bytes.subarray(from, start + valueLength(slab, offset)).indexOf(quotedName) >= 0;
+  const answer = slab.bytes.subarray(from, start + valueLength(slab, offset)).indexOf(quotedName) >= 0;
+  asked.names.push(quotedName);
+  asked.answers.push(answer);
+  return answer;
 }
+
+/** What was asked of the last record. Those who follow a type on one thread ask the same of each, one behind the other. */
+interface Asked {
+  readonly slab: Slab | undefined;
+  readonly offset: number;
+  readonly revision: number;
+  readonly names: Buffer[];
+  readonly answers: boolean[];
+}
+
+let asked: Asked = { slab: undefined, offset: 0, revision: 0, names: [], answers: [] };

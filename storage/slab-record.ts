@@ -99,10 +99,19 @@ export function writeRecordHead(
 
 /** Puts the digits of `revision` into a value's slot: `"123"` and blanks, which JSON allows after a string. */
 export function stampRevision(bytes: Buffer, slotOffset: number, revision: number): void {
-  const text = `"${revision}"`;
-  bytes.write(text, slotOffset, text.length, 'latin1');
-  bytes.fill(0x20, slotOffset + text.length, slotOffset + REVISION_SLOT_BYTES);
+  let digits = 1;
+  for (let rest = revision; rest >= 10; rest = Math.floor(rest / 10)) digits++;
+  const end = slotOffset + REVISION_SLOT_BYTES;
+  let at = slotOffset + digits + 1;
+  for (let blank = at + 1; blank < end; blank++) bytes[blank] = BLANK;
+  bytes[at] = QUOTE;
+  for (let rest = revision; at > slotOffset + 1; rest = Math.floor(rest / 10)) bytes[--at] = ZERO + (rest % 10);
+  bytes[slotOffset] = QUOTE;
 }
+
+const BLANK = 0x20;
+const QUOTE = 0x22;
+const ZERO = 0x30;
 
 /** Turns a copied record into another event of the same object: new type, new revision in head and value. */
 export function restampRecord(slab: Slab, offset: number, type: RecordType, revision: number): void {

@@ -102,8 +102,7 @@ export class AdmittedEvents {
   }
 
   #remember(place: Place, before: CurrentRecord | undefined): void {
-    const previous = { previousSlab: before?.slab ?? NO_SLAB, previousOffset: before?.offset ?? 0 };
-    this.#log.window.add({ ...place, ...previous });
+    this.#log.window.add(place, before?.slab ?? NO_SLAB, before?.offset ?? 0);
     addToRuns(this.#runs, place.slab, place.offset);
   }
 }

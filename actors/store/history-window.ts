@@ -39,8 +39,8 @@ export class HistoryWindow {
     return this.#places.slice(this.#first * WORDS, this.#end * WORDS);
   }
 
-  /** Adds the next event. Its record and the one it replaced are live in the pool already. */
-  add({ revision, slab, offset, previousSlab, previousOffset }: HistoryEvent): void {
+  /** Adds the next event. Its record and the one it replaced (NO_SLAB: none) are live in the pool already. */
+  add({ revision, slab, offset }: Place, previousSlab: number, previousOffset: number): void {
     if (this.#end === this.#revisions.length) this.#makeRoom();
     const event = this.#end++;
     this.#revisions[event] = revision;

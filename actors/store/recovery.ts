@@ -157,13 +157,8 @@ async function rebuildHistory({ log, pool, events, positions, currentVersion, en
   }
   for (let i = first; i < events.length; i++) {
     const at = (i - first) * HISTORY_WORDS;
-    log.window.add({
-      revision: events.revisionAt(i),
-      slab: places[at]!,
-      offset: places[at + 1]!,
-      previousSlab: places[at + 2]!,
-      previousOffset: places[at + 3]!,
-    });
+    const place = { revision: events.revisionAt(i), slab: places[at]!, offset: places[at + 1]! };
+    log.window.add(place, places[at + 2]!, places[at + 3]!);
   }
 }
 

@@ -230,11 +230,12 @@ export class RevisionLog {
   /** The event of a removal carries the last value, stamped with the revision of the removal. */
   #remove(key: string, revision: number): Place {
     const before = this.current.get(key)!;
-    const room = this.writeRemoval(before, revision);
+    const { slab, offset } = this.writeRemoval(before, revision);
+    const place = { revision, slab, offset };
     this.#writes.push({ key, value: undefined });
     this.#replace(key, before, undefined);
-    this.#log(key, DELETED, before, { revision, ...room }, 0);
-    return { revision, slab: room.slab, offset: room.offset };
+    this.#log(key, DELETED, before, place, 0);
+    return place;
   }
 
   /** Writes the record of a removal: the last record's bytes with another revision. Used by recovery as well. */
@@ -261,11 +262,7 @@ export class RevisionLog {
 
   #log(key: string, type: RecordType, before: CurrentRecord | undefined, place: Place, checksum: number): void {
     this.#events.add(place.revision, type, key, before && this.#storedFormOf(key, before), checksum);
-    this.window.add({
-      ...place,
-      previousSlab: before?.slab ?? NO_SLAB,
-      previousOffset: before?.offset ?? 0,
-    });
+    this.window.add(place, before?.slab ?? NO_SLAB, before?.offset ?? 0);
     addToRuns(this.#runs, place.slab, place.offset);
   }
 
