@@ -5,12 +5,6 @@ import { DELETED, NO_SLAB, recordLength, recordType } from '../../storage/slab-r
 import { firstIndex } from '../../values/first-index.ts';
 import type { Place } from './protocol.ts';
 
-/** One event, with the record it replaced (NO_SLAB: none). */
-export interface HistoryEvent extends Place {
-  readonly previousSlab: number;
-  readonly previousOffset: number;
-}
-
 /** Words of an event's places: its own slab and offset, and those of what it replaced. */
 const WORDS = 4;
 const ROOM_MIN = 64;

@@ -1,5 +1,12 @@
 // The events of a history window one by one, as tests look at them.
-import type { HistoryEvent, HistoryWindow } from '../../../actors/store/history-window.ts';
+import type { HistoryWindow } from '../../../actors/store/history-window.ts';
+import type { Place } from '../../../actors/store/protocol.ts';
+
+/** One event, with the record it replaced (NO_SLAB: none). */
+export interface HistoryEvent extends Place {
+  readonly previousSlab: number;
+  readonly previousOffset: number;
+}
 
 export function windowEvents(window: HistoryWindow): HistoryEvent[] {
   const places = window.places();
