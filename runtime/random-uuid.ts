@@ -5,12 +5,11 @@ import { randomFillSync } from 'node:crypto';
 const UUID_BYTES = 16;
 const POOLED = 256;
 const HEX = Buffer.from('0123456789abcdef', 'latin1');
-const HYPHEN = 0x2d;
-/** The bytes a hyphen stands before. */
-const GROUPS: ReadonlySet<number> = new Set([4, 6, 8, 10]);
+/** Where the digits of each byte stand: the hyphens between them stay. */
+const PLACES = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34);
 
 const pool = new Uint8Array(UUID_BYTES * POOLED);
-const text = Buffer.alloc(36);
+const text = Buffer.alloc(36, '-');
 let used = pool.length;
 
 /** A new one, in lower case. */
@@ -23,12 +22,11 @@ export function randomUuid(): string {
   used += UUID_BYTES;
   pool[start + 6] = (pool[start + 6]! & 0x0f) | 0x40;
   pool[start + 8] = (pool[start + 8]! & 0x3f) | 0x80;
-  let at = 0;
   for (let i = 0; i < UUID_BYTES; i++) {
-    if (GROUPS.has(i)) text[at++] = HYPHEN;
     const byte = pool[start + i]!;
-    text[at++] = HEX[byte >>> 4]!;
-    text[at++] = HEX[byte & 0x0f]!;
+    const at = PLACES[i]!;
+    text[at] = HEX[byte >>> 4]!;
+    text[at + 1] = HEX[byte & 0x0f]!;
     // What was given out is not left lying about.
     pool[start + i] = 0;
   }
