@@ -165,7 +165,7 @@ function serve(
   const offer = context === undefined || key === undefined ? undefined : { key, context };
   const response = new UwsResponse(native, scope, method === 'HEAD', offer);
   const request = new UwsRequest(method, nativeRequest, native, response, offer !== undefined, addresses);
-  runHandler(options, request, response, scope.onError);
+  scope.cork.during(() => runHandler(options, request, response, scope.onError));
   if (response.isNativeGone) return;
   listenToAbort(native, response);
   request.settle();

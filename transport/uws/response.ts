@@ -6,7 +6,8 @@ import { isBodiless } from '../http-status.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import { CLOSE_TOO_BIG, MESSAGE_BYTES_MAX } from '../websocket/frames.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
-import { type StreamOwner, type UwsResponseScope, UwsStream, writeHead } from './stream.ts';
+import { writeHead } from './head.ts';
+import { type StreamOwner, type UwsResponseScope, UwsStream } from './stream.ts';
 import { UwsTunnel } from './tunnel.ts';
 import { UwsWebSocket } from './web-socket.ts';
 
@@ -106,12 +107,15 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
       return;
     }
     this.#finish();
-    this.#native.cork(() => {
-      writeHead(this.#native, status, headers);
-      if (isBodiless(status)) this.#endBodiless(undefined);
-      else if (this.#isHeadRequest) this.#endBodiless(Buffer.byteLength(body));
-      else this.#native.end(body, this.#scope.isStopping);
-    });
+    if (this.#scope.cork.isOpenFor(this.#native)) this.#writeWhole(status, headers, body);
+    else this.#native.cork(() => this.#writeWhole(status, headers, body));
+  }
+
+  #writeWhole(status: number, headers: HeaderList, body: Uint8Array | string): void {
+    writeHead(this.#native, status, headers);
+    if (isBodiless(status)) this.#endBodiless(undefined);
+    else if (this.#isHeadRequest) this.#endBodiless(Buffer.byteLength(body));
+    else this.#native.end(body, this.#scope.isStopping);
   }
 
   start(status: number, headers: HeaderList, isVerbatim = false): void {

@@ -6,8 +6,8 @@
 // for a client that does not read is less than two such pieces; this file holds the rest of one chunk.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { HeaderList } from '../http.ts';
-import { statusLine } from '../http-status.ts';
-import { isFramingHeader, isLengthDelimited, isPlainJson, safeHeaderValue } from '../response-headers.ts';
+import { isLengthDelimited, isPlainJson } from '../response-headers.ts';
+import { writeHead } from './head.ts';
 
 /** The binary's buffer: one for all sockets of a thread, lent to the one that is corked. */
 const CORK_BYTES = 16 * 1024;
@@ -65,11 +65,25 @@ export interface ParkedResponses {
 export class Cork {
   #holder: NativeResponse | undefined;
   #room = 0;
+  #isOpen = false;
 
   /** To be called first in each native callback of a request. */
   enter(native: NativeResponse): void {
     this.#holder = native;
     this.#room = CORK_BYTES;
+    this.#isOpen = false;
+  }
+
+  /** Runs the rest of the callback that was entered last, which ends with it. */
+  during(rest: () => void): void {
+    this.#isOpen = true;
+    rest();
+    this.#isOpen = false;
+  }
+
+  /** True while what is written to the response is gathered without another word. */
+  isOpenFor(native: NativeResponse): boolean {
+    return this.#isOpen && this.#holder === native;
   }
 
   holds(native: NativeResponse): boolean {
@@ -297,14 +311,6 @@ export class UwsStream {
     }
     this.#pending = undefined;
     return true;
-  }
-}
-
-/** Status and headers, without those that frame; to be called inside a cork. */
-export function writeHead(native: NativeResponse, status: number, headers: HeaderList): void {
-  native.writeStatus(statusLine(status));
-  for (const [name, value] of headers) {
-    if (!isFramingHeader(name)) native.writeHeader(name, safeHeaderValue(value));
   }
 }
 

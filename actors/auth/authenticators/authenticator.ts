@@ -52,6 +52,7 @@ export function withAuthenticatedGroup(user: User): User {
 }
 
 const BEARER = 'bearer ';
+const NO_AUDIENCES: readonly string[] = [];
 
 /** The bearer token of an Authorization header (RFC 6750 2.1); undefined where there is none. */
 function bearerTokenOf(authorization: string): string | undefined {
@@ -91,9 +92,12 @@ export class AuthenticatorChain {
   }
 
   /** Whose a token is; `error` is for the one who asks about it. */
-  token(token: string, audiences: readonly string[]): TokenOwner | Promise<TokenOwner> {
+  token(
+    token: string,
+    audiences: readonly string[],
+    beganMs = this.#parts.metrics.now(),
+  ): TokenOwner | Promise<TokenOwner> {
     const { digestOf, metrics } = this.#parts;
-    const beganMs = metrics.now();
     const owner = this.#tokenFrom(0, token, digestOf(token), audiences, UNKNOWN);
     if (owner instanceof Promise) return metrics.found(owner, beganMs);
     metrics.known(beganMs);
@@ -108,7 +112,7 @@ export class AuthenticatorChain {
       this.#parts.metrics.attempted(isRefused ? 'error' : 'failure', '', beganMs);
       return null;
     }
-    const owner = this.token(token, []);
+    const owner = this.token(token, NO_AUDIENCES, beganMs);
     return owner instanceof Promise
       ? owner.then(({ user }) => this.#attempted(user, beganMs))
       : this.#attempted(owner.user, beganMs, this.#parts.metrics.endedMs);

@@ -1,5 +1,5 @@
 // Static tokens (SPEC.md "Static token file"): the lines of a CSV file, read at the start. Tokens are compared by their
-// SHA-256 digests, so that the time a look-up takes tells nothing about them; a token itself is kept nowhere.
+// SHA-256 digests, so that the time a look-up takes tells nothing about them; the table has no token itself.
 import { hash } from 'node:crypto';
 import type { User } from '../../../api/authorization/attributes.ts';
 import { OrchError } from '../../../runtime/errors.ts';

@@ -6,6 +6,7 @@ import { dealHand, flowHash } from '../../../api/flow-control/hand.ts';
 import { isAskedFor, rulesAbout } from '../../../api/flow-control/matching.ts';
 import type { RequestInfo } from '../../../api/request-info.ts';
 import type { HeaderList } from '../../../transport/http.ts';
+import { keptHeaders } from '../../../transport/kept-headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { FlowSeries } from './flow-metrics.ts';
 import type { Level } from './level.ts';
@@ -95,10 +96,10 @@ function keptFlow({ of, flows }: Candidate, key: string, distinguisher: string):
 
 /** The headers that name a schema and its level. */
 export function flowHeaders(prefix: string, schema: FlowSchema, levelUid: string): HeaderList {
-  return [
+  return keptHeaders([
     [`${prefix}-PF-FlowSchema-UID`, schema.uid],
     [`${prefix}-PF-PriorityLevel-UID`, levelUid],
-  ];
+  ]);
 }
 
 /** All schemas of a configuration whose level is in use. */

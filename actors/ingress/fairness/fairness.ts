@@ -90,11 +90,10 @@ export class Fairness {
   }
 
   /** Seats a request when its level has a seat for it. Throws, or rejects with, Overloaded where it is refused. */
-  enter(exchange: Exchange): Seat | Promise<Seat> {
+  enter(exchange: Exchange, nowMs: number): Seat | Promise<Seat> {
     if (exchange.longRunning) return UNCOUNTED;
     const flow = this.#classifier.flowOf(exchange.user, exchange.info);
     exchange.flowHeaders = flow.headers;
-    const nowMs = this.#parts.context.clock.monotonicMs();
     const ticket = flow.level.arrive({ flow, exchange }, flow.hand, nowMs);
     if (typeof ticket === 'string') throw this.#refused(exchange, flow, ticket);
     if (ticket?.queue === undefined) return this.#seated(exchange, flow, ticket, ticket?.startedMs ?? nowMs);
@@ -115,8 +114,7 @@ export class Fairness {
     series.running++;
     series.dispatched.add(1);
     return {
-      leave: () => {
-        const endedMs = this.#parts.context.clock.monotonicMs();
+      leave: (endedMs) => {
         countOut(counted, endedMs);
         series.running--;
         series.executionSeconds.observe((endedMs - startedMs) / 1000);

@@ -45,7 +45,7 @@ export class RequestLimits {
     const seats = this.#seats();
     this.#limits = options.fairness
       ? this.#fairness(seats, dialect)
-      : new InFlight({ readsMax, writesMax }, seats, this.#counts, context.clock);
+      : new InFlight({ readsMax, writesMax }, seats, this.#counts);
   }
 
   /** Requests that wait or are worked on, without long-running ones. */
@@ -59,8 +59,8 @@ export class RequestLimits {
   }
 
   /** Seats a request when there is room for it. Throws, or rejects with, Overloaded where there is not. */
-  enter(exchange: Exchange): Seat | Promise<Seat> {
-    return this.#limits.enter(exchange);
+  enter(exchange: Exchange, nowMs: number): Seat | Promise<Seat> {
+    return this.#limits.enter(exchange, nowMs);
   }
 
   onMessage(message: MessageOf<FlowProtocol>, reply: Reply): void {

@@ -1,6 +1,7 @@
 // What answers tell browsers: to come by HTTPS alone (RFC 6797), and which other sites' scripts may read them (CORS, in the
 // Fetch standard). Stands before everything else, so that refusals say it too.
 import type { HeaderList, HttpRequest, HttpResponse } from '../../../transport/http.ts';
+import { keptHeaders } from '../../../transport/kept-headers.ts';
 import { ResponseWithHeaders } from './response-with-headers.ts';
 
 export interface BrowserRulesParts {
@@ -28,7 +29,7 @@ export class BrowserRules {
 
   constructor({ transportDirectives, allowsOrigin }: BrowserRulesParts) {
     const directives = [...transportDirectives].sort().join('; ');
-    this.transport = directives === '' ? [] : [['Strict-Transport-Security', directives]];
+    this.transport = directives === '' ? [] : keptHeaders([['Strict-Transport-Security', directives]]);
     this.#allowsOrigin = allowsOrigin;
   }
 

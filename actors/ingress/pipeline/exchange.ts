@@ -2,8 +2,10 @@
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import type { Query } from '../../../api/query.ts';
 import type { RequestInfo } from '../../../api/request-info.ts';
+import type { Random } from '../../../runtime/environment.ts';
 import type { Series } from '../../../runtime/metrics.ts';
 import type { BodyFlow, HeaderList, HttpRequest, HttpResponse } from '../../../transport/http.ts';
+import { joinedHeaders } from '../../../transport/kept-headers.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
 import type { RequestAudit } from '../audit/request-audit.ts';
 
@@ -11,7 +13,8 @@ import type { RequestAudit } from '../audit/request-audit.ts';
 export interface Arrival {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  readonly requestId: string;
+  /** Of identifiers: a request has one only where somebody asks for it. */
+  readonly random: Pick<Random, 'uuid'>;
   /** What the request's messages and log lines carry (runtime/turn.ts). */
   readonly requestNumber: number;
   readonly startedMs: number;
@@ -57,7 +60,7 @@ export class Exchange implements Arrival {
   readonly request: HttpRequest;
   /** Where the answer goes. A step may put another in front of it. */
   response: HttpResponse;
-  readonly requestId: string;
+  readonly random: Pick<Random, 'uuid'>;
   readonly requestNumber: number;
   readonly startedMs: number;
   readonly body: Promise<Uint8Array | null> | undefined;
@@ -103,11 +106,12 @@ export class Exchange implements Arrival {
   /** Bytes of the answer so far, before they were compressed. */
   sentBytes = 0;
   #code = 0;
+  #requestId: string | undefined = undefined;
 
   constructor(arrival: Arrival) {
     this.request = arrival.request;
     this.response = arrival.response;
-    this.requestId = arrival.requestId;
+    this.random = arrival.random;
     this.requestNumber = arrival.requestNumber;
     this.startedMs = arrival.startedMs;
     this.body = arrival.body;
@@ -117,6 +121,12 @@ export class Exchange implements Arrival {
     this.info = arrival.info;
     this.verb = arrival.verb;
     this.longRunning = arrival.longRunning;
+  }
+
+  /** What logs, traces and audit records call it, unless its client has said so itself. */
+  get requestId(): string {
+    this.#requestId ??= this.random.uuid();
+    return this.#requestId;
   }
 
   /** The HTTP status of the answer; 0 while none has begun. */
@@ -160,7 +170,7 @@ export class Exchange implements Arrival {
   }
 
   #withFlow(headers: HeaderList): HeaderList {
-    return this.flowHeaders.length === 0 ? headers : [...headers, ...this.flowHeaders];
+    return this.flowHeaders.length === 0 ? headers : joinedHeaders(headers, this.flowHeaders);
   }
 
   #begin(code: number): void {

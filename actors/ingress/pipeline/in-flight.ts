@@ -2,7 +2,6 @@
 // all threads together; long-running requests and the superusers' group are exempt. What is over a limit is refused at once.
 
 import { SUPERUSERS } from '../../../api/authorization/attributes.ts';
-import type { Clock } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { Seats, SharedSeats } from '../fairness/seats.ts';
 import type { Exchange } from './exchange.ts';
@@ -18,11 +17,9 @@ export interface InFlightLimits {
 export class InFlight {
   readonly #seats: Readonly<Record<RequestKind, Seats>>;
   readonly #counts: RequestCounts;
-  readonly #clock: Clock;
 
-  constructor({ readsMax, writesMax }: InFlightLimits, seats: SharedSeats, counts: RequestCounts, clock: Clock) {
+  constructor({ readsMax, writesMax }: InFlightLimits, seats: SharedSeats, counts: RequestCounts) {
     this.#counts = counts;
-    this.#clock = clock;
     this.#seats = {
       readOnly: seats.of('reads', readsMax || Number.POSITIVE_INFINITY),
       mutating: seats.of('writes', writesMax || Number.POSITIVE_INFINITY),
@@ -30,7 +27,7 @@ export class InFlight {
   }
 
   /** Seats a request inside the limit that applies. Throws Overloaded when it is reached. */
-  enter(exchange: Exchange): Seat {
+  enter(exchange: Exchange, nowMs: number): Seat {
     if (exchange.longRunning) return UNCOUNTED;
     const seats = this.#seats[kindOf(exchange)];
     const isSeated = seats.take(1);
@@ -38,10 +35,10 @@ export class InFlight {
       this.#counts.drop(exchange);
       throw new OrchError('Overloaded', 'too many requests in flight');
     }
-    const counted = this.#counts.begin(exchange, this.#clock.monotonicMs());
+    const counted = this.#counts.begin(exchange, nowMs);
     return {
-      leave: () => {
-        countOut(counted, this.#clock.monotonicMs());
+      leave: (leftMs) => {
+        countOut(counted, leftMs);
         if (isSeated) seats.giveBack();
       },
     };

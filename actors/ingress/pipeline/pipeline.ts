@@ -87,6 +87,7 @@ export class Pipeline {
     let limit: Timer | undefined;
     let seat: Seat | undefined;
     let failed: unknown;
+    let endedMs: number | undefined;
     try {
       limit = this.#limited(exchange);
       const impersonate = impersonationOf(request);
@@ -99,9 +100,10 @@ export class Pipeline {
       const admittedMs = context.clock.monotonicMs();
       exchange.admittedMs = admittedMs;
       if (recordedFromMs !== undefined) this.#auditSeconds?.observe((admittedMs - recordedFromMs) / 1000);
-      const entering = limits.enter(exchange);
-      seat = entering instanceof Promise ? await entering : entering;
-      const begunMs = context.clock.monotonicMs();
+      const entering = limits.enter(exchange, admittedMs);
+      const waits = entering instanceof Promise;
+      seat = waits ? await entering : entering;
+      const begunMs = waits ? context.clock.monotonicMs() : admittedMs;
       exchange.begunMs = begunMs;
       this.#fairnessSeconds?.observe((begunMs - admittedMs) / 1000);
       const { refusal } = admitted;
@@ -111,9 +113,10 @@ export class Pipeline {
       if (exchange.longRunning) metrics.begin(exchange);
       const serving = dispatch(exchange);
       if (serving instanceof Promise) await serving;
-      seat.leave();
+      endedMs = context.clock.monotonicMs();
+      seat.leave(endedMs);
     } catch (error) {
-      seat?.leave();
+      seat?.leave(context.clock.monotonicMs());
       failed = error;
       this.#refuse(exchange, error);
     }
@@ -123,7 +126,7 @@ export class Pipeline {
       if (exchange.begunMs !== undefined) metrics.cameLate(!exchange.isCutOff && isDone(failed));
       return;
     }
-    if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange);
+    if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange, endedMs);
     else ongoing.onEnded = this.#finish;
   }
 
@@ -134,7 +137,7 @@ export class Pipeline {
     const exchange = new Exchange({
       request,
       response,
-      requestId: context.random.uuid(),
+      random: context.random,
       requestNumber: context.nextRequestNumber(),
       startedMs: context.clock.monotonicMs(),
       body: undefined,
@@ -192,7 +195,7 @@ export class Pipeline {
     const exchange = new Exchange({
       request,
       response: info.isResource ? this.#paced(request, response, longRunning) : response,
-      requestId: random.uuid(),
+      random,
       requestNumber: context.nextRequestNumber(),
       startedMs: clock.monotonicMs(),
       body,
@@ -271,7 +274,7 @@ export class Pipeline {
       sendText(exchange, 429, 'Too many requests, please try again later.\n', [['Retry-After', '1']]);
       return;
     }
-    const { requestId, requestNumber, request } = exchange;
+    const { requestNumber, request } = exchange;
     const status = statusOf(error, request);
     if (status !== undefined) {
       const { challenge } = this.#parts;
@@ -281,6 +284,7 @@ export class Pipeline {
       else this.#sendStatus(exchange, status);
       return;
     }
+    const { requestId } = exchange;
     this.#parts.context.log.error({ err: error, requestId, requestNumber, path: request.path }, 'request failed');
     exchange.audit?.panicked();
     exchange.terminatedBy = 'apiserver';
@@ -296,9 +300,10 @@ export class Pipeline {
     sendStatus(exchange, status, this.#parts.representations.ofStatus(exchange));
   }
 
-  readonly #finish = (exchange: Exchange): void => {
+  /** `endedMs`: absent: now. */
+  readonly #finish = (exchange: Exchange, endedMs?: number): void => {
     const { context, metrics, tracer } = this.#parts;
-    const latencyMs = context.clock.monotonicMs() - exchange.startedMs;
+    const latencyMs = (endedMs ?? context.clock.monotonicMs()) - exchange.startedMs;
     metrics.observe(exchange, latencyMs);
     logIfSlow(context.log, exchange, latencyMs);
     tracer?.ended(exchange, latencyMs);

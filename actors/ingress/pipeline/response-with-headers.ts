@@ -1,5 +1,6 @@
 // A response that gets more headers than whoever answers gives it. Everything else goes through as it is.
 import type { HeaderList, HttpResponse } from '../../../transport/http.ts';
+import { joinedHeaders } from '../../../transport/kept-headers.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
 
 export class ResponseWithHeaders implements HttpResponse {
@@ -20,11 +21,11 @@ export class ResponseWithHeaders implements HttpResponse {
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
-    this.#response.respond(status, [...headers, ...this.#headers], body);
+    this.#response.respond(status, joinedHeaders(headers, this.#headers), body);
   }
 
   start(status: number, headers: HeaderList, isVerbatim?: boolean): void {
-    this.#response.start(status, [...headers, ...this.#headers], isVerbatim);
+    this.#response.start(status, joinedHeaders(headers, this.#headers), isVerbatim);
   }
 
   /** The answer to a handshake has no room for them. */

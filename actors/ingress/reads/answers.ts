@@ -4,19 +4,29 @@ import type { EnvelopePieces } from '../../../api/codec/envelope.ts';
 import type { Status } from '../../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../../api/status/status.ts';
 import type { HeaderList } from '../../../transport/http.ts';
+import { keptHeaders } from '../../../transport/kept-headers.ts';
+import { Kept } from '../../kept.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Encoded } from './representation.ts';
 
 export const JSON_TYPE = 'application/json';
+const CONTENT_TYPES_MAX = 64;
 const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
-const JSON_HEADERS: HeaderList = [NO_CACHE, ['Content-Type', JSON_TYPE]];
+/** By content type. Of some there may be many: with the parameters that a client asked for. */
+const byContentType = new Kept<string, HeaderList>(CONTENT_TYPES_MAX);
 
 /** The headers of an answer in a content type, with warnings for the client's user if there are any. */
 export function headersFor(contentType: string, warnings?: readonly string[]): HeaderList {
   if (warnings === undefined || warnings.length === 0) {
-    return contentType === JSON_TYPE ? JSON_HEADERS : [NO_CACHE, ['Content-Type', contentType]];
+    return byContentType.get(contentType) ?? newHeadersFor(contentType);
   }
   return [NO_CACHE, ['Content-Type', contentType], ...warnings.map(warningHeader)];
+}
+
+function newHeadersFor(contentType: string): HeaderList {
+  const headers = keptHeaders([NO_CACHE, ['Content-Type', contentType]]);
+  byContentType.set(contentType, headers);
+  return headers;
 }
 
 /** A text for the client's user (RFC 7234 section 5.5). */

@@ -36,19 +36,42 @@ test('a token that differs anywhere from one seen before has a digest of its own
   }
 });
 
-test('short tokens, huge ones and those that end in no signature are digested each time', (t) => {
-  for (const token of [
-    '',
-    'eyJ',
-    `eyJ${'x'.repeat(252)}`,
-    `eyJ${'x'.repeat(5000)}`,
-    'x'.repeat(800),
-    'é'.repeat(300),
-  ]) {
+test('huge tokens and long ones that end in no signature are digested each time', (t) => {
+  for (const token of [`eyJ${'x'.repeat(5000)}`, 'x'.repeat(800), 'é'.repeat(300)]) {
     const { digests, worked } = counting();
     t.is(digests.of(token), sha256(token));
     t.is(digests.of(token), sha256(token));
     t.is(worked(), 2);
+  }
+});
+
+test('of short tokens the four that were shown last are not digested again', (t) => {
+  const { digests, worked } = counting();
+  const tokens = ['', 'eyJ', `eyJ${'x'.repeat(252)}`, 'é'.repeat(30)];
+  for (let i = 0; i < 3; i++) for (const token of tokens) t.is(digests.of(token), sha256(token));
+  t.is(worked(), 4);
+  for (let i = 0; i < 10; i++) {
+    const other = `another ${i}`;
+    t.is(digests.of(other), sha256(other));
+    for (const token of tokens.slice(2)) t.is(digests.of(token), sha256(token));
+  }
+  t.is(worked(), 14);
+});
+
+test('a short token that differs anywhere from one seen before has a digest of its own', (t) => {
+  const { digests } = counting();
+  const token = '0123456789abcdef0123456789abcdéf';
+  digests.of(token);
+  for (let at = 0; at < token.length; at++) {
+    for (const character of ['~', '\u0130', token[at]!.toUpperCase()]) {
+      const other = `${token.slice(0, at)}${character}${token.slice(at + 1)}`;
+      t.is(digests.of(other), sha256(other));
+    }
+    t.is(digests.of(token), sha256(token));
+  }
+  for (const other of [`a${token}`, `${token}a`, token.slice(1), token.slice(0, -1)]) {
+    t.is(digests.of(other), sha256(other));
+    t.is(digests.of(token), sha256(token));
   }
 });
 

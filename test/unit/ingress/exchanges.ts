@@ -6,7 +6,7 @@ import type { HttpResponse } from '../../../transport/http.ts';
 /** An exchange of which nothing is known but what is given, over a response or none. */
 export function exchangeOver(response: Partial<HttpResponse> = {}, arrival: Partial<Arrival> = {}): Exchange {
   return new Exchange({
-    requestId: 'a-request',
+    random: { uuid: () => 'a-request' },
     requestNumber: 1,
     startedMs: 0,
     body: undefined,

@@ -68,9 +68,9 @@ class Server {
   async request(name: string, forMs: number, exchange = this.exchange(name)): Promise<number | 'refused'> {
     const beginMs = this.time.monotonicMs();
     try {
-      const seat = await this.fairness.enter(exchange);
+      const seat = await this.fairness.enter(exchange, beginMs);
       await this.sleep(forMs);
-      seat.leave();
+      seat.leave(this.time.monotonicMs());
     } catch (error) {
       if (!isOrchError(error, 'Overloaded')) throw error;
       return 'refused';

@@ -17,15 +17,15 @@ class Requests {
   constructor(limits: InFlightLimits, seats = new SharedSeats(seatMemory(), 0, 1)) {
     const { readsMax: readOnly, writesMax: mutating } = limits;
     this.counts = new RequestCounts(this.metrics, this.time, { readOnly, mutating });
-    this.inFlight = new InFlight(limits, seats, this.counts, this.time);
+    this.inFlight = new InFlight(limits, seats, this.counts);
   }
 
   /** Starts a request; answers whether it was let in, and how to end it. */
   begin(verb: string, more: Partial<Exchange> = {}): { entered: boolean; end: () => void } {
     const exchange = Object.assign(exchangeOver({}, { verb }), more);
     try {
-      const seat = this.inFlight.enter(exchange);
-      return { entered: true, end: () => seat.leave() };
+      const seat = this.inFlight.enter(exchange, this.time.monotonicMs());
+      return { entered: true, end: () => seat.leave(this.time.monotonicMs()) };
     } catch (error) {
       if (!isOrchError(error, 'Overloaded')) throw error;
       return { entered: false, end: () => {} };

@@ -1,0 +1,20 @@
+// The head of an answer as the binary takes it: in one call, since each costs as much as a step of ours. It writes what it is given
+// for a status behind the protocol's name as it is, and one line end behind that, so that the headers go along.
+import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
+import type { HeaderList } from '../http.ts';
+import { statusLine } from '../http-status.ts';
+import { headOf } from '../kept-headers.ts';
+import { isFramingHeader, safeHeaderValue } from '../response-headers.ts';
+
+/** Status and headers, without those that frame; to be called inside a cork. */
+export function writeHead(native: NativeResponse, status: number, headers: HeaderList): void {
+  native.writeStatus(headOf(status, headers, headText));
+}
+
+function headText(status: number, headers: HeaderList): string {
+  let text = statusLine(status);
+  for (const [name, value] of headers) {
+    if (!isFramingHeader(name)) text += `\r\n${name}: ${safeHeaderValue(value)}`;
+  }
+  return text;
+}
