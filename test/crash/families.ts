@@ -167,9 +167,8 @@ function householdProblems(
     if (deletion === 'none') return [`namespace ${namespace} is gone, and nobody deleted it`];
     return inside.size === 0 ? [] : [`${inside.size} objects have outlived namespace ${namespace}`];
   }
-  if (deletion === 'acknowledged' || there.metadata.deletionTimestamp !== undefined) {
-    return [`namespace ${namespace} is being deleted still`];
-  }
+  if (there.metadata.deletionTimestamp !== undefined) return [`namespace ${namespace} is being deleted still`];
+  if (deletion === 'acknowledged') return [`namespace ${namespace} was deleted and is there`];
   return contents
     .filter((name) => !inside.has(name))
     .map((name) => `${namespace}/${name} is gone, its namespace is there`);
