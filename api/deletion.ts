@@ -1,7 +1,7 @@
 // What a DELETE does to an object before, or instead of, its removal: grace periods, the finalizers of garbage
 // collection, preconditions (SPEC.md "Deletion of a resource"). Pure; the object given is never changed.
 import type { JsonObject } from './json-value.ts';
-import { metadataOf, type ObjectMeta, timestampOf } from './object-meta.ts';
+import { metadataOf, type ObjectMeta, timestampOf, withMetadata } from './object-meta.ts';
 import { type Own, ownCopy } from './own-copy.ts';
 import type { ResourceType } from './resources/resource-type.ts';
 import { conflict } from './status/failures.ts';
@@ -127,9 +127,7 @@ function ended(object: JsonObject, metadata: ObjectMeta): DeletionOutcome {
 }
 
 function store(object: JsonObject, metadata: ObjectMeta): DeletionOutcome {
-  const next = ownCopy(object);
-  next.metadata = metadata;
-  return { action: 'store', object: next };
+  return { action: 'store', object: withMetadata(object, metadata) };
 }
 
 /** The finalizers with those of garbage collection set as asked, else as they are, else as the type's default says. */

@@ -3,7 +3,7 @@
 // validation/object-meta.ts, deletion in deletion.ts, rules of single kinds with the kinds.
 import { deepEqual, deepEqualBut } from './deep-equal.ts';
 import type { JsonObject } from './json-value.ts';
-import { metadataOf, type ObjectMeta, type OwnerReference } from './object-meta.ts';
+import { metadataOf, type ObjectMeta, type OwnerReference, withMetadata } from './object-meta.ts';
 import { type Own, ownCopy } from './own-copy.ts';
 import type { GenerationPart, ResourceType } from './resources/resource-type.ts';
 import { badRequest, conflict, conflictModified, missingResourceVersion } from './status/failures.ts';
@@ -63,13 +63,6 @@ function saysNothing(status: unknown): boolean {
   if (typeof status !== 'object' || status === null || Array.isArray(status)) return status === undefined;
   for (const _ in status) return false;
   return true;
-}
-
-/** A copy of the object with other metadata. */
-function withMetadata(object: JsonObject, metadata: ObjectMeta): Own<JsonObject> {
-  const copy = ownCopy(object);
-  copy.metadata = metadata;
-  return copy;
 }
 
 /**

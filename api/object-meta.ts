@@ -1,6 +1,7 @@
 // An object's metadata as it is decoded, and how its moments are written. What is done to it is in metadata.ts and
 // deletion.ts, what it may say in validation/object-meta.ts.
 import { isJsonObject, type JsonObject } from './json-value.ts';
+import { type Own, ownCopy } from './own-copy.ts';
 
 export interface OwnerReference {
   readonly apiVersion?: string;
@@ -45,6 +46,13 @@ const NO_METADATA: ObjectMeta = Object.freeze({});
 /** An object's metadata; an empty one where it has none. */
 export function metadataOf(object: JsonObject): ObjectMeta {
   return isJsonObject(object.metadata) ? (object.metadata as ObjectMeta) : NO_METADATA;
+}
+
+/** A copy of the object with other metadata. */
+export function withMetadata(object: JsonObject, metadata: ObjectMeta): Own<JsonObject> {
+  const copy = ownCopy(object);
+  copy.metadata = metadata;
+  return copy;
 }
 
 /** The last second that has a four-digit year. */

@@ -1,6 +1,5 @@
 // What a message between actors costs: on one thread, across threads, and over Comlink for comparison. Prints messages a
 // second and CPU seconds per million; the ratios in one run are what counts. `node dist/bench/runtime-messages.js [seconds]`
-
 import { isMainThread, MessageChannel, parentPort, Worker, workerData } from 'node:worker_threads';
 import { expose, type Remote, wrap } from 'comlink';
 import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../runtime/actor.ts';

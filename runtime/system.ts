@@ -1,6 +1,5 @@
 // The actors of one thread: makes them, hands them what they may use, starts and stops them, and ends them together when
 // one breaks. How other threads are reached is given (`Peers`): links in a server, other systems in one thread.
-
 import type { Logger } from 'pino';
 import type { Actor, ActorContext, ActorDefinition, ActorName, ActorProtocols, Protocol, Ref } from './actor.ts';
 import type { ActorFacts } from './actor-facts.ts';

@@ -1,6 +1,7 @@
 // What is live, as a few numbers a resource type: how many objects, how many changes, and the sum of a digest of each
 // object's key and revision. Sums do not depend on order, so that the store keeps them change by change and a reader can
 // add up what it holds: where both are of one revision and differ, the reader has gone astray.
+import type { Own } from '../api/own-copy.ts';
 import { liveDigestOf } from './event-log.ts';
 import { storageKeyOf } from './object-key.ts';
 
@@ -15,7 +16,7 @@ export interface ResourceDigest {
   readonly changes: number;
 }
 
-type Kept = { -readonly [K in keyof ResourceDigest]: ResourceDigest[K] };
+type Kept = Own<ResourceDigest>;
 
 /** Keeps the digests of everything live. */
 export class LiveDigests {

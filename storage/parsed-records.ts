@@ -1,6 +1,7 @@
 // The objects that were parsed last on a thread, for actors that follow the store beside each other: each gets the same
 // batch in a turn of its own, and the second finds what the first has parsed. Their managedFields are left out. Owns no
 // record; who is given an object shares it, and must not change it.
+import { freezeJson } from '../api/freeze-json.ts';
 import type { JsonObject } from '../api/json-value.ts';
 import { lending, parseFollowed } from './record-reading.ts';
 import { recordRevision, type Slab, valueLength } from './slab-record.ts';
@@ -31,7 +32,8 @@ export class ParsedRecords {
       return kept.object;
     // Not counted among what is decoded: those are reads.
     const object = parseFollowed(slab, offset, parseObject);
-    if (lending.wipes) freeze(object);
+    // Under test: who changes what others are given as well, throws.
+    if (lending.wipes) freezeJson(object);
     this.#kept[place] = { slab, offset, revision, object };
     return object;
   }
@@ -39,11 +41,4 @@ export class ParsedRecords {
 
 function parseObject(text: string): JsonObject {
   return JSON.parse(text) as JsonObject;
-}
-
-/** Under test: who changes what others are given as well, throws. */
-function freeze(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
-  Object.freeze(value);
-  for (const member of Object.values(value)) freeze(member);
 }

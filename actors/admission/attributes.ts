@@ -15,7 +15,7 @@ import type { Soon } from '../../runtime/soon.ts';
 import type { Guard, TransactionResult } from '../store/protocol.ts';
 import type { AuditAnnotations } from './audit-annotations.ts';
 import type { CommitContext } from './commit.ts';
-import type { Draft } from './draft.ts';
+import { type Draft, NO_DRAFTS, NO_GUARDS } from './draft.ts';
 import type { KindVersion } from './kind-version.ts';
 import type { AuditAnnotation, WriteParameters } from './protocol.ts';
 import type { StoreReader } from './store-reader.ts';
@@ -69,8 +69,6 @@ export interface Asked {
 export const SUPPLEMENTAL_GROUPS = 'spec.securityContext.supplementalGroups';
 
 export const NO_OBJECT: JsonObject = Object.freeze({});
-const NO_GUARDS: readonly Guard[] = Object.freeze([]);
-const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 
 export class Attributes implements WriteFacts {

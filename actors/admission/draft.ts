@@ -39,8 +39,8 @@ export interface Draft {
   readonly isBehindFirst: boolean;
 }
 
-const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
-const NO_GUARDS: readonly Guard[] = Object.freeze([]);
+export const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
+export const NO_GUARDS: readonly Guard[] = Object.freeze([]);
 
 function plainDraft(key: string, expect: number, put: Put | undefined): Draft {
   return { key, expect, put, also: NO_DRAFTS, guards: NO_GUARDS, isLast: false, isBehindFirst: false };

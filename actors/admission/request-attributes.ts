@@ -1,4 +1,5 @@
 // The attributes of the write that a request asks for.
+
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { viewOf } from '../../api/subresource-views.ts';
 import type { DeleteOptions } from '../../api/validation/options.ts';
@@ -6,6 +7,7 @@ import { objectKey } from '../../storage/object-key.ts';
 import type { Guard } from '../store/protocol.ts';
 import { Attributes, type Operation } from './attributes.ts';
 import { AuditAnnotations } from './audit-annotations.ts';
+import { NO_GUARDS } from './draft.ts';
 import { isLarge } from './large-writes.ts';
 import type { WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
@@ -63,8 +65,6 @@ export function attributesOf(
   attributes.isLarge = type.custom?.isLarge === true || (payload !== undefined && isLarge(payload.length));
   return attributes;
 }
-
-const NO_GUARDS: readonly Guard[] = [];
 
 /** A custom object is written under the definition that it was looked at by, or not at all. */
 function guardsOf({ definitionsKey }: WriteContext, { custom }: KnownType): readonly Guard[] {

@@ -30,7 +30,7 @@ import { parseKey } from '../../storage/object-key.ts';
 import { recordKey } from '../../storage/slab-record.ts';
 import { type IpRange, parseIp } from '../../values/ip.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
-import { type Draft, draftRecord, draftRemoval } from './draft.ts';
+import { type Draft, draftRecord, draftRemoval, NO_DRAFTS } from './draft.ts';
 import type { Allocated, Allocation } from './kind-version.ts';
 import { findRecord, type StoreReader } from './store-reader.ts';
 import { NUMBERS_A_PLACE, withList } from './stored-list.ts';
@@ -41,8 +41,6 @@ export interface ServiceNetwork {
   /** `--service-node-port-range`, inclusive. */
   readonly nodePorts: { readonly first: number; readonly last: number };
 }
-
-const NOTHING_MORE: readonly Draft[] = [];
 
 /** A pool, and where the store keeps what is taken of it. */
 interface Register {
@@ -91,7 +89,7 @@ export class ServiceAllocation implements Allocation {
     stored: JsonObject | undefined,
     informed: boolean,
   ): Promise<Allocated> {
-    if (object.spec === stored?.spec) return { object, also: NOTHING_MORE };
+    if (object.spec === stored?.spec) return { object, also: NO_DRAFTS };
     const held = stored === undefined ? NO_CLAIMS : this.#claims(specOf(stored));
     const choice = new Choice(type, object, held, this.#reader, informed);
     let spec = await this.#withAddresses(specOf(object), choice);
@@ -200,7 +198,7 @@ export class ServiceAllocation implements Allocation {
   /** The removal of a record, when there is one. */
   async #giving(storageKey: string, text: string): Promise<readonly Draft[]> {
     const place = await findRecord(this.#reader, storageKey, '', text);
-    return place === null ? NOTHING_MORE : [draftRemoval(storageKey, text, place.revision)];
+    return place === null ? NO_DRAFTS : [draftRemoval(storageKey, text, place.revision)];
   }
 }
 

@@ -5,7 +5,7 @@ import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged } from '../../api/metadata.ts';
-import { metadataOf, timestampOf } from '../../api/object-meta.ts';
+import { metadataOf, timestampOf, withMetadata } from '../../api/object-meta.ts';
 import { ownCopy } from '../../api/own-copy.ts';
 import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
 import { readPatched } from '../../api/patch/patch-unfit.ts';
@@ -19,7 +19,7 @@ import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
 import { createObject } from './create.ts';
-import { type Draft, draftDelete, draftPut, withAlso } from './draft.ts';
+import { draftDelete, draftPut, NO_DRAFTS, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import { afterOthers } from './large-writes.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
@@ -167,7 +167,7 @@ async function decide(
     if (insists && also.length === 0) throw new StatusError(conflictModified(type, name));
   };
   if (isReadyToRemove(object) && !kind.strategy.isHeld?.(object)) {
-    const given = kind.allocation === undefined ? NOTHING : await kind.allocation.release(type, attributes.old!);
+    const given = kind.allocation === undefined ? NO_DRAFTS : await kind.allocation.release(type, attributes.old!);
     const draft = withAlso(draftDelete(type, namespace, name, place.revision), given, guards);
     return { draft, committed: () => answerWith(attributes, object), lost };
   }
@@ -180,16 +180,12 @@ async function decide(
   return { draft, committed: (written) => answerAt(attributes, written, object), lost };
 }
 
-const NOTHING: readonly Draft[] = [];
-
 /** What is answered of an object that lies at a place. */
 function answerAt(attributes: Attributes, place: StoredObject['place'], object: JsonObject): WriteReply {
   if (attributes.asked.view === undefined) return withWarnings({ code: 200, place }, attributes.warnings);
-  const shown = ownCopy(object);
   const metadata = ownCopy(metadataOf(object));
   metadata.resourceVersion = String(place.revision);
-  shown.metadata = metadata;
-  return answerWith(attributes, shown);
+  return answerWith(attributes, withMetadata(object, metadata));
 }
 
 /** What is answered of an object that is not stored like this. */

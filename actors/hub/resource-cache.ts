@@ -1,8 +1,10 @@
 // The objects of one resource type as the hub holds them: an ordered tree of the present, the events of the history
 // window, and checkpoints between, so that any revision inside the window can be read. Knows nothing of watchers.
+
 import sortedBTree from 'sorted-btree';
 import bulk from 'sorted-btree/extended/bulkLoad.js';
 import { recordKey, recordRevision, type Slab } from '../../storage/slab-record.ts';
+import { compareTexts } from '../../values/compare-texts.ts';
 import { firstIndex } from '../../values/first-index.ts';
 
 const { default: BTree } = sortedBTree;
@@ -42,13 +44,11 @@ const TRIMMED_MIN = 64;
 /** Trees of past revisions kept because chunked lists come back to them. */
 const RECENT_TREES_MAX = 16;
 
-const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
 export class ResourceCache {
   readonly storageKey: string;
   /** What the store's keys of these objects begin with. */
   readonly keyPrefix: Buffer;
-  #tree: Tree = new BTree<string, Entry>(undefined, byCodeUnit, NODE_ENTRIES);
+  #tree: Tree = new BTree<string, Entry>(undefined, compareTexts, NODE_ENTRIES);
   readonly events: CacheEvent[] = [];
   /** Changes applied since the present state was taken over. */
   applied = 0;
@@ -87,9 +87,9 @@ export class ResourceCache {
       previous = key;
       return follows;
     });
-    if (!isSorted) entries.sort((a, b) => byCodeUnit(a.key, b.key));
+    if (!isSorted) entries.sort((a, b) => compareTexts(a.key, b.key));
     const keys = entries.map(({ key }) => key);
-    this.#tree = bulk.bulkLoad(keys, entries, NODE_ENTRIES, byCodeUnit) as unknown as Tree;
+    this.#tree = bulk.bulkLoad(keys, entries, NODE_ENTRIES, compareTexts) as unknown as Tree;
   }
 
   /** Takes an event of a present state's history, whose effect the tree holds already. */

@@ -1,6 +1,7 @@
 // Writes: the request as admission understands it, and its answer. The body is passed on undecoded.
 
 import { isJsonObject } from '../../api/json-value.ts';
+import type { Own } from '../../api/own-copy.ts';
 import type { Query } from '../../api/query.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import { tooLarge } from '../../api/status/failures.ts';
@@ -80,7 +81,7 @@ const TEXT_PARAMETERS = [
 ] as const satisfies readonly (keyof WriteParameters)[];
 
 function parametersOf(query: Query): WriteParameters {
-  const parameters: { -readonly [K in keyof WriteParameters]: WriteParameters[K] } = {};
+  const parameters: Own<WriteParameters> = {};
   for (const name of TEXT_PARAMETERS) {
     const value = query.get(name);
     if (value !== undefined) parameters[name] = value;

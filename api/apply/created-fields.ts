@@ -1,5 +1,8 @@
 // The fields a new object asserts, as the JSON text of its managedFields: made in one pass over the object, since every
 // create makes it. Says the same as a comparison with the empty object of the type (compare.ts).
+
+import { compareTexts } from '../../values/compare-texts.ts';
+import { sortRange } from '../../values/sort-range.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { keyStep, memberStep, valueStep } from './field-path.ts';
@@ -59,9 +62,10 @@ function structText(object: JsonObject, rule: OwnershipRule, isAlways: boolean, 
   const { ownedRanks, ownedMembers } = rule;
   for (const name in object) {
     const rank = ownedRanks.get(name);
-    if (rank !== undefined && object[name] !== undefined) placeInOrder(rank, base);
+    if (rank !== undefined && object[name] !== undefined) ranks[top++] = rank;
   }
   const end = top;
+  sortRange(ranks, base, end);
   let text = '';
   for (let at = base; at < end; at++) {
     const member = ownedMembers[ranks[at]!]!;
@@ -76,14 +80,6 @@ function structText(object: JsonObject, rule: OwnershipRule, isAlways: boolean, 
   }
   top = base;
   return text;
-}
-
-/** Behind the smaller ones of its struct, which are few. */
-function placeInOrder(rank: number, base: number): void {
-  let at = top;
-  for (; at > base && ranks[at - 1]! > rank; at--) ranks[at] = ranks[at - 1]!;
-  ranks[at] = rank;
-  top += 1;
 }
 
 function membersText(object: JsonObject, rule: OwnershipRule, levelsLeft: number): string {
@@ -165,7 +161,7 @@ function keyedText(list: readonly unknown[], rule: OwnershipRule, levelsLeft: nu
     if (steps.length > 0 && step < steps[steps.length - 1]!.step) isOrdered = false;
     steps.push({ step, element });
   }
-  if (!isOrdered) steps.sort(byStep);
+  if (!isOrdered) steps.sort((left, right) => compareTexts(left.step, right.step));
   let text = '';
   for (let at = 0; at < steps.length; at++) {
     const { step, element } = steps[at]!;
@@ -180,8 +176,4 @@ function keyedText(list: readonly unknown[], rule: OwnershipRule, levelsLeft: nu
 interface Step {
   readonly step: string;
   readonly element: unknown;
-}
-
-function byStep(left: Step, right: Step): number {
-  return left.step < right.step ? -1 : left.step > right.step ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 // The managers of an object's fields, as metadata.managedFields lists them (SPEC.md "managedFields entry"): reading what a
 // client wrote, merging equal ones, the limit on their number, and the order in which they stand.
+import { compareTexts } from '../../values/compare-texts.ts';
 import { isJsonObject } from '../json-value.ts';
 import type { ManagedFieldsEntry } from '../object-meta.ts';
 import { canonicalStep } from './field-path.ts';
@@ -209,8 +210,4 @@ function byPlace(left: Manager, right: Manager): number {
     compareTexts(left.name, right.name) ||
     compareTexts(left.apiVersion, right.apiVersion)
   );
-}
-
-function compareTexts(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -1,9 +1,10 @@
 // Who owns which fields of an object (SPEC.md "Field ownership"): what a create, an update and an apply make of its
 // managedFields, and what an apply makes of the object. Pure: the time comes in, the objects given are not changed.
+import { compareTexts } from '../../values/compare-texts.ts';
 import { decode } from '../codec/decode.ts';
 import { deepEqual } from '../deep-equal.ts';
 import type { JsonObject } from '../json-value.ts';
-import { type ManagedFieldsEntry, metadataOf, type ObjectMeta } from '../object-meta.ts';
+import { type ManagedFieldsEntry, metadataOf, type ObjectMeta, withMetadata } from '../object-meta.ts';
 import { ownCopy } from '../own-copy.ts';
 import { applyConflict, badRequest, type ManagerConflict } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
@@ -202,9 +203,7 @@ export function applyConfiguration(
 export function withEntries(object: JsonObject, entries: Entries): JsonObject {
   const metadata = metadataOf(object);
   if (metadata.managedFields === entries) return object;
-  const copy = ownCopy(object);
-  copy.metadata = metadataWith(metadata, entries);
-  return copy;
+  return withMetadata(object, metadataWith(metadata, entries));
 }
 
 function metadataWith(metadata: ObjectMeta, entries: Entries): ObjectMeta {
@@ -270,7 +269,7 @@ function requireAllowed(conflicting: readonly Manager[], live: JsonObject, appli
   const refused = conflicting
     .map((manager) => ({ ...manager, fields: difference(manager.fields, allowed) }))
     .filter((manager) => !isEmpty(manager.fields))
-    .sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
+    .sort((left, right) => compareTexts(left.name, right.name));
   if (refused.length === 0) return;
   const conflicts: ManagerConflict[] = [];
   for (const { name, operation, apiVersion, fields } of refused) {

@@ -1,6 +1,7 @@
 // Brings a JSON value that was parsed from a body into the canonical form of its type: unknown members dropped, types
 // checked, spellings unified, empty members left out or written as the schema says, members in schema order. Two
 // objects that mean the same have the same text afterwards. Sets no defaults (defaults.ts) and decides no validity.
+import { sortRange } from '../../values/sort-range.ts';
 import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
 import { DecodeError, indexPart, joinPath, mismatch } from './decode-error.ts';
 import type { ValueReader } from './scalar-forms.ts';
@@ -147,7 +148,7 @@ class Layout {
 
   /** The same members in schema order, with the missing ones that are always written. */
   #rebuilt(object: JsonObject, base: number, top: number): JsonObject {
-    sortRange(base, top);
+    sortRange(order, base, top);
     const rebuilt: JsonObject = {};
     let nextEmitted = 0;
     for (let i = base; i < top; i++) {
@@ -168,16 +169,6 @@ class Layout {
       object[member.name] = member.empty!();
     }
     return next;
-  }
-}
-
-/** Insertion sort: the ranges are short and often sorted already. */
-function sortRange(base: number, top: number): void {
-  for (let i = base + 1; i < top; i++) {
-    const index = order[i]!;
-    let j = i - 1;
-    for (; j >= base && order[j]! > index; j--) order[j + 1] = order[j]!;
-    order[j + 1] = index;
   }
 }
 

@@ -50,12 +50,9 @@ const imagePullPolicy: DefaultRule = (container) => {
 function isLatest(image: string): boolean {
   const at = image.indexOf('@');
   const name = at < 0 ? image : image.slice(0, at);
-  const colon = name.lastIndexOf(':');
-  const hasTag = colon > name.lastIndexOf('/');
-  return hasTag ? name.endsWith(LATEST) && colon === name.length - LATEST.length : image !== '' && at < 0;
+  const hasTag = name.lastIndexOf(':') > name.lastIndexOf('/');
+  return hasTag ? name.endsWith(':latest') : image !== '' && at < 0;
 }
-
-const LATEST = ':latest';
 
 const rollingUpdate =
   (maxUnavailable: string | number, maxSurge: string | number): DefaultRule =>

@@ -106,10 +106,9 @@ function applyToChild(object: JsonObject, child: Child, features: Features): voi
     return;
   }
   if (child.cardinality === 'one') child.defaulter.apply(value as JsonObject, features);
-  else if (child.cardinality === 'list') {
-    for (const item of value as readonly JsonObject[]) child.defaulter.apply(item, features);
-  } else {
-    for (const item of Object.values(value as Record<string, JsonObject>)) child.defaulter.apply(item, features);
+  else {
+    const items = child.cardinality === 'list' ? value : Object.values(value);
+    for (const item of items as readonly JsonObject[]) child.defaulter.apply(item, features);
   }
 }
 

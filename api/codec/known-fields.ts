@@ -1,5 +1,6 @@
 // The field sets of managedFields that this thread has read last, with their JSON: objects that were made alike have the same, which
 // is a third of each. So it is neither parsed nor written again with each update. Who is given a field set shares it: it is frozen.
+import { freezeJson } from '../freeze-json.ts';
 import type { JsonObject } from '../json-value.ts';
 
 /** At most so many of so many bytes. */
@@ -25,7 +26,7 @@ export function knownFields(bytes: Buffer, start: number, end: number): JsonObje
   const fields: unknown = JSON.parse(text);
   if (typeof fields !== 'object' || fields === null) throw new TypeError('a field set is an object');
   if (end - start > BYTES_MAX) return fields as JsonObject;
-  freeze(fields);
+  freezeJson(fields);
   texts.set(fields, text);
   kept[place] = { bytes: Buffer.from(bytes.subarray(start, end)), fields: fields as JsonObject };
   return fields as JsonObject;
@@ -42,10 +43,4 @@ function placeOf(bytes: Buffer, start: number, end: number): number {
   for (let sample = 0; sample < SAMPLES; sample++)
     hash = (Math.imul(hash, 31) + bytes[start + Math.floor((sample * length) / SAMPLES)]!) | 0;
   return (hash >>> 0) % KEPT_MAX;
-}
-
-function freeze(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
-  Object.freeze(value);
-  for (const member of Object.values(value)) freeze(member);
 }

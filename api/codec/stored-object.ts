@@ -87,7 +87,7 @@ const UID_MEMBER = '"uid":';
  * are the first that are spelled so: what stands before them are texts, in which quotes are escaped.
  */
 function wholeMetadata(metadata: EncodableObject['metadata']): MetadataText | undefined {
-  // Their text may be known, and is put together from that.
+  // See entriesText.
   if (metadata.managedFields !== undefined) return undefined;
   if (typeof metadata.uid !== 'string' || !isOrdered(metadata)) return undefined;
   const text = JSON.stringify(metadata);
@@ -115,8 +115,8 @@ function isOrdered(metadata: EncodableObject['metadata']): boolean {
   return true;
 }
 
-/** Its own metadata has them last, and most of them are known. */
-function managedFieldsText(entries: unknown): string {
+/** The JSON of managedFields, put together from that of the field sets that is known. */
+function entriesText(entries: unknown): string {
   if (!Array.isArray(entries)) return JSON.stringify(entries);
   let text = '';
   for (const entry of entries as readonly unknown[]) text += `${text === '' ? '' : ','}${entryText(entry)}`;
@@ -142,7 +142,7 @@ function orderedMetadata(metadata: EncodableObject['metadata'], texts: EncodedTe
   for (const member of AFTER_REVISION) {
     const value = metadata[member];
     if (member === 'managedFields' && value !== undefined && texts === undefined)
-      after += `,"managedFields":${managedFieldsText(value)}`;
+      after += `,"managedFields":${entriesText(value)}`;
     else after += encodeMember(member, value, texts);
   }
   for (const member of Object.keys(metadata)) {

@@ -1,6 +1,7 @@
 // Label selectors, compiled: from the text form of queries, from LabelSelector objects, from plain maps. A compiled
 // selector is asked once an event and cohort, so matching allocates nothing. The text form's grammar is in
 // label-selector-parser.ts.
+import { compareTexts } from '../../values/compare-texts.ts';
 import { isJsonObject } from '../json-value.ts';
 import { badRequest } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
@@ -114,8 +115,4 @@ function compile(unordered: readonly LabelRequirement[]): LabelSelector {
       return true;
     },
   };
-}
-
-function compareTexts(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

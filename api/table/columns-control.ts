@@ -1,4 +1,5 @@
 // The columns of what governs the API itself: access, admission, flow control, extension services, certificates.
+import { compareTexts } from '../../values/compare-texts.ts';
 import type { JsonObject } from '../json-value.ts';
 import { booleanAt, listAt, numberAt, partAt, partsAt, scalarTextAt, textAt, textsAt } from '../object-fields.ts';
 import {
@@ -103,7 +104,7 @@ const POD_SECURITY_POLICY: KindTable = kindTable([
 function byPrecedence(left: JsonObject, right: JsonObject): number {
   const difference = numberAt(spec(left), 'matchingPrecedence') - numberAt(spec(right), 'matchingPrecedence');
   if (difference !== 0) return difference;
-  return objectName(left) < objectName(right) ? -1 : objectName(left) > objectName(right) ? 1 : 0;
+  return compareTexts(objectName(left), objectName(right));
 }
 
 const FLOW_SCHEMA: KindTable = kindTable(

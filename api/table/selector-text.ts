@@ -1,4 +1,5 @@
 // Label maps and label selectors as one line of text. Only shows them; what they match is selectors/label-selector.ts.
+import { compareTexts } from '../../values/compare-texts.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { listAt, partAt, textAt, textsAt } from '../object-fields.ts';
 import { requirementProblem } from '../selectors/label-requirement.ts';
@@ -34,7 +35,7 @@ export function selectorText(selector: unknown): string {
     terms.push(term);
   }
   if (terms.length === 0) return NONE;
-  if (terms.length > 1) terms.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  if (terms.length > 1) terms.sort((a, b) => compareTexts(a.key, b.key));
   return terms.map(({ text }) => text).join(',');
 }
 

@@ -77,8 +77,11 @@ export class Cork {
   /** Runs the rest of the callback that was entered last, which ends with it. */
   during(rest: () => void): void {
     this.#isOpen = true;
-    rest();
-    this.#isOpen = false;
+    try {
+      rest();
+    } finally {
+      this.#isOpen = false;
+    }
   }
 
   /** True while what is written to the response is gathered without another word. */

@@ -4,8 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { followedText } from '../../../storage/followed-text.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import { entry, fieldsOf, type Members, stringsOf, textLike } from './managed-objects.ts';
 
 function followed(metadata: Members, rest: Members): { readonly text: string; readonly parsed: Members } {
   const { text, revisionOffset } = encodeStored({ metadata, ...rest }, 'v1', 'Pod');
@@ -24,14 +23,6 @@ function without(metadata: Members, rest: Members): unknown {
   );
 }
 
-const entry = (fields: Members): Members => ({
-  manager: 'm',
-  operation: 'Update',
-  apiVersion: 'v1',
-  time: '2026-01-02T03:04:05Z',
-  fieldsType: 'FieldsV1',
-  fieldsV1: fields,
-});
 const HOSTILE = ['}]},"spec":{}', '"]},', ']},"a', '\\', '}]}}', ',"managedFields":[', 'é😀', '{', '}'];
 
 const table: Readonly<Record<string, readonly [metadata: Members, rest: Members]>> = {
@@ -81,13 +72,9 @@ test('behind many bytes of annotations they are not looked for', (t) => {
 });
 
 test('whatever strings an object has, followers get it whole but for managedFields', (t) => {
-  const text = fc.oneof(
-    fc.string(),
-    fc.constantFrom(...HOSTILE),
-    fc.string({ unit: fc.constantFrom(...'"\\{}[],:a') }),
-  );
-  const strings = fc.dictionary(text, text, { maxKeys: 4 });
-  const fields = fc.dictionary(text, fc.dictionary(text, fc.constant({}), { maxKeys: 3 }), { maxKeys: 4 });
+  const text = textLike(HOSTILE);
+  const strings = stringsOf(text);
+  const fields = fieldsOf(text);
   const managed = fc.array(fields.map(entry), { maxLength: 3 });
   fc.assert(
     fc.property(strings, strings, managed, fc.boolean(), strings, (labels, annotations, entries, has, data) => {

@@ -4,8 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { ownedObject } from '../../../storage/owned-object.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import { entry, fieldsOf, type Members, stringsOf, textLike } from './managed-objects.ts';
 
 interface Owned extends Members {
   readonly metadata: { readonly managedFields: readonly { readonly fieldsV1: object }[] };
@@ -21,14 +20,6 @@ function owned(metadata: Members, rest: Members): Owned | undefined {
   return ownedObject(Buffer.concat([before, value, after]), before.length, value.length, revisionOffset) as Owned;
 }
 
-const entry = (fields: unknown, manager = 'm'): Members => ({
-  manager,
-  operation: 'Update',
-  apiVersion: 'v1',
-  time: '2026-01-02T03:04:05Z',
-  fieldsType: 'FieldsV1',
-  fieldsV1: fields,
-});
 const HOSTILE = ['}]},"spec":{}', '"fieldsV1":', '},{"manager":', ']},"a', '\\', '}]}}', 'é😀', '{', '}', '"'];
 const HOSTILE_FIELDS = Object.fromEntries(HOSTILE.map((each) => [`f:${each}`, {}]));
 
@@ -70,13 +61,9 @@ for (const [title, metadata] of Object.entries(odd)) {
 }
 
 test('whatever strings an object has, it is read as it is stored', (t) => {
-  const text = fc.oneof(
-    fc.string(),
-    fc.constantFrom(...HOSTILE),
-    fc.string({ unit: fc.constantFrom(...'"\\{}[],:a') }),
-  );
-  const strings = fc.dictionary(text, text, { maxKeys: 4 });
-  const fields = fc.dictionary(text, fc.dictionary(text, fc.constant({}), { maxKeys: 3 }), { maxKeys: 4 });
+  const text = textLike(HOSTILE);
+  const strings = stringsOf(text);
+  const fields = fieldsOf(text);
   const managed = fc.array(
     fc.tuple(fields, text).map(([each, manager]) => entry(each, manager)),
     { minLength: 1, maxLength: 3 },
