@@ -4,11 +4,11 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../dist/bench/free-port.js';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
 const LIMIT_MS = 30_000;
@@ -43,16 +43,6 @@ async function run(args, whenReady) {
   const code = await ended;
   clearTimeout(limit);
   return code === 0;
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 /** Sends requests, one after the other, to a server whose folder is `data`. */
