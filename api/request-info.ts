@@ -1,5 +1,6 @@
 // What a request's method, path and query mean: the verb and what it is about. No route per resource: the path's shape
 // decides (SPEC.md "Resource paths"). Knows no resource types; runs on every request.
+import { knownBeginning, learnBeginning, plainNameStart } from './named-paths.ts';
 import type { Query } from './query.ts';
 import { decodePercent, isTrueParameter, parseQuery } from './query.ts';
 import { isListing, verbOfMethod } from './verbs.ts';
@@ -50,6 +51,27 @@ export interface NonResourceRequestInfo {
  * characters, or has `.` or `..` where a name belongs comes back with `badRequest`.
  */
 export function parseRequestInfo(method: string, path: string, query: string | Query): RequestInfo {
+  const nameStart = plainNameStart(path);
+  const known = nameStart === 0 ? undefined : knownBeginning(path, nameStart);
+  if (known !== undefined) {
+    const { group, version, resource, namespace } = known;
+    const name = path.slice(nameStart);
+    const verb = verbOfMethod(method);
+    return { isResource: true, verb, group, version, resource, subresource: '', namespace, name, rest: '' };
+  }
+  const info = parseAnew(method, path, query);
+  if (nameStart > 0 && info.isResource && isNamedByEnd(info, path, nameStart)) learnBeginning(path, nameStart, info);
+  return info;
+}
+
+/** True of a path that would mean the same with any other name at its end. */
+function isNamedByEnd({ verb, subresource, name }: ResourceRequestInfo, path: string, nameStart: number): boolean {
+  // The old verbs stand in the path, and a listing has its name from the query.
+  if (subresource !== '' || isListing(verb) || isSpecialVerb(verb)) return false;
+  return name.length === path.length - nameStart && path.endsWith(name);
+}
+
+function parseAnew(method: string, path: string, query: string | Query): RequestInfo {
   const decoded = decodePercent(path);
   if (decoded === undefined) return badRequest(method, path, 'the path is not properly percent-encoded');
   if (hasControlCharacter(decoded)) return badRequest(method, path, 'the path holds a control character');

@@ -3,6 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+// The global of this name is made anew by a getter each time it is asked for.
+import { performance } from 'node:perf_hooks';
 import type { Clock, Disk, Environment, Random, Timer, Timers } from './environment.ts';
 import { randomUuid } from './random-uuid.ts';
 

@@ -47,7 +47,15 @@ const CLAUSES_MAX = 64;
 const REMEMBERED_MAX = 256;
 const REMEMBERED_LENGTH_MAX = 512;
 
-const remembered = new WeakMap<Offer, Map<string, Choice | null>>();
+/** The choices made for one offer. */
+interface Remembered {
+  readonly byHeader: Map<string, Choice | null>;
+  /** As a rule the next request brings the same. */
+  lastHeader: string;
+  lastChoice: Choice | null;
+}
+
+const remembered = new WeakMap<Offer, Remembered>();
 
 /**
  * The choice for an Accept header, or null when nothing offered is acceptable (406). The first clause that can be served
@@ -56,16 +64,23 @@ const remembered = new WeakMap<Offer, Map<string, Choice | null>>();
 export function negotiate(header: string, offer: Offer): Choice | null {
   let choices = remembered.get(offer);
   if (choices === undefined) {
-    choices = new Map();
+    choices = { byHeader: new Map(), lastHeader: '', lastChoice: choose('', offer) };
     remembered.set(offer, choices);
   }
+  if (header === choices.lastHeader) return choices.lastChoice;
+  if (header.length > REMEMBERED_LENGTH_MAX) return choose(header, offer);
+  const choice = rememberedChoice(header, offer, choices.byHeader);
+  choices.lastHeader = header;
+  choices.lastChoice = choice;
+  return choice;
+}
+
+function rememberedChoice(header: string, offer: Offer, choices: Map<string, Choice | null>): Choice | null {
   const known = choices.get(header);
   if (known !== undefined) return known;
   const choice = choose(header, offer);
-  if (header.length <= REMEMBERED_LENGTH_MAX) {
-    if (choices.size >= REMEMBERED_MAX) choices.clear();
-    choices.set(header, choice);
-  }
+  if (choices.size >= REMEMBERED_MAX) choices.clear();
+  choices.set(header, choice);
   return choice;
 }
 

@@ -168,7 +168,7 @@ export class Hub implements Actor<HubProtocol> {
         reply.send(refusal);
         return;
       }
-      const entry = this.#caches.of(query.storageKey).tree.get(`${query.namespace}/${query.name}`);
+      const entry = this.#caches.of(query.storageKey).entryOf(query.namespace, query.name);
       reply.send({
         place: entry === undefined ? null : placeOf(entry, this.#slabs.incarnation),
         revision: this.#gate.applied,

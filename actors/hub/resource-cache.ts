@@ -6,6 +6,7 @@ import bulk from 'sorted-btree/extended/bulkLoad.js';
 import { recordKey, recordRevision, type Slab } from '../../storage/slab-record.ts';
 import { compareTexts } from '../../values/compare-texts.ts';
 import { firstIndex } from '../../values/first-index.ts';
+import { EntriesByName } from './entries-by-name.ts';
 
 const { default: BTree } = sortedBTree;
 
@@ -49,6 +50,7 @@ export class ResourceCache {
   /** What the store's keys of these objects begin with. */
   readonly keyPrefix: Buffer;
   #tree: Tree = new BTree<string, Entry>(undefined, compareTexts, NODE_ENTRIES);
+  readonly #read = new EntriesByName<Entry>();
   readonly events: CacheEvent[] = [];
   /** Changes applied since the present state was taken over. */
   applied = 0;
@@ -79,6 +81,15 @@ export class ResourceCache {
     return this.#tree;
   }
 
+  /** The present entry of an object. */
+  entryOf(namespace: string, name: string): Entry | undefined {
+    const recent = this.#read.get(namespace, name);
+    if (recent !== undefined) return recent;
+    const entry = this.#tree.get(`${namespace}/${name}`);
+    if (entry !== undefined) this.#read.missed(namespace, name, entry);
+    return entry;
+  }
+
   /** Takes the live objects of a present state, which come nearly always in the order of their keys. */
   load(entries: Entry[]): void {
     let previous = '';
@@ -89,6 +100,7 @@ export class ResourceCache {
     });
     if (!isSorted) entries.sort((a, b) => compareTexts(a.key, b.key));
     const keys = entries.map(({ key }) => key);
+    this.#read.clear();
     this.#tree = bulk.bulkLoad(keys, entries, NODE_ENTRIES, compareTexts) as unknown as Tree;
   }
 
@@ -113,6 +125,7 @@ export class ResourceCache {
       this.#eventsSinceCheckpoint = 0;
     }
     const previous = this.tree.get(entry.key);
+    if (previous !== undefined) this.#read.forget(previous);
     if (deleted) this.tree.delete(entry.key);
     else this.tree.set(entry.key, entry);
     const event: CacheEvent = { revision: entry.revision, deleted, entry, previous };

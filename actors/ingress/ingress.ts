@@ -223,7 +223,7 @@ class Ingress implements Actor<IngressProtocol> {
     if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
     this.#deprecations.signal(exchange, type, subresource);
-    if (CONNECT_SUBRESOURCES.has(subresource)) return this.#out.serve(exchange, info, type);
+    if (subresource !== '' && CONNECT_SUBRESOURCES.has(subresource)) return this.#out.serve(exchange, info, type);
     const form = this.#forms.of(exchange, type);
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, form);
     if (!type.persisted) return this.#components.serve(exchange, info, type, form.representation);

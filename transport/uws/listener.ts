@@ -160,7 +160,9 @@ function serve(
   context?: us_socket_context_t,
 ): void {
   // Only this way of asking leaves the method as it was sent: the other lowers it in place.
-  const method = nativeRequest.getCaseSensitiveMethod();
+  const sent = nativeRequest.getCaseSensitiveMethod();
+  // The one text for all requests: its hash is known, and it is told by its address.
+  const method = sent === 'GET' ? 'GET' : sent;
   const key = context === undefined ? undefined : webSocketKey(method, (name) => nativeRequest.getHeader(name));
   const offer = context === undefined || key === undefined ? undefined : { key, context };
   const response = new UwsResponse(native, scope, method === 'HEAD', offer);

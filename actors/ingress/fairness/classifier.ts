@@ -58,7 +58,7 @@ export class Classifier {
 
   flowOf(user: User, info: RequestInfo): Flow {
     const candidates = this.#byUser.get(user) ?? this.#candidatesOf(user);
-    const found = candidates.find(({ rules }) => isAskedFor(rules, info)) ?? candidates.at(-1)!;
+    const found = firstAbout(candidates, info);
     const { schema } = found.of;
     const key = schema.flowsBy === 'ByNamespace' && info.isResource ? info.namespace : '';
     return found.flows.get(key) ?? keptFlow(found, key, schema.flowsBy === 'ByUser' ? user.name : key);
@@ -82,6 +82,12 @@ export class Classifier {
     const last = all.find(({ of }) => of.schema.name === CATCH_ALL)!;
     return [...all.filter(({ rules }) => rules.length > 0), last];
   }
+}
+
+/** The first that is about what is asked for, else the last. */
+function firstAbout(candidates: readonly Candidate[], info: RequestInfo): Candidate {
+  for (const candidate of candidates) if (isAskedFor(candidate.rules, info)) return candidate;
+  return candidates.at(-1)!;
 }
 
 function keptFlow({ of, flows }: Candidate, key: string, distinguisher: string): Flow {

@@ -15,7 +15,7 @@ import {
 import { forbiddenAccess } from '../../../api/status/forbidden-access.ts';
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
 import { METHODS_WITH_BODY, SAFE_METHODS } from '../../../api/verbs.ts';
-import type { ActorContext, Ref } from '../../../runtime/actor.ts';
+import type { ActorContext, AskMessage, Ref } from '../../../runtime/actor.ts';
 import type { Timer } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import type { HistogramSeries } from '../../../runtime/metrics.ts';
@@ -227,17 +227,21 @@ export class Pipeline {
     const { request, requestNumber } = exchange;
     const { peerCertificate } = request;
     const proxied = identityHeaders === undefined ? undefined : proxiedIdentityOf(request, identityHeaders);
-    return auth.askSoon(
-      {
-        type: 'admit',
-        authorization: authorizationOf(request, bearerPrefix),
-        access: accessOf(exchange),
-        ...(peerCertificate === undefined ? undefined : { peerCertificate }),
-        ...(proxied === undefined ? undefined : { proxied }),
-        ...(impersonate === undefined ? undefined : { impersonate }),
-      },
-      { deadlineMs: requestTimeoutMs, requestNumber },
-    );
+    const asked = {
+      type: 'admit',
+      authorization: authorizationOf(request, bearerPrefix),
+      access: accessOf(exchange),
+    } as const;
+    const isPlain = peerCertificate === undefined && proxied === undefined && impersonate === undefined;
+    const message: AskMessage<AuthProtocol, 'admit'> = isPlain
+      ? asked
+      : {
+          ...asked,
+          ...(peerCertificate === undefined ? undefined : { peerCertificate }),
+          ...(proxied === undefined ? undefined : { proxied }),
+          ...(impersonate === undefined ? undefined : { impersonate }),
+        };
+    return auth.askSoon(message, { deadlineMs: requestTimeoutMs, requestNumber });
   }
 
   /** Sets the user, and begins the request's record. Throws 401. Resolves where the record must be kept before it goes on. */

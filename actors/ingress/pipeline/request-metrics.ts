@@ -1,5 +1,7 @@
 // Request counts and latencies under Kubernetes' metric names, labelled as its release 1.21 does. Labels come from the
 // registry's words and from tables here only, so that no client can make up series.
+
+import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import { EVERY_VERB, isOnCollection, VERBS } from '../../../api/verbs.ts';
 import type { HistogramSeries, Labels, Metrics, Series } from '../../../runtime/metrics.ts';
@@ -32,6 +34,18 @@ const APPLY_TYPE = 'application/apply-patch+yaml';
 const SIZE_BUCKETS = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const SIZED_VERBS: ReadonlySet<string> = new Set(['GET', 'LIST']);
 
+/** Kinds of requests whose series are found by comparing them, before a key is made of them. */
+const RECENT_MAX = 8;
+
+/** Requests that are counted together, and where. */
+interface RecentRequest {
+  readonly verb: string;
+  readonly code: number;
+  readonly dryRun: string;
+  readonly info: ResourceRequestInfo;
+  readonly series: RequestSeries;
+}
+
 interface RequestSeries {
   readonly count: Series;
   /** Of reads only. */
@@ -43,6 +57,8 @@ export class RequestMetrics {
   readonly #metrics: Metrics;
   readonly #registry: Registry;
   readonly #byLabels = new Map<string, RequestSeries>();
+  readonly #recent: RecentRequest[] = [];
+  #nextRecent = 0;
 
   constructor(metrics: Metrics, registry: Registry) {
     this.#metrics = metrics;
@@ -98,11 +114,23 @@ export class RequestMetrics {
     const { info, code } = exchange;
     const verb = exchange.verb === 'patch' && isApply(exchange) ? 'apply' : exchange.verb;
     const dryRun = dryRunOf(exchange);
-    const key = info.isResource
-      ? `${verb}|${code}|${dryRun}|${info.group}|${info.version}|${info.resource}|${info.subresource}|${scopeOf(exchange)}`
-      : `${verb}|${code}|${dryRun}|${otherPathOf(info.path)}`;
+    if (!info.isResource)
+      return this.#seriesBy(`${verb}|${code}|${dryRun}|${otherPathOf(info.path)}`, exchange, verb, dryRun);
+    for (const one of this.#recent) {
+      if (one.verb === verb && one.code === code && one.dryRun === dryRun && isAlike(one.info, info)) return one.series;
+    }
+    const { group, version, resource, subresource } = info;
+    const key = `${verb}|${code}|${dryRun}|${group}|${version}|${resource}|${subresource}|${scopeOf(exchange)}`;
+    const series = this.#seriesBy(key, exchange, verb, dryRun);
+    // What nobody knows yet may be a type's tomorrow.
+    if (this.#byLabels.has(key)) this.#recent[this.#nextRecent++ % RECENT_MAX] = { verb, code, dryRun, info, series };
+    return series;
+  }
+
+  #seriesBy(key: string, exchange: Exchange, verb: string, dryRun: string): RequestSeries {
     const known = this.#byLabels.get(key);
     if (known !== undefined) return known;
+    const { info, code } = exchange;
     const labels = { ...this.#labels(exchange, verb), dry_run: dryRun };
     const series = {
       count: this.#metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', {
@@ -140,6 +168,12 @@ export class RequestMetrics {
       return { ...common, ...nameless };
     return { ...common, group, version, resource, subresource, scope: scopeOf(exchange) };
   }
+}
+
+/** Whether requests with the same verb are about the same kind of objects in the same scope. */
+function isAlike(a: ResourceRequestInfo, b: ResourceRequestInfo): boolean {
+  if (a.resource !== b.resource || a.group !== b.group || a.version !== b.version) return false;
+  return a.subresource === b.subresource && (a.namespace === '') === (b.namespace === '');
 }
 
 function isApply({ request }: Exchange): boolean {

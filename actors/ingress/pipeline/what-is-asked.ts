@@ -20,7 +20,8 @@ export function requireReadable({ info, query }: Exchange): void {
 /** Whether the request may take as long as its client likes: not bounded in time, and not counted among those in flight. */
 export function isLongRunning(info: RequestInfo): boolean {
   if (!info.isResource) return info.path.startsWith(PROFILES_PATH);
-  return info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource);
+  const { verb, subresource } = info;
+  return verb === 'watch' || (subresource !== '' && LONG_RUNNING_SUBRESOURCES.has(subresource));
 }
 
 /** For methods that usually have none. */

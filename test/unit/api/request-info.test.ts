@@ -201,3 +201,29 @@ test('a request on a namespace is authorized inside it', (t) => {
   t.is(namespaceOf('GET /api/v1/namespaces/ns/pods/p'), 'ns');
   t.is(namespaceOf('GET /apis/other/v1/namespaces/ns'), '');
 });
+
+test('a path whose beginning was read before means what it would without', (t) => {
+  const segments = ['namespaces', 'pods', 'ns', 'status', 'finalize', 'watch', 'proxy', 'p', '.', '..', 'a b', ''];
+  const roots = ['/api/v1', '/apis/apps/v1', '/apis/apps', '/healthz'];
+  const paths = roots.flatMap((root) => [root, ...pathsBelow(root, segments, 4)]);
+  for (const path of paths) {
+    for (const method of ['GET', 'DELETE']) {
+      for (const last of ['x', path.slice(path.lastIndexOf('/') + 1), 'status']) {
+        const named = path.slice(0, path.lastIndexOf('/') + 1) + last;
+        parseRequestInfo('PUT', `${path.slice(0, path.lastIndexOf('/') + 1)}another`, '');
+        // What is encoded is read anew each time.
+        const encoded = `${named.slice(0, 1)}%61${named.slice(2)}`;
+        if (decodeURIComponent(encoded) !== named) continue;
+        t.deepEqual(parseRequestInfo(method, named, ''), parseRequestInfo(method, encoded, ''));
+      }
+    }
+  }
+});
+
+/** Some of the paths of so many segments at most. */
+function pathsBelow(root: string, segments: readonly string[], depth: number): string[] {
+  const below = segments.map((segment) => `${root}/${segment}`);
+  return depth === 1
+    ? below
+    : below.flatMap((path, i) => [path, ...(i < 7 ? pathsBelow(path, segments, depth - 1) : [])]);
+}
