@@ -10,6 +10,11 @@ interface Known {
   readonly heads: Map<number, ArrayBuffer>;
 }
 
+/** A list of one answer, such as one that names its audit record, behind what many answers have in common. */
+type Continued = HeaderList & { [BEGINNING]?: HeaderList };
+
+const BEGINNING = Symbol('beginning');
+
 const known = new WeakMap<HeaderList, Known>();
 
 /** `headers`, to be given again and again. For lists of which there are few: what they come to lives as long as they do. */
@@ -21,11 +26,23 @@ export function keptHeaders(headers: HeaderList): HeaderList {
 /** Both lists in one: the same one each time where both are lists that are given again and again. */
 export function joinedHeaders(headers: HeaderList, more: HeaderList): HeaderList {
   const joined = known.get(headers)?.joined;
-  let both = joined?.get(more);
-  if (both !== undefined) return both;
-  both = [...headers, ...more];
-  if (joined !== undefined && known.has(more)) joined.set(more, keptHeaders(both));
+  if (joined === undefined) return [...headers, ...more];
+  if (!known.has(more)) {
+    const continued: Continued = [...headers, ...more];
+    continued[BEGINNING] = headers;
+    return continued;
+  }
+  let both = joined.get(more);
+  if (both === undefined) {
+    both = keptHeaders([...headers, ...more]);
+    joined.set(more, both);
+  }
   return both;
+}
+
+/** The kept list that another begins with which is not given again; undefined: there is none. */
+export function keptBeginning(headers: HeaderList): HeaderList | undefined {
+  return (headers as Continued)[BEGINNING];
 }
 
 /** What `make` says of the code and the headers: bytes that are kept, or a text where the list is not. */

@@ -3,12 +3,18 @@
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { HeaderList } from '../http.ts';
 import { statusLine } from '../http-status.ts';
-import { headOf } from '../kept-headers.ts';
+import { headOf, keptBeginning } from '../kept-headers.ts';
 import { isFramingHeader, safeHeaderValue } from '../response-headers.ts';
 
 /** Status and headers, without those that frame; to be called inside a cork. */
 export function writeHead(native: NativeResponse, status: number, headers: HeaderList): void {
-  native.writeStatus(headOf(status, headers, headText));
+  const beginning = keptBeginning(headers);
+  native.writeStatus(headOf(status, beginning ?? headers, headText));
+  if (beginning === undefined) return;
+  for (let i = beginning.length; i < headers.length; i++) {
+    const [name, value] = headers[i]!;
+    if (!isFramingHeader(name)) native.writeHeader(name, safeHeaderValue(value));
+  }
 }
 
 function headText(status: number, headers: HeaderList): string {

@@ -1,6 +1,7 @@
 // A response whose end is held back until it is let go: where requests wait for their audit events, whoever has been answered can rely
 // on it that the answer is recorded. Everything before the end goes through as it is, once what has been recorded so far is on its way.
 import type { HeaderList, HttpResponse } from '../../../transport/http.ts';
+import { joinedHeaders } from '../../../transport/kept-headers.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
 
 const SPACE_BYTES = 1024 * 1024;
@@ -41,7 +42,7 @@ export interface Held {
 export class HeldResponse implements HttpResponse, Held {
   readonly #response: HttpResponse;
   readonly #bytes: HeldBytes;
-  readonly #header: readonly [name: string, value: string];
+  readonly #header: HeaderList;
   readonly #beforeStart: () => void;
   #isFree = false;
   /** Which call is held back, and what it was given. */
@@ -63,7 +64,7 @@ export class HeldResponse implements HttpResponse, Held {
   ) {
     this.#response = response;
     this.#bytes = bytes;
-    this.#header = header;
+    this.#header = [header];
     this.#beforeStart = beforeStart;
   }
 
@@ -86,7 +87,7 @@ export class HeldResponse implements HttpResponse, Held {
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
-    const all = [...headers, this.#header];
+    const all = joinedHeaders(headers, this.#header);
     if (this.#isFree) {
       this.#response.respond(status, all, body);
       return;
@@ -99,7 +100,7 @@ export class HeldResponse implements HttpResponse, Held {
 
   start(status: number, headers: HeaderList, isVerbatim?: boolean): void {
     this.#beforeStart();
-    this.#response.start(status, [...headers, this.#header], isVerbatim);
+    this.#response.start(status, joinedHeaders(headers, this.#header), isVerbatim);
   }
 
   /** The answer to a handshake has no room for the header. */
