@@ -28,7 +28,13 @@ export interface CacheEvent {
   readonly previous: Entry | undefined;
 }
 
-export type Tree = InstanceType<typeof BTree<string, Entry>>;
+type ChangingTree = InstanceType<typeof BTree<string, Entry>>;
+
+/** A state to be read. Only its cache changes one: it has found entries beside it. */
+export type Tree = Pick<
+  ChangingTree,
+  'size' | 'get' | 'maxKey' | 'keys' | 'values' | 'entries' | 'toArray' | 'forRange' | 'clone'
+>;
 
 /** Entries in a node of a tree: the library's own choice. */
 const NODE_ENTRIES = 32;
@@ -49,7 +55,7 @@ export class ResourceCache {
   readonly storageKey: string;
   /** What the store's keys of these objects begin with. */
   readonly keyPrefix: Buffer;
-  #tree: Tree = new BTree<string, Entry>(undefined, compareTexts, NODE_ENTRIES);
+  #tree: ChangingTree = new BTree<string, Entry>(undefined, compareTexts, NODE_ENTRIES);
   readonly #read = new EntriesByName<Entry>();
   readonly events: CacheEvent[] = [];
   /** Changes applied since the present state was taken over. */
@@ -101,7 +107,7 @@ export class ResourceCache {
     if (!isSorted) entries.sort((a, b) => compareTexts(a.key, b.key));
     const keys = entries.map(({ key }) => key);
     this.#read.clear();
-    this.#tree = bulk.bulkLoad(keys, entries, NODE_ENTRIES, compareTexts) as unknown as Tree;
+    this.#tree = bulk.bulkLoad(keys, entries, NODE_ENTRIES, compareTexts) as unknown as ChangingTree;
   }
 
   /** Takes an event of a present state's history, whose effect the tree holds already. */
@@ -121,13 +127,13 @@ export class ResourceCache {
     const last = this.events.at(-1)?.revision ?? 0;
     // Between revisions only: a revision's events belong together.
     if (this.#eventsSinceCheckpoint >= this.#checkpointEvents && entry.revision > last) {
-      this.#checkpoints.push({ revision: last, tree: this.tree.clone() });
+      this.#checkpoints.push({ revision: last, tree: this.#tree.clone() });
       this.#eventsSinceCheckpoint = 0;
     }
-    const previous = this.tree.get(entry.key);
+    const previous = this.#tree.get(entry.key);
     if (previous !== undefined) this.#read.forget(previous);
-    if (deleted) this.tree.delete(entry.key);
-    else this.tree.set(entry.key, entry);
+    if (deleted) this.#tree.delete(entry.key);
+    else this.#tree.set(entry.key, entry);
     const event: CacheEvent = { revision: entry.revision, deleted, entry, previous };
     this.events.push(event);
     this.applied++;
@@ -145,7 +151,7 @@ export class ResourceCache {
 
   /** The store moved a record: same object, same revision, another place. */
   moved({ key, revision, slab, offset }: Entry): void {
-    const entry = this.tree.get(key);
+    const entry = this.#tree.get(key);
     if (entry === undefined || entry.revision !== revision) return;
     entry.slab = slab;
     entry.offset = offset;

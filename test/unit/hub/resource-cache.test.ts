@@ -41,6 +41,27 @@ test('a record that moved is found at its new place in every state that holds it
   t.is(cache.tree.get('a/y')?.slab, 1);
 });
 
+for (const seed of [1, 2, 3]) {
+  test(`what is read by name is what the present holds, whatever was read before (seed ${seed})`, (t) => {
+    const random = new SeededRandom(seed);
+    const cache = new ResourceCache('core/samples');
+    const pick = (): readonly [string, string] => [['', 'a', 'b'][random.below(3)]!, `x${random.below(8)}`];
+    for (let revision = 1; revision <= 600; revision++) {
+      const [namespace, name] = pick();
+      const key = `${namespace}/${name}`;
+      const present = cache.tree.get(key);
+      if (revision % 200 === 0) cache.load([...cache.tree.values()].map((one) => ({ ...one, offset: one.offset + 8 })));
+      else if (present !== undefined && random.below(4) === 0)
+        cache.moved({ ...present, slab: 2, offset: revision * 8 });
+      else cache.apply(entry(key, revision), present !== undefined && random.below(2) === 0);
+      for (let read = 0; read < 8; read++) {
+        const [space, wanted] = pick();
+        t.is(cache.entryOf(space, wanted), cache.tree.get(`${space}/${wanted}`));
+      }
+    }
+  });
+}
+
 /** One random history, checked against the copied state of every revision. */
 function checkHistory(seed: number, checkpointEvents: number): string[] {
   const random = new SeededRandom(seed);
