@@ -28,9 +28,13 @@ export function packAttributes(
   }
   if (fields.length === 0 && labelCount === 0) return '';
   let packed = `${labelCount}${labelText}`;
-  for (const field of fields)
-    packed += SEPARATOR + (field.includes(SEPARATOR) ? field.replaceAll(SEPARATOR, REPLACEMENT) : field);
+  for (const field of fields) packed += SEPARATOR + packedField(field);
   return packed;
+}
+
+/** A field's value as it stands among packed attributes. */
+export function packedField(field: string): string {
+  return field.includes(SEPARATOR) ? field.replaceAll(SEPARATOR, REPLACEMENT) : field;
 }
 
 /** The inverse of packAttributes. */

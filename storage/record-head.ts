@@ -2,7 +2,7 @@
 // writes metadata in a fixed order around the resourceVersion slot. Nothing here decides what an object says beyond that.
 import { REVISION_SLOT_BYTES } from '../api/codec/stored-object.ts';
 import { holdsAt } from './holds-at.ts';
-import { recordRevision, revisionOffset, type Slab, valueLength, valueStart } from './slab-record.ts';
+import { revisionOffset, type Slab, valueLength, valueStart } from './slab-record.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -16,6 +16,11 @@ const CLOSING_BRACE = 0x7d;
 const UID_OPENING = Buffer.from('"uid":"');
 const AFTER_UID = '","resourceVersion":';
 const DELETION_MARK = Buffer.from('"deletionTimestamp"');
+/**
+ * Within these bytes the end of a text is looked for byte by byte, then by a call into native code, which is quick over a long one
+ * and slow where each next quote is one of the text's own.
+ */
+const NEAR_BYTES = 64;
 /** Bytes after the slot within which deletionTimestamp begins: only generation and creationTimestamp come before it. */
 const DELETION_MARK_WINDOW_BYTES = 128;
 
@@ -53,14 +58,25 @@ export function mayBeTerminating(slab: Slab, offset: number): boolean {
 }
 
 const OWNER_REFERENCES = Buffer.from('"ownerReferences":');
+const FINALIZERS = Buffer.from('"finalizers":');
 /** The last member of metadata. */
 const MANAGED_FIELDS = Buffer.from('"managedFields":');
 
-/**
- * False: the object has no owners. Walks over the members of metadata behind the slot, of which most objects have few before
- * managedFields; true as well where anything looks otherwise than the encoder writes it.
- */
+/** False: the object has no owners. */
 export function mayBeOwned(slab: Slab, offset: number): boolean {
+  return mayHaveInMetadata(slab, offset, OWNER_REFERENCES);
+}
+
+/** False: the object has no finalizers. */
+export function mayHaveFinalizers(slab: Slab, offset: number): boolean {
+  return mayHaveInMetadata(slab, offset, FINALIZERS);
+}
+
+/**
+ * Walks over the members of metadata behind the slot, of which most objects have few before managedFields; true as well where
+ * anything looks otherwise than the encoder writes it.
+ */
+function mayHaveInMetadata(slab: Slab, offset: number, opening: Buffer): boolean {
   const { bytes } = slab;
   const start = valueStart(slab, offset);
   const end = Math.min(start + valueLength(slab, offset), bytes.length);
@@ -68,7 +84,7 @@ export function mayBeOwned(slab: Slab, offset: number): boolean {
   while (bytes[at] === BLANK) at++;
   while (at < end && bytes[at] === COMMA) {
     const name = at + 1;
-    if (holdsAt(bytes, name, OWNER_REFERENCES)) return true;
+    if (holdsAt(bytes, name, opening)) return true;
     if (holdsAt(bytes, name, MANAGED_FIELDS)) return false;
     const value = endOfValue(bytes, name, end);
     if (bytes[value] !== COLON) return true;
@@ -91,36 +107,26 @@ function endOfValue(bytes: Buffer, from: number, end: number): number {
   return end;
 }
 
-/** Where the closing quote of a text is. */
+/** Where the closing quote of a text is; `end` or later where there is none. */
 function endOfText(bytes: Buffer, from: number, end: number): number {
   let at = from;
-  while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  while (at < end) {
+    const near = Math.min(at + NEAR_BYTES, end);
+    while (at < near && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+    if (at < near) return at;
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote < 0 || quote >= end) return end;
+    let backslashes = 0;
+    while (quote - backslashes > at && bytes[quote - backslashes - 1] === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return quote;
+    at = quote + 1;
+  }
   return at;
 }
 
 /** False: no member after the slot has this name, at any depth. `quotedName` is the name in its quotes, as ASCII. */
 export function mayHaveMember(slab: Slab, offset: number, quotedName: Buffer): boolean {
-  const revision = recordRevision(slab, offset);
-  if (asked.slab !== slab || asked.offset !== offset || asked.revision !== revision) {
-    asked = { slab, offset, revision, names: [], answers: [] };
-  }
-  const known = asked.names.indexOf(quotedName);
-  if (known >= 0) return asked.answers[known]!;
   const start = valueStart(slab, offset);
   const from = start + revisionOffset(slab, offset) + REVISION_SLOT_BYTES;
-  const answer = slab.bytes.subarray(from, start + valueLength(slab, offset)).indexOf(quotedName) >= 0;
-  asked.names.push(quotedName);
-  asked.answers.push(answer);
-  return answer;
+  return slab.bytes.subarray(from, start + valueLength(slab, offset)).indexOf(quotedName) >= 0;
 }
-
-/** What was asked of the last record. Those who follow a type on one thread ask the same of each, one behind the other. */
-interface Asked {
-  readonly slab: Slab | undefined;
-  readonly offset: number;
-  readonly revision: number;
-  readonly names: Buffer[];
-  readonly answers: boolean[];
-}
-
-let asked: Asked = { slab: undefined, offset: 0, revision: 0, names: [], answers: [] };

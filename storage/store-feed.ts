@@ -7,7 +7,16 @@ import type { RecordPlace } from './followed-records.ts';
 import { parseKey } from './object-key.ts';
 import { ParsedRecords } from './parsed-records.ts';
 import { forEachRecord, type PresentState, type Publication } from './publication.ts';
-import { mayBeOwned, mayBeTerminating, mayHaveMember, recordUid, uidEnd, uidStart } from './record-head.ts';
+import { fieldIs } from './record-fields.ts';
+import {
+  mayBeOwned,
+  mayBeTerminating,
+  mayHaveFinalizers,
+  mayHaveMember,
+  recordUid,
+  uidEnd,
+  uidStart,
+} from './record-head.ts';
 import { parseFollowed } from './record-reading.ts';
 import { SharedState } from './shared-state.ts';
 import { DELETED, keyBeginsWith, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
@@ -40,6 +49,12 @@ export interface FeedEvent extends RecordPlace {
   hasUid(): boolean;
   /** True when the object is owned, or may be: answered without parsing it. */
   mayBeOwned(): boolean;
+  /** False: the object has no finalizers; answered without parsing it. */
+  mayHaveFinalizers(): boolean;
+  /**
+   * True when a field that its type lets clients select by has this text (`fieldText`). `index`: among KnownType.storedFields.
+   */
+  fieldIs(index: number, text: Buffer): boolean;
   /** False: no member of the object has this name, at any depth, behind the first of its metadata. `quotedName`: in quotes. */
   mayHave(quotedName: Buffer): boolean;
   /** True when the object's deletion was asked for, or may have been: answered without parsing it. */
@@ -153,6 +168,14 @@ class RecordEvent implements FeedEvent {
 
   mayBeOwned(): boolean {
     return mayBeOwned(this.slab, this.offset);
+  }
+
+  mayHaveFinalizers(): boolean {
+    return mayHaveFinalizers(this.slab, this.offset);
+  }
+
+  fieldIs(index: number, text: Buffer): boolean {
+    return fieldIs(this.slab, this.offset, index, text);
   }
 
   mayHave(quotedName: Buffer): boolean {

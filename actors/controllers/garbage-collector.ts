@@ -19,7 +19,6 @@ import { LOOK_AGAIN_MS, type LookUpOwner, RemoteOwners } from './remote-owners.t
 
 /** An owner elsewhere is asked for again. */
 const LATER: Plan = { writes: [], againAfterMs: LOOK_AGAIN_MS };
-const FINALIZERS = Buffer.from('"finalizers"');
 /** Objects looked at in search of a cycle of foreground deletions; longer cycles have to be broken by hand. */
 const CYCLE_SEARCH_MAX = 1_000;
 
@@ -138,7 +137,7 @@ export class GarbageCollector implements Controller {
   #onPresent(type: PersistedType, event: FeedEvent): void {
     const wasPlain = this.#graph.put(event);
     // Without finalizers it is on its way out by itself, and nothing of ours waits for it.
-    const isPlain = !event.mayBeOwned() && !(event.mayBeTerminating() && event.mayHave(FINALIZERS));
+    const isPlain = !event.mayBeOwned() && !(event.mayBeTerminating() && event.mayHaveFinalizers());
     if (isPlain && wasPlain) return;
     const uid = event.uid();
     const node = wasPlain ? this.#graph.add(uid, type, event.namespace, event.name) : this.#graph.get(uid)!;

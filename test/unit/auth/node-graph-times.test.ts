@@ -4,10 +4,12 @@ import { NodeAuthorizer } from '../../../actors/auth/authorizers/node.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
+import { fieldIsOf } from '../pod-fields.ts';
 
 function event(type: FeedEvent['type'], storageKey: string, object: object = {}): FeedEvent {
   const mayHave = (name: Buffer): boolean => JSON.stringify(object).includes(name.toString());
-  const parts = { type, storageKey, namespace: 'ns', name: 'x', revision: 1, object: () => object, mayHave };
+  const read = { object: () => object, fieldIs: fieldIsOf(object), mayHave };
+  const parts = { type, storageKey, namespace: 'ns', name: 'x', revision: 1, ...read };
   return parts as unknown as FeedEvent;
 }
 

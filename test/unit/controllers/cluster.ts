@@ -10,7 +10,8 @@ import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
 import { registryFor } from '../../../actors/thread-registry.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
-import type { Registry } from '../../../api/resources/registry.ts';
+import { type Registry, storedFieldsIn } from '../../../api/resources/registry.ts';
+import { selectableValues } from '../../../api/selectors/selectable-values.ts';
 import { DIALECTS, type DialectName } from '../../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
@@ -137,7 +138,7 @@ export class Cluster {
       valueLength: payload.length,
       revisionOffset,
       itemOffset,
-      attributes: packAttributes(metadata.labels, []),
+      attributes: packAttributes(metadata.labels, selectableValues(stored, storedFieldsIn(this.#registry, storageKey))),
       schemaGeneration: 1,
     };
     this.#objects.set(operation.key, JSON.stringify(stored));
@@ -276,6 +277,8 @@ export class Cluster {
       uid: () => event.uid(),
       hasUid: () => event.hasUid(),
       mayBeOwned: () => event.mayBeOwned(),
+      mayHaveFinalizers: () => event.mayHaveFinalizers(),
+      fieldIs: (index, text) => event.fieldIs(index, text),
       mayHave: (name) => event.mayHave(name),
       mayBeTerminating: () => event.mayBeTerminating(),
     };

@@ -8,6 +8,7 @@ import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
 import type { Labels, Metrics } from '../../../runtime/metrics.ts';
 import { mapSlab } from '../../../storage/slab-record.ts';
 import type { FeedEvent, StoreFeed } from '../../../storage/store-feed.ts';
+import { fieldIsOf } from '../pod-fields.ts';
 import { seededRandom } from './objects.ts';
 
 /** Both clocks at once; `nowMs` is offset so that the two can't be mistaken for one another. */
@@ -262,6 +263,8 @@ export function feedEvent(type: FeedEvent['type'], storageKey: string, object: R
     uid: () => '',
     hasUid: () => false,
     mayBeOwned: () => false,
+    mayHaveFinalizers: () => false,
+    fieldIs: fieldIsOf(object),
     mayHave: (name: Buffer) => JSON.stringify(object).includes(name.toString()),
     mayBeTerminating: () => false,
   };

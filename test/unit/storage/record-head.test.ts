@@ -1,7 +1,13 @@
 // What is read off a record without parsing it must be what parsing would have said.
 import test from 'ava';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import { mayBeOwned, mayBeTerminating, mayHaveMember, recordUid } from '../../../storage/record-head.ts';
+import {
+  mayBeOwned,
+  mayBeTerminating,
+  mayHaveFinalizers,
+  mayHaveMember,
+  recordUid,
+} from '../../../storage/record-head.ts';
 import {
   CREATED,
   mapSlab,
@@ -108,7 +114,12 @@ function behindEverything(more: Metadata): Metadata {
     deletionTimestamp: '2026-11-20T12:00:00Z',
     deletionGracePeriodSeconds: 30,
     labels: { 'a/b': '', c: 'd' },
-    annotations: { text: '{"ownerReferences":[]},"}\\\\"\\', other: '","ownerReferences":["' },
+    annotations: {
+      text: '{"ownerReferences":[]},"}\\\\"\\',
+      long: `${'x'.repeat(63)}\\`,
+      longer: `${'x'.repeat(62)}\\","ownerReferences":["${'y'.repeat(70)}\\\\"${'"'.repeat(90)}${'\\'.repeat(71)}`,
+      other: '","ownerReferences":["',
+    },
     ...more,
   };
 }
@@ -119,3 +130,26 @@ for (const [title, metadata, owned] of OWNED)
     t.is(mayBeOwned(recordOf(metadata), OFFSET), owned);
     t.is(mayBeOwned(recordOf(metadata, { spec }), OFFSET), owned);
   });
+
+const FINALIZED: readonly (readonly [title: string, metadata: Metadata, finalized: boolean])[] = [
+  ['no members after the version', { name: 'a' }, false],
+  ['finalizers', { name: 'a', labels: { a: 'b' }, finalizers: ['x'] }, true],
+  ['finalizers behind everything', behindEverything({ ownerReferences: [{ uid: 'o' }], finalizers: ['x'] }), true],
+  ['everything but finalizers', behindEverything({ ownerReferences: [{ uid: '"finalizers":' }] }), false],
+  ['managers of finalizers', { name: 'a', managedFields: [{ fieldsV1: { 'f:finalizers': {} } }] }, false],
+];
+
+for (const [title, metadata, finalized] of FINALIZED)
+  test(`whether an object has finalizers is read: ${title}`, (t) => {
+    t.is(mayHaveFinalizers(recordOf(metadata, { spec: { finalizers: ['x'] } }), OFFSET), finalized);
+  });
+
+test('wherever a quote or a backslash falls in a text, the members behind it are found', (t) => {
+  for (let length = 0; length < 140; length++) {
+    for (const end of ['', '"', '\\', '\\\\', '\\"', '"x', '\\x']) {
+      const annotations = { a: `${'x'.repeat(length)}${end}` };
+      t.false(mayBeOwned(recordOf({ name: 'a', annotations, managedFields: [] }), OFFSET));
+      t.true(mayHaveFinalizers(recordOf({ name: 'a', annotations, finalizers: ['x'] }), OFFSET));
+    }
+  }
+});
