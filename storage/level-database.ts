@@ -1,16 +1,24 @@
 // How this program opens LevelDB.
 import { Level } from 'level';
 
-/** A change of one key, as LevelDB takes it: no encoding is left to be done. */
-export type LevelOperation =
-  | { readonly type: 'put'; readonly key: string; readonly value: Uint8Array }
-  | { readonly type: 'del'; readonly key: string };
+/** A change of one key; undefined removes it. */
+export interface LevelWrite {
+  readonly key: string;
+  readonly value: Uint8Array | undefined;
+}
+
+/** LevelDB's own batch, as its chained batches write to it: without encodings, hooks and events. */
+interface NativeBatch {
+  _put(key: string, value: Uint8Array): void;
+  _del(key: string): void;
+  _clear(): void;
+  _write(options: { readonly sync: boolean }): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** The library's types name only what it can do in browsers as well; on a disk it compacts too. */
 export type LevelDatabase = Level<string, Uint8Array> & {
   compactRange(start: string, end: string): Promise<void>;
-  /** What its own `batch` calls with operations that it has copied, encoded and offered to hooks. */
-  _batch(operations: readonly LevelOperation[], options: { readonly sync: boolean }): Promise<void>;
 };
 
 /** A handle on the database in `path`, made when opened. It takes the lock as soon as it is made. */
@@ -27,12 +35,47 @@ export function openLevelDatabase(path: string): LevelDatabase {
   }) as LevelDatabase;
 }
 
+/** A native batch keeps the room of the largest that was in it, until it is collected: it is used again up to this size. */
+const KEPT_BYTES_MAX = 1024 * 1024;
+const SYNCED = { sync: true };
+const batches = new WeakMap<LevelDatabase, NativeBatch>();
+
 /**
  * Commits a batch and waits for the disk, as `batch` does, without its copies of each operation: they took more than LevelDB
- * itself. Rejects with LevelDB's error.
+ * itself, and where the binding is given operations it looks up the members of each. One at a time. Keys of `writes` get
+ * `prefix`. Rejects with LevelDB's error.
  */
-export async function writeSynced(database: LevelDatabase, operations: readonly LevelOperation[]): Promise<void> {
+export async function writeSynced(
+  database: LevelDatabase,
+  first: LevelWrite,
+  prefix: string,
+  writes: readonly LevelWrite[],
+): Promise<void> {
   // The binding below does not look.
   if (database.status !== 'open') throw new Error(`the database is ${database.status}`);
-  await database._batch(operations, { sync: true });
+  const batch = batchOf(database);
+  batch._clear();
+  let bytes = add(batch, first.key, first.value);
+  for (const { key, value } of writes) bytes += add(batch, prefix + key, value);
+  if (bytes > KEPT_BYTES_MAX) batches.delete(database);
+  await batch._write(SYNCED);
+  if (bytes > KEPT_BYTES_MAX) await batch.close();
+}
+
+function batchOf(database: LevelDatabase): NativeBatch {
+  let batch = batches.get(database);
+  if (batch === undefined) {
+    batch = database.batch() as unknown as NativeBatch;
+    batches.set(database, batch);
+  }
+  return batch;
+}
+
+function add(batch: NativeBatch, key: string, value: Uint8Array | undefined): number {
+  if (value === undefined) {
+    batch._del(key);
+    return key.length;
+  }
+  batch._put(key, value);
+  return key.length + value.byteLength;
 }

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { FoundFiles } from './found-files.ts';
 import { HeadMarker, markedRevision } from './head-marker.ts';
-import { type LevelDatabase, type LevelOperation, openLevelDatabase, writeSynced } from './level-database.ts';
+import { type LevelDatabase, openLevelDatabase, writeSynced } from './level-database.ts';
 import {
   compactedValue,
   DATABASE_DIRECTORY,
@@ -132,20 +132,11 @@ export class LevelEngine implements LocalEngine {
   }
 
   async commit(batch: EngineBatch): Promise<void> {
-    const operations: LevelOperation[] = [
-      { type: 'put', key: this.#eventPrefix + revisionKey(batch.lastRevision), value: batch.events },
-    ];
-    for (const { key, value } of batch.writes) {
-      operations.push(
-        value === undefined
-          ? { type: 'del', key: this.#valuePrefix + key }
-          : { type: 'put', key: this.#valuePrefix + key, value },
-      );
-    }
+    const events = { key: this.#eventPrefix + revisionKey(batch.lastRevision), value: batch.events };
     // The start went well, and what is kept of it takes room on the disk.
     void this.#found?.forget();
     await this.#writing(batch.lastRevision, async (database) => {
-      await writeSynced(database, operations);
+      await writeSynced(database, events, this.#valuePrefix, batch.writes);
       this.#marker!.advance(batch.lastRevision);
     });
     this.#lastRevision = batch.lastRevision;

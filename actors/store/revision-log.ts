@@ -54,6 +54,9 @@ interface BatchStart {
   readonly replaced: (readonly [key: string, before: CurrentRecord | undefined])[];
 }
 
+/** Scratch memory grows up to here with the batches, beyond it only for a value that is larger. */
+const SCRATCH_BYTES_KEPT = 2 * 1024 * 1024;
+
 export class RevisionLog {
   readonly current: CurrentRecords;
   readonly window: HistoryWindow;
@@ -287,8 +290,9 @@ export class RevisionLog {
   ): Buffer {
     const bytesMax = storedValueBytesMax(attributes, json.byteLength, head.itemOffset);
     if (this.#scratchEnd + bytesMax > this.#scratch.length) {
-      // Values already handed out keep the old buffer alive until the batch is written.
-      this.#scratch = Buffer.allocUnsafeSlow(Math.max(this.#scratch.length, bytesMax * 2));
+      // Values already handed out keep the old buffer alive until the batch is written. The next batch may be as large as this.
+      const room = Math.min(this.#scratch.length * 2, SCRATCH_BYTES_KEPT);
+      this.#scratch = Buffer.allocUnsafeSlow(Math.max(room, bytesMax));
       this.#scratchEnd = 0;
     }
     const at = this.#scratchEnd;
