@@ -23,8 +23,16 @@ const PUBLISHED: FlatForm<Published> = {
     const compactedRevision = fields.number();
     const runs = fields.list(fields.number(), () => fields.number());
     const movedRuns = fields.list(fields.number(), () => fields.number());
-    const places = { incarnation, sequence, lastRevision, compactedRevision, runs, movedRuns };
-    return { type: 'storeBatch', ...places, newSlabs: [] };
+    return {
+      type: 'storeBatch',
+      incarnation,
+      sequence,
+      lastRevision,
+      compactedRevision,
+      runs,
+      movedRuns,
+      newSlabs: [],
+    };
   },
 };
 

@@ -46,12 +46,12 @@ function readTransaction(fields: FieldReader): Transaction {
   const removeCount = fields.number();
   const isBehindFirst = fields.number() === 1;
   const operations = fields.list(operationCount, () => readOperation(fields));
-  if (guardCount === ABSENT && removeCount === ABSENT && !isBehindFirst) return { operations };
+  // All members, in this order, of each: V8 has one shape for them then.
   return {
     operations,
-    ...(guardCount !== ABSENT && { guards: fields.list(guardCount, () => readGuard(fields)) }),
-    ...(removeCount !== ABSENT && { thenRemoves: fields.list(removeCount, () => fields.text()) }),
-    ...(isBehindFirst && { isBehindFirst }),
+    guards: guardCount === ABSENT ? undefined : fields.list(guardCount, () => readGuard(fields)),
+    thenRemoves: removeCount === ABSENT ? undefined : fields.list(removeCount, () => fields.text()),
+    isBehindFirst,
   };
 }
 

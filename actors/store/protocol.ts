@@ -46,12 +46,12 @@ export interface Guard {
  */
 export interface Transaction {
   readonly operations: readonly Operation[];
-  readonly guards?: readonly Guard[];
+  readonly guards?: readonly Guard[] | undefined;
   /**
    * Keys among those that it puts, to be removed again under the revision after it, or not at all: those who watch see the
    * object's last state before it goes.
    */
-  readonly thenRemoves?: readonly string[];
+  readonly thenRemoves?: readonly string[] | undefined;
   /** Holds only if the first transaction of its message does, and is refused with the key of that one's refusal. */
   readonly isBehindFirst?: boolean;
 }

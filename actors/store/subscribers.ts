@@ -79,6 +79,7 @@ export class Subscribers {
   }
 
   publish(batch: Omit<StoreBatch, 'incarnation' | 'sequence' | 'newSlabs'>): void {
+    const { lastRevision, compactedRevision, runs, movedRuns } = batch;
     this.sequence++;
     let isAnyLost = false;
     for (const [name, subscriber] of this.#byName) {
@@ -87,9 +88,12 @@ export class Subscribers {
       const newSlabs = this.#pool.memories(subscriber.knownSlabs);
       const sent = subscriber.ref.tell<'storeBatch'>({
         type: 'storeBatch',
-        ...batch,
         incarnation: this.incarnation,
         sequence: this.sequence,
+        lastRevision,
+        compactedRevision,
+        runs,
+        movedRuns,
         newSlabs,
       });
       if (sent === 'queued') {
