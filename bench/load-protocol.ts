@@ -129,8 +129,8 @@ export interface LoadResult {
   /** Of a watch load: the distribution behind `sentToSeen`, and what is wrong with the deliveries to all watchers. */
   readonly buckets?: LatencyBuckets;
   readonly faults?: DeliveryFaults;
-  /** What an open watch adds to the server's memory before anything is written. */
-  readonly rssBytesPerWatch?: number;
+  /** Of a watch load that writes nothing: what the server takes while they are open. */
+  readonly rssBytes?: number;
   /** Body bytes of the counted operations. */
   readonly bodyBytes: number;
   /** Writes acknowledged while events were counted; equals `operations` for a request load. */

@@ -1,7 +1,6 @@
 // The watch load: watchers and writers, at a steady rate or flat out. Writes carry a number that the events they cause
 // repeat, by which every watcher's events are counted and their order checked and, at sampled watchers, timed. Both ends
 // of a latency are this process's clock. How watches are opened is in watch-opening.ts.
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, type ConnectionSink, Connector } from './connection.ts';
 import { type DeliveryFaults, DeliveryOrder, WriteNumbers } from './delivery-order.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
@@ -22,8 +21,6 @@ const RATE_TICK_MS = 2;
 const WATCH_OPEN_MS = 5_000;
 const UNTIMED = -1;
 const PROGRESS_MS = 500;
-/** A server that has just started has done some work, and gives back some ten seconds later what that took. */
-const SETTLE_MS = 15_000;
 
 /** Runs the job; tells how it goes about once a second. Rejects when a watch or a writer is refused. */
 export async function runWatchLoad(job: WatchJob, tell: (progress: LoadProgress) => void): Promise<LoadResult> {
@@ -33,11 +30,8 @@ export async function runWatchLoad(job: WatchJob, tell: (progress: LoadProgress)
   const writers = Array.from({ length: job.writers }, (_, index) => new Writer(load, job, index, reopen));
   const connections: Pick<Connection, 'close'>[] = [];
   try {
-    if (job.writesPerSecond === 0) await delay(SETTLE_MS);
-    load.noteMemoryBefore();
     connections.push(...(await openWatches(job, connector, load.watchers)));
     await load.watchesOpen();
-    load.noteMemoryAfter();
     await connector.openMany(writers, (writer, connection) => writer.attach(connection));
     return await load.run(writers, tell);
   } finally {
@@ -73,8 +67,7 @@ class WatchLoad implements WriterLoad {
   #errors = 0;
   #firstError: string | undefined;
   #startedMs = 0;
-  #rssBefore: number | undefined;
-  #rssBytesPerWatch: number | undefined;
+  #rssBytes: number | undefined;
   /** At the end of the warm-up. */
   #base = { delivered: 0, acknowledged: 0, bodyBytes: 0 };
   #writing = false;
@@ -92,19 +85,6 @@ class WatchLoad implements WriterLoad {
       const order = job.firstEventOnly ? undefined : new DeliveryOrder(this.#numbers);
       return new Watcher(this, marker, index % job.sampleEvery === 0, order);
     });
-  }
-
-  /** What the server takes before the watches are opened. */
-  noteMemoryBefore(): void {
-    this.#rssBefore = serverRss(this.#job);
-  }
-
-  /** What it takes with them. */
-  noteMemoryAfter(): void {
-    const after = serverRss(this.#job);
-    if (this.#rssBefore === undefined || after === undefined) return;
-    const { watchers, stalled = 0 } = this.#job;
-    this.#rssBytesPerWatch = Math.max(0, after - this.#rssBefore) / (watchers + stalled);
   }
 
   /** Resolves when every watch has answered its headers, or 5 s have passed. */
@@ -141,7 +121,7 @@ class WatchLoad implements WriterLoad {
     for (const timer of timers) clearTimeout(timer);
     clearInterval(tick);
     clearInterval(news);
-    if (writesPerSecond === 0) this.noteMemoryAfter();
+    if (writesPerSecond === 0) this.#rssBytes = serverRss(this.#job);
     return this.#result();
   }
 
@@ -297,7 +277,7 @@ class WatchLoad implements WriterLoad {
       errors: this.#errors + wrong,
       faults,
       buckets: this.#sentToSeen.buckets(),
-      ...(this.#rssBytesPerWatch === undefined ? {} : { rssBytesPerWatch: this.#rssBytesPerWatch }),
+      ...(this.#rssBytes === undefined ? {} : { rssBytes: this.#rssBytes }),
       ...(this.#firstError === undefined ? {} : { firstError: this.#firstError }),
       ...this.#measurement.end(performance.now()),
     };

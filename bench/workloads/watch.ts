@@ -3,7 +3,7 @@
 import { DIALECTS } from '../../config/dialect.ts';
 import { type Bench, currentVersion, type Workload } from '../bench.ts';
 import { watchFloor } from '../floors.ts';
-import type { LoadBounds, LoadResult } from '../load-protocol.ts';
+import type { LoadBounds, LoadResult, WatchJob } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS } from '../objects.ts';
 import { eventDetails, figuresOf } from '../report.ts';
 import { repeat } from './populate.ts';
@@ -22,8 +22,10 @@ const PROTOBUF_STREAMS = Object.values(DIALECTS)
   .join(', ');
 const DRAIN_SECONDS = 15;
 const SECONDS_EACH = 4;
-/** Until the server has given back what opening the watches took. */
-const SECONDS_IDLE = 15;
+/** At least: until the server has given back what opening the watches took. */
+const SECONDS_IDLE = 30;
+/** Of so many watches one is opened first, to measure what the others take. */
+const SOME_OF = 5;
 /** Numbers a load may give to its writes. */
 const WRITES_MAX = 1_000_000;
 
@@ -43,7 +45,7 @@ export const watch: Workload = {
       rate === undefined ? [steady, { name: 'watch flat', writesPerSecond: undefined }] : [steady];
     for (const phase of phases) {
       const shape = shapeOf(bench, phase);
-      const result = await load(bench, shape);
+      const { rssBytesPerWatch, ...result } = await load(bench, shape);
       const frameBytes = result.bodyBytes / Math.max(1, result.operations);
       const floor = bench.wantsFloor && rate !== 0 ? await watchFloor(bench, { ...shape, frameBytes }) : undefined;
       const { stalled, http2, protobuf, selector } = bench.options;
@@ -55,7 +57,7 @@ export const watch: Workload = {
         ...(selector === undefined ? {} : { selector }),
         ...(phase.writesPerSecond === undefined ? { window: shape.windowWrites } : { rate: phase.writesPerSecond }),
       };
-      const { faults, rssBytesPerWatch } = result;
+      const { faults } = result;
       const details = {
         frameBytes,
         writesPerSecond: result.writes / result.seconds,
@@ -90,7 +92,12 @@ function shapeOf(bench: Bench, phase: Phase) {
   };
 }
 
-function load(bench: Bench, shape: ReturnType<typeof shapeOf>): Promise<LoadResult> {
+/** `rssBytesPerWatch`: where nothing is written. */
+interface WatchResult extends LoadResult {
+  readonly rssBytesPerWatch?: number;
+}
+
+function load(bench: Bench, shape: ReturnType<typeof shapeOf>): Promise<WatchResult> {
   const { bytes = BYTES, selector, stalled, protobuf } = bench.options;
   const { writesPerSecond, ...rest } = shape;
   const selected = selector === undefined ? '' : `&labelSelector=${encodeURIComponent(selector)}`;
@@ -101,7 +108,7 @@ function load(bench: Bench, shape: ReturnType<typeof shapeOf>): Promise<LoadResu
     await repeat(bench, target, createRequest(PATHS.configMaps, before), shape.writers);
     const version = await currentVersion(client, PATHS.configMaps);
     const name = `${prefix}-{object}`;
-    return await bench.load({
+    const job: WatchJob = {
       type: 'watch',
       endpoint,
       watchPath: `${PATHS.configMaps}?watch=true&resourceVersion=${version}${selected}`,
@@ -114,11 +121,27 @@ function load(bench: Bench, shape: ReturnType<typeof shapeOf>): Promise<LoadResu
       drainSeconds: DRAIN_SECONDS,
       bounds: writeBounds(bench),
       ...(pid === undefined ? {} : { serverPid: pid }),
-    });
+    };
+    return writesPerSecond === 0 ? await loadIdle(bench, job) : await bench.load(job);
   });
 }
 
+/**
+ * Opens some and then all: the difference is what a watch takes. The first of a server bring in code and room that those after
+ * them use as well.
+ */
+async function loadIdle(bench: Bench, job: WatchJob): Promise<WatchResult> {
+  const some = Math.ceil(job.watchers / SOME_OF);
+  const { rssBytes: before } = await bench.load({ ...job, watchers: some });
+  const result = await bench.load(job);
+  const { rssBytes: after } = result;
+  if (before === undefined || after === undefined || some === job.watchers) return result;
+  return { ...result, rssBytesPerWatch: (after - before) / (job.watchers - some) };
+}
+
 function writeBounds(bench: Bench): LoadBounds {
-  const secondsEach = bench.options.rate === 0 ? SECONDS_IDLE : SECONDS_EACH;
-  return { ...bench.bounds(secondsEach), count: bench.options.count ?? WRITES_MAX };
+  const isIdle = bench.options.rate === 0;
+  const bounds = bench.bounds(isIdle ? SECONDS_IDLE : SECONDS_EACH);
+  const seconds = isIdle ? Math.max(bounds.seconds, SECONDS_IDLE) : bounds.seconds;
+  return { ...bounds, seconds, count: bench.options.count ?? WRITES_MAX };
 }
