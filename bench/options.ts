@@ -38,7 +38,7 @@ const OPTIONS = {
   rate: {
     type: 'numberOrNone',
     description:
-      'schedule: pods offered a second; watch: writes a second, 0 for the memory of idle watches; without it a steady load and then one flat out',
+      'schedule: pods offered a second; watch: writes a second, 0 for the memory of idle watches (30 seconds at least); without it a steady load and then one flat out',
   },
   window: { type: 'count', description: 'watch: writes that not all watchers have seen yet, at most' },
   nodes: { type: 'count', description: 'schedule: nodes' },
