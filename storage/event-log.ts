@@ -8,12 +8,19 @@
 // An event:
 //   0 f64 revision  8 u8 type  9 u24 key bytes  12 u32 previous value bytes  16 u32 checksum of the value written
 //  20 key, previous stored value (as storage/stored-value.ts wrote it)
+// What an object was before it was marked for deletion, and what it was last, are nearly the same. Where the type has SHARES,
+// the previous value ends as that of the event before, which is of the same key: u32 in how many bytes, then what comes before
+// those.
 import { crc32 } from 'node:zlib';
 import { mixedWord } from './mixed-word.ts';
 import type { RecordType } from './slab-record.ts';
 
 const RECORD_HEAD_BYTES = 44;
 const EVENT_HEAD_BYTES = 20;
+const SHARES = 0x80;
+const SHARED_LENGTH_BYTES = 4;
+/** Fewer are not worth looking for. */
+const SHARED_BYTES_MIN = 64;
 
 export interface LoggedEvent {
   readonly revision: number;
@@ -53,26 +60,47 @@ export class EventRecordWriter {
   #buffer = Buffer.allocUnsafeSlow(64 * 1024);
   #end = RECORD_HEAD_BYTES;
   #count = 0;
+  /** The key of the event added last, where its previous value is there whole; and where that begins. */
+  #wholeKey: string | undefined;
+  #wholeStart = 0;
 
   begin(): void {
     this.#end = RECORD_HEAD_BYTES;
     this.#count = 0;
+    this.#wholeKey = undefined;
   }
 
   add(revision: number, type: RecordType, key: string, previous: Uint8Array | undefined, valueChecksum: number): void {
-    const previousBytes = previous?.byteLength ?? 0;
-    this.#reserve(EVENT_HEAD_BYTES + key.length * 3 + previousBytes);
+    const given = previous?.byteLength ?? 0;
+    this.#reserve(EVENT_HEAD_BYTES + key.length * 3 + given + SHARED_LENGTH_BYTES);
     const buffer = this.#buffer;
     const at = this.#end;
     const keyBytes = buffer.write(key, at + EVENT_HEAD_BYTES, 'utf8');
+    const start = at + EVENT_HEAD_BYTES + keyBytes;
+    const shared = previous !== undefined && key === this.#wholeKey ? this.#sharedWithLast(previous) : 0;
     buffer.writeDoubleLE(revision, at);
-    buffer[at + 8] = type;
+    buffer[at + 8] = shared === 0 ? type : type | SHARES;
     buffer.writeUIntLE(keyBytes, at + 9, 3);
-    buffer.writeUInt32LE(previousBytes, at + 12);
     buffer.writeUInt32LE(valueChecksum, at + 16);
-    if (previous !== undefined) buffer.set(previous, at + EVENT_HEAD_BYTES + keyBytes);
-    this.#end = at + EVENT_HEAD_BYTES + keyBytes + previousBytes;
+    let end = start;
+    if (shared > 0) end = buffer.writeUInt32LE(shared, end);
+    if (previous !== undefined) buffer.set(shared === 0 ? previous : previous.subarray(0, given - shared), end);
+    this.#end = end + given - shared;
+    buffer.writeUInt32LE(this.#end - start, at + 12);
     this.#count++;
+    this.#wholeKey = shared === 0 ? key : undefined;
+    this.#wholeStart = start;
+  }
+
+  /** In how many bytes a value ends as the previous value of the event added last; 0 for few. */
+  #sharedWithLast(value: Uint8Array): number {
+    const buffer = this.#buffer;
+    const valueEnd = value.byteLength - 1;
+    const lastEnd = this.#end - 1;
+    const max = Math.min(value.byteLength, this.#end - this.#wholeStart);
+    let shared = 0;
+    while (shared < max && value[valueEnd - shared] === buffer[lastEnd - shared]) shared++;
+    return shared < SHARED_BYTES_MIN ? 0 : shared;
   }
 
   /** Closes the record and returns its bytes and checksum. */
@@ -108,25 +136,30 @@ export class EventRecordWriter {
 /** Reads a record back; undefined when its checksum or its lengths do not hold. */
 export function readEventRecord(bytes: Uint8Array): EventRecord | undefined {
   const events: LoggedEvent[] = [];
-  const head = readEventRecordHead(bytes, (source, at) => events.push(loggedEvent(source, at)));
+  const head = readEventRecordHead(bytes, (source, at, before) => events.push(loggedEvent(source, at, before)));
   return head && { ...head, events };
 }
 
-/** As `readEventRecord`, of events only where in the record they are: `visit` is called for each in order. */
+/**
+ * As `readEventRecord`, of events only where in the record they are: `visit` is called for each in order, with where the one before
+ * it is (itself for the first).
+ */
 export function readEventRecordHead(
   bytes: Uint8Array,
-  visit: (source: Buffer, at: number) => void,
+  visit: (source: Buffer, at: number, before: number) => void,
 ): EventRecordHead | undefined {
   if (bytes.byteLength < RECORD_HEAD_BYTES) return undefined;
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const checksum = source.readUInt32LE(0);
   if (checksum !== crc32(source.subarray(4))) return undefined;
   let at = RECORD_HEAD_BYTES;
+  let before = at;
   for (let left = source.readUInt32LE(32); left > 0; left--) {
     if (at + EVENT_HEAD_BYTES > source.length) return undefined;
     const end = previousStart(source, at) + source.readUInt32LE(at + 12);
-    if (end > source.length) return undefined;
-    visit(source, at);
+    if (end > source.length || (shares(source, at) && !canShare(source, at, before))) return undefined;
+    visit(source, at, before);
+    before = at;
     at = end;
   }
   if (at !== source.length) return undefined;
@@ -141,14 +174,15 @@ export function readEventRecordHead(
   };
 }
 
-/** The event at a place that `readEventRecordHead` told. */
-export function loggedEvent(source: Buffer, at: number): LoggedEvent {
-  const keyEnd = previousStart(source, at);
+/** The event at a place that `readEventRecordHead` told, after the one at `before`. */
+export function loggedEvent(source: Buffer, at: number, before: number): LoggedEvent {
+  const start = previousStart(source, at);
+  const previous = source.subarray(start, start + source.readUInt32LE(at + 12));
   return {
     revision: source.readDoubleLE(at),
-    type: source[at + 8]! as RecordType,
-    key: source.toString('utf8', at + EVENT_HEAD_BYTES, keyEnd),
-    previous: source.subarray(keyEnd, keyEnd + source.readUInt32LE(at + 12)),
+    type: (source[at + 8]! & ~SHARES) as RecordType,
+    key: source.toString('utf8', at + EVENT_HEAD_BYTES, start),
+    previous: shares(source, at) ? joined(source, previous, before) : previous,
     valueChecksum: source.readUInt32LE(at + 16),
   };
 }
@@ -159,4 +193,19 @@ export function loggedRevision(source: Buffer, at: number): number {
 
 function previousStart(source: Buffer, at: number): number {
   return at + EVENT_HEAD_BYTES + source.readUIntLE(at + 9, 3);
+}
+
+function shares(source: Buffer, at: number): boolean {
+  return (source[at + 8]! & SHARES) !== 0;
+}
+
+function canShare(source: Buffer, at: number, before: number): boolean {
+  if (before === at || shares(source, before) || source.readUInt32LE(at + 12) < SHARED_LENGTH_BYTES) return false;
+  return source.readUInt32LE(previousStart(source, at)) <= source.readUInt32LE(before + 12);
+}
+
+/** A value of which `given` is the beginning, behind the length of what it shares with that of the event at `before`. */
+function joined(source: Buffer, given: Buffer, before: number): Buffer {
+  const whole = previousStart(source, before) + source.readUInt32LE(before + 12);
+  return Buffer.concat([given.subarray(SHARED_LENGTH_BYTES), source.subarray(whole - given.readUInt32LE(0), whole)]);
 }

@@ -9,7 +9,7 @@ import { markedRevision } from './head-marker.ts';
 import {
   DATABASE_DIRECTORY,
   EVENTS,
-  FORMAT,
+  formatProblem,
   HEAD_FILE,
   META_COMPACTED,
   META_FORMAT,
@@ -101,9 +101,8 @@ function readMetadata(values: ReadonlyMap<string, Buffer>, problems: string[]): 
   };
   const format = read(META_FORMAT, true);
   const identity = format && (JSON.parse(format.toString('utf8')) as StoreIdentity);
-  if (identity !== undefined && identity.format !== FORMAT) {
-    problems.push(`the store has format ${identity.format}, this release reads format ${FORMAT}`);
-  }
+  const unread = identity && formatProblem(identity.format);
+  if (unread !== undefined) problems.push(`the store ${unread}`);
   const tokenKey = read(META_TOKEN_KEY, true);
   const compacted = read(META_COMPACTED, false);
   return {

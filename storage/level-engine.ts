@@ -16,6 +16,7 @@ import {
   DATABASE_DIRECTORY,
   EVENTS,
   FORMAT,
+  formatProblem,
   formatValue,
   HEAD_FILE,
   META_COMPACTED,
@@ -297,16 +298,17 @@ export class LevelEngine implements LocalEngine {
     }
     const stored = JSON.parse(known.toString()) as StoreIdentity;
     const mismatch =
-      stored.format !== FORMAT
-        ? `has format ${stored.format}, this release reads format ${FORMAT}`
-        : stored.dialect !== dialect
-          ? `belongs to the API dialect ${stored.dialect}, not ${dialect}`
-          : stored.prefix !== prefix
-            ? `was made with --store-prefix ${stored.prefix}, not ${prefix}`
-            : undefined;
+      formatProblem(stored.format) ??
+      (stored.dialect !== dialect
+        ? `belongs to the API dialect ${stored.dialect}, not ${dialect}`
+        : stored.prefix !== prefix
+          ? `was made with --store-prefix ${stored.prefix}, not ${prefix}`
+          : undefined);
     if (mismatch !== undefined) throw new OrchError('StoreUnusable', `the data directory ${directory} ${mismatch}`);
     const tokenKey = await this.#meta(META_TOKEN_KEY);
     if (tokenKey === undefined) throw storeDamage('its key for continue tokens is missing', directory);
+    // Before anything is written that a release which reads only that format would take for damage.
+    if (stored.format !== FORMAT) await this.#database.put(META_FORMAT, formatValue(dialect, prefix), { sync: true });
     return tokenKey;
   }
 

@@ -6,7 +6,10 @@ import { crc32 } from 'node:zlib';
 export const DATABASE_DIRECTORY = 'store';
 export const HEAD_FILE = 'head';
 
-export const FORMAT = 1;
+/** What is written. A directory of an earlier one is read, and is of this one from then on. */
+export const FORMAT = 2;
+/** The one before had no previous values that share their end (storage/event-log.ts). */
+const FORMATS_READ: readonly number[] = [1, FORMAT];
 export const META_FORMAT = 'm/format';
 export const META_TOKEN_KEY = 'm/token-key';
 export const META_COMPACTED = 'm/compacted';
@@ -44,6 +47,12 @@ export function unsealed(bytes: Uint8Array): Buffer | undefined {
   const end = value.length - CHECKSUM_BYTES;
   if (end < 0 || value.readUInt32LE(end) !== crc32(value.subarray(0, end))) return undefined;
   return value.subarray(0, end);
+}
+
+/** What is wrong with a directory's format; undefined for one that is read. */
+export function formatProblem(format: number): string | undefined {
+  if (FORMATS_READ.includes(format)) return undefined;
+  return `has format ${format}, this release reads format ${FORMAT}`;
 }
 
 /** The metadata that says whose directory it is. */

@@ -10,20 +10,23 @@ export class LoggedEvents {
   readonly #records: Buffer[] = [];
   readonly #recordOf: number[] = [];
   readonly #offsets: number[] = [];
+  /** Of the event before each in its record. */
+  readonly #before: number[] = [];
 
   get length(): number {
     return this.#offsets.length;
   }
 
-  /** The next event, by where in its record it lies. */
-  add(record: Buffer, offset: number): void {
+  /** The next event, by where in its record it lies, and the one before it. */
+  add(record: Buffer, offset: number, before: number): void {
     if (this.#records.at(-1) !== record) this.#records.push(record);
     this.#recordOf.push(this.#records.length - 1);
     this.#offsets.push(offset);
+    this.#before.push(before);
   }
 
   at(index: number): LoggedEvent {
-    return loggedEvent(this.#records[this.#recordOf[index]!]!, this.#offsets[index]!);
+    return loggedEvent(this.#records[this.#recordOf[index]!]!, this.#offsets[index]!, this.#before[index]!);
   }
 
   revisionAt(index: number): number {

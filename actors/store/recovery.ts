@@ -75,7 +75,7 @@ async function readChain(engine: LocalEngine, contents: EngineContents): Promise
   const events = new LoggedEvents();
   await engine.loadEvents((bytes) => {
     const before = heads.at(-1);
-    const record = readEventRecordHead(bytes, (source, at) => events.add(source, at));
+    const record = readEventRecordHead(bytes, (source, at, before) => events.add(source, at, before));
     const expected = (before?.lastRevision ?? contents.compactedRevision) + 1;
     if (record === undefined)
       throw storeDamage(`the event record after revision ${expected - 1} does not match its checksum`);

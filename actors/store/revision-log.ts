@@ -148,10 +148,16 @@ export class RevisionLog {
     return { ok: true, revision, places };
   }
 
-  /** Removes keys that have just been put, under a revision of its own. */
+  /** Removes keys that have just been put, under a revision of its own: what was put is an event, and no value of the engine's. */
   #removeNext(keys: readonly string[]): void {
     const revision = ++this.revision;
-    for (const key of keys) this.#remove(key, revision);
+    for (const key of keys) {
+      const [put] = this.#writes.splice(
+        this.#writes.findLastIndex((write) => write.key === key),
+        1,
+      );
+      this.#remove(key, revision, put!.value);
+    }
   }
 
   /** Ends a batch that began at `firstRevision`; undefined when nothing was written. */
@@ -230,14 +236,14 @@ export class RevisionLog {
     return place;
   }
 
-  /** The event of a removal carries the last value, stamped with the revision of the removal. */
-  #remove(key: string, revision: number): Place {
+  /** The event of a removal carries the last value, stamped with the revision of the removal. `stored`: its form, where that is there. */
+  #remove(key: string, revision: number, stored?: Uint8Array): Place {
     const before = this.current.get(key)!;
     const { slab, offset } = this.writeRemoval(before, revision);
     const place = { revision, slab, offset };
     this.#writes.push({ key, value: undefined });
     this.#replace(key, before, undefined);
-    this.#log(key, DELETED, before, place, 0);
+    this.#log(key, DELETED, before, place, 0, stored);
     return place;
   }
 
@@ -263,8 +269,15 @@ export class RevisionLog {
     else this.current.delete(key);
   }
 
-  #log(key: string, type: RecordType, before: CurrentRecord | undefined, place: Place, checksum: number): void {
-    this.#events.add(place.revision, type, key, before && this.#storedFormOf(key, before), checksum);
+  #log(
+    key: string,
+    type: RecordType,
+    before: CurrentRecord | undefined,
+    place: Place,
+    checksum: number,
+    stored: Uint8Array | undefined = before && this.#storedFormOf(key, before),
+  ): void {
+    this.#events.add(place.revision, type, key, stored, checksum);
     this.window.add(place, before?.slab ?? NO_SLAB, before?.offset ?? 0);
     addToRuns(this.#runs, place.slab, place.offset);
   }

@@ -80,6 +80,11 @@ export class Committed {
       const version = value === undefined ? undefined : versionIn(key, this.#open(key, value));
       if (version !== undefined) values.set(`${version.revision} ${key}`, version);
     }
+    // What was removed in the batch that wrote it is no value of the engine's: the event of its removal has it.
+    for (const { key, previous } of record.events) {
+      const version = previous.byteLength === 0 ? undefined : versionIn(key, this.#open(key, previous));
+      if (version !== undefined) values.set(`${version.revision} ${key}`, version);
+    }
     for (const { revision, key } of record.events) this.note(revision, key, values.get(`${revision} ${key}`), durable);
     this.#lastRevision = batch.lastRevision;
   }

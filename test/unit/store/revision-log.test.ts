@@ -303,6 +303,14 @@ test('what is put and then removed has its last state in an event of its own, in
   t.deepEqual([batch.firstRevision, batch.lastRevision], [2, 3]);
   t.deepEqual(differences(log, pool, model), []);
   t.deepEqual(differ(), []);
+  // Its last state is in the events, and is not written as a value first.
+  t.deepEqual(
+    batch.writes.map(({ key, value }) => [key, value === undefined]),
+    [
+      [B, false],
+      [A, true],
+    ],
+  );
   t.deepEqual(
     model.events.slice(1).map(({ version: { key, revision, data } }) => [key, revision, data]),
     [
