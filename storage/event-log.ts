@@ -95,11 +95,18 @@ export class EventRecordWriter {
   /** In how many bytes a value ends as the previous value of the event added last; 0 for few. */
   #sharedWithLast(value: Uint8Array): number {
     const buffer = this.#buffer;
-    const valueEnd = value.byteLength - 1;
-    const lastEnd = this.#end - 1;
-    const max = Math.min(value.byteLength, this.#end - this.#wholeStart);
+    const { byteLength } = value;
+    const lastEnd = this.#end;
     let shared = 0;
-    while (shared < max && value[valueEnd - shared] === buffer[lastEnd - shared]) shared++;
+    let max = Math.min(byteLength, lastEnd - this.#wholeStart);
+    // By halves: a comparison of some kilobytes costs as much as a few steps of a loop.
+    while (shared < max) {
+      const more = (shared + max + 1) >>> 1;
+      const isAlike =
+        buffer.compare(value, byteLength - more, byteLength - shared, lastEnd - more, lastEnd - shared) === 0;
+      if (isAlike) shared = more;
+      else max = more - 1;
+    }
     return shared < SHARED_BYTES_MIN ? 0 : shared;
   }
 

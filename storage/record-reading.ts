@@ -2,9 +2,11 @@
 // The bytes lie in shared memory, which the store writes over once the reader's epoch has moved on (storage/shared-state.ts):
 // a view that is kept shows another object then. The tidy test holds everybody but the store to this file.
 import { crc32 } from 'node:zlib';
+import { parseExact } from '../api/exact-json.ts';
 import type { JsonObject } from '../api/json-value.ts';
 import { liveDigestOf } from './event-log.ts';
-import { followedText } from './followed-text.ts';
+import { followedText, managedFieldsRange } from './followed-text.ts';
+import { holdsAt } from './holds-at.ts';
 import { ownedObject } from './owned-object.ts';
 import {
   bodyView,
@@ -32,6 +34,28 @@ export function decodeOwned(slab: Slab, offset: number): JsonObject {
   if (object === undefined) return decodeRecord(slab, offset);
   countDecoded();
   return object;
+}
+
+/** An object's metadata without its managedFields, and the text of all that comes from those on. */
+export interface MetadataApart {
+  readonly metadata: JsonObject;
+  readonly rest: string;
+}
+
+const METADATA = Buffer.from('"metadata":{');
+
+/** Undefined where they cannot be told apart without parsing the object. */
+export function metadataApart(slab: Slab, offset: number): MetadataApart | undefined {
+  const { bytes } = slab;
+  const start = valueStart(slab, offset);
+  const length = valueLength(slab, offset);
+  const at = start + itemOffset(slab, offset);
+  const range = managedFieldsRange(bytes, start, length, revisionOffset(slab, offset));
+  if (range === undefined || !holdsAt(bytes, at, METADATA)) return undefined;
+  const from = at + METADATA.length - 1;
+  countDecoded();
+  const metadata = parseExact(`${bytes.toString('utf8', from, range.from)}}`) as JsonObject;
+  return { metadata, rest: bytes.toString('utf8', range.from, start + length) };
 }
 
 /** What `parse` makes of the object's JSON, which is without managedFields where those can be told without parsing. */

@@ -80,8 +80,9 @@ export class Attributes implements WriteFacts {
   /** Counted from 0: a try is made again when another write came in between. */
   tries = 0;
   nowIso = '';
-  /** The object as it is stored, in the version that the client speaks. Undefined where there is none yet. */
-  old: JsonObject | undefined;
+  #old: JsonObject | undefined;
+  /** Makes `old` of what is stored, where nobody has asked for it yet. */
+  #readOld: (() => JsonObject) | undefined;
   /** The object as it is to be stored, in the same version; `NO_OBJECT` when it is deleted. Steps and plugins replace it. */
   object: JsonObject = NO_OBJECT;
   /** What it is about is large: others have their turn between its steps. */
@@ -130,6 +131,23 @@ export class Attributes implements WriteFacts {
 
   get user(): User {
     return this.asked.user;
+  }
+
+  /** The object as it is stored, in the version that the client speaks. Undefined where there is none yet. */
+  get old(): JsonObject | undefined {
+    if (this.#readOld !== undefined) this.old = this.#readOld();
+    return this.#old;
+  }
+
+  set old(old: JsonObject | undefined) {
+    this.#old = old;
+    this.#readOld = undefined;
+  }
+
+  /** As `begin`, for a DELETE. `readOld` makes what is deleted, if a plugin asks for it: in this turn, or after `old` was read in it. */
+  beginDeletion(tries: number, nowIso: string, readOld: () => JsonObject): void {
+    this.begin(tries, nowIso, undefined, NO_OBJECT);
+    this.#readOld = readOld;
   }
 
   /** Forgets what the try before has found. */

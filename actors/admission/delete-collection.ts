@@ -14,8 +14,8 @@ import { type Draft, withAlso } from './draft.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { deleteOptions } from './request-body.ts';
-import type { StoredObject } from './store-reader.ts';
 import { type ListedPlaces, NUMBERS_A_PLACE, storedAt, withList } from './stored-list.ts';
+import type { StoredObject } from './stored-object.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** Objects in one commit of one worker. */
@@ -116,7 +116,7 @@ class CollectionDeletion {
       requirePreconditions(stored.object, this.#type, this.#options.preconditions ?? {});
       const waiting = admitDeletion(this.#write, attributes, 0, stored);
       if (waiting !== undefined) await waiting;
-      const outcome = outcomeFor(this.#write, this.#type, stored.object, this.#options);
+      const outcome = outcomeFor(this.#write, this.#type, stored, this.#options);
       if (outcome.action === 'pending' || dryRun) continue;
       const draft = await draftFor(this.#write, this.#type, stored, outcome);
       drafts.push(withAlso(draft, attributes.also, attributes.guards));

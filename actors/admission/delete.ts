@@ -8,6 +8,7 @@ import { conflictModified, notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { deleted } from '../../api/status/successes.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
+import { type Soon, whenThere } from '../../runtime/soon.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
@@ -19,7 +20,8 @@ import { afterOthers } from './large-writes.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { deleteOptions } from './request-body.ts';
-import { readCurrent } from './store-reader.ts';
+import { findStored } from './store-reader.ts';
+import type { StoredObject } from './stored-object.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** Answers with a Status when the object is gone (some types with the object), with the object while it is on its way. */
@@ -61,23 +63,27 @@ export function deleteNamed(
   options: DeleteOptions,
 ): Promise<Deleted | undefined> {
   const { type, asked } = attributes;
-  const attempt = async (tries: number): Promise<Attempt<Deleted | undefined>> => {
-    const stored = await readCurrent(write, type, asked.namespace, name);
-    if (stored === null) return { answer: undefined };
-    if (stored.isLarge) await afterOthers(write);
-    requirePreconditions(stored.object, type, options.preconditions ?? {});
-    const waiting = admitDeletion(write, attributes, tries, stored);
-    if (waiting !== undefined) await waiting;
-    const { schemaGeneration } = stored;
-    const outcome = outcomeFor(write, type, stored.object, options);
-    if (asked.dryRun || outcome.action === 'pending')
-      return { answer: { outcome, place: stored.place, schemaGeneration } };
-    const draft = await draftFor(write, type, stored, outcome);
-    return {
+  const decide = (stored: StoredObject): Soon<Attempt<Deleted | undefined>> => {
+    const { place, schemaGeneration } = stored;
+    const outcome = outcomeFor(write, type, stored, options, asked.dryRun);
+    if (asked.dryRun || outcome.action === 'pending') return { answer: { outcome, place, schemaGeneration } };
+    return whenThere(draftFor(write, type, stored, outcome), (draft) => ({
       draft: withAlso(draft, attributes.also, attributes.guards),
-      committed: (place) => ({ outcome, place, schemaGeneration }),
-    };
+      committed: (written) => ({ outcome, place: written, schemaGeneration }),
+    }));
   };
+  const admit = (tries: number, stored: StoredObject): Soon<Attempt<Deleted | undefined>> => {
+    if (options.preconditions !== undefined) requirePreconditions(stored.object, type, options.preconditions);
+    const waiting = admitDeletion(write, attributes, tries, stored);
+    return waiting === undefined ? decide(stored) : waiting.then(() => decide(stored));
+  };
+  const attempt = (tries: number): Soon<Attempt<Deleted | undefined>> =>
+    whenThere(findStored(write, type, asked.namespace, name), (stored) => {
+      if (stored === null) return { answer: undefined };
+      if (!stored.isLarge) return admit(tries, stored);
+      void stored.object;
+      return afterOthers(write).then(() => admit(tries, stored));
+    });
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name));
 }
 

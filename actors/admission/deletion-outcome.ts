@@ -1,35 +1,94 @@
 // What a DELETE makes of one object: whether its plugins let it go, its grace period, its finalizers. Decides and drafts;
 // reading and committing is the callers'.
+
+import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { type Deletion, type DeletionOutcome, type PropagationPolicy, prepareDelete } from '../../api/deletion.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { Strategy } from '../../api/strategy/strategy.ts';
 import type { DeleteOptions } from '../../api/validation/options.ts';
-import { type Attributes, NO_OBJECT } from './attributes.ts';
+import { type Soon, whenThere } from '../../runtime/soon.ts';
+import { fieldText } from '../../storage/record-fields.ts';
+import type { Attributes } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
-import { type Draft, draftDelete, draftPut, draftPutAsStored, withAlso } from './draft.ts';
+import { type Draft, draftDelete, draftMetadata, draftOfLast, draftPut, draftPutAsStored, withAlso } from './draft.ts';
+import type { KindVersion } from './kind-version.ts';
 import { NO_PLUGINS } from './plugins/chain.ts';
 import { PLUGIN_STEPS, takeSteps } from './steps.ts';
-import type { StoredObject } from './store-reader.ts';
+import type { StoredObject } from './stored-object.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** What becomes of an object on a DELETE with valid options. */
+/** What becomes of an object, and of which text. */
+export interface DecidedDeletion extends DeletionOutcome {
+  /** The stored text from managedFields on, where `object` is metadata alone and without them. */
+  readonly rest: string | undefined;
+}
+
+/**
+ * What becomes of an object on a DELETE with valid options. `isShown`: the object that it comes to is answered, and has to be there
+ * whole.
+ */
 export function outcomeFor(
   write: WriteContext,
   type: KnownType,
-  object: JsonObject,
+  stored: StoredObject,
   options: DeleteOptions,
-): DeletionOutcome {
-  const { strategy } = write.kinds.of(type);
+  isShown = false,
+): DecidedDeletion {
+  const kind = write.kinds.of(type);
+  const { strategy } = kind;
   const deletion: Deletion = {
     nowMs: write.context.clock.nowMs(),
-    graceSeconds: strategy.graceSeconds?.(object, options.gracePeriodSeconds),
+    graceSeconds: graceSeconds(type, strategy, stored, options.gracePeriodSeconds),
     graceAsked: options.gracePeriodSeconds !== undefined,
     propagationPolicy: options.propagationPolicy as PropagationPolicy | undefined,
     orphanDependents: options.orphanDependents,
     collectsGarbage: write.deletion.collectsGarbage,
   };
-  return strategy.onDelete?.(object, type, deletion) ?? prepareDelete(object, type, deletion);
+  const apart = isShown || stored.isParsed || !goesByMetadata(kind) ? undefined : stored.metadataApart;
+  if (apart !== undefined) {
+    const { action, object } = prepareDelete({ metadata: apart.metadata }, type, deletion);
+    // A removal answers the object of some types.
+    if (action !== 'remove' || type.traits.deleteReturns !== 'object') return { action, object, rest: apart.rest };
+  }
+  const outcome = strategy.onDelete?.(stored.object, type, deletion) ?? prepareDelete(stored.object, type, deletion);
+  return { action: outcome.action, object: outcome.object, rest: undefined };
+}
+
+function graceSeconds(
+  type: KnownType,
+  strategy: Strategy,
+  stored: StoredObject,
+  asked: number | undefined,
+): number | undefined {
+  if (strategy.graceSeconds === undefined) return undefined;
+  if (!stored.isParsed && marksOf(type, strategy).some(({ index, text }) => stored.fieldIs(index, text))) return 0;
+  return strategy.graceSeconds(stored.object, asked);
+}
+
+/** Whether metadata says all that a DELETE of the kind asks, for objects that end at once. */
+function goesByMetadata({ type, strategy, allocation }: KindVersion): boolean {
+  if (type.custom !== undefined || strategy.onDelete !== undefined || allocation !== undefined) return false;
+  return strategy.graceSeconds !== undefined || type.traits.deleteReturns !== 'object';
+}
+
+/** A field that is stored with the objects of a type to select them by, and a text of it. */
+interface FieldMark {
+  readonly index: number;
+  readonly text: Buffer;
+}
+
+const marks = new WeakMap<KnownType, readonly FieldMark[]>();
+
+/** By which the record of an object tells that it ends at once. */
+function marksOf(type: KnownType, { endsAtOnce = [] }: Strategy): readonly FieldMark[] {
+  let known = marks.get(type);
+  if (known === undefined) {
+    known = endsAtOnce.map(([field, text]) => ({ index: type.storedFields.indexOf(field), text: fieldText(text) }));
+    marks.set(type, known);
+  }
+  return known;
 }
 
 /** Asks the plugins whether an object may be deleted. Throws what refuses it. */
@@ -37,36 +96,43 @@ export function admitDeletion(
   write: WriteContext,
   attributes: Attributes,
   tries: number,
-  { object, schemaGeneration }: StoredObject,
+  stored: StoredObject,
 ): Promise<void> | undefined {
   const { plugins } = attributes.asked;
   if (plugins === NO_PLUGINS) return undefined;
-  const old = converted(write, attributes.type, (forms) => forms.asked(attributes.type, object, schemaGeneration));
-  const admit = (shown: JsonObject): Promise<void> | undefined => {
-    attributes.begin(tries, timestampOf(write.context.clock.nowMs()), shown, NO_OBJECT);
-    return takeSteps(PLUGIN_STEPS, attributes, write);
+  const { type } = attributes;
+  const shownBy = (forms: StoredForm): JsonObject => forms.asked(type, stored.object, stored.schemaGeneration);
+  const admit = (readOld: () => JsonObject): Promise<void> | undefined => {
+    attributes.beginDeletion(tries, timestampOf(write.context.clock.nowMs()), readOld);
+    const waiting = takeSteps(PLUGIN_STEPS, attributes, write);
+    // Whoever goes on after a wait finds it parsed.
+    if (waiting !== undefined) void attributes.old;
+    return waiting;
   };
-  return old instanceof Promise ? old.then(admit) : admit(old);
+  if (type.custom === undefined) return admit(() => shownBy(write.forms));
+  return whenThere(converted(write, type, shownBy), (old) => admit(() => old)) as Promise<void> | undefined;
 }
 
 /** The outcome as a draft against the revision that was read, with what a removed object gives back. */
-export async function draftFor(
+export function draftFor(
   write: WriteContext,
   type: KnownType,
   stored: StoredObject,
-  { action, object }: DeletionOutcome,
-): Promise<Draft> {
-  const { namespace = '', name = '' } = metadataOf(object);
+  { action, object, rest }: DecidedDeletion,
+): Soon<Draft> {
+  const metadata = metadataOf(object);
   const { revision } = stored.place;
-  if (action !== 'remove') {
-    // It may lie there in a version that was stored once.
-    const next = await converted(write, type, (forms) =>
-      type.custom === undefined ? object : forms.stored(type, object),
-    );
-    const draft = next === object ? draftPutAsStored(type, next, revision, stored) : draftPut(type, next, revision);
-    return action === 'storeAndRemove' ? { ...draft, isLast: true } : draft;
+  if (action === 'remove') {
+    const { allocation } = write.kinds.of(type);
+    const removal = draftDelete(type, metadata.namespace ?? '', metadata.name ?? '', revision);
+    if (allocation === undefined) return removal;
+    return allocation.release(type, object).then((given) => withAlso(removal, given));
   }
-  const { allocation } = write.kinds.of(type);
-  const removal = draftDelete(type, namespace, name, revision);
-  return allocation === undefined ? removal : withAlso(removal, await allocation.release(type, object));
+  const asLast = (draft: Draft): Draft => (action === 'storeAndRemove' ? draftOfLast(draft) : draft);
+  if (rest !== undefined) return asLast(draftMetadata(type, metadata, rest, stored));
+  // It may lie there in a version that was stored once.
+  const stays = converted(write, type, (forms) => (type.custom === undefined ? object : forms.stored(type, object)));
+  return whenThere(stays, (next) =>
+    asLast(next === object ? draftPutAsStored(type, next, revision, stored) : draftPut(type, next, revision)),
+  );
 }

@@ -1,15 +1,16 @@
 // A change of one key as it will be committed: an object, or a record of the server's own, becomes text and attributes, or a
 // removal. What a draft expects of its key is the store's to check.
 import type { EncodedTexts } from '../../api/codec/encoded-texts.ts';
-import { encodeStored } from '../../api/codec/stored-object.ts';
+import { encodeStored, encodeWithRest } from '../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf } from '../../api/object-meta.ts';
+import { metadataOf, type ObjectMeta } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { selectableValues } from '../../api/selectors/selectable-values.ts';
 import { packAttributes } from '../../storage/attributes.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import type { Guard } from '../store/protocol.ts';
-import { keyOf, type StoredObject } from './store-reader.ts';
+import { keyOf } from './store-reader.ts';
+import type { StoredObject } from './stored-object.ts';
 
 /** What a key is to hold; its bytes are not yet in a payload. */
 export interface Put {
@@ -84,6 +85,28 @@ export function draftPutAsStored(
 ): Draft {
   const draft = draftPut(type, object, expect);
   return type.custom === undefined ? draft : plainDraft(draft.key, expect, { ...draft.put!, schemaGeneration });
+}
+
+/**
+ * The same of an object of which `metadata` is all that changes, and in that nothing it is selected by. `rest`: its stored text from
+ * managedFields on.
+ */
+export function draftMetadata(type: KnownType, metadata: ObjectMeta, rest: string, stored: StoredObject): Draft {
+  const { attributes, schemaGeneration, place } = stored;
+  const key = keyOf(type, metadata.namespace ?? '', metadata.name ?? '');
+  const { text, revisionOffset, itemOffset } = encodeWithRest(
+    metadata as Record<string, unknown>,
+    rest,
+    type.storageApiVersion,
+    type.kind,
+  );
+  const bytes = Buffer.byteLength(text);
+  return plainDraft(key, place.revision, { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration });
+}
+
+/** A draft of which what is put is removed again. */
+export function draftOfLast({ key, expect, put, also, guards, isBehindFirst }: Draft): Draft {
+  return { key, expect, put, also, guards, isLast: true, isBehindFirst };
 }
 
 /** The removal of an object, if its key is as expected. */

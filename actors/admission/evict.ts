@@ -19,7 +19,7 @@ import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { decodeObject, requireDeleteOptions, toDeleteOptions, writeOptions } from './request-body.ts';
 import { PLUGIN_STEPS, takeSteps } from './steps.ts';
-import { readCurrent, type StoredObject } from './store-reader.ts';
+import { readCurrent } from './store-reader.ts';
 import { readList } from './stored-list.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -46,7 +46,7 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
     if (stored === null) throw new StatusError(notFound(pods, name));
     requirePreconditions(stored.object, pods, options.preconditions ?? {});
     const budget = isGuarded(stored.object) ? await chargedBudget(write, stored.object, namespace, nowIso) : NO_BUDGET;
-    const outcome = outcomeFor(write, pods, stored.object, options);
+    const outcome = outcomeFor(write, pods, stored, options);
     if (isDry || isDryRun(options) || outcome.action === 'pending') return { answer };
     const draft = await draftFor(write, pods, stored, outcome);
     return {
@@ -85,11 +85,11 @@ async function chargedBudget(
   if (type === undefined) return NO_BUDGET;
   // An empty selector means one thing in v1 and another in v1beta1, whichever is stored.
   const inV1 = write.forms.between(storedKind(type), BUDGET);
-  const budgets = (await readList(write, type, namespace)).map((stored) => ({
-    ...stored,
-    object: inV1(stored.object),
+  const budgets = (await readList(write, type, namespace)).map(({ object, place }) => ({
+    object: inV1(object),
+    place,
   }));
-  const [stored, another] = budgets.filter(({ object }): boolean => selectsPod(object, pod)) as readonly StoredObject[];
+  const [stored, another] = budgets.filter(({ object }): boolean => selectsPod(object, pod));
   if (stored === undefined) return NO_BUDGET;
   if (another !== undefined)
     throw new StatusError(unnamedError('the pod has more than one disruption budget, which eviction cannot weigh'));

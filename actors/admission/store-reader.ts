@@ -6,12 +6,11 @@ import { StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { objectKey } from '../../storage/object-key.ts';
-import { isStale, recordSchemaGeneration, valueLength } from '../../storage/slab-record.ts';
 import type { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
 import type { PatientTells } from '../patient-tells.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
-import { isLarge } from './large-writes.ts';
+import { StoredObject } from './stored-object.ts';
 
 /** What reading the present takes. */
 export interface StoreReader {
@@ -23,17 +22,6 @@ export interface StoreReader {
   readonly requestTimeoutMs: number;
   /** Of the request that it is read for (runtime/turn.ts). */
   readonly requestNumber: number;
-}
-
-/** An object as it is stored now. */
-export interface StoredObject {
-  readonly object: JsonObject;
-  readonly place: PublishedPlace;
-  /** It lies on disk in a form that is not written any more: an update that changes nothing is stored all the same. */
-  readonly isStale: boolean;
-  /** Of the schema that it was written under. */
-  readonly schemaGeneration: number;
-  readonly isLarge: boolean;
 }
 
 const MOST_RECENT: Freshness = { kind: 'mostRecent' };
@@ -67,26 +55,30 @@ export function findRecord(
   });
 }
 
-/** The present object, decoded, in the version it is stored in; null when there is none. */
+/** The present object, parsed, in the version it is stored in; null when there is none. */
 export function readCurrent(
   reader: StoreReader,
   type: KnownType,
   namespace: string,
   name: string,
 ): Soon<StoredObject | null> {
-  return whenThere(findPlace(reader, type, namespace, name), (place) => storedAt(reader, place));
+  return whenThere(
+    findPlace(reader, type, namespace, name),
+    (place) => place && new StoredObject(reader.slabs.slab(place), place, decodePlace(reader, place)),
+  );
 }
 
-function storedAt(reader: StoreReader, place: PublishedPlace | null): StoredObject | null {
-  if (place === null) return null;
-  const slab = reader.slabs.slab(place);
-  return {
-    place,
-    object: decodePlace(reader, place),
-    isStale: isStale(slab, place.offset),
-    schemaGeneration: recordSchemaGeneration(slab, place.offset),
-    isLarge: isLarge(valueLength(slab, place.offset)),
-  };
+/** The same, not parsed: see `StoredObject` for what has to be asked for when. */
+export function findStored(
+  reader: StoreReader,
+  type: KnownType,
+  namespace: string,
+  name: string,
+): Soon<StoredObject | null> {
+  return whenThere(
+    findPlace(reader, type, namespace, name),
+    (place) => place && new StoredObject(reader.slabs.slab(place), place),
+  );
 }
 
 /** Parses the object a record holds. Call it in the turn that was told the place. */

@@ -6,11 +6,10 @@ import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { decodeRecord } from '../../storage/record-reading.ts';
-import { isStale, recordSchemaGeneration, valueLength } from '../../storage/slab-record.ts';
 import type { StoreSlabs } from '../../storage/thread-slabs.ts';
 import { refusalStatus } from '../read-refusal.ts';
-import { isLarge } from './large-writes.ts';
-import type { StoredObject, StoreReader } from './store-reader.ts';
+import type { StoreReader } from './store-reader.ts';
+import { StoredObject } from './stored-object.ts';
 
 /** Numbers of a place in a list: slab and offset. */
 export const NUMBERS_A_PLACE = 2;
@@ -77,13 +76,7 @@ export function storedAt(places: Uint32Array, slabs: StoreSlabs): StoredObject[]
     const object = decodeRecord(record, offset);
     const revision = Number(metadataOf(object).resourceVersion);
     const place = { incarnation: slabs.incarnation, slab, offset, revision };
-    stored.push({
-      object,
-      place,
-      isStale: isStale(record, offset),
-      schemaGeneration: recordSchemaGeneration(record, offset),
-      isLarge: isLarge(valueLength(record, offset)),
-    });
+    stored.push(new StoredObject(record, place, object));
   }
   return stored;
 }

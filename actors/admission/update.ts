@@ -34,7 +34,8 @@ import {
   writeOptions,
 } from './request-body.ts';
 import { takeSteps, UNCHANGED_STEPS, UPDATE_STEPS } from './steps.ts';
-import { readCurrent, type StoredObject } from './store-reader.ts';
+import { readCurrent } from './store-reader.ts';
+import type { StoredObject } from './stored-object.ts';
 import { requireValidView } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
 

@@ -56,17 +56,42 @@ export function encodeStored(
   managedFieldsText = '',
   texts?: EncodedTexts,
 ): EncodedObject {
-  const { metadata } = object;
-  const typeMeta = typeMetaText(apiVersion, kind);
-  const { before, after } =
-    (texts === undefined ? wholeMetadata(metadata) : undefined) ?? orderedMetadata(metadata, texts);
-  let text = `${typeMeta.text}"metadata":${before}${REVISION_SLOT}${after}`;
+  const head = beginning(object.metadata, apiVersion, kind, texts);
+  let { text } = head;
   text += managedFieldsText === '' ? '}' : `,"managedFields":${managedFieldsText}}`;
   for (const member of Object.keys(object)) {
     if (member !== 'kind' && member !== 'apiVersion' && member !== 'metadata')
       text += encodeMember(member, object[member], texts);
   }
   text += '}';
+  return { text, revisionOffset: head.revisionOffset, itemOffset: head.itemOffset };
+}
+
+/**
+ * The same of an object of which only metadata is there, without managedFields. `rest`: the text of all that comes from those on,
+ * as it is stored.
+ */
+export function encodeWithRest(
+  metadata: EncodableObject['metadata'],
+  rest: string,
+  apiVersion: string,
+  kind: string,
+): EncodedObject {
+  const { text, revisionOffset, itemOffset } = beginning(metadata, apiVersion, kind, undefined);
+  return { text: text + rest, revisionOffset, itemOffset };
+}
+
+/** Up to the end of metadata, without its managedFields and its closing brace. */
+function beginning(
+  metadata: EncodableObject['metadata'],
+  apiVersion: string,
+  kind: string,
+  texts: EncodedTexts | undefined,
+): EncodedObject {
+  const typeMeta = typeMetaText(apiVersion, kind);
+  const { before, after } =
+    (texts === undefined ? wholeMetadata(metadata) : undefined) ?? orderedMetadata(metadata, texts);
+  const text = `${typeMeta.text}"metadata":${before}${REVISION_SLOT}${after}`;
   // Names are ASCII for nearly every type, but not for all: offsets count bytes.
   return { text, revisionOffset: typeMeta.bytes + METADATA_BYTES + utf8Length(before), itemOffset: typeMeta.bytes };
 }

@@ -39,6 +39,8 @@ export interface Strategy {
   readonly grants?: (object: JsonObject, old: JsonObject | undefined) => Grant | undefined;
   /** Seconds that an object may take to end; absent: objects of the kind end at once. */
   readonly graceSeconds?: (object: JsonObject, askedSeconds: number | undefined) => number;
+  /** Fields that a stored object can be selected by, and the texts of them by which `graceSeconds` is 0 whatever else it says. */
+  readonly endsAtOnce?: readonly (readonly [field: string, text: string])[];
   /** What a DELETE makes of an object where that is not the same for all kinds. */
   readonly onDelete?: (object: JsonObject, type: ResourceType, deletion: Deletion) => DeletionOutcome | undefined;
   /** True while something beside its finalizers keeps an object that is being deleted. */

@@ -11,6 +11,13 @@ function begun(pod: JsonObject, { dialect }: WriteFacts): JsonObject {
   return inStep;
 }
 
+/** Bound to no node, or ended already: nobody has anything to end. */
+const ENDS_AT_ONCE: NonNullable<Strategy['endsAtOnce']> = [
+  ['spec.nodeName', ''],
+  ['status.phase', 'Failed'],
+  ['status.phase', 'Succeeded'],
+];
+
 /** Facts: option, else the pod's own period, else 0; 0 when it is bound to no node or has ended. */
 function graceSeconds(pod: JsonObject, askedSeconds: number | undefined): number {
   const spec = (isJsonObject(pod.spec) ? pod.spec : {}) as {
@@ -24,4 +31,4 @@ function graceSeconds(pod: JsonObject, askedSeconds: number | undefined): number
   return seconds < 0 ? 1 : seconds;
 }
 
-export const pod: Strategy = { onCreate: begun, graceSeconds };
+export const pod: Strategy = { onCreate: begun, graceSeconds, endsAtOnce: ENDS_AT_ONCE };
