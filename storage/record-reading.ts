@@ -36,9 +36,9 @@ export function decodeOwned(slab: Slab, offset: number): JsonObject {
   return object;
 }
 
-/** An object's metadata without its managedFields, and the text of all that comes from those on. */
+/** An object with nothing but its metadata, and that without managedFields; and the text of all that comes from those on. */
 export interface MetadataApart {
-  readonly metadata: JsonObject;
+  readonly object: { readonly metadata: JsonObject };
   readonly rest: string;
 }
 
@@ -53,9 +53,8 @@ export function metadataApart(slab: Slab, offset: number): MetadataApart | undef
   const range = managedFieldsRange(bytes, start, length, revisionOffset(slab, offset));
   if (range === undefined || !holdsAt(bytes, at, METADATA)) return undefined;
   const from = at + METADATA.length - 1;
-  countDecoded();
   const metadata = parseExact(`${bytes.toString('utf8', from, range.from)}}`) as JsonObject;
-  return { metadata, rest: bytes.toString('utf8', range.from, start + length) };
+  return { object: { metadata }, rest: bytes.toString('utf8', range.from, start + length) };
 }
 
 /** What `parse` makes of the object's JSON, which is without managedFields where those can be told without parsing. */

@@ -73,7 +73,7 @@ export function deleteNamed(
     }));
   };
   const admit = (tries: number, stored: StoredObject): Soon<Attempt<Deleted | undefined>> => {
-    if (options.preconditions !== undefined) requirePreconditions(stored.object, type, options.preconditions);
+    if (options.preconditions !== undefined) requirePreconditions(stored.described, type, options.preconditions);
     const waiting = admitDeletion(write, attributes, tries, stored);
     return waiting === undefined ? decide(stored) : waiting.then(() => decide(stored));
   };

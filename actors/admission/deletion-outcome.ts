@@ -48,7 +48,7 @@ export function outcomeFor(
   };
   const apart = isShown || stored.isParsed || !goesByMetadata(kind) ? undefined : stored.metadataApart;
   if (apart !== undefined) {
-    const { action, object } = prepareDelete({ metadata: apart.metadata }, type, deletion);
+    const { action, object } = prepareDelete(apart.object, type, deletion);
     // A removal answers the object of some types.
     if (action !== 'remove' || type.traits.deleteReturns !== 'object') return { action, object, rest: apart.rest };
   }

@@ -24,6 +24,7 @@ export class StoredObject {
   readonly isLarge: boolean;
   readonly #slab: Slab;
   #object: JsonObject | undefined;
+  #apart: MetadataApart | undefined;
 
   /** `object`: what the record holds, where it has been parsed. */
   constructor(slab: Slab, place: PublishedPlace, object?: JsonObject) {
@@ -47,7 +48,13 @@ export class StoredObject {
 
   /** Its metadata and the text behind it; undefined where those cannot be told apart without parsing. */
   get metadataApart(): MetadataApart | undefined {
-    return metadataApart(this.#record(), this.place.offset);
+    this.#apart ??= metadataApart(this.#record(), this.place.offset);
+    return this.#apart;
+  }
+
+  /** The object, or its metadata alone: for who asks about no more. */
+  get described(): JsonObject {
+    return this.#object ?? this.metadataApart?.object ?? this.object;
   }
 
   /** As `fieldIs` of record-fields.ts. */

@@ -1,4 +1,7 @@
 import test from 'ava';
+import type { PluginCall } from '../../../actors/admission/attributes.ts';
+import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
+import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
@@ -114,6 +117,25 @@ test('a pod that has nothing to end is removed at once', async (t) => {
     t.is(await world.revision(), before + 2);
   }
   for (const name of ['unbound', 'done', 'now']) t.is(await world.stored(`${PODS}/${name}`), undefined);
+  await world.stop();
+});
+
+test('plugins are shown the object that a DELETE is about, and only those that ask have it parsed', async (t) => {
+  const seen: unknown[] = [];
+  const plugin = (name: AdmissionPluginName, validate: PluginCall): AdmissionPluginKind => ({
+    name,
+    wants: [{ operations: ['delete'], resources: ['core/configmaps'] }],
+    create: () => ({ validate }),
+  });
+  const world = await AdmissionWorld.start({
+    plugins: [
+      plugin('AlwaysAdmit', async () => {}),
+      plugin('AlwaysPullImages', ({ old, object }) => void seen.push(old?.data, object)),
+    ],
+  });
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a' }, data: { a: 'b' } });
+  t.is((await world.write('delete', A)).code, 200);
+  t.deepEqual(seen, [{ a: 'b' }, {}]);
   await world.stop();
 });
 
