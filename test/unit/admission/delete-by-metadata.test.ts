@@ -6,7 +6,7 @@ import { AdmissionWorld } from './admission-world.ts';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const PODS = '/api/v1/namespaces/default/pods';
 
-test.serial('a DELETE goes by metadata where that says all, and what is stored is the object with its marks', async (t) => {
+test.serial('a DELETE goes by metadata where that says all, and stores the object with its marks', async (t) => {
   const world = await AdmissionWorld.start();
   const metadata = { name: 'a', labels: { a: 'b' }, annotations: { text: 'é "managedFields":[ 😀', more: '\\' } };
   const created = await world.created(PODS, { metadata, spec: { containers: [{ name: 'c', image: 'i' }] } });
