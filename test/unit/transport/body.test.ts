@@ -64,6 +64,22 @@ test('YAML: half a character is no escape', (t) => {
   t.throws(() => decodeYaml(bytes('a: "\\U0000dfff"')), { instanceOf: BodyError });
 });
 
+test('JSON: nesting is counted wherever in memory a text begins, and whatever its brackets stand beside', (t) => {
+  for (const [open, close, levelsBeside] of [
+    ['[', ']', 0],
+    ['{"a":', '}', 0],
+    ['[1,[],', ']', 1],
+    ['{"[{":[],"b":{},"a":', '}', 1],
+  ] as const) {
+    for (let offset = 0; offset < 8; offset++) {
+      const nested = (levels: number) =>
+        bytes(`${' '.repeat(offset)}${open.repeat(levels)}1${close.repeat(levels)}`).subarray(offset);
+      t.notThrows(() => decodeJson(nested(DEPTH_MAX - levelsBeside)));
+      t.throws(() => decodeJson(nested(DEPTH_MAX - levelsBeside + 1)), { message: /deeper than/ });
+    }
+  }
+});
+
 test('JSON: the deepest allowed nesting is read', (t) => {
   t.notThrows(() => decodeJson(bytes('['.repeat(DEPTH_MAX) + ']'.repeat(DEPTH_MAX))));
 });
