@@ -13,21 +13,27 @@ const NEXT_ENTRY = Buffer.from('},{"manager":');
 /** What closes the last entry and the list. */
 const CLOSING_BYTES = '}]'.length;
 
+/** An object, and the text of what comes after its metadata, from the brace on that closes those; undefined where it was parsed whole. */
+export interface OwnedObject {
+  readonly object: JsonObject;
+  readonly rest: string | undefined;
+}
+
 /**
  * The object whose JSON is at `start`; `slot` is where its resourceVersion is, counted from there. Undefined where that has to be
  * parsed whole: it has no managedFields, or some that are written otherwise than this server does.
  */
-export function ownedObject(bytes: Buffer, start: number, length: number, slot: number): JsonObject | undefined {
+export function ownedObject(bytes: Buffer, start: number, length: number, slot: number): OwnedObject | undefined {
   const range = managedFieldsRange(bytes, start, length, slot);
   if (range === undefined) return undefined;
   const { from, to } = range;
   try {
     const managedFields = entriesAt(bytes, from + OPENING_BYTES, to);
     if (managedFields === undefined) return undefined;
-    const text = bytes.toString('utf8', start, from) + bytes.toString('utf8', to, start + length);
-    const object = parseExact(text) as { metadata: Own<JsonObject> };
+    const rest = bytes.toString('utf8', to, start + length);
+    const object = parseExact(bytes.toString('utf8', start, from) + rest) as { metadata: Own<JsonObject> };
     object.metadata.managedFields = managedFields;
-    return object;
+    return { object, rest };
   } catch {
     // Some text was taken for an end.
     return undefined;

@@ -7,7 +7,7 @@ import type { JsonObject } from '../api/json-value.ts';
 import { liveDigestOf } from './event-log.ts';
 import { followedText, managedFieldsRange } from './followed-text.ts';
 import { holdsAt } from './holds-at.ts';
-import { ownedObject } from './owned-object.ts';
+import { type OwnedObject, ownedObject } from './owned-object.ts';
 import {
   bodyView,
   itemOffset,
@@ -27,13 +27,13 @@ export function decodeRecord(slab: Slab, offset: number): JsonObject {
 }
 
 /** The same for who writes the object again: its field sets are shared with others, and frozen. */
-export function decodeOwned(slab: Slab, offset: number): JsonObject {
+export function decodeOwned(slab: Slab, offset: number): OwnedObject {
   const { bytes } = slab;
   const start = valueStart(slab, offset);
-  const object = ownedObject(bytes, start, valueLength(slab, offset), revisionOffset(slab, offset));
-  if (object === undefined) return decodeRecord(slab, offset);
+  const owned = ownedObject(bytes, start, valueLength(slab, offset), revisionOffset(slab, offset));
+  if (owned === undefined) return { object: decodeRecord(slab, offset), rest: undefined };
   countDecoded();
-  return object;
+  return owned;
 }
 
 /** An object with nothing but its metadata, and that without managedFields; and the text of all that comes from those on. */

@@ -137,7 +137,7 @@ export class ThreadSlabs {
 
   /** The same for who writes it again (`decodeOwned` of record-reading.ts). */
   decodeOwned(place: SlabPlace): JsonObject {
-    return decodeOwned(this.slab(place), place.offset);
+    return decodeOwned(this.slab(place), place.offset).object;
   }
 
   /**

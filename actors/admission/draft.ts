@@ -50,6 +50,10 @@ function plainDraft(key: string, expect: number, put: Put | undefined): Draft {
 /** Of everything that no definition's schema is about. */
 const BUILT_IN = 1;
 
+function generationOf({ custom }: KnownType): number {
+  return custom?.definition.generation ?? BUILT_IN;
+}
+
 /**
  * The encoded form of an object in its stored version, to be written if its key is as expected. `managedFieldsText` is JSON for the
  * managedFields of an object that has none, `texts` what is encoded of it already.
@@ -71,9 +75,18 @@ export function draftPut(
     texts,
   );
   const attributes = packAttributes(metadata.labels, selectableValues(object, type.storedFields));
-  const schemaGeneration = type.custom?.definition.generation ?? BUILT_IN;
+  const schemaGeneration = generationOf(type);
   const bytes = Buffer.byteLength(text);
   return plainDraft(key, expect, { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration });
+}
+
+/** The same of what an update makes of a stored object, whose text is taken for what is the same. `texts`: as above. */
+export function draftUpdate(type: KnownType, object: JsonObject, stored: StoredObject, texts?: EncodedTexts): Draft {
+  const rest = texts === undefined ? stored.restFor(object) : undefined;
+  if (rest === undefined) return draftPut(type, object, stored.place.revision, '', texts);
+  const metadata = metadataOf(object);
+  const attributes = packAttributes(metadata.labels, selectableValues(object, type.storedFields));
+  return draftWithRest(type, metadata, rest, stored.place.revision, attributes, generationOf(type));
 }
 
 /** The same of an object that only its metadata tells from how it was stored: of a custom kind it is of the schema that it was of. */
@@ -93,6 +106,17 @@ export function draftPutAsStored(
  */
 export function draftMetadata(type: KnownType, metadata: ObjectMeta, rest: string, stored: StoredObject): Draft {
   const { attributes, schemaGeneration, place } = stored;
+  return draftWithRest(type, metadata, rest, place.revision, attributes, schemaGeneration);
+}
+
+function draftWithRest(
+  type: KnownType,
+  metadata: ObjectMeta,
+  rest: string,
+  expect: number,
+  attributes: string,
+  schemaGeneration: number,
+): Draft {
   const key = keyOf(type, metadata.namespace ?? '', metadata.name ?? '');
   const { text, revisionOffset, itemOffset } = encodeWithRest(
     metadata as Record<string, unknown>,
@@ -101,7 +125,7 @@ export function draftMetadata(type: KnownType, metadata: ObjectMeta, rest: strin
     type.kind,
   );
   const bytes = Buffer.byteLength(text);
-  return plainDraft(key, place.revision, { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration });
+  return plainDraft(key, expect, { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration });
 }
 
 /** A draft of which what is put is removed again. */

@@ -1,6 +1,7 @@
 // What is done to an object on its way into the store, in the order it is done, and where admission plugins stand in it.
 // Every try of a write goes through all of its steps, so that what is stored has been through each of them.
 
+import { takeEqualParts } from '../../api/equal-parts.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { begun, nameSuffix, placedNew, prepareUpdate } from '../../api/metadata.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
@@ -39,6 +40,7 @@ export const UPDATE_STEPS: readonly Step[] = [
   keepOwnersOnce,
   complete,
   keepUnchangeable,
+  takeEqual,
   keepStored,
   ownByUpdater,
   mutatingPlugins,
@@ -124,6 +126,11 @@ function begin(attributes: Attributes, { context: { random } }: WriteContext): v
 function keepUnchangeable(attributes: Attributes): void {
   const { kind, object } = attributes;
   attributes.object = canonicalOf(kind.strategy.onUpdate?.(object, attributes.old!, attributes) ?? object, kind);
+}
+
+/** What it leaves as it is, is what is stored: told to be so without comparing it again. */
+function takeEqual({ object, old }: Attributes): void {
+  if (object !== old) takeEqualParts(object, old!);
 }
 
 /** So is what of any object it cannot change. Throws 400, 409, and 422 for a version that had to be named. */

@@ -62,10 +62,10 @@ export function readCurrent(
   namespace: string,
   name: string,
 ): Soon<StoredObject | null> {
-  return whenThere(
-    findPlace(reader, type, namespace, name),
-    (place) => place && new StoredObject(reader.slabs.slab(place), place, decodePlace(reader, place)),
-  );
+  return whenThere(findStored(reader, type, namespace, name), (stored) => {
+    void stored?.object;
+    return stored;
+  });
 }
 
 /** The same, not parsed: see `StoredObject` for what has to be asked for when. */

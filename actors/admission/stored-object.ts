@@ -25,6 +25,7 @@ export class StoredObject {
   readonly #slab: Slab;
   #object: JsonObject | undefined;
   #apart: MetadataApart | undefined;
+  #rest: string | undefined;
 
   /** `object`: what the record holds, where it has been parsed. */
   constructor(slab: Slab, place: PublishedPlace, object?: JsonObject) {
@@ -38,8 +39,19 @@ export class StoredObject {
 
   /** The whole object, in the version it is stored in. */
   get object(): JsonObject {
-    this.#object ??= decodeOwned(this.#record(), this.place.offset);
-    return this.#object;
+    if (this.#object !== undefined) return this.#object;
+    const { object, rest } = decodeOwned(this.#record(), this.place.offset);
+    this.#rest = rest;
+    this.#object = object;
+    return object;
+  }
+
+  /**
+   * The stored text of what comes after metadata, from the brace on that closes those, if that is what `next` is to have there: its
+   * members are those of `object`. Undefined as well where it is not known.
+   */
+  restFor(next: JsonObject): string | undefined {
+    return this.#rest !== undefined && hasMembersOf(next, this.object) ? this.#rest : undefined;
   }
 
   get isParsed(): boolean {
@@ -73,4 +85,14 @@ export class StoredObject {
       throw new Error('a record was read after its turn');
     return this.#slab;
   }
+}
+
+/** True where all members but metadata are the same ones, in the same order. */
+function hasMembersOf(next: JsonObject, stored: JsonObject): boolean {
+  const names = Object.keys(next);
+  let place = 0;
+  for (const name in stored) {
+    if (names[place++] !== name || (name !== 'metadata' && next[name] !== stored[name])) return false;
+  }
+  return place === names.length;
 }

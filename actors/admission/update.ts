@@ -19,7 +19,7 @@ import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
 import { createObject } from './create.ts';
-import { draftDelete, draftPut, NO_DRAFTS, withAlso } from './draft.ts';
+import { draftDelete, draftUpdate, NO_DRAFTS, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import { afterOthers } from './large-writes.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
@@ -177,7 +177,7 @@ async function decide(
   const next = await converted(write, type, (forms) => forms.stored(type, object));
   if (isUnchanged(next, stored.object) && !stored.isStale) return unchanged;
   if (attributes.isLarge) await afterOthers(write);
-  const draft = withAlso(draftPut(type, next, place.revision, '', attributes.texts), also, guards);
+  const draft = withAlso(draftUpdate(type, next, stored, attributes.texts), also, guards);
   return { draft, committed: (written) => answerAt(attributes, written, object), lost };
 }
 

@@ -68,8 +68,8 @@ export function encodeStored(
 }
 
 /**
- * The same of an object of which only metadata is there, without managedFields. `rest`: the text of all that comes from those on,
- * as it is stored.
+ * The same of an object of which only metadata is there. `rest`: the text of all that comes behind the members that `metadata` has, as
+ * it is stored, from the comma or brace on that follows them.
  */
 export function encodeWithRest(
   metadata: EncodableObject['metadata'],
@@ -81,7 +81,7 @@ export function encodeWithRest(
   return { text: text + rest, revisionOffset, itemOffset };
 }
 
-/** Up to the end of metadata, without its managedFields and its closing brace. */
+/** Up to the end of metadata, without its closing brace. */
 function beginning(
   metadata: EncodableObject['metadata'],
   apiVersion: string,

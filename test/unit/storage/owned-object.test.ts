@@ -17,7 +17,8 @@ function owned(metadata: Members, rest: Members): Owned | undefined {
   const before = Buffer.from('what lies before');
   const after = Buffer.from(`\n,"managedFields":[{"fieldsV1":{}}]},"spec":{}}`);
   const value = Buffer.from(text);
-  return ownedObject(Buffer.concat([before, value, after]), before.length, value.length, revisionOffset) as Owned;
+  return ownedObject(Buffer.concat([before, value, after]), before.length, value.length, revisionOffset)
+    ?.object as Owned;
 }
 
 const HOSTILE = ['}]},"spec":{}', '"fieldsV1":', '},{"manager":', ']},"a', '\\', '}]}}', 'é😀', '{', '}', '"'];
