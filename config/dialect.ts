@@ -56,6 +56,22 @@ interface Words {
 
 const MARKER = /@(?:\{(group|label|brand|short|agent)\}|(group|label|brand|short|agent)\b)/g;
 
+/** Our texts are few, and some are spelled with every write; what is composed is spelled anew once there are this many. */
+const SPELLED_MAX = 4000;
+
+/** Answers for a text it was asked before what it answered then. */
+function kept(spell: (text: string) => string): (text: string) => string {
+  const spelled = new Map<string, string>();
+  return (text) => {
+    let known = spelled.get(text);
+    if (known === undefined) {
+      known = spell(text);
+      if (spelled.size < SPELLED_MAX) spelled.set(text, known);
+    }
+    return known;
+  };
+}
+
 function dialect(name: DialectName, words: Words): Dialect {
   const { groupDomain, labelDomain, brand, short, nodeAgent } = words;
   const markers: Readonly<Record<string, string>> = {
@@ -75,7 +91,7 @@ function dialect(name: DialectName, words: Words): Dialect {
     metaGroup: `meta.${groupDomain}`,
     openapiExtensionPrefix: `x-${brand}-`,
     encryptionPrefix: `${groupDomain.slice(0, groupDomain.indexOf('.'))}:enc:`,
-    spell: (text) => text.replace(MARKER, (_, braced?: string, bare?: string) => markers[(braced ?? bare)!]!),
+    spell: kept((text) => text.replace(MARKER, (_, braced?: string, bare?: string) => markers[(braced ?? bare)!]!)),
   };
 }
 

@@ -1,12 +1,6 @@
 // How this program opens LevelDB.
 import { Level } from 'level';
 
-/** A change of one key; undefined removes it. */
-export interface LevelWrite {
-  readonly key: string;
-  readonly value: Uint8Array | undefined;
-}
-
 /** LevelDB's own batch, as its chained batches write to it: without encodings, hooks and events. */
 interface NativeBatch {
   _put(key: string, value: Uint8Array): void;
@@ -35,47 +29,51 @@ export function openLevelDatabase(path: string): LevelDatabase {
   }) as LevelDatabase;
 }
 
-/** A native batch keeps the room of the largest that was in it, until it is collected: it is used again up to this size. */
+/** The most that a native batch may have held to be used again: it keeps the room for it until it is collected. */
 const KEPT_BYTES_MAX = 1024 * 1024;
 const SYNCED = { sync: true };
-const batches = new WeakMap<LevelDatabase, NativeBatch>();
+const batches = new WeakMap<LevelDatabase, LevelBatch>();
+
+/** What is committed together. */
+class LevelBatch {
+  readonly native: NativeBatch;
+  /** Of keys and values. */
+  bytes = 0;
+
+  constructor(database: LevelDatabase) {
+    this.native = database.batch() as unknown as NativeBatch;
+  }
+
+  clear(): void {
+    this.native._clear();
+    this.bytes = 0;
+  }
+
+  /** A change of one key; without a value it is removed. */
+  add(key: string, value: Uint8Array | undefined): void {
+    this.bytes += key.length;
+    if (value === undefined) {
+      this.native._del(key);
+      return;
+    }
+    this.native._put(key, value);
+    this.bytes += value.byteLength;
+  }
+}
 
 /**
- * Commits a batch and waits for the disk, as `batch` does, without its copies of each operation: they took more than LevelDB
- * itself, and where the binding is given operations it looks up the members of each. One at a time. Keys of `writes` get
- * `prefix`. Rejects with LevelDB's error.
+ * Commits what `gather` adds and waits for the disk, as `batch` does, without its copies of each operation: they took more than
+ * LevelDB itself, and where the binding is given operations it looks up the members of each. One at a time. Rejects with LevelDB's
+ * error.
  */
-export async function writeSynced(
-  database: LevelDatabase,
-  first: LevelWrite,
-  prefix: string,
-  writes: readonly LevelWrite[],
-): Promise<void> {
+export async function writeSynced(database: LevelDatabase, gather: (batch: LevelBatch) => void): Promise<void> {
   // The binding below does not look.
   if (database.status !== 'open') throw new Error(`the database is ${database.status}`);
-  const batch = batchOf(database);
-  batch._clear();
-  let bytes = add(batch, first.key, first.value);
-  for (const { key, value } of writes) bytes += add(batch, prefix + key, value);
-  if (bytes > KEPT_BYTES_MAX) batches.delete(database);
-  await batch._write(SYNCED);
-  if (bytes > KEPT_BYTES_MAX) await batch.close();
-}
-
-function batchOf(database: LevelDatabase): NativeBatch {
-  let batch = batches.get(database);
-  if (batch === undefined) {
-    batch = database.batch() as unknown as NativeBatch;
-    batches.set(database, batch);
-  }
-  return batch;
-}
-
-function add(batch: NativeBatch, key: string, value: Uint8Array | undefined): number {
-  if (value === undefined) {
-    batch._del(key);
-    return key.length;
-  }
-  batch._put(key, value);
-  return key.length + value.byteLength;
+  const batch = batches.get(database) ?? new LevelBatch(database);
+  batch.clear();
+  gather(batch);
+  if (batch.bytes <= KEPT_BYTES_MAX) batches.set(database, batch);
+  else batches.delete(database);
+  await batch.native._write(SYNCED);
+  if (batch.bytes > KEPT_BYTES_MAX) await batch.native.close();
 }

@@ -133,11 +133,13 @@ export class LevelEngine implements LocalEngine {
   }
 
   async commit(batch: EngineBatch): Promise<void> {
-    const events = { key: this.#eventPrefix + revisionKey(batch.lastRevision), value: batch.events };
     // The start went well, and what is kept of it takes room on the disk.
     void this.#found?.forget();
     await this.#writing(batch.lastRevision, async (database) => {
-      await writeSynced(database, events, this.#valuePrefix, batch.writes);
+      await writeSynced(database, (gathered) => {
+        gathered.add(this.#eventPrefix + revisionKey(batch.lastRevision), batch.events);
+        for (const { key, value } of batch.writes) gathered.add(this.#valuePrefix + key, value);
+      });
       this.#marker!.advance(batch.lastRevision);
     });
     this.#lastRevision = batch.lastRevision;

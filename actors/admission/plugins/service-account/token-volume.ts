@@ -2,6 +2,7 @@
 // Written with all its defaults, so that it needs no completion.
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import { type Own, ownCopy } from '../../../../api/own-copy.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 
 /** What injected tokens ask for: the one duration at which tokens live longer than they say, for clients that do not renew. */
@@ -49,8 +50,12 @@ export function mountTokenVolume(spec: Record<string, unknown>, dialect: Dialect
   const present = volumes.find((one) => volume.isIt(one));
   const mounted = present ?? volume.make(volumes.map((one) => textAt(one, 'name')));
   const mount = { name: textAt(mounted, 'name'), readOnly: true, mountPath };
-  const withMount = (container: JsonObject): JsonObject =>
-    isFree(container) ? { ...container, volumeMounts: [...partsAt(container, 'volumeMounts'), mount] } : container;
+  const withMount = (container: JsonObject): JsonObject => {
+    if (!isFree(container)) return container;
+    const own: Own<JsonObject> = ownCopy(container);
+    own.volumeMounts = [...partsAt(container, 'volumeMounts'), mount];
+    return own;
+  };
   if (present === undefined) spec.volumes = [...volumes, mounted];
   if (initContainers.length > 0) spec.initContainers = initContainers.map(withMount);
   if (containers.length > 0) spec.containers = containers.map(withMount);
