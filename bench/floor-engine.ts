@@ -1,6 +1,6 @@
-// Entry of the bare engine's process: LevelDB as the server opens and writes it, one synced batch after another, each as large as
-// the server's batches were. No server that answers a write after it is on disk can do more of them, so it is the floor of writes.
-import { type LevelDatabase, openLevelDatabase, writeSynced } from '../storage/level-database.ts';
+// Entry of the bare engine's process: LevelDB, one synced batch after another, each as large as the server's batches
+// were. No server that answers a write after it is on disk can do more of them, so it is the floor of writes.
+import { Level } from 'level';
 import { LatencyHistogram } from './latency-histogram.ts';
 import type { EngineJob, LoadReply, LoadResult } from './load-protocol.ts';
 import { Measurement } from './measurement.ts';
@@ -8,7 +8,13 @@ import { fillerText } from './objects.ts';
 import { digitsOf } from './request-template.ts';
 
 async function writeBatches(job: EngineJob): Promise<LoadResult> {
-  const database = openLevelDatabase(job.directory);
+  const database = new Level<string, Uint8Array>(job.directory, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'view',
+    // The server's own settings.
+    cacheSize: 1024 * 1024,
+    writeBufferSize: 8 * 1024 * 1024,
+  });
   await database.open();
   try {
     return await loop(database, job);
@@ -17,7 +23,7 @@ async function writeBatches(job: EngineJob): Promise<LoadResult> {
   }
 }
 
-async function loop(database: LevelDatabase, job: EngineJob): Promise<LoadResult> {
+async function loop(database: Level<string, Uint8Array>, job: EngineJob): Promise<LoadResult> {
   const { batchOperations, bounds, keys } = job;
   const value = Buffer.from(fillerText(job.valueBytes));
   const latency = new LatencyHistogram();
@@ -29,12 +35,13 @@ async function loop(database: LevelDatabase, job: EngineJob): Promise<LoadResult
   let nowMs = performance.now();
   while (nowMs < endMs && written < bounds.count) {
     if (nowMs >= startMs && !measurement.running) measurement.begin(nowMs);
+    const batch = [];
+    for (let index = 0; index < batchOperations; index += 1) {
+      batch.push({ type: 'put' as const, key: `o/configmaps/bench/${digitsOf(written % keys)}`, value });
+      written += 1;
+    }
     const beganMs = nowMs;
-    await writeSynced(database, (batch) => {
-      for (let index = 0; index < batchOperations; index++) {
-        batch.add(`o/configmaps/bench/${digitsOf(written++ % keys)}`, value);
-      }
-    });
+    await database.batch(batch, { sync: true });
     nowMs = performance.now();
     if (!measurement.running) continue;
     latency.record(nowMs - beganMs);
