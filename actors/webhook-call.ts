@@ -2,7 +2,7 @@
 // remembered for a while. What is asked, and what an answer means, is the caller's.
 import type { Clock, Random, Timers } from '../runtime/environment.ts';
 import { ServiceCallFailed, type ServiceClient } from '../transport/outgoing/service-client.ts';
-import { Kept } from './kept.ts';
+import { Kept } from '../values/kept.ts';
 
 const TRIES_MAX = 5;
 const RETRY_FIRST_MS = 500;

@@ -1,5 +1,6 @@
 // The two vocabularies the API can be spoken in, and the only file that spells a brand. Everything else writes the
 // markers of `spell`, or asks the dialect for a ready name.
+import { keep } from '../values/kept.ts';
 
 export type DialectName = 'orch' | 'kubernetes';
 
@@ -56,7 +57,7 @@ interface Words {
 
 const MARKER = /@(?:\{(group|label|brand|short|agent)\}|(group|label|brand|short|agent)\b)/g;
 
-/** Our texts are few, and some are spelled with every write; what is composed is spelled anew once there are this many. */
+/** Our texts are few, and some are spelled with every write. */
 const SPELLED_MAX = 4000;
 
 /** Answers for a text it was asked before what it answered then. */
@@ -66,7 +67,7 @@ function kept(spell: (text: string) => string): (text: string) => string {
     let known = spelled.get(text);
     if (known === undefined) {
       known = spell(text);
-      if (spelled.size < SPELLED_MAX) spelled.set(text, known);
+      keep(spelled, SPELLED_MAX, text, known);
     }
     return known;
   };

@@ -1,6 +1,7 @@
 // Which representation a client gets: the Accept header against what an endpoint offers (SPEC.md "Content negotiation",
 // RFC 9110 12.5.1). Chooses only; encoding, and what a Table of a kind looks like, is done elsewhere.
 import { META_GROUPS } from '../config/dialect.ts';
+import { keep } from '../values/kept.ts';
 import { type MediaType, parseMediaType, splitOutsideQuotes } from './media-type.ts';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
@@ -79,8 +80,7 @@ function rememberedChoice(header: string, offer: Offer, choices: Map<string, Cho
   const known = choices.get(header);
   if (known !== undefined) return known;
   const choice = choose(header, offer);
-  if (choices.size >= REMEMBERED_MAX) choices.clear();
-  choices.set(header, choice);
+  keep(choices, REMEMBERED_MAX, header, choice);
   return choice;
 }
 

@@ -1,5 +1,14 @@
 // Maps that what clients send cannot make grow for ever.
 
+/**
+ * Sets an entry of a map that is emptied when it holds `max` already. For what is looked up all the time and made again without
+ * loss: no order is kept of its entries.
+ */
+export function keep<K, V>(map: Map<K, V>, max: number, key: K, value: V): void {
+  if (map.size >= max) map.clear();
+  map.set(key, value);
+}
+
 /** A map of at most so many entries: the oldest makes room. */
 export class Kept<K, V> {
   readonly #max: number;

@@ -1,6 +1,7 @@
 // Quantities: amounts of cpu, memory and other resources, such as `100m`, `1Gi`, `1e3`. The one reader of their grammar,
 // and the one writer of their canonical text, for the codec, validation and the scheduler alike. Exact: a quantity is a
 // whole number of billionths (nano units). Plain numbers only where they lose nothing.
+import { keep } from './kept.ts';
 
 /** The family of suffixes a quantity was written with, and is written with again. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
@@ -35,8 +36,7 @@ const CACHED_LENGTH_MAX = 32;
 
 function keepFor<V>(texts: Map<string, V>, text: string, value: V): void {
   if (text.length > CACHED_LENGTH_MAX) return;
-  if (texts.size >= CACHED_TEXTS_MAX) texts.clear();
-  texts.set(text, value);
+  keep(texts, CACHED_TEXTS_MAX, text, value);
 }
 
 /** A text taken apart, nothing computed yet: `digits` times ten to `exponent` times 1024 to `binaryPower`. */

@@ -1,5 +1,6 @@
 // The entries of one cache that were read by name lately: found by one look-up, where the tree compares a dozen keys that lie all over
 // the heap. Holds nothing that the tree has not, and lets go of what is replaced there.
+import { keep } from '../../values/kept.ts';
 
 /** Names, beyond which it begins anew. */
 const NAMES_MAX = 4096;
@@ -25,8 +26,7 @@ export class EntriesByName<E extends { readonly key: string }> {
   /** An entry was read that was not found here. */
   missed(namespace: string, name: string, entry: E): void {
     if (++this.#missed % KEPT_OF !== 0) return;
-    if (this.#byName.size >= NAMES_MAX) this.#byName.clear();
-    this.#byName.set(name, { namespace, entry });
+    keep(this.#byName, NAMES_MAX, name, { namespace, entry });
   }
 
   /** The tree no longer has the entry. */

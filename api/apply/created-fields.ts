@@ -2,6 +2,7 @@
 // create makes it. Says the same as a comparison with the empty object of the type (compare.ts).
 
 import { compareTexts } from '../../values/compare-texts.ts';
+import { keep } from '../../values/kept.ts';
 import { sortRange } from '../../values/sort-range.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
@@ -110,8 +111,7 @@ class QuotedSteps {
     if (known !== undefined) return known;
     const quoted = JSON.stringify(stepOf(name));
     if (name.length > NAME_LENGTH_MAX) return quoted;
-    if (this.#steps.size >= NAMES_MAX) this.#steps.clear();
-    this.#steps.set(name, quoted);
+    keep(this.#steps, NAMES_MAX, name, quoted);
     return quoted;
   }
 }

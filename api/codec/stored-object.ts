@@ -2,6 +2,7 @@
 // out; metadata.resourceVersion has room for the digits the store writes in place at commit. Encoded once, then only
 // copied.
 
+import { keep } from '../../values/kept.ts';
 import type { EncodedTexts } from './encoded-texts.ts';
 import { textOfFields } from './known-fields.ts';
 
@@ -192,8 +193,7 @@ function typeMetaText(apiVersion: string, kind: string): TypeMetaText {
   if (known?.apiVersion === apiVersion) return known;
   const text = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
   const made = { apiVersion, text, bytes: utf8Length(text) };
-  if (known === undefined && typeMetaTexts.size >= KINDS_MAX) typeMetaTexts.clear();
-  typeMetaTexts.set(kind, made);
+  keep(typeMetaTexts, KINDS_MAX, kind, made);
   return made;
 }
 

@@ -5,7 +5,7 @@ import type { User } from '../../../api/authorization/attributes.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { PeerCertificate } from '../../../transport/http.ts';
 import { certificatesOf } from '../../../transport/tls/certificates.ts';
-import { Kept } from '../../kept.ts';
+import { Kept } from '../../../values/kept.ts';
 import type { Credentials } from '../protocol.ts';
 import { type RefusedCredentials, type RequestAuthenticator, withAuthenticatedGroup } from './authenticator.ts';
 

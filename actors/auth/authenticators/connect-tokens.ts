@@ -4,7 +4,7 @@ import type { JWTPayload } from 'jose';
 import { asText, asTexts } from '../../../api/object-fields.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
-import { Kept } from '../../kept.ts';
+import { Kept } from '../../../values/kept.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 import { DistributedClaims } from './distributed-claims.ts';
 import { IssuerKeys, issuerOf, KEYS_KEPT_MS } from './issuer-keys.ts';

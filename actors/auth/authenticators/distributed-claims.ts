@@ -4,7 +4,7 @@
 import type { JWTPayload } from 'jose';
 import { asObject, asText } from '../../../api/object-fields.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
-import { Kept } from '../../kept.ts';
+import { Kept } from '../../../values/kept.ts';
 import { IssuerKeys, type IssuerKeysParts, issuerOf } from './issuer-keys.ts';
 
 const FETCH_DEADLINE_MS = 10_000;

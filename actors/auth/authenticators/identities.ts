@@ -6,8 +6,8 @@ import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import { Kept } from '../../../values/kept.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
-import { Kept } from '../../kept.ts';
 import type { ClusterReader } from '../cluster-feed.ts';
 import { tokenDigest } from './token-file.ts';
 

@@ -20,7 +20,7 @@ import {
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import { whenThere } from '../../../runtime/soon.ts';
-import { Kept } from '../../kept.ts';
+import { Kept } from '../../../values/kept.ts';
 import type { IssuedToken, TokenOrder } from '../protocol.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 import { type Identities, type Spoken, spokenFor } from './identities.ts';

@@ -1,7 +1,7 @@
 // The digests that tokens are looked up by. Whoever shows a token shows it with each request, and to see that it is one of the last
 // time costs a quarter of its SHA-256, of the thousand characters of a service account's a tenth. Owns the tokens that it compares
 // with, and gives them to nobody.
-import { Kept } from '../../kept.ts';
+import { Kept } from '../../../values/kept.ts';
 import { tokenDigest } from './token-file.ts';
 
 /** How a JSON web token begins: only of these is it known that they end in a signature. */

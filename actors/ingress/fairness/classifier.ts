@@ -7,6 +7,7 @@ import { isAskedFor, rulesAbout } from '../../../api/flow-control/matching.ts';
 import type { RequestInfo } from '../../../api/request-info.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import { keptHeaders } from '../../../transport/kept-headers.ts';
+import { keep } from '../../../values/kept.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { FlowSeries } from './flow-metrics.ts';
 import type { Level } from './level.ts';
@@ -68,9 +69,8 @@ export class Classifier {
     const key = [user.name, ...user.groups].join('\0');
     let candidates = this.#byName.get(key);
     if (candidates === undefined) {
-      if (this.#byName.size >= KEPT_MAX) this.#byName.clear();
       candidates = this.#found(user);
-      this.#byName.set(key, candidates);
+      keep(this.#byName, KEPT_MAX, key, candidates);
     }
     this.#byUser.set(user, candidates);
     return candidates;
@@ -95,8 +95,7 @@ function keptFlow({ of, flows }: Candidate, key: string, distinguisher: string):
   const hash = flowHash(of.schema.name, distinguisher);
   const hand = queuing === undefined ? [] : dealHand(hash, queuing.queues, queuing.handSize);
   const flow = { ...of, distinguisher, hand };
-  if (flows.size >= KEPT_MAX) flows.clear();
-  flows.set(key, flow);
+  keep(flows, KEPT_MAX, key, flow);
   return flow;
 }
 

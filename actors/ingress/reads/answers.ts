@@ -5,7 +5,7 @@ import type { Status } from '../../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../../api/status/status.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import { keptHeaders } from '../../../transport/kept-headers.ts';
-import { Kept } from '../../kept.ts';
+import { Kept } from '../../../values/kept.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Encoded } from './representation.ts';
 

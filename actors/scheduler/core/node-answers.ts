@@ -1,5 +1,7 @@
 // What filters and scores last said of a node, kept until it changes: pods that are alike, as replicas are, come one after the
 // other, and most nodes stand as they stood for the one before. Knows nothing of what is asked.
+
+import { keep } from '../../../values/kept.ts';
 import type { Status } from '../framework/status.ts';
 
 /** What is asked of nodes for pods that are alike; the same question is the same object. */
@@ -20,9 +22,8 @@ export class NodeQuestions {
     let question = this.byText.get(whole);
     if (question !== undefined) return question;
     // What nodes have answered to a question that is forgotten is no answer to another.
-    if (this.byText.size === QUESTIONS_MAX) this.byText.clear();
     question = { text: whole };
-    this.byText.set(whole, question);
+    keep(this.byText, QUESTIONS_MAX, whole, question);
     return question;
   }
 }

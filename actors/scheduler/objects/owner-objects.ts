@@ -4,6 +4,7 @@
 import type { JsonObject } from '../../../api/json-value.ts';
 import { asObject, asTextMap } from '../../../api/object-fields.ts';
 import type { LabelSelector } from '../../../api/selectors/label-selector.ts';
+import { keep } from '../../../values/kept.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { readSelector } from '../pods/pod-terms.ts';
 
@@ -66,8 +67,7 @@ export class OwnerObjects {
     const id = `${pod.namespace}\n${pod.owner?.kind ?? ''}\n${pod.owner?.name ?? ''}\n${pod.groupKey}`;
     if (this.remembered.has(id)) return this.remembered.get(id);
     const found = this.findSelector(pod);
-    if (this.remembered.size >= REMEMBERED_MAX) this.remembered.clear();
-    this.remembered.set(id, found);
+    keep(this.remembered, REMEMBERED_MAX, id, found);
     return found;
   }
 

@@ -1,7 +1,6 @@
 // What is kept of what clients send, and what is answered before the cluster is known.
 import test from 'ava';
 import { BootstrapTokens } from '../../../actors/auth/authenticators/bootstrap-tokens.ts';
-import { Kept } from '../../../actors/kept.ts';
 import { Remembered } from '../../../actors/webhook-call.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
@@ -32,19 +31,6 @@ test('a bootstrap token is neither good nor bad until the secrets are known', (t
   isWhole = true;
   t.like(tokens.owner('aaaaaa.0123456789abcdef'), { user: { name: 'system:bootstrap:aaaaaa' } });
   t.is(tokens.owner('aaaaaa.0123456789abcdee'), undefined);
-});
-
-test('the oldest makes room for the newest', (t) => {
-  const kept = new Kept<string, number>(2);
-  kept.set('a', 1);
-  kept.set('b', 2);
-  kept.set('a', 3);
-  kept.set('c', 4);
-  t.deepEqual(
-    ['a', 'b', 'c'].map((key) => kept.get(key)),
-    [3, undefined, 4],
-  );
-  t.is(kept.size, 2);
 });
 
 test('an answer to a very long question is not remembered', (t) => {

@@ -3,6 +3,7 @@
 // through one buffer: a turn is over before the next bytes come, and a buffer for each read would be made and freed by the system.
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import { keep } from '../../../values/kept.ts';
 import type { Pems, ServiceConnection } from '../connection-file.ts';
 import type { ConnectionSecretsParts } from '../connection-secrets.ts';
 import { openTunnel } from '../egress.ts';
@@ -135,8 +136,7 @@ export class ConnectionOpener {
     const { onNameless } = this.#told;
     if (onNameless !== undefined) watchForNames(socket, onNameless);
     socket.on('session', (fresh) => {
-      if (this.#sessions.size >= SESSIONS_MAX) this.#sessions.clear();
-      this.#sessions.set(key, fresh);
+      keep(this.#sessions, SESSIONS_MAX, key, fresh);
     });
     socket.on('error', () => this.#sessions.delete(key));
     return socket;

@@ -8,6 +8,7 @@ import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { forbidden, serverTimeout } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import { type Soon, whenThere } from '../../../../runtime/soon.ts';
+import { keep } from '../../../../values/kept.ts';
 import type { PublishedPlace } from '../../../store/protocol.ts';
 import type { Asked, Attributes } from '../../attributes.ts';
 import { decodePlace, findPlace, readCurrent, type StoreReader } from '../../store-reader.ts';
@@ -141,8 +142,7 @@ class ServiceAccount implements AdmissionPlugin {
     const known = this.#remembered.get(key);
     if (known?.revision === place.revision) return known.account;
     const account = readAccount(decodePlace(reader, place), this.#limitsKey);
-    if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear();
-    this.#remembered.set(key, { revision: place.revision, account });
+    keep(this.#remembered, REMEMBERED_MAX, key, { revision: place.revision, account });
     return account;
   }
 
