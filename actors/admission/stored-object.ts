@@ -48,7 +48,7 @@ export class StoredObject {
 
   /**
    * The stored text of what comes after metadata, from the brace on that closes those, if that is what `next` is to have there: its
-   * members are those of `object`. Undefined as well where it is not known.
+   * members are those of `object`, which nobody has completed or pruned in place. Undefined as well where it is not known.
    */
   restFor(next: JsonObject): string | undefined {
     return this.#rest !== undefined && hasMembersOf(next, this.object) ? this.#rest : undefined;

@@ -19,7 +19,7 @@ import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
 import { createObject } from './create.ts';
-import { draftDelete, draftUpdate, NO_DRAFTS, withAlso } from './draft.ts';
+import { draftDelete, draftPut, draftUpdate, NO_DRAFTS, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import { afterOthers } from './large-writes.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
@@ -148,9 +148,16 @@ export async function modify(
     const waiting = takeSteps(isSettled ? UNCHANGED_STEPS : UPDATE_STEPS, attributes, write);
     if (waiting !== undefined) await waiting;
     if (dryRun) return { answer: answerWith(attributes, attributes.object) };
-    return decide(write, attributes, stored, request.verb === 'update' && hasVersion(sent));
+    return decide(write, attributes, stored, { isPut: request.verb === 'update', hasVersion: hasVersion(sent) });
   };
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);
+}
+
+/** What of a request tells how its object is to be taken. */
+interface SentObject {
+  readonly isPut: boolean;
+  /** It insists on the version that it names. */
+  readonly hasVersion: boolean;
 }
 
 /** What an updated object comes to: its removal, its new state, or nothing when it is as it was. */
@@ -158,14 +165,14 @@ async function decide(
   write: WriteContext,
   attributes: Attributes,
   stored: StoredObject,
-  insists: boolean,
+  { isPut, hasVersion }: SentObject,
 ): Promise<Attempt<WriteReply>> {
   const { type, kind, object, also, guards } = attributes;
   const { namespace, name } = attributes.asked;
   const { place } = stored;
   const lost = (): void => {
     // What was lost may be a free address and not the race for the object: then it is the caller's version still.
-    if (insists && also.length === 0) throw new StatusError(conflictModified(type, name));
+    if (isPut && hasVersion && also.length === 0) throw new StatusError(conflictModified(type, name));
   };
   if (isReadyToRemove(object) && !kind.strategy.isHeld?.(object)) {
     const given = kind.allocation === undefined ? NO_DRAFTS : await kind.allocation.release(type, attributes.old!);
@@ -177,7 +184,13 @@ async function decide(
   const next = await converted(write, type, (forms) => forms.stored(type, object));
   if (isUnchanged(next, stored.object) && !stored.isStale) return unchanged;
   if (attributes.isLarge) await afterOthers(write);
-  const draft = withAlso(draftUpdate(type, next, stored, attributes.texts), also, guards);
+  // What a patch leaves as it was is the stored object's own part, which may have been completed in place since it was read. What a
+  // PUT says was complete before it was found to be the same.
+  const isTextOf = isPut && attributes.isComplete && type.custom === undefined;
+  const put = isTextOf
+    ? draftUpdate(type, next, stored, attributes.texts)
+    : draftPut(type, next, place.revision, '', attributes.texts);
+  const draft = withAlso(put, also, guards);
   return { draft, committed: (written) => answerAt(attributes, written, object), lost };
 }
 

@@ -1,4 +1,7 @@
 import test from 'ava';
+import { draftPut } from '../../../actors/admission/draft.ts';
+import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
@@ -13,6 +16,38 @@ const DEPLOYMENT = {
     template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
   },
 };
+
+/** Stores an object as a release would have that did not know some of its fields. */
+async function storeAsIs(world: AdmissionWorld, storageKey: string, object: JsonObject): Promise<void> {
+  const { key, put } = draftPut(world.registry.storageType(storageKey)!, object, EXPECT_ANY);
+  const { text, bytes: valueLength, ...rest } = put!;
+  const transactions = [{ operations: [{ key, expect: EXPECT_ANY, valueOffset: 0, valueLength, ...rest }] }];
+  const committing = world.store.ask(
+    { type: 'commit', transactions, payload: Buffer.from(text) },
+    { deadlineMs: 1000 },
+  );
+  await world.during(committing);
+}
+
+for (const [verb, change] of [
+  ['patch', { metadata: { labels: { c: 'd' } } }],
+  ['update', { ...DEPLOYMENT, metadata: { name: 'web', labels: { c: 'd' } } }],
+] as const) {
+  test(`what is stored without its defaults has them after an update (${verb})`, async (t) => {
+    const world = await AdmissionWorld.start();
+    const created = await world.created(DEPLOYMENTS, DEPLOYMENT);
+    const older = structuredClone(created) as unknown as { spec: { template: { spec: { dnsPolicy?: string } } } };
+    const { dnsPolicy } = older.spec.template.spec;
+    delete older.spec.template.spec.dnsPolicy;
+    t.is(dnsPolicy, 'ClusterFirst');
+    await storeAsIs(world, 'apps/deployments', older as unknown as JsonObject);
+    t.is((await world.write(verb, `${DEPLOYMENTS}/web`, { body: change })).code, 200);
+    const stored = await world.stored(`${DEPLOYMENTS}/web`);
+    t.is(stored?.metadata.labels?.c, 'd');
+    t.deepEqual(stored?.spec, created.spec);
+    await world.stop();
+  });
+}
 
 test('a PUT replaces the object, but for what the server owns', async (t) => {
   const world = await AdmissionWorld.start();
