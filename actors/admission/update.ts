@@ -184,9 +184,10 @@ async function decide(
   const next = await converted(write, type, (forms) => forms.stored(type, object));
   if (isUnchanged(next, stored.object) && !stored.isStale) return unchanged;
   if (attributes.isLarge) await afterOthers(write);
-  // What a patch leaves as it was is the stored object's own part, which may have been completed in place since it was read. What a
-  // PUT says was complete before it was found to be the same.
-  const isTextOf = isPut && attributes.isComplete && type.custom === undefined;
+  // What a patch or a view leaves as it was is the stored object's own part, which may have been completed in place since it was read.
+  // What a PUT says was complete before it was found to be the same.
+  const isWhole = isPut && attributes.asked.view === undefined;
+  const isTextOf = isWhole && attributes.isComplete && type.custom === undefined;
   const put = isTextOf
     ? draftUpdate(type, next, stored, attributes.texts)
     : draftPut(type, next, place.revision, '', attributes.texts);

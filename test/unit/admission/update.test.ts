@@ -29,25 +29,38 @@ async function storeAsIs(world: AdmissionWorld, storageKey: string, object: Json
   await world.during(committing);
 }
 
-for (const [verb, change] of [
-  ['patch', { metadata: { labels: { c: 'd' } } }],
-  ['update', { ...DEPLOYMENT, metadata: { name: 'web', labels: { c: 'd' } } }],
-] as const) {
-  test(`what is stored without its defaults has them after an update (${verb})`, async (t) => {
+const UPDATES: readonly (readonly [what: string, verb: 'patch' | 'update', subresource: string, body: object])[] = [
+  ['a patch', 'patch', '', { spec: { replicas: 3 } }],
+  ['a PUT', 'update', '', { ...DEPLOYMENT, spec: { ...DEPLOYMENT.spec, replicas: 3 } }],
+  ['a PUT of its scale', 'update', '/scale', { metadata: { name: 'web' }, spec: { replicas: 3 } }],
+];
+for (const [what, verb, subresource, body] of UPDATES) {
+  test(`what is stored without its defaults has them after ${what}`, async (t) => {
     const world = await AdmissionWorld.start();
     const created = await world.created(DEPLOYMENTS, DEPLOYMENT);
-    const older = structuredClone(created) as unknown as { spec: { template: { spec: { dnsPolicy?: string } } } };
-    const { dnsPolicy } = older.spec.template.spec;
+    const older = structuredClone(created) as unknown as {
+      metadata: object;
+      spec: { replicas: number; template: { spec: { dnsPolicy?: string } } };
+    };
     delete older.spec.template.spec.dnsPolicy;
-    t.is(dnsPolicy, 'ClusterFirst');
     await storeAsIs(world, 'apps/deployments', older as unknown as JsonObject);
-    t.is((await world.write(verb, `${DEPLOYMENTS}/web`, { body: change })).code, 200);
-    const stored = await world.stored(`${DEPLOYMENTS}/web`);
-    t.is(stored?.metadata.labels?.c, 'd');
-    t.deepEqual(stored?.spec, created.spec);
+    t.is((await world.write(verb, `${DEPLOYMENTS}/web${subresource}`, { body })).code, 200);
+    t.deepEqual((await world.stored(`${DEPLOYMENTS}/web`))?.spec, { ...created.spec, replicas: 3 });
     await world.stop();
   });
 }
+
+test('a patch of metadata alone stores the rest with its defaults as well', async (t) => {
+  const world = await AdmissionWorld.start();
+  const created = await world.created(DEPLOYMENTS, DEPLOYMENT);
+  const older = structuredClone(created) as unknown as { spec: { template: { spec: { dnsPolicy?: string } } } };
+  delete older.spec.template.spec.dnsPolicy;
+  await storeAsIs(world, 'apps/deployments', older as unknown as JsonObject);
+  const body = { metadata: { labels: { c: 'd' } } };
+  t.is((await world.write('patch', `${DEPLOYMENTS}/web`, { body })).code, 200);
+  t.deepEqual((await world.stored(`${DEPLOYMENTS}/web`))?.spec, created.spec);
+  await world.stop();
+});
 
 test('a PUT replaces the object, but for what the server owns', async (t) => {
   const world = await AdmissionWorld.start();
