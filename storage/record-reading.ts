@@ -36,10 +36,10 @@ export function decodeOwned(slab: Slab, offset: number): OwnedObject {
   return owned;
 }
 
-/** An object with nothing but its metadata, and that without managedFields; and the text of all that comes from those on. */
+/** An object with nothing but its metadata, and that without managedFields; and where in the value those begin, with their comma. */
 export interface MetadataApart {
   readonly object: { readonly metadata: JsonObject };
-  readonly rest: string;
+  readonly end: number;
 }
 
 const METADATA = Buffer.from('"metadata":{');
@@ -48,13 +48,18 @@ const METADATA = Buffer.from('"metadata":{');
 export function metadataApart(slab: Slab, offset: number): MetadataApart | undefined {
   const { bytes } = slab;
   const start = valueStart(slab, offset);
-  const length = valueLength(slab, offset);
   const at = start + itemOffset(slab, offset);
-  const range = managedFieldsRange(bytes, start, length, revisionOffset(slab, offset));
+  const range = managedFieldsRange(bytes, start, valueLength(slab, offset), revisionOffset(slab, offset));
   if (range === undefined || !holdsAt(bytes, at, METADATA)) return undefined;
   const from = at + METADATA.length - 1;
   const metadata = parseExact(`${bytes.toString('utf8', from, range.from)}}`) as JsonObject;
-  return { object: { metadata }, rest: bytes.toString('utf8', range.from, start + length) };
+  return { object: { metadata }, end: range.from - start };
+}
+
+/** The value's text from a byte of it on. */
+export function textFrom(slab: Slab, offset: number, from: number): string {
+  const start = valueStart(slab, offset);
+  return slab.bytes.toString('utf8', start + from, start + valueLength(slab, offset));
 }
 
 /** What `parse` makes of the object's JSON, which is without managedFields where those can be told without parsing. */

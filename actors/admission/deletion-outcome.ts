@@ -19,10 +19,10 @@ import { PLUGIN_STEPS, takeSteps } from './steps.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** What becomes of an object, and of which text. */
+/** What becomes of an object, or of as much of it as was read. */
 export interface DecidedDeletion extends DeletionOutcome {
-  /** The stored text from managedFields on, where `object` is metadata alone and without them. */
-  readonly rest: string | undefined;
+  /** `object` is metadata alone (`StoredObject.metadataApart`). */
+  readonly isApart: boolean;
 }
 
 /**
@@ -48,12 +48,12 @@ export function outcomeFor(
   };
   const apart = isShown || stored.isParsed || !goesByMetadata(kind) ? undefined : stored.metadataApart;
   if (apart !== undefined) {
-    const { action, object } = prepareDelete(apart.object, type, deletion);
+    const { action, object } = prepareDelete(apart, type, deletion);
     // A removal answers the object of some types.
-    if (action !== 'remove' || type.traits.deleteReturns !== 'object') return { action, object, rest: apart.rest };
+    if (action !== 'remove' || type.traits.deleteReturns !== 'object') return { action, object, isApart: true };
   }
   const outcome = strategy.onDelete?.(stored.object, type, deletion) ?? prepareDelete(stored.object, type, deletion);
-  return { action: outcome.action, object: outcome.object, rest: undefined };
+  return { action: outcome.action, object: outcome.object, isApart: false };
 }
 
 function graceSeconds(
@@ -110,7 +110,8 @@ export function admitDeletion(
     return waiting;
   };
   if (type.custom === undefined) return admit(() => shownBy(write.forms));
-  return whenThere(converted(write, type, shownBy), (old) => admit(() => old)) as Promise<void> | undefined;
+  const old = converted(write, type, shownBy);
+  return old instanceof Promise ? old.then((shown) => admit(() => shown)) : admit(() => old);
 }
 
 /** The outcome as a draft against the revision that was read, with what a removed object gives back. */
@@ -118,7 +119,7 @@ export function draftFor(
   write: WriteContext,
   type: KnownType,
   stored: StoredObject,
-  { action, object, rest }: DecidedDeletion,
+  { action, object, isApart }: DecidedDeletion,
 ): Soon<Draft> {
   const metadata = metadataOf(object);
   const { revision } = stored.place;
@@ -129,7 +130,7 @@ export function draftFor(
     return allocation.release(type, object).then((given) => withAlso(removal, given));
   }
   const asLast = (draft: Draft): Draft => (action === 'storeAndRemove' ? draftOfLast(draft) : draft);
-  if (rest !== undefined) return asLast(draftMetadata(type, metadata, rest, stored));
+  if (isApart) return asLast(draftMetadata(type, metadata, stored));
   // It may lie there in a version that was stored once.
   const stays = converted(write, type, (forms) => (type.custom === undefined ? object : forms.stored(type, object)));
   return whenThere(stays, (next) =>

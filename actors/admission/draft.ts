@@ -1,7 +1,7 @@
 // A change of one key as it will be committed: an object, or a record of the server's own, becomes text and attributes, or a
 // removal. What a draft expects of its key is the store's to check.
 import type { EncodedTexts } from '../../api/codec/encoded-texts.ts';
-import { encodeStored, encodeWithRest } from '../../api/codec/stored-object.ts';
+import { type EncodedObject, encodeStored, encodeWithRest } from '../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, type ObjectMeta } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -47,6 +47,8 @@ function plainDraft(key: string, expect: number, put: Put | undefined): Draft {
   return { key, expect, put, also: NO_DRAFTS, guards: NO_GUARDS, isLast: false, isBehindFirst: false };
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
 /** Of everything that no definition's schema is about. */
 const BUILT_IN = 1;
 
@@ -65,28 +67,24 @@ export function draftPut(
   managedFieldsText = '',
   texts?: EncodedTexts,
 ): Draft {
-  const metadata = metadataOf(object);
-  const key = keyOf(type, metadata.namespace ?? '', metadata.name ?? '');
-  const { text, revisionOffset, itemOffset } = encodeStored(
+  const encoded = encodeStored(
     object as JsonObject & { metadata: Record<string, unknown> },
     type.storageApiVersion,
     type.kind,
     managedFieldsText,
     texts,
   );
-  const attributes = packAttributes(metadata.labels, selectableValues(object, type.storedFields));
-  const schemaGeneration = generationOf(type);
-  const bytes = Buffer.byteLength(text);
-  return plainDraft(key, expect, { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration });
+  return draftOf(type, metadataOf(object), expect, putOf(encoded, selectedBy(type, object), generationOf(type)));
 }
 
 /** The same of what an update makes of a stored object, whose text is taken for what is the same. `texts`: as above. */
 export function draftUpdate(type: KnownType, object: JsonObject, stored: StoredObject, texts?: EncodedTexts): Draft {
+  const { revision } = stored.place;
   const rest = texts === undefined ? stored.restFor(object) : undefined;
-  if (rest === undefined) return draftPut(type, object, stored.place.revision, '', texts);
+  if (rest === undefined) return draftPut(type, object, revision, '', texts);
   const metadata = metadataOf(object);
-  const attributes = packAttributes(metadata.labels, selectableValues(object, type.storedFields));
-  return draftWithRest(type, metadata, rest, stored.place.revision, attributes, generationOf(type));
+  const encoded = encodeWithRest(metadata as Members, rest, type.storageApiVersion, type.kind);
+  return draftOf(type, metadata, revision, putOf(encoded, selectedBy(type, object), generationOf(type)));
 }
 
 /** The same of an object that only its metadata tells from how it was stored: of a custom kind it is of the schema that it was of. */
@@ -100,32 +98,23 @@ export function draftPutAsStored(
   return type.custom === undefined ? draft : plainDraft(draft.key, expect, { ...draft.put!, schemaGeneration });
 }
 
-/**
- * The same of an object of which `metadata` is all that changes, and in that nothing it is selected by. `rest`: its stored text from
- * managedFields on.
- */
-export function draftMetadata(type: KnownType, metadata: ObjectMeta, rest: string, stored: StoredObject): Draft {
-  const { attributes, schemaGeneration, place } = stored;
-  return draftWithRest(type, metadata, rest, place.revision, attributes, schemaGeneration);
+/** The same of an object of which `metadata`, read apart from the rest, is all that changes, and in that nothing it is selected by. */
+export function draftMetadata(type: KnownType, metadata: ObjectMeta, stored: StoredObject): Draft {
+  const encoded = encodeWithRest(metadata as Members, stored.restApart, type.storageApiVersion, type.kind);
+  return draftOf(type, metadata, stored.place.revision, putOf(encoded, stored.attributes, stored.schemaGeneration));
 }
 
-function draftWithRest(
-  type: KnownType,
-  metadata: ObjectMeta,
-  rest: string,
-  expect: number,
-  attributes: string,
-  schemaGeneration: number,
-): Draft {
-  const key = keyOf(type, metadata.namespace ?? '', metadata.name ?? '');
-  const { text, revisionOffset, itemOffset } = encodeWithRest(
-    metadata as Record<string, unknown>,
-    rest,
-    type.storageApiVersion,
-    type.kind,
-  );
-  const bytes = Buffer.byteLength(text);
-  return plainDraft(key, expect, { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration });
+function draftOf(type: KnownType, { namespace = '', name = '' }: ObjectMeta, expect: number, put: Put): Draft {
+  return plainDraft(keyOf(type, namespace, name), expect, put);
+}
+
+/** By what clients can select the object, packed. */
+function selectedBy(type: KnownType, object: JsonObject): string {
+  return packAttributes(metadataOf(object).labels, selectableValues(object, type.storedFields));
+}
+
+function putOf({ text, revisionOffset, itemOffset }: EncodedObject, attributes: string, schemaGeneration: number): Put {
+  return { text, bytes: Buffer.byteLength(text), revisionOffset, itemOffset, attributes, schemaGeneration };
 }
 
 /** A draft of which what is put is removed again. */
@@ -145,11 +134,8 @@ export function draftRecord(
   record: JsonObject & { readonly metadata: Readonly<Record<string, unknown>> },
   expect: number,
 ): Draft {
-  const { text, revisionOffset, itemOffset } = encodeStored(record, 'internal/v1', 'Record');
-  const key = objectKey(storageKey, '', name);
-  const bytes = Buffer.byteLength(text);
-  const put = { text, bytes, revisionOffset, itemOffset, attributes: '', schemaGeneration: BUILT_IN };
-  return plainDraft(key, expect, put);
+  const put = putOf(encodeStored(record, 'internal/v1', 'Record'), '', BUILT_IN);
+  return plainDraft(objectKey(storageKey, '', name), expect, put);
 }
 
 /** The removal of a record of the server's own. */

@@ -1,8 +1,10 @@
 // Pods: what their creation adds, and how long they may take to end.
-import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import type { JsonObject } from '../../json-value.ts';
+import { asObject } from '../../object-fields.ts';
 import type { Own } from '../../own-copy.ts';
 import { qosClassOf } from '../../pods/quality-of-service.ts';
 import { withSeccompInStep } from '../../pods/seccomp.ts';
+import { selectableValues } from '../../selectors/selectable-values.ts';
 import type { Strategy, WriteFacts } from '../strategy.ts';
 
 function begun(pod: JsonObject, { dialect }: WriteFacts): JsonObject {
@@ -17,16 +19,14 @@ const ENDS_AT_ONCE: NonNullable<Strategy['endsAtOnce']> = [
   ['status.phase', 'Failed'],
   ['status.phase', 'Succeeded'],
 ];
+const ENDING_FIELDS = ENDS_AT_ONCE.map(([field]) => field);
 
 /** Facts: option, else the pod's own period, else 0; 0 when it is bound to no node or has ended. */
 function graceSeconds(pod: JsonObject, askedSeconds: number | undefined): number {
-  const spec = (isJsonObject(pod.spec) ? pod.spec : {}) as {
-    nodeName?: string;
-    terminationGracePeriodSeconds?: number;
-  };
-  const phase = isJsonObject(pod.status) ? pod.status.phase : undefined;
-  if ((spec.nodeName ?? '') === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
-  const seconds = askedSeconds ?? spec.terminationGracePeriodSeconds ?? 0;
+  const values = selectableValues(pod, ENDING_FIELDS);
+  if (ENDS_AT_ONCE.some(([, text], index) => values[index] === text)) return 0;
+  const { terminationGracePeriodSeconds } = asObject(pod.spec) as { terminationGracePeriodSeconds?: number };
+  const seconds = askedSeconds ?? terminationGracePeriodSeconds ?? 0;
   // A negative period means at once, as short as one can ask for.
   return seconds < 0 ? 1 : seconds;
 }

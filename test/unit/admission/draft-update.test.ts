@@ -5,25 +5,19 @@ import fc from 'fast-check';
 import { draftPut, draftUpdate } from '../../../actors/admission/draft.ts';
 import { StoredObject } from '../../../actors/admission/stored-object.ts';
 import { EncodedTexts } from '../../../api/codec/encoded-texts.ts';
-import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { freezeJson } from '../../../api/freeze-json.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
-import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
-import { CREATED } from '../../../storage/slab-record.ts';
-import { entry, fieldsOf, type Members, stringsOf, textLike } from '../storage/managed-objects.ts';
+import { encodedRecord } from '../storage/encoded-record.ts';
+import { entry, fieldsOf, stringsOf, textLike } from '../storage/managed-objects.ts';
 
 const PODS = createRegistry(DIALECTS.kubernetes).storageType('core/pods')!;
 
 /** An object as it is stored, read back. */
-function storedObject(object: { readonly metadata: Members } & Members): StoredObject {
-  const { text, revisionOffset, itemOffset } = encodeStored(object, 'v1', 'Pod');
-  const pool = new SlabPool(64 * 1024, new SharedState());
-  const head = { revision: 7, bornRevision: 7, type: CREATED, schemaGeneration: 1, revisionOffset, itemOffset };
-  const { slab, offset } = pool.write(head, 'core/pods/default/a', '', Buffer.from(text));
-  return new StoredObject(pool.slab(slab), { revision: 7, slab, offset, incarnation: 0 });
+function storedObject(object: Parameters<typeof encodedRecord>[0]): StoredObject {
+  const { slab, place } = encodedRecord(object);
+  return new StoredObject(slab, place);
 }
 
 const text = textLike(['}', '"spec":{}', ']},"a"', 'é😀', '\\']);

@@ -17,16 +17,19 @@ const DEPLOYMENT = {
   },
 };
 
-/** Stores an object as a release would have that did not know some of its fields. */
-async function storeAsIs(world: AdmissionWorld, storageKey: string, object: JsonObject): Promise<void> {
-  const { key, put } = draftPut(world.registry.storageType(storageKey)!, object, EXPECT_ANY);
+/** Stores a deployment as a release would have that did not know a field that has a default. Answers how it is with it. */
+async function storeOlder(world: AdmissionWorld): Promise<Answer> {
+  const created = await world.created(DEPLOYMENTS, DEPLOYMENT);
+  const older = structuredClone(created) as unknown as { spec: { template: { spec: { dnsPolicy?: string } } } };
+  delete older.spec.template.spec.dnsPolicy;
+  const type = world.registry.storageType('apps/deployments')!;
+  const { key, put } = draftPut(type, older as unknown as JsonObject, EXPECT_ANY);
   const { text, bytes: valueLength, ...rest } = put!;
   const transactions = [{ operations: [{ key, expect: EXPECT_ANY, valueOffset: 0, valueLength, ...rest }] }];
-  const committing = world.store.ask(
-    { type: 'commit', transactions, payload: Buffer.from(text) },
-    { deadlineMs: 1000 },
+  await world.during(
+    world.store.ask({ type: 'commit', transactions, payload: Buffer.from(text) }, { deadlineMs: 1000 }),
   );
-  await world.during(committing);
+  return created;
 }
 
 const UPDATES: readonly (readonly [what: string, verb: 'patch' | 'update', subresource: string, body: object])[] = [
@@ -37,13 +40,7 @@ const UPDATES: readonly (readonly [what: string, verb: 'patch' | 'update', subre
 for (const [what, verb, subresource, body] of UPDATES) {
   test(`what is stored without its defaults has them after ${what}`, async (t) => {
     const world = await AdmissionWorld.start();
-    const created = await world.created(DEPLOYMENTS, DEPLOYMENT);
-    const older = structuredClone(created) as unknown as {
-      metadata: object;
-      spec: { replicas: number; template: { spec: { dnsPolicy?: string } } };
-    };
-    delete older.spec.template.spec.dnsPolicy;
-    await storeAsIs(world, 'apps/deployments', older as unknown as JsonObject);
+    const created = await storeOlder(world);
     t.is((await world.write(verb, `${DEPLOYMENTS}/web${subresource}`, { body })).code, 200);
     t.deepEqual((await world.stored(`${DEPLOYMENTS}/web`))?.spec, { ...created.spec, replicas: 3 });
     await world.stop();
@@ -52,10 +49,7 @@ for (const [what, verb, subresource, body] of UPDATES) {
 
 test('a patch of metadata alone stores the rest with its defaults as well', async (t) => {
   const world = await AdmissionWorld.start();
-  const created = await world.created(DEPLOYMENTS, DEPLOYMENT);
-  const older = structuredClone(created) as unknown as { spec: { template: { spec: { dnsPolicy?: string } } } };
-  delete older.spec.template.spec.dnsPolicy;
-  await storeAsIs(world, 'apps/deployments', older as unknown as JsonObject);
+  const created = await storeOlder(world);
   const body = { metadata: { labels: { c: 'd' } } };
   t.is((await world.write('patch', `${DEPLOYMENTS}/web`, { body })).code, 200);
   t.deepEqual((await world.stored(`${DEPLOYMENTS}/web`))?.spec, created.spec);

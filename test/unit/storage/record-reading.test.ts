@@ -10,13 +10,12 @@ import {
   itemLength,
   lending,
   metadataApart,
+  textFrom,
   withBody,
 } from '../../../storage/record-reading.ts';
-import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
-import { CREATED } from '../../../storage/slab-record.ts';
 import { Records } from '../hub/records.ts';
-import { entry, fieldsOf, type Members, stringsOf, textLike } from './managed-objects.ts';
+import { encodedRecord } from './encoded-record.ts';
+import { entry, fieldsOf, stringsOf, textLike } from './managed-objects.ts';
 
 const NOTHING = undefined;
 
@@ -68,15 +67,6 @@ test.serial('under test a view that is kept beyond its call shows it, also after
   for (const view of kept) t.is(view.toString(), '?'.repeat(body.length));
 });
 
-/** A record of an object as it is stored. */
-function recordOf(object: { readonly metadata: Members } & Members) {
-  const { text, revisionOffset, itemOffset } = encodeStored(object, 'v1', 'Pod');
-  const pool = new SlabPool(64 * 1024, new SharedState());
-  const head = { revision: 7, bornRevision: 7, type: CREATED, schemaGeneration: 1, revisionOffset, itemOffset };
-  const { slab, offset } = pool.write(head, 'core/pods/default/a', '', Buffer.from(text));
-  return { slab: pool.slab(slab), offset };
-}
-
 const HOSTILE = ['"managedFields":[', ',"managedFields":[', '}', ']},"spec":{}', '"metadata":{', '\\', 'é😀'];
 
 test('whatever an object says, its metadata is read apart from the rest, and is written with it as the whole would be', (t) => {
@@ -95,7 +85,10 @@ test('whatever an object says, its metadata is read apart from the rest, and is 
       (labels, annotations, fields, spec, name) => {
         const metadata = { name: `n${name}`, uid: 'u', labels, annotations };
         const object = { metadata: { ...metadata, managedFields: fields }, spec, status: { a: [spec] } };
-        const { slab, offset } = recordOf(object);
+        const {
+          slab,
+          place: { offset },
+        } = encodedRecord(object);
         const apart = metadataApart(slab, offset)!;
         const { resourceVersion, ...read } = apart.object.metadata;
         t.is(resourceVersion, '0');
@@ -103,13 +96,19 @@ test('whatever an object says, its metadata is read apart from the rest, and is 
 
         const marked = { ...apart.object.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' };
         const whole = { ...object, metadata: { ...marked, managedFields: fields } };
-        t.deepEqual(encodeWithRest(marked, apart.rest, 'v1', 'Pod'), encodeStored(whole, 'v1', 'Pod'));
+        t.deepEqual(
+          encodeWithRest(marked, textFrom(slab, offset, apart.end), 'v1', 'Pod'),
+          encodeStored(whole, 'v1', 'Pod'),
+        );
       },
     ),
   );
 });
 
 test('metadata is not read apart where no managedFields end it', (t) => {
-  const { slab, offset } = recordOf({ metadata: { name: 'a' }, spec: { metadata: { managedFields: [entry({})] } } });
-  t.is(metadataApart(slab, offset), undefined);
+  const { slab, place } = encodedRecord({
+    metadata: { name: 'a' },
+    spec: { metadata: { managedFields: [entry({})] } },
+  });
+  t.is(metadataApart(slab, place.offset), undefined);
 });
