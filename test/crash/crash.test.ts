@@ -19,6 +19,7 @@ const testOnBadDisk = testNeeding(ava, ['cc']).serial;
 const testOnEtcd = testNeeding(ava, ['etcd']).serial;
 const HASTY = fileURLToPath(new URL('./hasty-server.js', import.meta.url));
 const HASTY_ROUNDS_MAX = 20;
+const HASTY_SEEDS = [1, 2, 3, 4];
 
 for (const [rounds, dropUnsynced, what] of [
   [6, false, 'of the process'],
@@ -69,14 +70,16 @@ const LIES =
   /was acknowledged|the counter is|before or after the crash|was deleted and is there|is being deleted still|outlived/;
 
 testOnBadDisk('a server that acknowledges before it has synced is found out', async (t) => {
-  const rounds = HASTY_ROUNDS_MAX;
-  const reports = await runCrashRounds({ seed: 1, rounds, dropUnsynced: true, program: HASTY });
-  const problems = reports.flatMap((report) => report.problems);
-  t.true(
-    problems.some((problem) => LIES.test(problem)),
-    problems.join('\n'),
-  );
-  t.log(`in round ${reports.length}`);
+  const problems: string[] = [];
+  const isFound = (): boolean => problems.some((problem) => LIES.test(problem));
+  // Beside a busy machine the crash may come when nothing is under way, all rounds long.
+  for (const seed of HASTY_SEEDS) {
+    if (isFound()) break;
+    const reports = await runCrashRounds({ seed, rounds: HASTY_ROUNDS_MAX, dropUnsynced: true, program: HASTY });
+    problems.push(...reports.flatMap((report) => report.problems));
+    t.log(`seed ${seed}: in round ${reports.length}`);
+  }
+  t.true(isFound(), problems.join('\n'));
 });
 
 testOnBadDisk('a server that lost power as soon as it was ready keeps its certificate and its token', async (t) => {
