@@ -72,7 +72,7 @@ const LIES =
 testOnBadDisk('a server that acknowledges before it has synced is found out', async (t) => {
   const problems: string[] = [];
   const isFound = (): boolean => problems.some((problem) => LIES.test(problem));
-  // Beside a busy machine the crash may come when nothing is under way, all rounds long.
+  // A lie shows by the moment of the crash: the rounds of one seed once showed none, on a busy machine.
   for (const seed of HASTY_SEEDS) {
     if (isFound()) break;
     const reports = await runCrashRounds({ seed, rounds: HASTY_ROUNDS_MAX, dropUnsynced: true, program: HASTY });
