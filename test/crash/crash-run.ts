@@ -39,6 +39,8 @@ export interface CrashOptions {
   readonly rounds: number;
   /** What was not synced is lost or torn at each crash. */
   readonly dropUnsynced: boolean;
+  /** How long a sync takes then, which is how much there is to lose; some milliseconds that the seed says when absent. */
+  readonly syncMs?: number;
   /** The three shipped ones in turn when absent. */
   readonly placement?: string;
   /** In place of orch: a server with a bug, for testing these tests. */
@@ -99,7 +101,8 @@ class CrashRun {
   constructor(options: CrashOptions) {
     this.#options = options;
     this.#random = new SeededRandom(options.seed);
-    const syncMs = 1 + this.#random.below(SYNC_MS_MAX);
+    const drawn = 1 + this.#random.below(SYNC_MS_MAX);
+    const { syncMs = drawn } = options;
     if (options.dropUnsynced) this.#disk = new UnsyncedDisk(this.#data, syncMs);
   }
 

@@ -18,8 +18,7 @@ const test = ava.serial;
 const testOnBadDisk = testNeeding(ava, ['cc']).serial;
 const testOnEtcd = testNeeding(ava, ['etcd']).serial;
 const HASTY = fileURLToPath(new URL('./hasty-server.js', import.meta.url));
-const HASTY_ROUNDS_MAX = 20;
-const HASTY_SEEDS = [1, 2, 3, 4];
+const HASTY_ROUNDS_MAX = 5;
 
 for (const [rounds, dropUnsynced, what] of [
   [6, false, 'of the process'],
@@ -63,23 +62,23 @@ testOnEtcd(
 );
 
 /**
- * Which of them shows first depends on the moment of the crash: a lost write, a lost step, a change shown in vain, a deletion that
- * did not happen, or of which the end is lost, so that nobody goes on with it.
+ * Which of them shows first depends on the moment of the crash: a lost write, a lost step, a change shown in vain, an owner that is
+ * lost with what it owned, a deletion that did not happen, or of which the end is lost, so that nobody goes on with it.
  */
 const LIES =
-  /was acknowledged|the counter is|before or after the crash|was deleted and is there|is being deleted still|outlived/;
+  /was acknowledged|the counter is|before or after the crash|nobody deleted it|was deleted and is there|is being deleted still|outlived/;
+/** So slow a disk has something to lose at each crash, also beside a machine that is kept busy. */
+const HASTY_SYNC_MS = 40;
 
 testOnBadDisk('a server that acknowledges before it has synced is found out', async (t) => {
-  const problems: string[] = [];
-  const isFound = (): boolean => problems.some((problem) => LIES.test(problem));
-  // A lie shows by the moment of the crash: the rounds of one seed once showed none, on a busy machine.
-  for (const seed of HASTY_SEEDS) {
-    if (isFound()) break;
-    const reports = await runCrashRounds({ seed, rounds: HASTY_ROUNDS_MAX, dropUnsynced: true, program: HASTY });
-    problems.push(...reports.flatMap((report) => report.problems));
-    t.log(`seed ${seed}: in round ${reports.length}`);
-  }
-  t.true(isFound(), problems.join('\n'));
+  const slow = { dropUnsynced: true, syncMs: HASTY_SYNC_MS };
+  const reports = await runCrashRounds({ seed: 1, rounds: HASTY_ROUNDS_MAX, ...slow, program: HASTY });
+  const problems = reports.flatMap((report) => report.problems);
+  t.log(`in round ${reports.length}`);
+  t.true(
+    problems.some((problem) => LIES.test(problem)),
+    problems.join('\n'),
+  );
 });
 
 testOnBadDisk('a server that lost power as soon as it was ready keeps its certificate and its token', async (t) => {

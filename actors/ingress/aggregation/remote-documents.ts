@@ -5,11 +5,14 @@ import { identityHeaders } from '../../../api/aggregation/identity-headers.ts';
 import type { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
 import type { RemoteDocument } from '../../../api/openapi/merge.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
-import type { Backends } from './backends.ts';
+import type { AgentClient } from '../../../transport/outgoing/agent-client.ts';
+import type { Backend } from './backends.ts';
 
 const ASK_AGAIN_MS = 60_000;
-/** For an answer; who asks for documents waits for it once. */
-const ANSWER_MS = 5000;
+/** That who asks for documents waits for a first answer. */
+const WAIT_MS = 5000;
+/** That an answer may take: one that comes late is shown to who asks next. */
+const ANSWER_MS = 60_000;
 const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 /** Of all servers together. */
 const ALL_BYTES_MAX = 64 * 1024 * 1024;
@@ -28,20 +31,30 @@ interface Kept {
   text: string;
   etag: string;
   askedMs: number;
-  asking: Promise<void> | undefined;
-  hasAnswered: boolean;
+  isAsking: boolean;
+  /** Ends with the first answer, or when it has been waited for long enough. */
+  waiting: Promise<void>;
+}
+
+/** What calls extension servers. */
+interface Callers {
+  of(apiService: RemoteApiService): Promise<Pick<Backend, 'target'> & { readonly client: Pick<AgentClient, 'send'> }>;
 }
 
 export class RemoteDocuments {
-  readonly #remotes: RemoteGroups;
-  readonly #backends: Backends;
+  readonly #remotes: Pick<RemoteGroups, 'all'>;
+  readonly #backends: Callers;
   readonly #context: Pick<ActorContext, 'clock' | 'timers' | 'log'>;
   /** By backend: one server may answer for several groups. */
   readonly #kept = new Map<string, Kept>();
   #edition = 0;
   #present = '';
 
-  constructor(remotes: RemoteGroups, backends: Backends, context: Pick<ActorContext, 'clock' | 'timers' | 'log'>) {
+  constructor(
+    remotes: Pick<RemoteGroups, 'all'>,
+    backends: Callers,
+    context: Pick<ActorContext, 'clock' | 'timers' | 'log'>,
+  ) {
     this.#remotes = remotes;
     this.#backends = backends;
     this.#context = context;
@@ -84,30 +97,44 @@ export class RemoteDocuments {
     return { edition: this.#edition, documents, editions };
   }
 
-  /** Resolves when there is something to show, or when there will be nothing. */
+  /** Resolves when there is something to show, or when there will be nothing for now. */
   #refreshed(key: string, apiService: RemoteApiService): Promise<void> {
-    const { clock } = this.#context;
+    const nowMs = this.#context.clock.monotonicMs();
     let kept = this.#kept.get(key);
     if (kept === undefined) {
-      kept = { text: '', etag: '', askedMs: Number.NEGATIVE_INFINITY, asking: undefined, hasAnswered: false };
+      const waiting = Promise.resolve();
+      kept = { text: '', etag: '', askedMs: Number.NEGATIVE_INFINITY, isAsking: false, waiting };
       this.#kept.set(key, kept);
     }
-    const known = kept;
-    if (clock.monotonicMs() - known.askedMs >= ASK_AGAIN_MS && known.asking === undefined) {
-      known.askedMs = clock.monotonicMs();
-      known.asking = this.#ask(known, apiService).then(
-        () => {
-          known.asking = undefined;
-          known.hasAnswered = true;
-        },
-        (error: unknown) => {
-          known.asking = undefined;
-          const reason = error instanceof Error ? error.message : String(error);
-          this.#context.log.warn({ backend: backendText(apiService.backend), reason }, 'no OpenAPI document');
-        },
-      );
+    if (!kept.isAsking && nowMs - kept.askedMs >= ASK_AGAIN_MS) {
+      kept.askedMs = nowMs;
+      kept.isAsking = true;
+      const asked = this.#asked(kept, apiService);
+      if (kept.text === '') kept.waiting = this.#waitedFor(asked);
     }
-    return known.hasAnswered || known.asking === undefined ? Promise.resolve() : known.asking;
+    return kept.waiting;
+  }
+
+  /** Resolves when the server has been asked, whatever came of it. */
+  async #asked(kept: Kept, apiService: RemoteApiService): Promise<void> {
+    try {
+      await this.#ask(kept, apiService);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#context.log.warn({ backend: backendText(apiService.backend), reason }, 'no OpenAPI document');
+    } finally {
+      kept.isAsking = false;
+    }
+  }
+
+  #waitedFor(asked: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const limit = this.#context.timers.after(WAIT_MS, resolve);
+      void asked.then(() => {
+        limit.cancel();
+        resolve();
+      });
+    });
   }
 
   async #ask(kept: Kept, apiService: RemoteApiService): Promise<void> {
