@@ -3,9 +3,9 @@
 import type { ActorContext } from '../runtime/actor.ts';
 import { MergedAsks } from '../runtime/merged-asks.ts';
 import { SharedState } from '../storage/shared-state.ts';
-import type { FeedEvent } from '../storage/store-feed.ts';
+import type { FeedEvent, StoreFeed } from '../storage/store-feed.ts';
 import type { FeedFactory } from './feed-of-thread.ts';
-import type { StoreBatch } from './store/protocol.ts';
+import type { PresentState, StoreBatch } from './store/protocol.ts';
 import { StoreSubscription } from './store-subscription.ts';
 
 /**
@@ -22,26 +22,38 @@ export interface FeedListener {
   onBatchEnd?(): void;
 }
 
+/** How a present state is told. */
+export interface PresentOrder {
+  /** The type whose objects come before all others. */
+  readonly first?: string;
+  /** Objects told in one turn of the thread; absent: all. */
+  readonly partObjects?: number;
+}
+
 const BARRIER_MS_MAX = 10_000;
 
 export class FeedFollower {
+  readonly #context: ActorContext;
+  readonly #feed: StoreFeed;
+  readonly #listener: FeedListener;
+  readonly #partObjects: number | undefined;
   readonly #subscription: StoreSubscription;
   readonly #barriers: MergedAsks<{ readonly revision: number }>;
   #shared: SharedState | undefined;
   #isShared = false;
   #appliedRevision = 0;
 
-  /**
-   * @param storageKeys undefined: objects of all types.
-   * @param first the type whose objects come before all others of the present state.
-   */
+  /** @param storageKeys undefined: objects of all types. */
   constructor(
     context: ActorContext,
     storageKeys: readonly string[] | undefined,
     feedFactory: FeedFactory,
     listener: FeedListener,
-    first?: string,
+    { first, partObjects }: PresentOrder = {},
   ) {
+    this.#context = context;
+    this.#listener = listener;
+    this.#partObjects = partObjects;
     const feed = feedFactory(
       context,
       storageKeys,
@@ -49,20 +61,14 @@ export class FeedFollower {
       listener.onMoved?.bind(listener),
       first,
     );
+    this.#feed = feed;
     const store = context.ref('store');
     this.#barriers = new MergedAsks(() => store.ask({ type: 'barrier' }, { deadlineMs: BARRIER_MS_MAX }));
     this.#subscription = new StoreSubscription({
       store,
       subscription: { subscriber: context.name, ...(storageKeys && { types: storageKeys }), history: false },
       timers: context.timers,
-      onPresent: (present) => {
-        listener.onReset();
-        this.#shared = new SharedState(present.sharedState);
-        this.#isShared = present.isShared;
-        feed.begin(present);
-        this.#appliedRevision = present.revision;
-        listener.onSynced();
-      },
+      onPresent: (present, isCurrent) => this.#tell(present, isCurrent),
       onBatch: (batch) => {
         feed.apply(batch);
         this.#appliedRevision = batch.lastRevision;
@@ -73,6 +79,31 @@ export class FeedFollower {
         listener.onReset();
       },
       crash: (error) => context.crash(error),
+    });
+  }
+
+  #tell(present: PresentState, isCurrent: () => boolean): Promise<void> | undefined {
+    this.#listener.onReset();
+    this.#shared = new SharedState(present.sharedState);
+    this.#isShared = present.isShared;
+    const parts = this.#feed.begin(present, this.#partObjects);
+    const isTold = (): boolean => {
+      if (parts.next().done !== true) return false;
+      this.#appliedRevision = present.revision;
+      this.#listener.onSynced();
+      return true;
+    };
+    if (isTold()) return undefined;
+    return new Promise((resolve, reject) => {
+      const goOn = (): void => {
+        try {
+          if (!isCurrent() || isTold()) resolve();
+          else this.#context.timers.soon(goOn);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#context.timers.soon(goOn);
     });
   }
 

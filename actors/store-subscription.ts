@@ -8,16 +8,22 @@ import type { PresentState, StoreBatch, StoreProtocol, Subscription } from './st
 const SUBSCRIBE_DEADLINE_MS = 30_000;
 const RETRY_FIRST_MS = 20;
 const RETRY_MAX_MS = 5000;
-/** Publications kept while the present state is under way: both come from the store, but may be handled in either order. */
-const EARLY_BATCHES_MAX = 1024;
+/**
+ * Publications kept until the present state is told: both come from the store, but may be handled in either order, and telling may
+ * take several turns. Some 500 bytes each, and the store makes fewer than a thousand a second.
+ */
+const EARLY_BATCHES_MAX = 16_384;
 
 export interface SubscriptionParts {
   readonly store: Ref<StoreProtocol>;
   /** The name of the actor that publications are sent to, and what it needs of the present state. */
   readonly subscription: Subscription;
   readonly timers: Timers;
-  /** The present state; everything from before is void. */
-  readonly onPresent: (present: PresentState) => void;
+  /**
+   * The present state; everything from before is void. Who tells it over several turns answers a promise, which resolves when all is
+   * told, and leaves off when `isCurrent` is false: another present state comes then.
+   */
+  readonly onPresent: (present: PresentState, isCurrent: () => boolean) => Promise<void> | undefined;
   readonly onBatch: (batch: StoreBatch) => void;
   /** What was known is no longer followed; a new present state is on its way. `reason` is for the log. */
   readonly onLost: (reason: string) => void;
@@ -102,9 +108,7 @@ export class StoreSubscription {
     store
       .ask<'subscribe'>({ type: 'subscribe', ...subscription }, { deadlineMs: SUBSCRIBE_DEADLINE_MS })
       .then(
-        (present) => {
-          if (isCurrent()) this.#begin(present);
-        },
+        (present) => (isCurrent() ? this.#begin(present, isCurrent) : undefined),
         (error: unknown) => {
           if (isCurrent()) this.#retryLater(error);
         },
@@ -112,11 +116,22 @@ export class StoreSubscription {
       .catch((error: unknown) => crash(error instanceof Error ? error : new Error(String(error))));
   }
 
-  #begin(present: PresentState): void {
+  #begin(present: PresentState, isCurrent: () => boolean): Promise<void> | undefined {
     this.#failures = 0;
     this.#incarnation = present.incarnation;
     this.#sequence = present.sequence;
-    this.#parts.onPresent(present);
+    const telling = this.#parts.onPresent(present, isCurrent);
+    if (telling === undefined) {
+      this.#follow();
+      return undefined;
+    }
+    return telling.then(() => {
+      if (isCurrent()) this.#follow();
+    });
+  }
+
+  /** The present state is told: what came meanwhile is next. */
+  #follow(): void {
     this.#state = 'following';
     const early = this.#early;
     this.#early = [];

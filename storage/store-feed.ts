@@ -68,8 +68,11 @@ export interface FeedEvent extends RecordPlace {
  * reply to `begin`, then every `storeBatch` to `apply`; on `storeLost` it begins again with a new present state.
  */
 export interface StoreFeed {
-  /** Calls back `present` for every live object of the wanted types. */
-  begin(present: PresentState): void;
+  /**
+   * Calls back `present` for every live object of the wanted types: for `partObjects` of them, or all, each time the iterator is
+   * asked. Nothing may be applied before all are told; who begins anew leaves the rest.
+   */
+  begin(present: PresentState, partObjects?: number): Iterator<void, void>;
   /** Calls back `put` and `delete`, in order of revision. */
   apply(batch: Publication): void;
 }
@@ -217,20 +220,30 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
   };
   const deliverPresent = (number: number, offset: number): void => deliver(slabs.slab(number), number, offset, true);
 
-  return {
-    begin(present) {
-      slabs.learn(present.slabs, present.incarnation);
-      shared = new SharedState(present.sharedState);
-      readerSlot = present.readerSlot;
-      const { live } = present;
-      const isFirst = (i: number): boolean =>
-        firstPrefix !== undefined && keyBeginsWith(slabs.slab(live[i]!), live[i + 1]!, firstPrefix);
-      if (firstPrefix !== undefined) {
-        for (let i = 0; i < live.length; i += 2) if (isFirst(i)) deliverPresent(live[i]!, live[i + 1]!);
+  function* begin(present: PresentState, partObjects = Number.POSITIVE_INFINITY): Generator<void, void> {
+    slabs.learn(present.slabs, present.incarnation);
+    const state = new SharedState(present.sharedState);
+    const { live, readerSlot: slot } = present;
+    const isFirst = (i: number): boolean =>
+      firstPrefix !== undefined && keyBeginsWith(slabs.slab(live[i]!), live[i + 1]!, firstPrefix);
+    let left = partObjects;
+    for (const isTurn of firstPrefix === undefined ? [false] : [true, false]) {
+      for (let i = 0; i < live.length; i += 2) {
+        if (isFirst(i) !== isTurn) continue;
+        if (left-- === 0) {
+          yield;
+          left = partObjects - 1;
+        }
+        deliverPresent(live[i]!, live[i + 1]!);
       }
-      for (let i = 0; i < live.length; i += 2) if (!isFirst(i)) deliverPresent(live[i]!, live[i + 1]!);
-      shared.setReaderEpoch(readerSlot, present.sequence);
-    },
+    }
+    shared = state;
+    readerSlot = slot;
+    state.setReaderEpoch(slot, present.sequence);
+  }
+
+  return {
+    begin,
     apply(batch) {
       slabs.learn(batch.newSlabs, batch.incarnation);
       forEachRecord(batch.runs, slabs, (slab, number, offset) => deliver(slab, number, offset, false));

@@ -125,7 +125,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       }
     }
     this.#ofCustom = this.#queues.map(({ controller }) => controller).filter(({ wantsCustom }) => wantsCustom === true);
-    this.#feed = new FeedFollower(context, undefined, feedFactory, this, customTypes.storageKey);
+    this.#feed = new FeedFollower(context, undefined, feedFactory, this, { first: customTypes.storageKey });
     const { metrics } = context;
     metrics.beforeReading(() => {
       const pending = this.#hooks().filter(({ done }) => !done).length;

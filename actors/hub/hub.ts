@@ -67,7 +67,10 @@ export class Hub implements Actor<HubProtocol> {
       store: context.ref('store'),
       subscription: { subscriber: context.name },
       timers: context.timers,
-      onPresent: (present) => this.#begin(present),
+      onPresent: (present) => {
+        this.#begin(present);
+        return undefined;
+      },
       onBatch: (batch) => this.#apply(batch),
       onLost: (reason) => this.#lost(reason),
       crash: (error) => context.crash(error),

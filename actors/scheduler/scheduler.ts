@@ -63,7 +63,8 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       crash: (error) => context.crash(error),
     });
     const follow = listener(this.#engine, profiles, (isWhole) => this.#told(isWhole));
-    this.#follower = new FeedFollower(context, this.#engine.storageKeys, feedFactory, follow);
+    const inParts = { partObjects: settings.presentObjectsMax };
+    this.#follower = new FeedFollower(context, this.#engine.storageKeys, feedFactory, follow, inParts);
   }
 
   onMessage(message: MessageOf<SchedulerProtocol>, reply: Reply): void {

@@ -1,6 +1,8 @@
 // What a placement file may set of the scheduler: how much it takes on at once.
 
 export const SCHEDULER_SETTINGS = {
+  /** Objects of the present state taken over in one turn: some 8 ms of a thread that others may share. */
+  presentObjectsMax: 200,
   /** Pods decided in one turn. */
   slicePodsMax: 100,
   /** Nodes looked at in one turn: some 5 ms. */

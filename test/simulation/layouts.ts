@@ -51,6 +51,7 @@ export function planOf({ threads }: Layout, known: readonly ActorFacts[], random
       sparseShare: 0.5,
     },
     hub: { selfCheckIntervalMs: [300, 2000][random.below(2)]! },
+    scheduler: { presentObjectsMax: [1, 3, 200][random.below(3)]! },
   };
   const planned = (name: string): PlannedActor => {
     const actor = actorOf(name);

@@ -18,7 +18,10 @@ test('a start that the store interrupts by restarting ends with the present stat
     store,
     subscription: { subscriber: 'hub' },
     timers: time,
-    onPresent: (present) => presents.push(present),
+    onPresent: (present) => {
+      presents.push(present);
+      return undefined;
+    },
     onBatch: () => {},
     onLost: () => {},
     crash: (error) => t.fail(error.message),
@@ -53,7 +56,7 @@ test('a publication of the store before, however late, is not taken for one of t
     store,
     subscription: { subscriber: 'hub' },
     timers: time,
-    onPresent: () => {},
+    onPresent: () => undefined,
     onBatch: ({ incarnation, sequence }) => applied.push(`${incarnation}/${sequence}`),
     onLost: () => {},
     crash: (error) => t.fail(error.message),

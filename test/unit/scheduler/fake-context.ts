@@ -164,8 +164,15 @@ export class FakeCluster {
     const tell = (events: readonly FeedEvent[]) => {
       for (const event of events) if (storageKeys?.includes(event.storageKey) !== false) onEvent(event);
     };
+    const listed = () => this.listed;
     return {
-      begin: () => tell(this.listed),
+      *begin(_present, partObjects = Number.POSITIVE_INFINITY) {
+        const events = listed();
+        for (let i = 0; i < events.length; i += partObjects) {
+          if (i > 0) yield;
+          tell(events.slice(i, i + partObjects));
+        }
+      },
       apply: (batch) => tell(this.batches.get(batch.sequence) ?? []),
     };
   };

@@ -136,7 +136,11 @@ test('a turn decides about a bounded number of pods', async (t) => {
       callback();
       turns.push(statusOf(scheduler!).active);
     });
-  scheduler = createScheduler(cluster.context({ slicePodsMax: 100 }), { dialect }, cluster.feedFactory);
+  scheduler = createScheduler(
+    cluster.context({ slicePodsMax: 100, presentObjectsMax: 300 }),
+    { dialect },
+    cluster.feedFactory,
+  );
   await scheduler.start();
   await cluster.time.advance();
   t.deepEqual(turns.slice(0, 3), [150, 50, 0]);

@@ -80,7 +80,7 @@ test('a feed tells what is present, then every change in order, with the last st
   publisher.publish((w) => [w.put('core/pods/default/gone', EXPECT_ANY, 'x')]);
   publisher.publish((w) => [w.remove('core/pods/default/gone', EXPECT_ANY)]);
   const { feed, take } = followed();
-  feed.begin(publisher.present());
+  feed.begin(publisher.present()).next();
   t.deepEqual(take().sort(), ['present core/nodes /n @1 node', 'present core/pods default/a @1 one']);
   feed.apply(
     publisher.publish(
@@ -102,7 +102,7 @@ test('a feed of some types tells of no others', (t) => {
     w.put('core/podtemplates/default/b', EXPECT_ANY, ''),
   ]);
   const { feed, take } = followed(['core/pods']);
-  feed.begin(publisher.present());
+  feed.begin(publisher.present()).next();
   feed.apply(
     publisher.publish((w) => [w.put('core/nodes//n', EXPECT_ANY, ''), w.remove('core/pods/default/a', EXPECT_ANY)]),
   );
@@ -112,7 +112,7 @@ test('a feed of some types tells of no others', (t) => {
 test('a feed follows records into slabs that come with the batches', (t) => {
   const publisher = new Publisher();
   const { feed, take } = followed();
-  feed.begin(publisher.present());
+  feed.begin(publisher.present()).next();
   for (let n = 0; n < 20; n++)
     feed.apply(publisher.publish((w) => [w.put(`core/pods/x/${n}`, EXPECT_ANY, 'y'.repeat(500))]));
   t.is(take().length, 20);
@@ -127,7 +127,7 @@ test('what two feeds of a thread tell is one object, parsed once, and another re
     createStoreFeed({ slabs: thread.viewOf(name), parsed, onEvent: (event) => heard.push(event.object()) }),
   );
   const present = publisher.present();
-  for (const feed of feeds) feed.begin(present);
+  for (const feed of feeds) feed.begin(present).next();
   const large = 'y'.repeat(20_000);
   const batch = publisher.publish(
     (w) => [w.put('core/pods/x/a', EXPECT_ANY, 'one')],
@@ -148,7 +148,7 @@ test('a feed tells no managedFields, but where they are of a form that nobody wr
   const onEvent = (event: FeedEvent) =>
     told.push((event.object().metadata as { managedFields?: unknown }).managedFields);
   const feed = createStoreFeed({ slabs: new SlabView(), onEvent });
-  feed.begin(publisher.present());
+  feed.begin(publisher.present()).next();
   const fields = (fieldsV1: object) => ({ managedFields: [{ fieldsV1, manager: 'm' }] });
   const odd = fields({ 'f:a': [{}] });
   feed.apply(
@@ -170,7 +170,7 @@ test('under test, who changes an object that others are told of as well throws',
     (event.object() as { data: string }).data = 'mine';
   };
   const feed = createStoreFeed({ slabs: new SlabView(), onEvent });
-  feed.begin(publisher.present());
+  feed.begin(publisher.present()).next();
   t.throws(() => feed.apply(publisher.publish((w) => [w.put('core/pods/x/a', EXPECT_ANY, 'ours')])), {
     instanceOf: TypeError,
   });
@@ -185,7 +185,7 @@ test('a record that is kept can be parsed later, and is told of anew where it wa
     moved.push(`${event.name} @${event.revision} ${String(event.kept().object().data)}`);
   const onEvent = (event: FeedEvent) => kept.push(event.kept());
   const feed = createStoreFeed({ slabs: new SlabView(), storageKeys: ['core/pods'], onEvent, onMoved });
-  feed.begin(publisher.present());
+  feed.begin(publisher.present()).next();
   feed.apply(publisher.publish((w) => [w.put('core/pods/x/b', EXPECT_ANY, 'two')]));
   t.deepEqual(
     kept.map((record) => [record.revision, record.object().data]),
@@ -205,9 +205,36 @@ test('a feed reports the last publication it has read, and no earlier than that'
   const epochs: number[] = [];
   const epoch = () => publisher.shared.readerEpoch(publisher.readerSlot);
   const feed = createStoreFeed({ slabs: new SlabView(), onEvent: () => epochs.push(epoch()) });
-  feed.begin(publisher.present());
+  feed.begin(publisher.present()).next();
   t.is(epoch(), 1);
   feed.apply(publisher.publish((w) => [w.put('core/pods/default/b', EXPECT_ANY, '')]));
   t.is(epoch(), 2);
   t.deepEqual(epochs, [0, 1]);
+});
+
+test('a feed that begins in parts tells the same, and reports that it has read when all is told', (t) => {
+  const publisher = new Publisher();
+  for (const key of ['core/pods/default/a', 'core/nodes//n', 'core/pods/default/b', 'apps/deployments/x/d'])
+    publisher.publish((w) => [w.put(key, EXPECT_ANY, '')]);
+  const heard: string[] = [];
+  const feed = createStoreFeed({
+    slabs: new SlabView(),
+    first: 'core/pods',
+    onEvent: ({ type, name }) => heard.push(`${type} ${name}`),
+  });
+  const epoch = () => publisher.shared.readerEpoch(publisher.readerSlot);
+  const parts = feed.begin(publisher.present(), 3);
+  const taken: string[][] = [];
+  while (parts.next().done !== true) {
+    t.is(epoch(), 0);
+    taken.push(heard.splice(0));
+  }
+  taken.push(heard.splice(0));
+  t.deepEqual(
+    taken.map((part) => part.length),
+    [3, 1],
+  );
+  t.deepEqual(taken.flat().slice(0, 2).sort(), ['present a', 'present b'], 'the first type');
+  t.is(new Set(taken.flat()).size, 4);
+  t.is(epoch(), 4);
 });
