@@ -21,8 +21,9 @@ const DEFAULT_SECONDS = 8;
 const WARMUP_SHARE = 0.25;
 /** Beyond a load's own time: connecting, draining, giving up on a stalled server. */
 const LOAD_DEADLINE_MS = 120_000;
-/** A load that must do a given number of operations, however slow the server. */
+/** A load that must do a given number of operations, however slow the server: so long at most, and longer for very many. */
 const WHOLE_COUNT_SECONDS = 300;
+const SLOWEST_PER_SECOND = 500;
 
 export interface Workload {
   readonly name: string;
@@ -92,7 +93,7 @@ export class Bench {
 
   /** Bounds of a load that does so many operations. */
   wholeCount(count: number): LoadBounds {
-    return { seconds: WHOLE_COUNT_SECONDS, count, warmupSeconds: 0 };
+    return { seconds: Math.max(WHOLE_COUNT_SECONDS, count / SLOWEST_PER_SECOND), count, warmupSeconds: 0 };
   }
 
   /** A new empty folder. */

@@ -20,6 +20,7 @@ import { floor } from './workloads/floor.ts';
 import { get } from './workloads/get.ts';
 import { hub } from './workloads/hub.ts';
 import { list } from './workloads/list.ts';
+import { pending } from './workloads/pending.ts';
 import { schedule } from './workloads/schedule.ts';
 import { size } from './workloads/size.ts';
 import { start } from './workloads/start.ts';
@@ -40,6 +41,7 @@ const WORKLOADS: readonly Workload[] = [
   remove,
   watch,
   schedule,
+  pending,
   start,
   first,
   size,

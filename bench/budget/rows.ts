@@ -10,6 +10,7 @@ import { fairness } from '../workloads/fairness.ts';
 import { first } from '../workloads/first.ts';
 import { get } from '../workloads/get.ts';
 import { list } from '../workloads/list.ts';
+import { pending } from '../workloads/pending.ts';
 import { size } from '../workloads/size.ts';
 import { start } from '../workloads/start.ts';
 import { update } from '../workloads/update.ts';
@@ -27,6 +28,8 @@ export interface BudgetRow {
   readonly record: string;
   /** Null where the machine does not tell what it needs. */
   readonly value: (figures: Figures) => number | null;
+  /** So many rounds and no more: for runs of minutes, which take turns within. */
+  readonly rounds?: number;
 }
 
 const CPU = "the floor's CPU";
@@ -37,6 +40,7 @@ const detail =
   ({ details }: Figures): number | null =>
     details[name] ?? null;
 
+const MILLION: BenchOptions = { objects: 1_000_000 };
 /** Long enough to be warm: what comes before is not counted. */
 const WARM: BenchOptions = { seconds: 6 };
 
@@ -103,5 +107,33 @@ export const BUDGET_ROWS: readonly BudgetRow[] = [
     ...row('memory-100k', 'memory above 120 MB, 100,000 objects', size, {}, 'size memory'),
     unit: 'their bytes',
     value: detail('timesTheirBytes'),
+  },
+  {
+    ...row('pending-get', 'GET beside 50,000 pods that no node takes', pending, {}, 'pending get'),
+    unit: 'its p99 beside config maps',
+    value: detail('p99ToQuiet'),
+    rounds: 1,
+  },
+  {
+    ...row('pending-start', 'ready with 50,000 pods that no node takes', pending, {}, 'pending start'),
+    unit: 'with as many config maps',
+    value: detail('readyToQuiet'),
+    rounds: 1,
+  },
+  {
+    ...row('start-million', 'start to ready, a million config maps', size, MILLION, 'size start'),
+    unit: 'seconds',
+    value: detail('readySeconds'),
+    rounds: 1,
+  },
+  {
+    ...row('create-million', 'create behind a million config maps', size, MILLION, 'size create'),
+    unit: 'the CPU of the first ones',
+    rounds: 1,
+  },
+  {
+    ...row('get-million', 'GET among a million config maps', size, MILLION, 'size get'),
+    unit: 'the CPU among the first ones',
+    rounds: 1,
   },
 ];

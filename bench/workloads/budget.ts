@@ -27,7 +27,7 @@ export const budget: Workload = {
     const turns = turnsOf(rows);
     const roundsMax = bench.options.rounds ?? ROUNDS_MAX;
     for (let round = 0; round < roundsMax; round += 1) {
-      for (const turn of turns) if (!isStill(turn)) await takeTurn(bench, turn);
+      for (const turn of turns) if (isDue(turn, round)) await takeTurn(bench, turn);
     }
     const rounds = new Map(turns.flatMap((turn) => [...turn.rounds]));
     const verdicts = rows.map((row) => verdictOf(row, budgets.get(row.id)!, rounds.get(row.id) ?? []));
@@ -68,8 +68,9 @@ function turnsOf(rows: readonly BudgetRow[]): readonly Turn[] {
   return [...turns.values()].map((shared) => ({ rows: shared, rounds: new Map(shared.map(({ id }) => [id, []])) }));
 }
 
-function isStill({ rounds }: Turn): boolean {
-  return [...rounds.values()].every(holdsStill);
+function isDue({ rows, rounds }: Turn, round: number): boolean {
+  if (rows.every(({ rounds: max = ROUNDS_MAX }) => round >= max)) return false;
+  return ![...rounds.values()].every(holdsStill);
 }
 
 async function takeTurn(bench: Bench, { rows, rounds }: Turn): Promise<void> {

@@ -32,9 +32,10 @@ export const size: Workload = {
       report(figuresOf({ workload: `size ${kind}`, parameters, unit: 'requests', result: late, floor }));
     }
     const scan = await bareScan(bench, filled.dataDir);
-    const { result, rssBytes } = await startWith(bench, filled.dataDir);
+    const { result, rssBytes, readyMs } = await startWith(bench, filled.dataDir);
     const floor = floorFigures('bare scan', scan);
-    report(figuresOf({ workload: 'size start', parameters, unit: 'starts', result, floor }));
+    const ready = { readySeconds: readyMs / 1000 };
+    report(figuresOf({ workload: 'size start', parameters, unit: 'starts', result, floor, details: ready }));
     const stored = scan.bodyBytes;
     const times = rssBytes === undefined ? {} : { timesTheirBytes: Math.max(0, rssBytes - EMPTY_BYTES) / stored };
     const details = { storedBytes: stored, ...times };
@@ -72,7 +73,7 @@ async function startWith(bench: Bench, dataDir: string) {
     const settled = processUsage(server.pid);
     const { startMs, readyMs } = server;
     const one = { startMs, readyMs, cpuSeconds: atReady?.cpuSeconds, rssBytes: settled?.rssBytes };
-    return { result: startResult([one]), rssBytes: settled?.rssBytes };
+    return { result: startResult([one]), rssBytes: settled?.rssBytes, readyMs };
   } finally {
     await server.stop();
   }

@@ -35,7 +35,7 @@ export const start: Workload = {
   },
 };
 
-interface Start {
+export interface Start {
   readonly startMs: number;
   readonly readyMs: number;
   readonly cpuSeconds: number | undefined;
