@@ -158,8 +158,6 @@ class Soak {
   async settle(): Promise<void> {
     await this.#churn!.stop();
     for (const watcher of this.#watchers) watcher.resume();
-    const { expirations } = this.#witness!;
-    if (expirations > 0) this.#note('the truth has a gap: its watch was behind the history, and began anew');
     const giveUpMs = performance.now() + SETTLE_MS;
     const isBehind = (watcher: Watcher): boolean =>
       watcher.members !== this.#truth.members(watcher.selection.key, this.#truth.position);
@@ -167,6 +165,8 @@ class Soak {
     while (performance.now() < giveUpMs && (behind().length > 0 || this.#truth.acknowledgedUnseen > 0)) {
       await sleep(SETTLE_CHECK_MS);
     }
+    const { expirations } = this.#witness!;
+    if (expirations > 0) this.#note('the truth has a gap: its watch was behind the history, and began anew');
     for (const { selection, through } of behind().slice(0, PROBLEMS_MAX)) {
       this.#note(`${selection.key}: the cache never came to equal the truth; it is at ${through}`);
     }
