@@ -93,18 +93,13 @@ export class FeedFollower {
       this.#listener.onSynced();
       return true;
     };
-    if (isTold()) return undefined;
-    return new Promise((resolve, reject) => {
-      const goOn = (): void => {
-        try {
-          if (!isCurrent() || isTold()) resolve();
-          else this.#context.timers.soon(goOn);
-        } catch (error) {
-          reject(error);
-        }
-      };
-      this.#context.timers.soon(goOn);
-    });
+    return isTold() ? undefined : this.#tellRest(isTold, isCurrent);
+  }
+
+  /** A part each turn. */
+  async #tellRest(isTold: () => boolean, isCurrent: () => boolean): Promise<void> {
+    do await new Promise<void>((resolve) => this.#context.timers.soon(resolve));
+    while (isCurrent() && !isTold());
   }
 
   /** What was told is the state of the store, but for batches under way. */
