@@ -13,6 +13,7 @@ import type { PresentState, PublishedPlace, StoreBatch } from '../store/protocol
 import { StoreSubscription } from '../store-subscription.ts';
 import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './continue-token.ts';
 import { HUB_FACTS } from './facts.ts';
+import { FanOutPace } from './fan-out-pace.ts';
 import { type FollowedTypes, HubTypes } from './hub-types.ts';
 import { gather } from './lists.ts';
 import type { Freshness, HubProtocol, ListAnswer, ListQuery, ReadRefusal, WatchQuery } from './protocol.ts';
@@ -52,12 +53,12 @@ export class Hub implements Actor<HubProtocol> {
   readonly #gate: ReadGate;
   readonly #watchers: Watchers;
   readonly #selfCheck: SelfCheck;
+  readonly #pace: FanOutPace;
   /** Lists in progress: the publication they began at. */
   readonly #pins = new Map<number, number>();
   #nextPin = 1;
   #readerSlot = 0;
   #shared: SharedState | undefined;
-  #turnEndDue = false;
   #tokenKey: Uint8Array = new Uint8Array();
 
   constructor(context: ActorContext, options: HubOptions) {
@@ -99,7 +100,8 @@ export class Hub implements Actor<HubProtocol> {
       release: (pin) => this.#release(pin),
       onDifference: () => this.#subscription.restart('it does not hold what the store does'),
     });
-    const { metrics } = context;
+    const { clock, timers, metrics } = context;
+    this.#pace = new FanOutPace({ clock, timers, fanOut: () => this.#fanOut() });
     metrics.beforeReading(() => {
       metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
       metrics.gauge('orch_hub_cohorts', 'Groups of open watches that see the same bytes.').set(this.#watchers.cohorts);
@@ -288,7 +290,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#watchers.resume((storageKey) => this.#caches.of(storageKey), isKnown);
     // Only now: a watch that waited to be opened must find the others attached.
     this.#gate.release();
-    this.#atTurnEnd();
+    this.#pace.due();
   }
 
   #apply(batch: StoreBatch): void {
@@ -315,7 +317,7 @@ export class Hub implements Actor<HubProtocol> {
     }
     this.#gate.advance(batch.lastRevision, batch.compactedRevision);
     this.#gate.release();
-    this.#atTurnEnd();
+    this.#pace.due();
   }
 
   #pin(): number {
@@ -325,23 +327,19 @@ export class Hub implements Actor<HubProtocol> {
   }
 
   #release(pin: number): void {
-    if (this.#pins.delete(pin)) this.#atTurnEnd();
+    if (this.#pins.delete(pin)) this.#pace.due();
   }
 
   /**
-   * After this turn: watchers get all the batches that came in it as one chunk, behind the answers to who wrote them. Then
-   * the store is told what this thread no longer reads, which answers of this turn may still have done.
+   * Watchers get all the batches that came since as one chunk, behind the answers to who wrote them. Then the store is told
+   * what this thread no longer reads, which answers of the last turn may still have done. True: somebody was sent something.
    */
-  #atTurnEnd(): void {
-    if (this.#turnEndDue) return;
-    this.#turnEndDue = true;
-    this.#context.timers.soon(() => {
-      this.#turnEndDue = false;
-      this.#watchers.flush();
-      let epoch = this.#subscription.sequence;
-      for (const sequence of this.#pins.values()) if (sequence < epoch) epoch = sequence;
-      this.#shared?.setReaderEpoch(this.#readerSlot, epoch);
-    });
+  #fanOut(): boolean {
+    const isSent = this.#watchers.flush();
+    let epoch = this.#subscription.sequence;
+    for (const sequence of this.#pins.values()) if (sequence < epoch) epoch = sequence;
+    this.#shared?.setReaderEpoch(this.#readerSlot, epoch);
+    return isSent;
   }
 }
 

@@ -33,12 +33,18 @@ export class WatchSeries {
 }
 
 export class WatchMetrics {
+  /** Chunks of live events that were built. */
+  readonly framings: Series;
   readonly #metrics: Metrics;
   readonly #kinds = new Map<string, WatchSeries>();
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
     metrics.counter('orch_hub_event_deliveries_total', 'Watch events handed to sockets.');
+    this.framings = metrics.counter(
+      'orch_hub_framings_total',
+      'Chunks of watch events built: one for all cohorts that see the same of a batch.',
+    );
   }
 
   /** The series of the kind that a watch is of. */

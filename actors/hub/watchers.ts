@@ -6,7 +6,6 @@ import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import { renderingKey } from '../../rendering/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { Deadlines } from '../../runtime/deadlines.ts';
-import type { Series } from '../../runtime/metrics.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import { BatchFrames } from './batch-frames.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
@@ -53,7 +52,6 @@ export class Watchers implements WatcherOwner {
   readonly #timeouts: Deadlines;
   /** The caches are not to be read. */
   #suspended = false;
-  readonly #framings: Series;
   readonly #metrics: WatchMetrics;
 
   constructor(options: WatchersOptions) {
@@ -69,10 +67,6 @@ export class Watchers implements WatcherOwner {
     });
     this.#metrics = new WatchMetrics(metrics);
     this.#timeouts = new Deadlines(clock, timers, TIMEOUT_TICK_MS);
-    this.#framings = metrics.counter(
-      'orch_hub_framings_total',
-      'Chunks of watch events built: one for all cohorts that see the same of a batch.',
-    );
   }
 
   get count(): number {
@@ -155,15 +149,20 @@ export class Watchers implements WatcherOwner {
     });
   }
 
-  /** Sends what was collected: one chunk per cohort. To be called before the places in it may be written over. */
-  flush(): void {
+  /**
+   * Sends what was collected: one chunk per cohort. To be called before the places in it may be written over. True: there was
+   * something to send.
+   */
+  flush(): boolean {
     const { applied } = this.#options.position();
-    const nowMs = this.#dirty.length > 0 ? this.#options.context.clock.monotonicMs() : 0;
+    const isDirty = this.#dirty.length > 0;
+    const nowMs = isDirty ? this.#options.context.clock.monotonicMs() : 0;
     for (const cohort of this.#dirty) this.#sendPending(cohort, applied, nowMs);
     this.#dirty = [];
     this.#batchFrames.clear();
     this.#expireBeginning();
     this.#beginFuture(applied);
+    return isDirty;
   }
 
   #sendPending(cohort: Cohort, throughRevision: number, nowMs: number): void {
@@ -185,7 +184,7 @@ export class Watchers implements WatcherOwner {
       withColumns ? `${cohort.renderingText} columns` : cohort.renderingText,
       events,
       () => {
-        this.#framings.add(1);
+        this.#metrics.framings.add(1);
         return this.#framing.events(cohort, events, withColumns);
       },
     );

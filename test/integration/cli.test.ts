@@ -296,8 +296,8 @@ test('options prints what can be set, and what it does when asked', async (t) =>
 test('placement check prints the threads of a plan and their actors', async (t) => {
   const { code, stdout } = await orch('placement', 'check', 'default');
   t.is(code, 0);
-  t.regex(stdout, /^placement default: 3 threads beside the main one$/m);
-  t.regex(stdout, /^ +front +ingress auth audit hub admission$/m);
+  t.regex(stdout, /^placement default: 2 threads beside the main one$/m);
+  t.regex(stdout, /^ +front +ingress auth audit hub admission store$/m);
 });
 
 function tokenFile(t: ExecutionContext): string {

@@ -85,7 +85,7 @@ test('pods are still bound, and namespaces still emptied, after the control thre
 });
 
 test('while the store is away writes are told to come back, and reads and watches go on when it is there', async (t) => {
-  const server = await start(t, 'default');
+  const server = await start(t, 'wide');
   const { client } = server;
   const namespace = await freshNamespace(client);
   const { metadata } = await createConfigMap(client, namespace, { name: 'before' }, { a: '1' });

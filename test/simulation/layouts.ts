@@ -14,12 +14,13 @@ const FRONT = ['ingress', 'auth', 'audit', 'hub', 'admission'];
 const WIDE_FRONT = ['ingress', 'auth', 'audit', 'hub'];
 const WRITE = ['hub', 'admission'];
 
-/** One of the layouts; `default` with two fronts is the most common. */
+/** One of the layouts: the shipped ones, some with more fronts. */
 export function drawLayout(random: SeededRandom, hasControllers: boolean): Layout {
   const control = ['scheduler', ...(hasControllers ? ['controllers'] : [])];
   const groups = [
-    // default, with two fronts
-    [FRONT, FRONT, ['store'], control],
+    // default
+    [[...FRONT, 'store'], control],
+    // two or three fronts, and the store apart
     [FRONT, FRONT, ['store'], control],
     [FRONT, FRONT, FRONT, ['store'], control],
     // wide: whoever writes has a hub of its own

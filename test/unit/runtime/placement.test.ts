@@ -197,7 +197,7 @@ test('the summary of a plan names threads and what they host, in one line', (t) 
   };
   t.is(
     summary('default', 2),
-    'default: front (ingress auth audit hub admission), store, control (scheduler controllers)',
+    'default: front (ingress auth audit hub admission store), control (scheduler controllers)',
   );
   t.is(
     summary('wide', 3),

@@ -1,0 +1,82 @@
+// The ends of a hub's turns: at once after short fan-outs, later after long ones, and never twice for one thing.
+import test from 'ava';
+import { FanOutPace } from '../../../actors/hub/fan-out-pace.ts';
+import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+
+/** A pace whose fan-outs keep the thread for `takesMs` each, and when they began. */
+function paced(isSomethingSent = true) {
+  const timers = new VirtualTime();
+  let workedMs = 0;
+  const monotonicMs = (): number => timers.monotonicMs() + workedMs;
+  const began: number[] = [];
+  const run = { takesMs: 0 };
+  const fanOut = (): boolean => {
+    began.push(monotonicMs());
+    workedMs += run.takesMs;
+    return isSomethingSent;
+  };
+  const pace = new FanOutPace({ clock: { nowMs: () => timers.nowMs(), monotonicMs }, timers, fanOut });
+  return { timers, began, run, pace, monotonicMs };
+}
+
+test('what comes in one turn goes out once, behind the turn', async (t) => {
+  const { timers, began, pace } = paced();
+  pace.due();
+  pace.due();
+  t.deepEqual(began, []);
+  await timers.runUntilIdle();
+  t.deepEqual(began, [0]);
+});
+
+test('after a short fan-out the next follows without a wait', async (t) => {
+  const { timers, began, run, pace } = paced();
+  run.takesMs = 1;
+  for (let turn = 0; turn < 3; turn++) {
+    pace.due();
+    await timers.runUntilIdle();
+  }
+  t.is(began.length, 3);
+});
+
+test('after a long fan-out what comes meanwhile shares one, a quarter of its time later', async (t) => {
+  const { timers, began, run, pace } = paced();
+  run.takesMs = 20;
+  pace.due();
+  await timers.runUntilIdle();
+  pace.due();
+  await timers.runUntilIdle();
+  pace.due();
+  t.deepEqual(began, [0], 'the thread is left to others first');
+  await timers.advance(4.5);
+  pace.due();
+  t.is(began.length, 1);
+  await timers.advance(0.5);
+  t.deepEqual(began, [0, 25]);
+  await timers.advance(1000);
+  t.is(began.length, 2, 'nothing is left to send');
+});
+
+test('the rest after a very long fan-out is bounded, and over when nothing came in it', async (t) => {
+  const { timers, began, run, pace, monotonicMs } = paced();
+  run.takesMs = 1000;
+  pace.due();
+  await timers.runUntilIdle();
+  pace.due();
+  await timers.advance(10);
+  t.deepEqual(began, [0, 1010]);
+  await timers.advance(10);
+  const nowMs = monotonicMs();
+  pace.due();
+  await timers.runUntilIdle();
+  t.deepEqual(began, [0, 1010, nowMs]);
+});
+
+test('a fan-out that had nothing to send is followed by no rest', async (t) => {
+  const { timers, began, run, pace } = paced(false);
+  run.takesMs = 20;
+  pace.due();
+  await timers.runUntilIdle();
+  pace.due();
+  await timers.runUntilIdle();
+  t.is(began.length, 2);
+});
