@@ -18,6 +18,8 @@ export interface FanOutPaceOptions {
 export class FanOutPace {
   readonly #options: FanOutPaceOptions;
   #isDue = false;
+  /** One was sent, and how long that takes the thread is not known yet. */
+  #isSending = false;
   #notBeforeMs = 0;
 
   constructor(options: FanOutPaceOptions) {
@@ -28,8 +30,13 @@ export class FanOutPace {
   due(): void {
     if (this.#isDue) return;
     this.#isDue = true;
+    if (!this.#isSending) this.#schedule();
+  }
+
+  #schedule(): void {
     const { clock, timers } = this.#options;
     const restMs = this.#notBeforeMs === 0 ? 0 : this.#notBeforeMs - clock.monotonicMs();
+    this.#notBeforeMs = 0;
     if (restMs > 0) timers.after(restMs, this.#fanOut);
     else timers.soon(this.#fanOut);
   }
@@ -37,14 +44,18 @@ export class FanOutPace {
   readonly #fanOut = (): void => {
     const { clock, timers, fanOut } = this.#options;
     this.#isDue = false;
-    this.#notBeforeMs = 0;
     const startedMs = clock.monotonicMs();
     if (!fanOut()) return;
+    this.#isSending = true;
     // The ingress sends behind this turn: only the next tells how long that took.
-    timers.soon(() => {
-      const nowMs = clock.monotonicMs();
-      const tookMs = nowMs - startedMs;
-      if (tookMs > SHORT_MS) this.#notBeforeMs = nowMs + Math.min(tookMs * REST_SHARE, REST_MS_MAX);
-    });
+    timers.soon(() => this.#sent(clock.monotonicMs() - startedMs));
   };
+
+  #sent(tookMs: number): void {
+    this.#isSending = false;
+    if (tookMs > SHORT_MS) {
+      this.#notBeforeMs = this.#options.clock.monotonicMs() + Math.min(tookMs * REST_SHARE, REST_MS_MAX);
+      if (this.#isDue) this.#schedule();
+    } else if (this.#isDue) this.#fanOut();
+  }
 }

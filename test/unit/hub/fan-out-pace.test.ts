@@ -71,6 +71,27 @@ test('the rest after a very long fan-out is bounded, and over when nothing came 
   t.deepEqual(began, [0, 1010, nowMs]);
 });
 
+test('what comes while a long fan-out is being sent waits for the rest as well', async (t) => {
+  const { timers, began, run, pace } = paced();
+  run.takesMs = 20;
+  pace.due();
+  // A commit that ended meanwhile is heard of before the turn that tells how long the sends took.
+  timers.soon(() => pace.due());
+  await timers.runUntilIdle();
+  t.deepEqual(began, [0]);
+  await timers.advance(5);
+  t.deepEqual(began, [0, 25]);
+});
+
+test('what comes while a short fan-out is being sent goes out in the next turn', async (t) => {
+  const { timers, began, run, pace } = paced();
+  run.takesMs = 1;
+  pace.due();
+  timers.soon(() => pace.due());
+  await timers.runUntilIdle();
+  t.deepEqual(began, [0, 1]);
+});
+
 test('a fan-out that had nothing to send is followed by no rest', async (t) => {
   const { timers, began, run, pace } = paced(false);
   run.takesMs = 20;
