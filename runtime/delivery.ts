@@ -1,4 +1,4 @@
-// Decides when a mailbox with waiting messages is drained. The real policy is a microtask; the simulation brings its own
+// Decides when a mailbox with waiting messages is drained. The real policy waits for no more than the I/O at hand; the simulation brings its own
 // (simulation/step-delivery.ts), which is where delay, reordering between senders and crashes can be put in.
 
 export interface Drainable {
@@ -21,13 +21,18 @@ const MESSAGES_BETWEEN_YIELDS = 1000;
 
 const settled = Promise.resolve();
 
-/** Drains all waiting mailboxes of a thread in one microtask, in the order in which they began to wait. */
-export class MicrotaskDelivery implements Delivery {
+/**
+ * Drains all waiting mailboxes of a thread together, in the order in which they began to wait, once the I/O that waits has been taken
+ * in: what several sockets bring is handled one message after the other, by code that is in the caches then. What the messages
+ * lead to follows in the same turn of the event loop.
+ */
+export class GatheringDelivery implements Delivery {
   private readonly soon: (callback: () => void) => void;
   private ready: Drainable[] = [];
   private spare: Drainable[] = [];
   private armed = false;
-  private budget = MESSAGES_BETWEEN_YIELDS;
+  private draining = false;
+  private budget = 0;
 
   /** `soon` runs a callback after waiting I/O (`Timers.soon`). */
   constructor(soon: (callback: () => void) => void) {
@@ -45,14 +50,14 @@ export class MicrotaskDelivery implements Delivery {
 
   private arm(): void {
     this.armed = true;
-    if (this.budget > 0) {
+    if (this.draining && this.budget > 0) {
       void settled.then(this.run);
     } else {
-      this.soon(this.runAfterYield);
+      this.soon(this.runAfterInput);
     }
   }
 
-  private readonly runAfterYield = (): void => {
+  private readonly runAfterInput = (): void => {
     this.budget = MESSAGES_BETWEEN_YIELDS;
     this.run();
   };
@@ -60,10 +65,12 @@ export class MicrotaskDelivery implements Delivery {
   private readonly run = (): void => {
     const batch = this.ready;
     this.ready = this.spare;
+    this.draining = true;
     for (const mailbox of batch) this.budget -= mailbox.drain(MESSAGES_BETWEEN_YIELDS);
     batch.length = 0;
     this.spare = batch;
     if (this.ready.length > 0) this.arm();
     else this.armed = false;
+    this.draining = false;
   };
 }

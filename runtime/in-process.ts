@@ -2,7 +2,7 @@
 // server runs the same systems on real threads (supervisor.ts).
 import type { ActorDefinition, Protocol, Ref } from './actor.ts';
 import type { Delivery } from './delivery.ts';
-import { MicrotaskDelivery } from './delivery.ts';
+import { GatheringDelivery } from './delivery.ts';
 import type { Environment } from './environment.ts';
 import { writeExactIntegers } from './exact-integers.ts';
 import { type AnyRef, LocalRef } from './local-ref.ts';
@@ -48,7 +48,7 @@ export async function startInProcess<Options>(setup: InProcessOptions<Options>):
   const systems: System<Options>[] = [];
   const crashes = new Map<string, Error>();
   const { environment } = setup;
-  const delivery = setup.delivery ?? new MicrotaskDelivery((callback) => environment.timers.soon(callback));
+  const delivery = setup.delivery ?? new GatheringDelivery((callback) => environment.timers.soon(callback));
   const peers = (from: number) => ({
     ref: (address: Address): AnyRef =>
       new LocalRef(systems[address.thread]!.mailboxes.get(address.id)!, systems[from]!.sender),

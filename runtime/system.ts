@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Actor, ActorContext, ActorDefinition, ActorName, ActorProtocols, Protocol, Ref } from './actor.ts';
 import type { ActorFacts } from './actor-facts.ts';
 import { Deadlines } from './deadlines.ts';
-import { type Delivery, MicrotaskDelivery } from './delivery.ts';
+import { type Delivery, GatheringDelivery } from './delivery.ts';
 import type { Environment, Timer, Timers } from './environment.ts';
 import { CrashError, isOrchError } from './errors.ts';
 import type { FlatFormTable } from './flat-form.ts';
@@ -42,7 +42,7 @@ export interface SystemOptions<Options> {
   readonly peers: Peers;
   /** Freezes local messages and replies and refuses what could not cross a thread. For tests. */
   readonly freezeMessages?: boolean;
-  /** Microtasks when absent. */
+  /** GatheringDelivery when absent. */
   readonly delivery?: Delivery;
   /** What takes profiles of the thread; absent where nothing can. */
   readonly profiler?: Profiler;
@@ -81,7 +81,7 @@ export class System<Options> {
     const { clock, timers } = setup.environment;
     this.deadlines = new Deadlines(clock, timers);
     this.sender = { deadlines: this.deadlines, freezeMessages: setup.freezeMessages ?? false };
-    const delivery = setup.delivery ?? new MicrotaskDelivery((callback) => timers.soon(callback));
+    const delivery = setup.delivery ?? new GatheringDelivery((callback) => timers.soon(callback));
     const here = this.book.addresses.filter((address) => address.thread === setup.thread);
     const mailbox = (address: Address): Mailbox =>
       new Mailbox(address.name, address.mailboxMax, delivery, clock, this.onThrow(address.name), setup.measuresWaits);

@@ -10,7 +10,7 @@ import type {
 import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/settings.ts';
 import { type Store, storeActor } from '../../../actors/store/store.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Ref } from '../../../runtime/actor.ts';
-import { type Delivery, MicrotaskDelivery } from '../../../runtime/delivery.ts';
+import { type Delivery, GatheringDelivery } from '../../../runtime/delivery.ts';
 import type { Environment } from '../../../runtime/environment.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
@@ -229,7 +229,7 @@ export interface Rig {
 export async function startRig(setup: RigSetup = {}): Promise<Rig> {
   const environment = setup.environment ?? realEnvironment;
   const delivery = new HeldDelivery(
-    setup.delivery ?? new MicrotaskDelivery((callback) => environment.timers.soon(callback)),
+    setup.delivery ?? new GatheringDelivery((callback) => environment.timers.soon(callback)),
   );
   const engine = setup.engine ?? new HeldEngine();
   const followers: Follower[] = [];
