@@ -29,7 +29,7 @@ export function decode(value: unknown, type: TypeSchema): Decoded {
   unknownFields = NONE;
   depth = 0;
   orderTop = 0;
-  const object = messageReader(type)(value) as JsonObject;
+  const object = layoutOf(type).read(value);
   const decoded = { object, unknownFields };
   unknownFields = NONE;
   return decoded;
@@ -55,28 +55,63 @@ function prefixUnknown(from: number, part: string): void {
   for (let i = from; i < paths.length; i++) paths[i] = joinPath(part, paths[i]!);
 }
 
+/** The scalars of which most values are as they should be already. */
+type PlainType = 'string' | 'boolean' | 'number';
+
 /** How one member of an object is read and written. */
 interface Member {
   readonly name: string;
   readonly index: number;
-  /** A plain text that is dropped when empty: read without a call. */
-  readonly isText: boolean;
+  /** Values of this type that `isPlain` says are canonical are kept without a call; undefined: none are. */
+  readonly plain: PlainType | undefined;
+  /** What the member's objects are read by, where it is one message. */
+  readonly message: LazyLayout | undefined;
   /** Returns the canonical value, or undefined to leave the member out. */
   readonly read: ValueReader;
   /** What is written when the member is missing; undefined when nothing is. */
   readonly empty: (() => unknown) | undefined;
 }
 
-const readers = new WeakMap<TypeSchema, ValueReader>();
+type MemberForm = Omit<Member, 'name' | 'index'>;
 
-function messageReader(type: TypeSchema): ValueReader {
-  let reader = readers.get(type);
-  if (reader === undefined) {
-    const layout = new Layout(type);
-    reader = (value) => layout.read(value);
-    readers.set(type, reader);
+/** Of a scalar that is not zero every member keeps the value; what an integer of 32 bits is, is one of 64. */
+function isPlain(value: unknown, type: PlainType | undefined): boolean {
+  if (typeof value === 'string') return type === 'string' && value !== '';
+  if (typeof value === 'number') return type === 'number' && value !== 0 && (value | 0) === value;
+  return value === true && type === 'boolean';
+}
+
+const PLAIN_TYPES: Readonly<Partial<Record<FieldSchema['kind'], PlainType>>> = {
+  string: 'string',
+  bool: 'boolean',
+  int32: 'number',
+  int64: 'number',
+};
+
+const layouts = new WeakMap<TypeSchema, Layout>();
+
+function layoutOf(type: TypeSchema): Layout {
+  let layout = layouts.get(type);
+  if (layout === undefined) {
+    layout = new Layout(type);
+    layouts.set(type, layout);
   }
-  return reader;
+  return layout;
+}
+
+/** A type's layout, made when it is first needed: types contain themselves. */
+class LazyLayout {
+  readonly #type: TypeSchema;
+  #layout: Layout | undefined;
+
+  constructor(type: TypeSchema) {
+    this.#type = type;
+  }
+
+  get(): Layout {
+    this.#layout ??= layoutOf(this.#type);
+    return this.#layout;
+  }
 }
 
 class Layout {
@@ -91,10 +126,9 @@ class Layout {
   constructor(type: TypeSchema) {
     this.#typeName = type.kind;
     const members: Member[] = [];
-    const add = (name: string, member: Omit<Member, 'name' | 'index'>) =>
-      members.push({ name, index: members.length, ...member });
+    const add = (name: string, member: MemberForm) => members.push({ name, index: members.length, ...member });
     if (type.hasTypeMeta) {
-      for (const name of ['kind', 'apiVersion']) add(name, { isText: true, read: textMember, empty: undefined });
+      for (const name of ['kind', 'apiVersion']) add(name, TEXT_MEMBER);
     }
     for (const field of type.fields) add(field.name, memberOf(field));
     this.#members = members;
@@ -125,15 +159,15 @@ class Layout {
       }
       place += 1;
       const given = object[name];
-      if (!(member.isText && typeof given === 'string' && given !== '')) {
+      if (!isPlain(given, member.plain)) {
         const read = readMember(member, given);
         if (read === undefined) {
           isCanonical = false;
           continue;
         }
         if (read !== given) object[name] = read;
-        if (member.empty !== undefined) emitted += 1;
       }
+      if (member.empty !== undefined) emitted += 1;
       const { index } = member;
       if (index < previous) isCanonical = false;
       previous = index;
@@ -176,7 +210,7 @@ function readMember(member: Member, value: unknown): unknown {
   const unknownBefore = unknownFields.length;
   let read: unknown;
   try {
-    read = member.read(value);
+    read = member.message === undefined || value === null ? member.read(value) : member.message.get().read(value);
   } catch (error) {
     throw error instanceof DecodeError ? error.within(member.name) : error;
   }
@@ -196,30 +230,38 @@ function readElement(read: ValueReader, value: unknown, key: string | number): u
   return element;
 }
 
-const textMember: ValueReader = (value) => (value === null ? undefined : SCALAR_READERS.string(value) || undefined);
+/** A text that is left out when empty. */
+const TEXT_MEMBER: MemberForm = {
+  plain: 'string',
+  message: undefined,
+  read: (value) => (value === null ? undefined : SCALAR_READERS.string(value) || undefined),
+  empty: undefined,
+};
 
-function memberOf(field: FieldSchema): Omit<Member, 'name' | 'index'> {
+function memberOf(field: FieldSchema): MemberForm {
+  const { cardinality, kind, type } = field;
+  const plain = cardinality === 'one' ? PLAIN_TYPES[kind] : undefined;
+  const message = cardinality === 'one' && type?.form === 'message' ? new LazyLayout(type) : undefined;
+  return { plain, message, ...readingOf(field) };
+}
+
+function readingOf(field: FieldSchema): Pick<Member, 'read' | 'empty'> {
   const { emitEmpty } = field;
   if (field.cardinality !== 'one') {
     const empty = emitEmpty ? () => null : undefined;
     const whenEmpty = emitEmpty ? null : undefined;
     const read = field.cardinality === 'list' ? listReader(field) : mapReader(field);
-    return { isText: false, read: (value) => (value === null ? whenEmpty : (read(value) ?? whenEmpty)), empty };
+    return { read: (value) => (value === null ? whenEmpty : (read(value) ?? whenEmpty)), empty };
   }
   const read = elementReader(field);
   const zero = zeroOf(field);
   if (field.optional) {
-    return {
-      isText: false,
-      read: (value) => (value === null ? undefined : (read(value) ?? undefined)),
-      empty: undefined,
-    };
+    return { read: (value) => (value === null ? undefined : (read(value) ?? undefined)), empty: undefined };
   }
-  if (emitEmpty) return { isText: false, read: (value) => (value === null ? zero() : read(value)), empty: zero };
-  if (field.kind === 'string') return { isText: true, read: textMember, empty: undefined };
+  if (emitEmpty) return { read: (value) => (value === null ? zero() : read(value)), empty: zero };
+  if (field.kind === 'string') return TEXT_MEMBER;
   const dropped = field.kind === 'bytes' ? '' : zero();
   return {
-    isText: false,
     read: (value) => {
       if (value === null) return undefined;
       const canonical = read(value);
@@ -236,11 +278,8 @@ function elementReader(field: FieldSchema): ValueReader {
   const form = FORM_READERS[type.form];
   if (form !== undefined) return form;
   if (type.form !== 'message') return alternativesReader(type);
-  let reader: ValueReader | undefined;
-  return (value) => {
-    reader ??= messageReader(type);
-    return reader(value);
-  };
+  const layout = new LazyLayout(type);
+  return (value) => layout.get().read(value);
 }
 
 function zeroOf(field: FieldSchema): () => unknown {
@@ -249,7 +288,7 @@ function zeroOf(field: FieldSchema): () => unknown {
     return () => zero;
   }
   const type = field.type!;
-  if (type.form === 'message') return () => messageReader(type)({});
+  if (type.form === 'message') return () => layoutOf(type).read({});
   const zero = FORM_ZEROS[type.form];
   return () => zero;
 }
@@ -273,7 +312,8 @@ function listReader(field: FieldSchema): ValueReader {
     for (let i = 0; i < value.length; i++) {
       const given: unknown = value[i];
       if (isText && typeof given === 'string') continue;
-      value[i] = given === null ? zero() : readElement(read, given, i);
+      const element = given === null ? zero() : readElement(read, given, i);
+      if (element !== given) value[i] = element;
     }
     return value.length === 0 ? undefined : value;
   };
