@@ -24,7 +24,7 @@ const TYPES = {
   pods: { apiVersion: 'v1', kind: 'Pod', spec },
 };
 
-/** A server with its folder, until it has ended. Resolves with whether it ended as asked. */
+/** A server with its folder, until it has ended. Resolves with whether it ended as asked; rejects with what went wrong before. */
 async function run(args, whenReady) {
   const server = spawn(process.execPath, [join(scripts, 'rehearsed-server.cjs'), ...args], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -37,12 +37,12 @@ async function run(args, whenReady) {
       await whenReady();
       server.kill('SIGTERM');
     }
-  } catch {
+    return (await ended) === 0;
+  } finally {
     server.kill('SIGKILL');
+    await ended;
+    clearTimeout(limit);
   }
-  const code = await ended;
-  clearTimeout(limit);
-  return code === 0;
 }
 
 /** Sends requests, one after the other, to a server whose folder is `data`. */
@@ -78,7 +78,9 @@ async function useType(send, plural, object) {
   await send('GET', `${all}?limit=2`);
   await send('GET', `${all}?labelSelector=app%3Drehearsal`);
   await send('GET', all);
-  await send('PUT', one, { ...current, metadata: { ...current.metadata, annotations: { rehearsed: 'yes' } } });
+  // Of no version: the scheduler may have said something of a pod meanwhile.
+  const { resourceVersion: _, ...metadata } = current.metadata;
+  await send('PUT', one, { ...current, metadata: { ...metadata, annotations: { rehearsed: 'yes' } } });
   for (const type of PATCHES) await send('PATCH', one, label, type);
   await send('PATCH', `${one}?fieldManager=rehearsal&force=true`, named('one'), 'application/apply-patch+yaml');
   await send('DELETE', one);
@@ -108,7 +110,11 @@ export async function rehearse() {
   if (!isEvaluated) throw new Error('the packed programs cannot be evaluated');
   // Between them they run each program but that of jobs.
   for (const placement of ['default', 'single']) {
-    const hasGoneWell = await rehearseOn(placement).catch(() => false);
-    if (!hasGoneWell) process.stderr.write(`pack: no server could be run on ${placement}: starts will take longer\n`);
+    const reason = await rehearseOn(placement).then(
+      (hasEndedWell) => (hasEndedWell ? undefined : 'it did not end as asked'),
+      String,
+    );
+    if (reason !== undefined)
+      process.stderr.write(`pack: no server could be run on ${placement} (${reason}): starts will take longer\n`);
   }
 }
