@@ -137,6 +137,12 @@ export class Hub implements Actor<HubProtocol> {
           reply.send(refusal ?? { revision: this.#gate.applied });
         });
         return;
+      case 'flush':
+        this.#gate.pass({ kind: 'any' }, () => {
+          this.#watchers.flush();
+          reply.send({});
+        });
+        return;
       case 'status':
         reply.send(this.#status());
         return;

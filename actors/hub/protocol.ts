@@ -105,6 +105,8 @@ export interface HubProtocol extends Protocol {
       readonly message: { readonly revision: number };
       readonly reply: { readonly refused?: undefined; readonly revision: number } | ReadRefusal;
     };
+    /** Answers when the ingress has been sent the events of all that was committed by then. */
+    readonly flush: { readonly message: Record<never, never>; readonly reply: Record<never, never> };
     readonly status: {
       readonly message: Record<never, never>;
       readonly reply: {

@@ -184,6 +184,7 @@ class Ingress implements Actor<IngressProtocol> {
         timers.after(DRAIN_CHECK_MS, resolve);
       });
     }
+    await this.#watches.catchUp();
     this.#watches.endAll();
     await this.#out.close();
     await this.#listener.close();

@@ -24,6 +24,8 @@ import { webSocketOffer } from './web-socket-offer.ts';
 
 const NO_QUERY = parseQuery('');
 const NOTHING = (): void => {};
+/** How long the hub may take to say that it has sent everything. */
+const FLUSH_MS = 1000;
 
 /** What is kept of an open watch: there may be tens of thousands, so that all else of its request is let go. */
 interface OpenWatch extends OngoingAnswer {
@@ -219,6 +221,17 @@ export class Watches {
       this.#start(watch);
       this.#finish(watch, last.byteLength > 0 ? last : undefined);
     }
+  }
+
+  /** Resolves when the watches have been written the events of all that is committed; also where the hub does not answer. */
+  async catchUp(): Promise<void> {
+    if (this.#open.size === 0) return;
+    const { hub, context } = this.#parts;
+    await hub.ask({ type: 'flush' }, { deadlineMs: FLUSH_MS }).catch(NOTHING);
+    // The chunks wait in this actor's mailbox already, to be handled in the turn of the event loop that comes.
+    await new Promise<void>((resolve) => {
+      context.timers.soon(resolve);
+    });
   }
 
   /** Ends every watch between two events, as at shutdown: clients resume elsewhere from what they saw. */

@@ -405,3 +405,21 @@ test('the time of a watch that is over is told to an ingress that was full', asy
   t.true(other.finished);
   await world.stop();
 });
+
+test('a server that stops ends its watches when they have heard of what was committed', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  const watch = world.watch('', 'a');
+  await world.settle();
+  // The removal is committed, and the hub has not heard of it.
+  world.delivery.hold('hub');
+  const removal = world.commitSoon([], ['a/o0']);
+  await world.settle();
+  const ended = world.ingress.watches.catchUp().then(() => world.ingress.watches.endAll());
+  await world.settle();
+  world.delivery.letGo('hub');
+  await world.during(Promise.all([removal, ended]));
+  t.deepEqual(watch.seen, ['ADDED a/o0 1', 'DELETED a/o0 2']);
+  t.true(watch.finished);
+  await world.stop();
+});

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { Actor, ActorDefinition, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
 import { startInProcess } from '../../../runtime/in-process.ts';
-import { createSimulation } from '../../../runtime/simulation/simulation.ts';
+import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { unreachable } from '../../../runtime/unreachable.ts';
 
 interface OneProtocol extends Protocol {
@@ -36,8 +36,7 @@ const kind: ActorDefinition<unknown> = {
 };
 
 test('an ask that no case takes is refused at once, without a word of its content, and the actor goes on', async (t) => {
-  const { environment } = createSimulation(1);
-  const running = await startInProcess({ actors: [kind], options: {}, environment });
+  const running = await startInProcess({ actors: [kind], options: {}, environment: realEnvironment });
   const ref = running.ref<OneProtocol>('one');
   const refused = ref.ask({ type: 'unheardOf', token: 'hunter2' } as never, { deadlineMs: 1000 });
   const error = await t.throwsAsync(refused);
