@@ -2,6 +2,7 @@
 // store was lost or a batch is missing. Owns the subscription and the StoreFeed, and knows nothing of what is in them.
 import type { ActorContext } from '../runtime/actor.ts';
 import { MergedAsks } from '../runtime/merged-asks.ts';
+import { nextTurn } from '../runtime/next-turn.ts';
 import { SharedState } from '../storage/shared-state.ts';
 import type { FeedEvent, StoreFeed } from '../storage/store-feed.ts';
 import type { FeedFactory } from './feed-of-thread.ts';
@@ -98,7 +99,7 @@ export class FeedFollower {
 
   /** A part each turn. */
   async #tellRest(isTold: () => boolean, isCurrent: () => boolean): Promise<void> {
-    do await new Promise<void>((resolve) => this.#context.timers.soon(resolve));
+    do await nextTurn(this.#context.timers);
     while (isCurrent() && !isTold());
   }
 

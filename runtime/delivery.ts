@@ -1,5 +1,6 @@
-// Decides when a mailbox with waiting messages is drained. The real policy waits for no more than the I/O at hand; the simulation brings its own
-// (simulation/step-delivery.ts), which is where delay, reordering between senders and crashes can be put in.
+// Decides when a mailbox with waiting messages is drained. The real policy waits for no more than the I/O at hand; the
+// simulation brings its own (simulation/step-delivery.ts), which is where delay, reordering between senders and crashes can
+// be put in.
 
 export interface Drainable {
   /** Handles at most `messagesMax` waiting messages; answers how many it handled. Schedules itself again if more wait. */

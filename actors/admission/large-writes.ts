@@ -1,5 +1,6 @@
 // Writes whose steps take some milliseconds each, so that others have their turn between them.
 import type { ActorContext } from '../../runtime/actor.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
 
 interface WithTimers {
   readonly context: Pick<ActorContext, 'timers'>;
@@ -14,7 +15,7 @@ export function isLarge(bytes: number): boolean {
 
 /** What is done next is done in a turn of its own, after those that wait. */
 export async function afterOthers({ context: { timers } }: WithTimers): Promise<void> {
-  await new Promise<void>((resolve) => timers.soon(resolve));
+  await nextTurn(timers);
   // A first one still comes before the events of I/O that wait, where one of them led here.
-  await new Promise<void>((resolve) => timers.soon(resolve));
+  await nextTurn(timers);
 }

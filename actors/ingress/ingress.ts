@@ -13,6 +13,7 @@ import { isWriteVerb } from '../../api/verbs.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { isLogWritable } from '../../runtime/logging/log.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
 import type { Soon } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
@@ -98,10 +99,7 @@ class Ingress implements Actor<IngressProtocol> {
       requestTimeoutMs,
       metaGroup: dialect.metaGroup,
       timers: context.timers,
-      pause: () =>
-        new Promise((resolve) => {
-          context.timers.soon(resolve);
-        }),
+      pause: () => nextTurn(context.timers),
       jobs: options.jobs,
       conversion,
       forms: this.#forms,

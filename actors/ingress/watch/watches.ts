@@ -9,6 +9,7 @@ import { internalError } from '../../../api/status/failures.ts';
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
 import { watchEventFrame } from '../../../rendering/watch-event.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
+import { nextTurn } from '../../../runtime/next-turn.ts';
 import type { HttpResponse } from '../../../transport/http.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
@@ -229,9 +230,7 @@ export class Watches {
     const { hub, context } = this.#parts;
     await hub.ask({ type: 'flush' }, { deadlineMs: FLUSH_MS }).catch(NOTHING);
     // The chunks wait in this actor's mailbox already, to be handled in the turn of the event loop that comes.
-    await new Promise<void>((resolve) => {
-      context.timers.soon(resolve);
-    });
+    await nextTurn(context.timers);
   }
 
   /** Ends every watch between two events, as at shutdown: clients resume elsewhere from what they saw. */
