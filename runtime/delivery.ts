@@ -2,6 +2,8 @@
 // simulation brings its own (simulation/step-delivery.ts), which is where delay, reordering between senders and crashes can
 // be put in.
 
+import type { Timers } from './environment.ts';
+
 export interface Drainable {
   /** Handles at most `messagesMax` waiting messages; answers how many it handled. Schedules itself again if more wait. */
   drain(messagesMax: number): number;
@@ -28,16 +30,15 @@ const settled = Promise.resolve();
  * lead to follows in the same turn of the event loop.
  */
 export class GatheringDelivery implements Delivery {
-  private readonly soon: (callback: () => void) => void;
+  private readonly timers: Pick<Timers, 'soon'>;
   private ready: Drainable[] = [];
   private spare: Drainable[] = [];
   private armed = false;
   private draining = false;
   private budget = 0;
 
-  /** `soon` runs a callback after waiting I/O (`Timers.soon`). */
-  constructor(soon: (callback: () => void) => void) {
-    this.soon = soon;
+  constructor(timers: Pick<Timers, 'soon'>) {
+    this.timers = timers;
   }
 
   schedule(mailbox: Drainable): void {
@@ -54,7 +55,7 @@ export class GatheringDelivery implements Delivery {
     if (this.draining && this.budget > 0) {
       void settled.then(this.run);
     } else {
-      this.soon(this.runAfterInput);
+      this.timers.soon(this.runAfterInput);
     }
   }
 

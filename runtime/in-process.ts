@@ -48,7 +48,7 @@ export async function startInProcess<Options>(setup: InProcessOptions<Options>):
   const systems: System<Options>[] = [];
   const crashes = new Map<string, Error>();
   const { environment } = setup;
-  const delivery = setup.delivery ?? new GatheringDelivery((callback) => environment.timers.soon(callback));
+  const delivery = setup.delivery ?? new GatheringDelivery(environment.timers);
   const peers = (from: number) => ({
     ref: (address: Address): AnyRef =>
       new LocalRef(systems[address.thread]!.mailboxes.get(address.id)!, systems[from]!.sender),

@@ -81,7 +81,7 @@ export class System<Options> {
     const { clock, timers } = setup.environment;
     this.deadlines = new Deadlines(clock, timers);
     this.sender = { deadlines: this.deadlines, freezeMessages: setup.freezeMessages ?? false };
-    const delivery = setup.delivery ?? new GatheringDelivery((callback) => timers.soon(callback));
+    const delivery = setup.delivery ?? new GatheringDelivery(timers);
     const here = this.book.addresses.filter((address) => address.thread === setup.thread);
     const mailbox = (address: Address): Mailbox =>
       new Mailbox(address.name, address.mailboxMax, delivery, clock, this.onThrow(address.name), setup.measuresWaits);

@@ -6,7 +6,7 @@ import { type Drainable, GatheringDelivery } from '../../../runtime/delivery.ts'
 function rig() {
   const turns: (() => void)[] = [];
   const drained: string[] = [];
-  const delivery = new GatheringDelivery((callback) => turns.push(callback));
+  const delivery = new GatheringDelivery({ soon: (callback) => void turns.push(callback) });
   const mailbox = (name: string, then: () => void = () => {}): Drainable => ({
     drain: () => {
       drained.push(name);

@@ -228,9 +228,7 @@ export interface Rig {
 /** A running store on a thread of its own, and its followers on another. */
 export async function startRig(setup: RigSetup = {}): Promise<Rig> {
   const environment = setup.environment ?? realEnvironment;
-  const delivery = new HeldDelivery(
-    setup.delivery ?? new GatheringDelivery((callback) => environment.timers.soon(callback)),
-  );
+  const delivery = new HeldDelivery(setup.delivery ?? new GatheringDelivery(environment.timers));
   const engine = setup.engine ?? new HeldEngine();
   const followers: Follower[] = [];
   let actor: Store | undefined;
