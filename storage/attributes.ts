@@ -47,3 +47,8 @@ export function unpackAttributes(packed: string): Attributes {
   for (let i = 1; i < labelEnd; i += 2) labels[parts[i]!] = parts[i + 1]!;
   return { labels, fields: parts.slice(labelEnd) };
 }
+
+/** The packed attributes of an object whose labels alone are others. */
+export function withLabels(packed: string, labels: Readonly<Record<string, string>> | undefined): string {
+  return packAttributes(labels, unpackAttributes(packed).fields);
+}

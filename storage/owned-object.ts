@@ -28,7 +28,7 @@ export function ownedObject(bytes: Buffer, start: number, length: number, slot: 
   if (range === undefined) return undefined;
   const { from, to } = range;
   try {
-    const managedFields = entriesAt(bytes, from + OPENING_BYTES, to);
+    const managedFields = entriesIn(bytes, from, to);
     if (managedFields === undefined) return undefined;
     const rest = bytes.toString('utf8', to, start + length);
     const object = parseExact(bytes.toString('utf8', start, from) + rest) as { metadata: Own<JsonObject> };
@@ -40,11 +40,14 @@ export function ownedObject(bytes: Buffer, start: number, length: number, slot: 
   }
 }
 
-/** `from`: behind the opening bracket. `to`: behind the closing one. */
-function entriesAt(bytes: Buffer, from: number, to: number): ManagedFieldsEntry[] | undefined {
+/**
+ * The managedFields between two places of an object's JSON, as `managedFieldsRange` tells them; undefined where they are written otherwise
+ * than this server does.
+ */
+export function entriesIn(bytes: Buffer, from: number, to: number): ManagedFieldsEntry[] | undefined {
   const entries: ManagedFieldsEntry[] = [];
   const list = bytes.subarray(0, to);
-  for (let at = from; ; ) {
+  for (let at = from + OPENING_BYTES; ; ) {
     const fields = list.indexOf(FIELDS, at);
     if (fields < 0) return undefined;
     const start = fields + FIELDS.length;

@@ -4,10 +4,11 @@
 import { crc32 } from 'node:zlib';
 import { parseExact } from '../api/exact-json.ts';
 import type { JsonObject } from '../api/json-value.ts';
+import type { ManagedFieldsEntry } from '../api/object-meta.ts';
 import { liveDigestOf } from './event-log.ts';
 import { followedText, managedFieldsRange } from './followed-text.ts';
 import { holdsAt } from './holds-at.ts';
-import { type OwnedObject, ownedObject } from './owned-object.ts';
+import { entriesIn, type OwnedObject, ownedObject } from './owned-object.ts';
 import {
   bodyView,
   itemOffset,
@@ -36,10 +37,12 @@ export function decodeOwned(slab: Slab, offset: number): OwnedObject {
   return owned;
 }
 
-/** An object with nothing but its metadata, and that without managedFields; and where in the value those begin, with their comma. */
+/** An object with nothing but its metadata, and that without managedFields; and where in the value those are, with their comma. */
 export interface MetadataApart {
   readonly object: { readonly metadata: JsonObject };
   readonly end: number;
+  /** Behind managedFields: at the brace that closes metadata. */
+  readonly behind: number;
 }
 
 const METADATA = Buffer.from('"metadata":{');
@@ -53,7 +56,31 @@ export function metadataApart(slab: Slab, offset: number): MetadataApart | undef
   if (range === undefined || !holdsAt(bytes, at, METADATA)) return undefined;
   const from = at + METADATA.length - 1;
   const metadata = parseExact(`${bytes.toString('utf8', from, range.from)}}`) as JsonObject;
-  return { object: { metadata }, end: range.from - start };
+  return { object: { metadata }, end: range.from - start, behind: range.to - start };
+}
+
+/** The managedFields of an object whose metadata has been read apart, their field sets as in `decodeOwned`; undefined as there. */
+export function entriesApart(
+  slab: Slab,
+  offset: number,
+  { end, behind }: MetadataApart,
+): readonly ManagedFieldsEntry[] | undefined {
+  const start = valueStart(slab, offset);
+  try {
+    return entriesIn(slab.bytes, start + end, start + behind);
+  } catch {
+    // Some text was taken for an end.
+    return undefined;
+  }
+}
+
+/** How many bytes of `body` come before an end that is the value's own from `from` on; -1 where it ends otherwise. */
+export function lengthBefore(slab: Slab, offset: number, from: number, body: Uint8Array): number {
+  const start = valueStart(slab, offset);
+  const length = body.length - (valueLength(slab, offset) - from);
+  if (length < 0) return -1;
+  const order = slab.bytes.compare(body, length, body.length, start + from, start + valueLength(slab, offset));
+  return order === 0 ? length : -1;
 }
 
 /** The value's text from a byte of it on. */

@@ -76,6 +76,12 @@ export interface AdmissionOptions {
 /** A write is looked at by a newer definition this often before its client hears of it. */
 const DEFINITION_TRIES_MAX = 8;
 
+/** What plugins add by themselves follows from their names and options. */
+function completing(plugins: readonly AdmissionPluginKind[], options: AdmissionOptions['pluginOptions']): string {
+  const { notReadySeconds, unreachableSeconds } = options;
+  return [...plugins.map(({ name }) => name), notReadySeconds, unreachableSeconds].join(' ');
+}
+
 class Admission implements Actor<AdmissionProtocol> {
   readonly #write: WriteContext;
   readonly #cluster: ClusterView;
@@ -126,7 +132,7 @@ class Admission implements Actor<AdmissionProtocol> {
         },
         options.pluginConfigurations,
       ),
-      completion: new Completion(validation.gate),
+      completion: new Completion(validation.gate, completing(plugins, options.pluginOptions)),
       serverSideApply,
       knownApplies: new KnownApplies(),
       validation: validate,

@@ -83,8 +83,13 @@ export class Attributes implements WriteFacts {
   #old: JsonObject | undefined;
   /** Makes `old` of what is stored, where nobody has asked for it yet. */
   #readOld: (() => JsonObject) | undefined;
-  /** The object as it is to be stored, in the same version; `NO_OBJECT` when it is deleted. Steps and plugins replace it. */
-  object: JsonObject = NO_OBJECT;
+  #object: JsonObject = NO_OBJECT;
+  /** Makes `object`, until somebody asks for it or replaces it. */
+  #readObject: (() => JsonObject) | undefined;
+  /** Only its metadata is another than the stored object's (`beginApart`), and nobody has replaced it. */
+  isApart = false;
+  /** What was replaced when it no longer was. */
+  replaced: JsonObject = NO_OBJECT;
   /** What it is about is large: others have their turn between its steps. */
   isLarge = false;
   /** A plugin that brings in what lacks its defaults sets this to false. */
@@ -142,6 +147,33 @@ export class Attributes implements WriteFacts {
   set old(old: JsonObject | undefined) {
     this.#old = old;
     this.#readOld = undefined;
+  }
+
+  /** The object as it is to be stored, in the same version; `NO_OBJECT` when it is deleted. Steps and plugins replace it. */
+  get object(): JsonObject {
+    if (this.#readObject !== undefined) {
+      this.#object = this.#readObject();
+      this.#readObject = undefined;
+    }
+    return this.#object;
+  }
+
+  set object(object: JsonObject) {
+    if (this.isApart) this.replaced = this.object;
+    this.#object = object;
+    this.#readObject = undefined;
+    this.isApart = false;
+  }
+
+  /**
+   * As `begin`, for an update that leaves all but metadata as it is stored. Both objects are made if a plugin asks for them: in this turn,
+   * or after `object` was read in it.
+   */
+  beginApart(tries: number, nowIso: string, readOld: () => JsonObject, readObject: () => JsonObject): void {
+    this.begin(tries, nowIso, undefined, NO_OBJECT);
+    this.#readOld = readOld;
+    this.#readObject = readObject;
+    this.isApart = true;
   }
 
   /** As `begin`, for a DELETE. `readOld` makes what is deleted, if a plugin asks for it: in this turn, or after `old` was read in it. */

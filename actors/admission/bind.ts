@@ -11,12 +11,12 @@ import { created } from '../../api/status/successes.ts';
 import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
 import { commitEach } from './commit.ts';
-import { type Draft, draftPut, withAlso } from './draft.ts';
+import { type Draft, draftPutAsStored, withAlso } from './draft.ts';
 import type { Binding, BindingOutcome, WriteParameters, WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { decodeObject, writeOptions } from './request-body.ts';
 import { PLUGIN_STEPS, takeSteps } from './steps.ts';
-import { decodePlace, findPlace } from './store-reader.ts';
+import { readCurrent } from './store-reader.ts';
 import type { WriteContext } from './write-context.ts';
 
 const BOUND: BindingOutcome = { bound: true };
@@ -102,12 +102,12 @@ async function draftOrRefusal(
   // Plugins may have changed it, but for the pod that it is about.
   const admitted = attributes.object === shown ? binding : bindingOf(attributes.object, binding);
   const pods = podType(write);
-  const place = await findPlace(write, pods, admitted.namespace, admitted.name);
-  if (place === null) return { bound: false, reason: 'gone', message: 'there is no such pod' };
-  const pod = decodePlace(write, place);
+  const stored = await readCurrent(write, pods, admitted.namespace, admitted.name);
+  if (stored === null) return { bound: false, reason: 'gone', message: 'there is no such pod' };
+  const pod = stored.object;
   const refused = refusalOf(admitted, pod);
   if (refused !== undefined) return refused;
-  return withAlso(draftPut(pods, boundPod(pod, admitted, nowIso), place.revision), attributes.also, attributes.guards);
+  return withAlso(draftPutAsStored(pods, boundPod(pod, admitted, nowIso), stored), attributes.also, attributes.guards);
 }
 
 /** A binding as plugins see it. */

@@ -95,7 +95,8 @@ function commitmentTo(
   isGenerated: boolean,
 ): Attempt<WriteReply> {
   const { type, managedFieldsText, guards, also, warnings } = attributes;
-  const put = draftPut(type, stored, EXPECT_ABSENT, managedFieldsText, attributes.texts);
+  const completedBy = write.completion.generation;
+  const put = draftPut(type, stored, EXPECT_ABSENT, { completedBy, managedFieldsText, texts: attributes.texts });
   return {
     draft: withAlso(put, also, guards),
     committed: (place) => withWarnings({ code: 201, place }, warnings),

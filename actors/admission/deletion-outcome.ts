@@ -134,6 +134,6 @@ export function draftFor(
   // It may lie there in a version that was stored once.
   const stays = converted(write, type, (forms) => (type.custom === undefined ? object : forms.stored(type, object)));
   return whenThere(stays, (next) =>
-    asLast(next === object ? draftPutAsStored(type, next, revision, stored) : draftPut(type, next, revision)),
+    asLast(next === object ? draftPutAsStored(type, next, stored) : draftPut(type, next, revision)),
   );
 }

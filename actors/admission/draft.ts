@@ -20,7 +20,7 @@ export interface Put {
   readonly revisionOffset: number;
   readonly itemOffset: number;
   readonly attributes: string;
-  /** Of the schema that the object has been brought into. */
+  /** Of the schema that the object has been brought into, or of what completed it. */
   readonly schemaGeneration: number;
 }
 
@@ -49,59 +49,79 @@ function plainDraft(key: string, expect: number, put: Put | undefined): Draft {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Of everything that no definition's schema is about. */
+type Encodable = JsonObject & { readonly metadata: Record<string, unknown> };
+
+/** Of everything that no definition's schema is about, and that may lack what completes it. */
 const BUILT_IN = 1;
 
-function generationOf({ custom }: KnownType): number {
-  return custom?.definition.generation ?? BUILT_IN;
+function generationOf({ custom }: KnownType, completedBy = BUILT_IN): number {
+  return custom === undefined ? completedBy : custom.definition.generation;
 }
 
-/**
- * The encoded form of an object in its stored version, to be written if its key is as expected. `managedFieldsText` is JSON for the
- * managedFields of an object that has none, `texts` what is encoded of it already.
- */
-export function draftPut(
-  type: KnownType,
-  object: JsonObject,
-  expect: number,
-  managedFieldsText = '',
-  texts?: EncodedTexts,
-): Draft {
-  const encoded = encodeStored(
-    object as JsonObject & { metadata: Record<string, unknown> },
-    type.storageApiVersion,
-    type.kind,
-    managedFieldsText,
-    texts,
-  );
-  return draftOf(type, metadataOf(object), expect, putOf(encoded, selectedBy(type, object), generationOf(type)));
+/** How an object came to be what it is. */
+export interface Made {
+  /** Of a built-in kind: what completed it (`Completion.generation`). Absent: nothing that is known. */
+  readonly completedBy?: number;
+  /** JSON for the managedFields of an object that has none. */
+  readonly managedFieldsText?: string;
+  /** What is encoded of it already. */
+  readonly texts?: EncodedTexts | undefined;
 }
 
-/** The same of what an update makes of a stored object, whose text is taken for what is the same. `texts`: as above. */
-export function draftUpdate(type: KnownType, object: JsonObject, stored: StoredObject, texts?: EncodedTexts): Draft {
+const JUST_SO: Made = {};
+
+/** The encoded form of an object in its stored version, to be written if its key is as expected. */
+export function draftPut(type: KnownType, object: JsonObject, expect: number, made: Made = JUST_SO): Draft {
+  const { storageApiVersion, kind } = type;
+  const { managedFieldsText, texts, completedBy } = made;
+  const encoded = encodeStored(object as Encodable, storageApiVersion, kind, managedFieldsText, texts);
+  const generation = generationOf(type, completedBy);
+  return draftOf(type, metadataOf(object), expect, putOf(encoded, selectedBy(type, object), generation));
+}
+
+/** The same of what an update makes of a stored object, whose text is taken for what is the same. */
+export function draftUpdate(type: KnownType, object: JsonObject, stored: StoredObject, made: Made): Draft {
   const { revision } = stored.place;
-  const rest = texts === undefined ? stored.restFor(object) : undefined;
-  if (rest === undefined) return draftPut(type, object, revision, '', texts);
+  const rest = made.texts === undefined ? stored.restFor(object) : undefined;
+  if (rest === undefined) return draftPut(type, object, revision, made);
   const metadata = metadataOf(object);
   const encoded = encodeWithRest(metadata as Members, rest, type.storageApiVersion, type.kind);
-  return draftOf(type, metadata, revision, putOf(encoded, selectedBy(type, object), generationOf(type)));
+  const generation = generationOf(type, made.completedBy);
+  return draftOf(type, metadata, revision, putOf(encoded, selectedBy(type, object), generation));
 }
 
-/** The same of an object that only its metadata tells from how it was stored: of a custom kind it is of the schema that it was of. */
+/** The same of an object that has been changed as it was stored: it is of the schema that it was of, and as complete. */
 export function draftPutAsStored(
   type: KnownType,
   object: JsonObject,
-  expect: number,
-  { schemaGeneration }: Pick<StoredObject, 'schemaGeneration'>,
+  { place, schemaGeneration }: Pick<StoredObject, 'place' | 'schemaGeneration'>,
 ): Draft {
-  const draft = draftPut(type, object, expect);
-  return type.custom === undefined ? draft : plainDraft(draft.key, expect, { ...draft.put!, schemaGeneration });
+  const draft = draftPut(type, object, place.revision);
+  return plainDraft(draft.key, draft.expect, { ...draft.put!, schemaGeneration });
 }
 
 /** The same of an object of which `metadata`, read apart from the rest, is all that changes, and in that nothing it is selected by. */
 export function draftMetadata(type: KnownType, metadata: ObjectMeta, stored: StoredObject): Draft {
-  const encoded = encodeWithRest(metadata as Members, stored.restApart, type.storageApiVersion, type.kind);
-  return draftOf(type, metadata, stored.place.revision, putOf(encoded, stored.attributes, stored.schemaGeneration));
+  return draftWithRest(type, metadata, stored, { rest: stored.restApart, attributes: stored.attributes });
+}
+
+/** What of an object stays as its record has it. */
+export interface KeptParts {
+  /** Its text, from what follows the members that its metadata is given with. */
+  readonly rest: string;
+  /** What it is selected by, packed. */
+  readonly attributes: string;
+}
+
+/** The same where that has been asked for before, or is not all as it was. */
+export function draftWithRest(
+  type: KnownType,
+  metadata: ObjectMeta,
+  { place, schemaGeneration }: Pick<StoredObject, 'place' | 'schemaGeneration'>,
+  { rest, attributes }: KeptParts,
+): Draft {
+  const encoded = encodeWithRest(metadata as Members, rest, type.storageApiVersion, type.kind);
+  return draftOf(type, metadata, place.revision, putOf(encoded, attributes, schemaGeneration));
 }
 
 function draftOf(type: KnownType, { namespace = '', name = '' }: ObjectMeta, expect: number, put: Put): Draft {

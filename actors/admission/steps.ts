@@ -58,6 +58,13 @@ export const UNCHANGED_STEPS: readonly Step[] = [
   validatingPlugins,
 ];
 
+/** An update that changes metadata alone, which has been looked at: those of an update for what plugins change. */
+export const METADATA_STEPS: readonly Step[] = [
+  mutatingPlugins,
+  ...[requireHeld, completeAllocation, requireValidUpdate, allocate].map(ifReplaced),
+  validatingPlugins,
+];
+
 /** A DELETE, and the subresources that store no object of their own (bindings, evictions, tokens, connections). */
 export const PLUGIN_STEPS: readonly Step[] = [mutatingPlugins, validatingPlugins];
 
@@ -163,6 +170,10 @@ function ifChanged(step: Step): Step {
   return (attributes, write) => (attributes.object === attributes.old ? undefined : step(attributes, write));
 }
 
+function ifReplaced(step: Step): Step {
+  return (attributes, write) => (attributes.isApart ? undefined : step(attributes, write));
+}
+
 /** The place of plugins that change objects. */
 function mutatingPlugins(attributes: Attributes, write: WriteContext): Promise<void> | undefined {
   const { mutating } = attributes.asked.plugins;
@@ -171,10 +182,13 @@ function mutatingPlugins(attributes: Attributes, write: WriteContext): Promise<v
 
 /** What plugins have changed is completed where they ask for it, and keeps what no update changes. */
 function mutate(calls: readonly PluginCall[], attributes: Attributes, write: WriteContext): Promise<void> | undefined {
-  const before = attributes.object;
+  // One that is apart is not made for this.
+  const given = attributes.isApart ? undefined : attributes.object;
   // Of a new object they stand beside it until a webhook is told it.
   const ownersText = attributes.managedFieldsText;
   const ended = (): Promise<void> | undefined => {
+    if (attributes.isApart) return undefined;
+    const before = given ?? attributes.replaced;
     if (attributes.wantsSecondRound) return mutateAgain(calls, attributes, write, before, ownersText);
     keepMutated(attributes, write, before);
     return undefined;

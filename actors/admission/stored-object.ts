@@ -1,8 +1,16 @@
 // An object as it is stored now: where its record lies, and what it says, parsed when it is first asked for. A DELETE mostly goes
-// by the metadata alone, which takes a quarter of a pod's parse.
+// by the metadata alone, which takes a quarter of a pod's parse, and so does an update that changes nothing else.
 import type { JsonObject } from '../../api/json-value.ts';
+import type { ManagedFieldsEntry } from '../../api/object-meta.ts';
 import { fieldIs } from '../../storage/record-fields.ts';
-import { decodeOwned, type MetadataApart, metadataApart, textFrom } from '../../storage/record-reading.ts';
+import {
+  decodeOwned,
+  entriesApart,
+  lengthBefore,
+  type MetadataApart,
+  metadataApart,
+  textFrom,
+} from '../../storage/record-reading.ts';
 import {
   isStale,
   recordAttributes,
@@ -64,9 +72,30 @@ export class StoredObject {
     return this.#apart?.object;
   }
 
+  /** Its managedFields, of an object whose metadata has been read apart; undefined where that takes parsing the object. */
+  get managersApart(): readonly ManagedFieldsEntry[] | undefined {
+    return entriesApart(this.#record(), this.place.offset, this.#apart!);
+  }
+
   /** The stored text from managedFields on. Only of an object whose metadata has been read apart. */
   get restApart(): string {
     return textFrom(this.#record(), this.place.offset, this.#apart!.end);
+  }
+
+  /** The same from the brace on that closes metadata. */
+  get restBehindManagers(): string {
+    return textFrom(this.#record(), this.place.offset, this.#apart!.behind);
+  }
+
+  /**
+   * How many bytes of a body come before what it repeats of the stored text: all from managedFields on, or all behind them. -1 where it
+   * ends otherwise. Only of an object whose metadata has been read apart.
+   */
+  lengthBeforeRest(body: Uint8Array): number {
+    const { end, behind } = this.#apart!;
+    const record = this.#record();
+    const length = lengthBefore(record, this.place.offset, end, body);
+    return length < 0 ? lengthBefore(record, this.place.offset, behind, body) : length;
   }
 
   /** The object, or its metadata alone: for who asks about no more. */

@@ -13,20 +13,32 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { type SubresourceView, viewOf } from '../../api/subresource-views.ts';
+import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
-import type { Attributes } from './attributes.ts';
+import { type Attributes, NO_OBJECT } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
 import { createObject } from './create.ts';
 import { draftDelete, draftPut, draftUpdate, NO_DRAFTS, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
-import { afterOthers } from './large-writes.ts';
+import { afterOthers, isLarge } from './large-writes.ts';
+import {
+  isByMetadata,
+  type MetadataChange,
+  metadataChange,
+  metadataOfPatch,
+  metadataOfPut,
+  type WantedMetadata,
+} from './metadata-change.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import {
   canonical,
+  type DecodedObject,
   decodedObject,
+  decodeObject,
+  type ExpectedKind,
   kindOf,
   patchOptions,
   requireKind,
@@ -34,7 +46,7 @@ import {
   writeOptions,
 } from './request-body.ts';
 import { takeSteps, UNCHANGED_STEPS, UPDATE_STEPS } from './steps.ts';
-import { readCurrent } from './store-reader.ts';
+import { findStored } from './store-reader.ts';
 import type { StoredObject } from './stored-object.ts';
 import { requireValidView } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
@@ -43,20 +55,60 @@ import type { WriteContext } from './write-context.ts';
 export async function update(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
   const { subresource, name } = request.target;
-  const decoding = decodedObject(write, request, viewOf(subresource, type) ?? kindOf(type));
-  const { object: sent, warnings } = decoding instanceof Promise ? await decoding : decoding;
-  requireNameOfPath(sent, name);
+  const sent = new SentBody(write, request, type);
+  if (isLarge(request.payload.length)) await sent.inTurns();
   const createsMissing = subresource === '' && type.traits.putCreates;
   const reply = await modify(write, request, type, {
     dryRun,
     isTracked: true,
-    wanted: () => sent,
+    wanted: () => sent.object,
+    wantedMetadata: metadataOfPut(request, write.kinds.of(type)),
     whenMissing: async () => {
+      const { object } = sent;
       if (!createsMissing) throw new StatusError(notFound(type, name));
-      return createObject(write, request, type, withoutVersion(sent), { dryRun, isTracked: true });
+      return createObject(write, request, type, withoutVersion(object), { dryRun, isTracked: true });
     },
   });
-  return withWarnings(reply, warnings);
+  return withWarnings(reply, sent.warnings);
+}
+
+/** The body of a PUT, decoded when it is first asked for what it says: most of one may be known from the stored object. */
+class SentBody {
+  readonly #write: WriteContext;
+  readonly #request: WriteRequest;
+  readonly #type: KnownType;
+  #decoded: DecodedObject | undefined;
+
+  constructor(write: WriteContext, request: WriteRequest, type: KnownType) {
+    this.#write = write;
+    this.#request = request;
+    this.#type = type;
+  }
+
+  /** Throws 400, 415. */
+  get object(): JsonObject {
+    this.#decoded ??= this.#checked(decodeObject(this.#write.schema, this.#request, this.#expected));
+    return this.#decoded.object;
+  }
+
+  get warnings(): readonly string[] {
+    return this.#decoded?.warnings ?? [];
+  }
+
+  /** The same of a large one, with turns for others. */
+  async inTurns(): Promise<void> {
+    this.#decoded = this.#checked(await decodedObject(this.#write, this.#request, this.#expected));
+  }
+
+  get #expected(): ExpectedKind {
+    return viewOf(this.#request.target.subresource, this.#type) ?? kindOf(this.#type);
+  }
+
+  /** A body meant for another object says nothing about this one. Throws 400. */
+  #checked(decoded: DecodedObject): DecodedObject {
+    requireNameOfPath(decoded.object, this.#request.target.name);
+    return decoded;
+  }
 }
 
 /** PATCH but for apply. Throws 400, 404, 409, 415, 422. */
@@ -86,8 +138,9 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   const whenMissing = (): never => {
     throw new StatusError(notFound(type, target.name));
   };
-  const reply = await modify(write, request, type, { dryRun, isTracked: true, wanted: patched, whenMissing });
-  return withWarnings(reply, warnings);
+  const wantedMetadata = metadataOfPatch(request, write.kinds.of(type), document);
+  const manner = { dryRun, isTracked: true, wanted: patched, wantedMetadata, whenMissing };
+  return withWarnings(await modify(write, request, type, manner), warnings);
 }
 
 /** True for objects, and for views of them that stand for a configuration of the object itself. */
@@ -95,7 +148,7 @@ export function canBeApplied({ serverSideApply }: WriteContext, view: Subresourc
   return serverSideApply && (view === undefined || view.configurationOf !== undefined);
 }
 
-/** Before anything is read: a body meant for another object says nothing about this one. Throws 400. */
+/** Throws 400. */
 function requireNameOfPath(object: JsonObject, name: string): void {
   const { name: given = '' } = metadataOf(object);
   if (given === '' || given === name) return;
@@ -111,6 +164,8 @@ export interface Modification {
   readonly isWhole?: boolean;
   /** What the client wants, from what it is shown; an apply that is known to change nothing answers just that. */
   readonly wanted: (shown: JsonObject, forms: StoredForm) => JsonObject;
+  /** The same of metadata alone, where nothing else is wanted. */
+  readonly wantedMetadata?: WantedMetadata;
   /** Answers undefined when the object was there after all. */
   readonly whenMissing: () => Promise<WriteReply | undefined>;
 }
@@ -120,37 +175,88 @@ export async function modify(
   write: WriteContext,
   request: WriteRequest,
   type: KnownType,
-  { dryRun, isTracked, isWhole = false, wanted, whenMissing }: Modification,
+  modification: Modification,
 ): Promise<WriteReply> {
   const { namespace, name } = request.target;
+  const { dryRun, isTracked, whenMissing } = modification;
   const attributes = attributesOf(write, request, type, { operation: 'update', dryRun, isTracked });
-  const view = isWhole ? undefined : attributes.asked.view;
-  const attempt = async (tries: number): Promise<Attempt<WriteReply> | undefined> => {
-    const stored = await readCurrent(write, type, namespace, name);
-    if (stored === null) {
-      const answer = await whenMissing();
-      return answer && { answer };
-    }
-    if (stored.isLarge) {
-      attributes.isLarge = true;
-      await afterOthers(write);
-    }
-    const shownAs = converted(write, type, (forms) => forms.asked(type, stored.object, stored.schemaGeneration));
-    const old = shownAs instanceof Promise ? await shownAs : shownAs;
-    const shown = view === undefined ? old : view.of(old);
-    const wants = converted(write, type, (forms) => wanted(shown, forms));
-    const sent = wants instanceof Promise ? await wants : wants;
-    if (stored.isLarge) await afterOthers(write);
-    requireValidView(write, view, sent);
-    const object = view === undefined ? sent : view.applied(old, sent, type);
-    attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, object);
-    const isSettled = object === old && !isTracked;
-    const waiting = takeSteps(isSettled ? UNCHANGED_STEPS : UPDATE_STEPS, attributes, write);
-    if (waiting !== undefined) await waiting;
-    if (dryRun) return { answer: answerWith(attributes, attributes.object) };
-    return decide(write, attributes, stored, { isPut: request.verb === 'update', hasVersion: hasVersion(sent) });
+  const byMetadata = isByMetadata(write, attributes) ? modification.wantedMetadata : undefined;
+  const isPut = request.verb === 'update';
+  // What is found is read in the turn that was told of it.
+  const change = (stored: StoredObject | null, tries: number): Soon<Attempt<WriteReply> | undefined> => {
+    if (stored === null) return whenMissing().then((answer) => answer && { answer });
+    const short = byMetadata && metadataChange(write, attributes, stored, tries, byMetadata);
+    if (short !== undefined) return changeMetadata(write, attributes, stored, short, isPut);
+    return changeWhole(write, attributes, stored, { tries, isPut, modification });
   };
+  const attempt = (tries: number): Soon<Attempt<WriteReply> | undefined> =>
+    whenThere(findStored(write, type, namespace, name), (stored) => change(stored, tries));
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);
+}
+
+/** One try of changing a stored object. */
+interface Change {
+  readonly tries: number;
+  readonly isPut: boolean;
+  readonly modification: Modification;
+}
+
+async function changeWhole(
+  write: WriteContext,
+  attributes: Attributes,
+  stored: StoredObject,
+  { tries, isPut, modification: { dryRun, isTracked, isWhole = false, wanted } }: Change,
+): Promise<Attempt<WriteReply> | undefined> {
+  const { type } = attributes;
+  const view = isWhole ? undefined : attributes.asked.view;
+  const { object: found, isLarge: isLargeNow } = stored;
+  if (isLargeNow) {
+    attributes.isLarge = true;
+    await afterOthers(write);
+  }
+  const shownAs = converted(write, type, (forms) => forms.asked(type, found, stored.schemaGeneration));
+  const old = shownAs instanceof Promise ? await shownAs : shownAs;
+  const shown = view === undefined ? old : view.of(old);
+  const wants = converted(write, type, (forms) => wanted(shown, forms));
+  const sent = wants instanceof Promise ? await wants : wants;
+  if (isLargeNow) await afterOthers(write);
+  requireValidView(write, view, sent);
+  const object = view === undefined ? sent : view.applied(old, sent, type);
+  attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, object);
+  const isSettled = object === old && !isTracked;
+  const waiting = takeSteps(isSettled ? UNCHANGED_STEPS : UPDATE_STEPS, attributes, write);
+  if (waiting !== undefined) await waiting;
+  if (dryRun) return { answer: answerWith(attributes, attributes.object) };
+  // Not all that completes an object is asked about a part of it.
+  const isCompleted = !isSettled && attributes.subresource === '';
+  const completedBy = isCompleted ? write.completion.generation : stored.schemaGeneration;
+  return decide(write, attributes, stored, { isPut, hasVersion: hasVersion(sent), completedBy });
+}
+
+/** What a change of metadata alone comes to, once it is let pass. */
+function changeMetadata(
+  write: WriteContext,
+  attributes: Attributes,
+  stored: StoredObject,
+  { draft, hasVersion: insists, admitted }: MetadataChange,
+  isPut: boolean,
+): Soon<Attempt<WriteReply>> {
+  const decideNow = (): Soon<Attempt<WriteReply>> => {
+    const completedBy = stored.schemaGeneration;
+    if (!attributes.isApart) return decide(write, attributes, stored, { isPut, hasVersion: insists, completedBy });
+    if (draft === undefined) return { answer: answerAt(attributes, stored.place, NO_OBJECT) };
+    return {
+      draft: withAlso(draft, attributes.also, attributes.guards),
+      committed: (written) => answerAt(attributes, written, NO_OBJECT),
+      lost: () => refuseLost(attributes, isPut && insists),
+    };
+  };
+  return admitted === undefined ? decideNow() : admitted.then(decideNow);
+}
+
+/** What was lost may be a free address and not the race for the object: then it is the caller's version still. Throws 409. */
+function refuseLost({ type, asked, also }: Attributes, insists: boolean): void {
+  if (insists && also.length === 0) throw new StatusError(conflictModified(type, asked.name));
 }
 
 /** What of a request tells how its object is to be taken. */
@@ -158,6 +264,8 @@ interface SentObject {
   readonly isPut: boolean;
   /** It insists on the version that it names. */
   readonly hasVersion: boolean;
+  /** As `Made` has it. */
+  readonly completedBy: number;
 }
 
 /** What an updated object comes to: its removal, its new state, or nothing when it is as it was. */
@@ -165,15 +273,12 @@ async function decide(
   write: WriteContext,
   attributes: Attributes,
   stored: StoredObject,
-  { isPut, hasVersion }: SentObject,
+  { isPut, hasVersion, completedBy }: SentObject,
 ): Promise<Attempt<WriteReply>> {
   const { type, kind, object, also, guards } = attributes;
   const { namespace, name } = attributes.asked;
   const { place } = stored;
-  const lost = (): void => {
-    // What was lost may be a free address and not the race for the object: then it is the caller's version still.
-    if (isPut && hasVersion && also.length === 0) throw new StatusError(conflictModified(type, name));
-  };
+  const lost = (): void => refuseLost(attributes, isPut && hasVersion);
   if (isReadyToRemove(object) && !kind.strategy.isHeld?.(object)) {
     const given = kind.allocation === undefined ? NO_DRAFTS : await kind.allocation.release(type, attributes.old!);
     const draft = withAlso(draftDelete(type, namespace, name, place.revision), given, guards);
@@ -188,9 +293,8 @@ async function decide(
   // What a PUT says was complete before it was found to be the same.
   const isWhole = isPut && attributes.asked.view === undefined;
   const isTextOf = isWhole && attributes.isComplete && type.custom === undefined;
-  const put = isTextOf
-    ? draftUpdate(type, next, stored, attributes.texts)
-    : draftPut(type, next, place.revision, '', attributes.texts);
+  const made = { completedBy, texts: attributes.texts };
+  const put = isTextOf ? draftUpdate(type, next, stored, made) : draftPut(type, next, place.revision, made);
   const draft = withAlso(put, also, guards);
   return { draft, committed: (written) => answerAt(attributes, written, object), lost };
 }

@@ -47,10 +47,10 @@ test('an update is drafted in the text that encoding all of it makes, whatever o
       }
       freezeJson(next);
       const wants = draftPut(PODS, next as JsonObject, 7);
-      t.deepEqual(draftUpdate(PODS, next as JsonObject, stored), wants);
+      t.deepEqual(draftUpdate(PODS, next as JsonObject, stored, {}), wants);
       t.deepEqual(
-        draftUpdate(PODS, next as JsonObject, stored, new EncodedTexts()).put,
-        draftPut(PODS, next as JsonObject, 7, '', new EncodedTexts()).put,
+        draftUpdate(PODS, next as JsonObject, stored, { texts: new EncodedTexts() }).put,
+        draftPut(PODS, next as JsonObject, 7, { texts: new EncodedTexts() }).put,
       );
     }),
   );

@@ -23,9 +23,10 @@ test('a custom object is written under the generation of today, and under its ow
   const words = { prefix: 'x-orch-', metadata: SCHEMA.type('meta/v1.ObjectMeta') };
   const [type] = knownTypesOf(readDefinition(DEFINITION, 7), words);
   const object = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'n', namespace: 'd' } };
+  const place = { revision: 9, slab: 0, offset: 0, incarnation: 1 };
   const generationOf = (draft: Draft): unknown => draft.put?.schemaGeneration;
 
   t.is(generationOf(draftPut(type!, object, 9)), TODAY);
-  t.is(generationOf(draftPutAsStored(type!, object, 9, { schemaGeneration: TODAY - 1 })), TODAY - 1);
-  t.is(generationOf(draftPutAsStored(type!, object, 9, { schemaGeneration: TODAY })), TODAY);
+  t.is(generationOf(draftPutAsStored(type!, object, { place, schemaGeneration: TODAY - 1 })), TODAY - 1);
+  t.is(generationOf(draftPutAsStored(type!, object, { place, schemaGeneration: TODAY })), TODAY);
 });

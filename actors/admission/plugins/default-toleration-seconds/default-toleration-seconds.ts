@@ -16,6 +16,8 @@ class DefaultTolerationSeconds implements AdmissionPlugin {
   }
 
   readonly mutate = (attributes: Attributes): void => {
+    // Its spec has been through here: it is of the generation of these settings (completion.ts).
+    if (attributes.isApart) return;
     const given = partsAt(partAt(attributes.object, 'spec'), 'tolerations');
     const added =
       given.length === 0

@@ -41,8 +41,10 @@ class Priority implements AdmissionPlugin {
   };
 
   readonly validate = (attributes: Attributes): void => {
-    const { type, object, asked } = attributes;
-    if (type.plural === 'pods' || !booleanAt(object, 'globalDefault')) return;
+    const { type, asked } = attributes;
+    if (type.plural === 'pods') return;
+    const { object } = attributes;
+    if (!booleanAt(object, 'globalDefault')) return;
     const other = this.#defaultClass();
     if (other === undefined) return;
     if (asked.operation === 'update' && other.name === metadataOf(object).name) return;
@@ -89,6 +91,8 @@ class Priority implements AdmissionPlugin {
 
 /** Who sends a pod back without what it was given has not meant to take it away. */
 function keepPriority(attributes: Attributes): void {
+  // Its spec is the stored one.
+  if (attributes.isApart) return;
   const spec = partAt(attributes.object, 'spec');
   const old = partAt(attributes.old ?? {}, 'spec');
   for (const member of KEPT) {

@@ -1,0 +1,208 @@
+// An update that leaves all but metadata as it is stored: a patch of labels, a PUT of what was read with a finalizer more. It is decided
+// by the metadata, and what comes behind is neither parsed nor made again. Decides nothing else: where anything but metadata could have
+// a say, there is no change of metadata alone, and the update takes its steps (update.ts), which come to the same.
+
+import { type Entries, entriesOfUpdate, managerName } from '../../api/apply/ownership.ts';
+import { decode } from '../../api/codec/decode.ts';
+import { DecodeError } from '../../api/codec/decode-error.ts';
+import { deepEqual } from '../../api/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { isUnchanged, prepareUpdate } from '../../api/metadata.ts';
+import {
+  type ManagedFieldsEntry,
+  metadataOf,
+  type ObjectMeta,
+  timestampOf,
+  withMetadata,
+} from '../../api/object-meta.ts';
+import { ownCopy } from '../../api/own-copy.ts';
+import { applyPatch, STRATEGIC_MERGE_PATCH } from '../../api/patch/apply-patch.ts';
+import type { TypeSchema } from '../../api/schema/schema.ts';
+import { NO_FIELD_ERRORS } from '../../api/status/field-error.ts';
+import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
+import { withLabels } from '../../storage/attributes.ts';
+import { BodyError, decodeJson } from '../../transport/body.ts';
+import type { Attributes } from './attributes.ts';
+import { type Draft, draftWithRest, type KeptParts } from './draft.ts';
+import type { KindVersion } from './kind-version.ts';
+import type { WriteRequest } from './protocol.ts';
+import { METADATA_STEPS, takeSteps } from './steps.ts';
+import type { StoredObject } from './stored-object.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** What a client wants of an object's metadata, from what is stored; undefined where it wants more, or says it otherwise. */
+export type WantedMetadata = (before: JsonObject, stored: StoredObject) => JsonObject | undefined;
+
+/** A change of metadata alone, once its plugins have let it pass. */
+export interface MetadataChange {
+  /** What it comes to; undefined: to nothing. */
+  readonly draft: Draft | undefined;
+  /** It insists on the version that it names. */
+  readonly hasVersion: boolean;
+  /** Waits for the plugins. One of them may have replaced the object, which is then to be decided as any other. */
+  readonly admitted: Promise<void> | undefined;
+}
+
+/** Whether metadata is all that an update by its metadata asks: no rule of the kind, and no version of it, looks at both. */
+export function isByMetadata({ serverSideApply }: WriteContext, { asked, isLarge }: Attributes): boolean {
+  const { kind, subresource, dryRun, isTracked, parameters } = asked;
+  if (subresource !== '' || dryRun || !isTracked || isLarge || !serverSideApply) return false;
+  // Who wants to hear of fields that come twice hears of all of the body's.
+  if ((parameters.fieldValidation ?? 'Ignore') !== 'Ignore') return false;
+  const { type, schema, strategy, allocation } = kind;
+  if (schema === undefined || type.custom !== undefined || allocation !== undefined) return false;
+  const { meant, onUpdate, grants, isHeld } = strategy;
+  if (meant !== undefined || onUpdate !== undefined || grants !== undefined || isHeld !== undefined) return false;
+  return type.apiVersion === type.storageApiVersion;
+}
+
+/** The change that an update wants, of an object that is read in this turn; undefined where it is none of metadata alone. Throws 400, 409. */
+export function metadataChange(
+  write: WriteContext,
+  attributes: Attributes,
+  stored: StoredObject,
+  tries: number,
+  wanted: WantedMetadata,
+): MetadataChange | undefined {
+  // What lacks a default gets it with its next update.
+  if (stored.isStale || stored.schemaGeneration !== write.completion.generation) return undefined;
+  if (stored.isLarge || stored.isParsed) return undefined;
+  const apart = stored.metadataApart;
+  if (apart === undefined) return undefined;
+  const { type, asked, kind } = attributes;
+  const sent = canonicalMetadata(kind, wanted(apart.metadata as JsonObject, stored));
+  const managers = sent === undefined ? undefined : stored.managersApart;
+  if (sent === undefined || managers === undefined || !isOfOneVersion(managers, type.apiVersion)) return undefined;
+  const before = apart.metadata as ObjectMeta;
+  if (!isPlainChange(before, sent)) return undefined;
+  const nowMs = write.context.clock.nowMs();
+  const old = { metadata: withManagers(before, managers) };
+  const next = prepareUpdate({ metadata: withManagers(sent, managers) }, old, type, asked);
+  const owned = ownedByUpdater(attributes, next, old, timestampOf(nowMs));
+  if (validateObjectMetaUpdate(owned, metadataOf(old), type, write.dialect) !== NO_FIELD_ERRORS) return undefined;
+  const draft = isUnchanged({ metadata: owned }, old) ? undefined : draftOf(attributes, stored, owned, metadataOf(old));
+  attributes.beginApart(
+    tries,
+    timestampOf(nowMs),
+    () => stored.object,
+    () => withMetadata(stored.object, owned),
+  );
+  const admitted = takeSteps(METADATA_STEPS, attributes, write);
+  // Whoever goes on after a wait finds them parsed.
+  if (admitted !== undefined) void [attributes.object, attributes.old];
+  return { draft, hasVersion: !['', '0'].includes(sent.resourceVersion ?? ''), admitted };
+}
+
+/** In canonical form; undefined where it is none that can be stored, or has members that nobody knows. */
+function canonicalMetadata({ schema }: KindVersion, metadata: JsonObject | undefined): ObjectMeta | undefined {
+  const type = schema!.field('metadata')?.type;
+  if (metadata === undefined || type === undefined) return undefined;
+  const { object, unknownFields } = decoded(metadata, type) ?? NOT_DECODED;
+  return unknownFields.length === 0 ? (object as ObjectMeta) : undefined;
+}
+
+const NOT_DECODED = { object: undefined, unknownFields: [''] };
+
+function decoded(metadata: JsonObject, type: TypeSchema): ReturnType<typeof decode> | undefined {
+  try {
+    return decode(metadata, type);
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+/** Annotations say some of what fields say in other versions, owners are warned of: what changes them is looked at whole. */
+function isPlainChange(before: ObjectMeta, next: ObjectMeta): boolean {
+  return (
+    (before.deletionTimestamp ?? null) === null &&
+    deepEqual(before.annotations, next.annotations) &&
+    deepEqual(before.ownerReferences, next.ownerReferences)
+  );
+}
+
+/** Managers that wrote in another version are told from the whole object. */
+function isOfOneVersion(managers: readonly ManagedFieldsEntry[], version: string): boolean {
+  return managers.every(({ apiVersion }) => apiVersion === version);
+}
+
+function ownedByUpdater(
+  { asked, kind, type }: Attributes,
+  next: JsonObject,
+  old: JsonObject,
+  nowIso: string,
+): ObjectMeta {
+  const manager = managerName(asked.parameters.fieldManager, asked.userAgent);
+  const writer = { manager, apiVersion: type.apiVersion, nowIso };
+  return withManagers(metadataOf(next), entriesOfUpdate(next, old, kind.owned, writer, true));
+}
+
+function withManagers(metadata: ObjectMeta, managers: Entries): ObjectMeta {
+  const copy = ownCopy(metadata);
+  if (managers !== undefined) copy.managedFields = managers;
+  else delete copy.managedFields;
+  return copy;
+}
+
+/** Everything that is read of the record is read here. */
+function draftOf({ type }: Attributes, stored: StoredObject, next: ObjectMeta, before: ObjectMeta): Draft {
+  const isOwnedAsBefore = deepEqual(next.managedFields, before.managedFields);
+  const { attributes } = stored;
+  const kept: KeptParts = {
+    rest: isOwnedAsBefore ? stored.restApart : stored.restBehindManagers,
+    attributes: deepEqual(next.labels, before.labels) ? attributes : withLabels(attributes, next.labels),
+  };
+  return draftWithRest(type, isOwnedAsBefore ? withManagers(next, undefined) : next, stored, kept);
+}
+
+/** The metadata that a PUT wants which repeats all behind it as it is stored, as who changes what was read does. */
+export function metadataOfPut({ payload, contentType }: WriteRequest, { type }: KindVersion): WantedMetadata {
+  return (before, stored) => {
+    if (!JSON_TYPES.has(contentType)) return undefined;
+    const head = headOf(payload, stored);
+    if (head === undefined) return undefined;
+    const { kind = type.kind, apiVersion = type.apiVersion, metadata, ...more } = head;
+    if (kind !== type.kind || apiVersion !== type.apiVersion || !isJsonObject(metadata)) return undefined;
+    // The member that what is repeated closes, with at least one in it before.
+    const isOpen = Object.keys(head).at(-1) === 'metadata' && Object.keys(metadata).length > 0;
+    const isAlone = Object.keys(more).length === 0 && metadata.managedFields === undefined;
+    return isOpen && isAlone && metadata.name === before.name ? metadata : undefined;
+  };
+}
+
+const JSON_TYPES: ReadonlySet<string> = new Set(['', 'application/json']);
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+/** Closes metadata, and the object. */
+const CLOSING = Buffer.from('}}');
+
+/** What a body says before what it repeats of a stored object: it is what remains of the object if nothing follows metadata. */
+function headOf(payload: Uint8Array, stored: StoredObject): JsonObject | undefined {
+  let end = payload.length;
+  while (end > 0 && BLANKS.has(payload[end - 1]!)) end -= 1;
+  const length = stored.lengthBeforeRest(payload.subarray(0, end));
+  if (length < 0) return undefined;
+  try {
+    const head = decodeJson(Buffer.concat([payload.subarray(0, length), CLOSING]));
+    return isJsonObject(head) ? head : undefined;
+  } catch (error) {
+    if (error instanceof BodyError) return undefined;
+    throw error;
+  }
+}
+
+/** The metadata that a patch wants which says nothing else. */
+export function metadataOfPatch(
+  { contentType }: WriteRequest,
+  { schema }: KindVersion,
+  document: unknown,
+): WantedMetadata {
+  return (before) => {
+    if (!MERGING.has(contentType) || !isJsonObject(document) || !isJsonObject(document.metadata)) return undefined;
+    if (Object.keys(document).length > 1 || Object.hasOwn(document.metadata, 'managedFields')) return undefined;
+    const { metadata } = applyPatch(contentType, { metadata: before }, document, schema);
+    return isJsonObject(metadata) ? metadata : undefined;
+  };
+}
+
+/** Patches whose members are those of the object. */
+const MERGING: ReadonlySet<string> = new Set(['application/merge-patch+json', STRATEGIC_MERGE_PATCH]);

@@ -1,0 +1,187 @@
+// Updates of metadata alone: what they cost, and that they come to what all the steps of an update come to. What is decoded is counted
+// for the whole process: those tests are serial.
+import test from 'ava';
+import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import { decodedCount } from '../../../storage/stored-json.ts';
+import { casesOf } from '../../server/effort.ts';
+import { AdmissionWorld, type Answer, type Answered } from './admission-world.ts';
+
+const STEPS = casesOf(120);
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const PODS = '/api/v1/namespaces/default/pods';
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const STRATEGIC = 'application/strategic-merge-patch+json';
+
+const POD_SPEC = { containers: [{ name: 'c', image: 'i' }] };
+const METADATA = { name: 'a', labels: { a: 'b' }, annotations: { text: 'é "managedFields":[ 😀', more: '\\' } };
+const MADE: Readonly<Record<string, object>> = {
+  [CONFIG_MAPS]: { metadata: METADATA, data: { a: '}},"data":{"é' } },
+  [PODS]: { metadata: METADATA, spec: POD_SPEC },
+  [DEPLOYMENTS]: {
+    metadata: METADATA,
+    spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: POD_SPEC } },
+  },
+};
+
+type Members = Record<string, unknown>;
+
+/** As a client sends back what it has read, with other metadata. */
+function put(read: Answer, change: (metadata: Members) => void): string {
+  const copy = structuredClone(read) as unknown as { metadata: Members };
+  change(copy.metadata);
+  const { managedFields, ...others } = copy.metadata;
+  copy.metadata = managedFields === undefined ? others : { ...others, managedFields };
+  return `${JSON.stringify(copy)}\n`;
+}
+
+for (const collection of Object.keys(MADE)) {
+  test.serial(
+    `neither a PUT of what was read with other labels, nor a patch of them, parses the object: ${collection}`,
+    async (t) => {
+      const world = await AdmissionWorld.start();
+      const created = await world.created(collection, MADE[collection]!);
+      const path = `${collection}/a`;
+      const before = decodedCount();
+      const body = put(created, (metadata) => Object.assign(metadata, { labels: { a: 'c' }, finalizers: ['x.io/f'] }));
+      const answer = await world.write('update', path, { body });
+      t.is(answer.code, 200);
+      const withoutOwners = put(answer.body, (metadata) => {
+        metadata.labels = { b: 'd' };
+        delete metadata.managedFields;
+      });
+      t.is((await world.write('update', path, { body: withoutOwners })).code, 200);
+      const labels = { e: 'f' };
+      t.is((await world.write('patch', path, { body: { metadata: { labels } } })).code, 200);
+      t.is((await world.write('patch', path, { body: { metadata: { labels } }, contentType: STRATEGIC })).code, 200);
+      t.is(decodedCount(), before);
+      const { metadata, spec, data } = (await world.stored(path))!;
+      t.deepEqual(metadata.labels, { b: 'd', e: 'f' });
+      t.deepEqual(metadata.finalizers, ['x.io/f']);
+      t.deepEqual([spec, data], [created.spec, created.data]);
+      await world.stop();
+    },
+  );
+}
+
+test.serial('what a change of labels selects is what it is listed by', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(PODS, MADE[PODS]!);
+  await world.write('patch', `${PODS}/a`, { body: { metadata: { labels: { a: 'other' } } } });
+  const read = async (labelSelector: string): Promise<number> => {
+    const { body } = await world.write('deletecollection', PODS, { parameters: { labelSelector, dryRun: ['All'] } });
+    return body.items.length;
+  };
+  t.deepEqual([await read('a=b'), await read('a=other')], [0, 1]);
+  await world.stop();
+});
+
+/** Changes that clients make of metadata, good and bad. */
+const CHANGES: readonly ((metadata: Members, random: SeededRandom) => void)[] = [
+  (metadata, random) => Object.assign(metadata, { labels: { a: 'b', n: String(Math.floor(random.next() * 4)) } }),
+  (metadata, random) => Object.assign(metadata, { labels: { z: '1', a: String(Math.floor(random.next() * 3)) } }),
+  (metadata) => Object.assign(metadata, { labels: null }),
+  (metadata) => Object.assign(metadata, { labels: { 'not a label': '' } }),
+  (metadata) => Object.assign(metadata, { labels: { a: 7 } }),
+  (metadata) => Object.assign(metadata, { finalizers: ['x.io/f'] }),
+  (metadata) => Object.assign(metadata, { finalizers: null }),
+  (metadata) => Object.assign(metadata, { annotations: { 'x.io/a': 'b' } }),
+  (metadata) => Object.assign(metadata, { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }] }),
+  (metadata) => Object.assign(metadata, { resourceVersion: '1' }),
+  (metadata) => Object.assign(metadata, { uid: 'another' }),
+  (metadata) => Object.assign(metadata, { name: 'another' }),
+  (metadata) => Object.assign(metadata, { namespace: 'another' }),
+  (metadata) => Object.assign(metadata, { managedFields: [{}] }),
+  (metadata) => Object.assign(metadata, { nobodyKnows: 1 }),
+  (metadata) => Object.assign(metadata, { generation: 9, clusterName: 'c', selfLink: '/x' }),
+  () => undefined,
+];
+const OTHER_PATCHES: readonly object[] = [
+  { spec: { activeDeadlineSeconds: 5 }, data: { x: 'y' } },
+  { metadata: null },
+  { metadata: { labels: { b: 'c' } }, kind: 'Wrong' },
+];
+
+const ofUser = (answer: Answered): string =>
+  JSON.stringify(answer)
+    .replaceAll(/"uid":"[^"]{36}"/g, '"uid":""')
+    .replaceAll(/kube-api-access-\w+|\w+-api-access-\w+/g, '');
+
+/** Each write's answer as text. `isWhole`: no update goes by its metadata, since the client wants to hear of all fields. */
+async function answersOf(seed: number, isWhole: boolean): Promise<string[]> {
+  const random = new SeededRandom(seed);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!;
+  const world = await AdmissionWorld.start({ seed });
+  const answers: string[] = [];
+  const write = async (...[verb, path, request]: Parameters<AdmissionWorld['write']>): Promise<Answered> => {
+    const asked = { fieldManager: pick(['left', 'right']), ...(isWhole ? { fieldValidation: 'Warn' } : {}) };
+    const answer = await world.write(verb, path, { ...request, parameters: asked });
+    // A warning of what nobody knows is what was asked for there.
+    answers.push(ofUser({ ...answer, warnings: isWhole ? [] : answer.warnings }));
+    return answer;
+  };
+  for (const [path, body] of Object.entries(MADE)) await write('create', path, { body });
+  for (let step = 0; step < STEPS; step++) {
+    const path = pick(Object.keys(MADE));
+    const change = pick(CHANGES);
+    const kind = random.next();
+    if (kind < 0.45) {
+      const metadata: Members = {};
+      change(metadata, random);
+      await write('patch', `${path}/a`, {
+        body: { metadata },
+        ...(random.next() < 0.4 ? { contentType: STRATEGIC } : {}),
+      });
+    } else if (kind < 0.9) {
+      const read = (await world.stored(`${path}/a`)) as unknown as Answer | undefined;
+      if (read === undefined) continue;
+      const isBare = random.next() < 0.3;
+      const body = put(read, (metadata) => {
+        if (isBare) delete metadata.managedFields;
+        if (random.next() < 0.2) delete metadata.resourceVersion;
+        change(metadata, random);
+      });
+      await write('update', `${path}/a`, { body });
+    } else if (kind < 0.96) await write('patch', `${path}/a`, { body: pick(OTHER_PATCHES) });
+    else {
+      await world.write('delete', `${path}/a`, { body: { gracePeriodSeconds: 0 } });
+      await world.write('patch', `${path}/a`, { body: { metadata: { finalizers: null } } });
+      await write('create', path, { body: MADE[path]! });
+    }
+  }
+  await world.stop();
+  return answers;
+}
+
+for (const seed of [1, 2, 3, 4]) {
+  test.serial(`updates by metadata answer what whole updates answer: seed ${seed}`, async (t) => {
+    t.deepEqual(await answersOf(seed, false), await answersOf(seed, true));
+  });
+}
+
+const ODD: readonly (readonly [what: string, code: number, body: (text: string) => string])[] = [
+  [
+    'has nothing in its metadata before a comma',
+    400,
+    (text) => text.replace(/"metadata":\{.*?,"managedFields"/, '"metadata":{,"managedFields"'),
+  ],
+  ['has its owners behind a comma more', 400, (text) => text.replace(',"managedFields"', ',,"managedFields"')],
+  ['is of another kind', 400, (text) => text.replace('"kind":"Deployment"', '"kind":"Pod"')],
+  ['says metadata twice', 200, (text) => text.replace('"metadata":{', '"metadata":{"uid":"u"},"metadata":{')],
+  ['has its owners in something else', 200, (text) => text.replace('"metadata":{', '"metadata":{},"spec":{')],
+  [
+    'has its owners below a label',
+    400,
+    (text) => text.replace(',"managedFields"', ',"labels":{"a":"b"').replace('],"spec"', ']},"spec"'),
+  ],
+];
+for (const [what, code, body] of ODD) {
+  test.serial(`a PUT that ends as what is stored, and ${what}, is answered ${code}`, async (t) => {
+    const world = await AdmissionWorld.start();
+    const created = await world.created(DEPLOYMENTS, { ...MADE[DEPLOYMENTS]!, metadata: { name: 'a' } });
+    const sent = body(JSON.stringify(created));
+    t.not(sent, JSON.stringify(created));
+    t.is((await world.write('update', `${DEPLOYMENTS}/a`, { body: sent })).code, code);
+    t.deepEqual((await world.stored(`${DEPLOYMENTS}/a`))!.spec, created.spec);
+    await world.stop();
+  });
+}
