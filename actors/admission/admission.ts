@@ -43,6 +43,7 @@ import { ADMISSION_FACTS } from './facts.ts';
 import { withWarnings } from './field-validation.ts';
 import { KindVersions } from './kind-version.ts';
 import { KnownApplies } from './known-applies.ts';
+import { KnownSpecs } from './known-specs.ts';
 import { afterOthers } from './large-writes.ts';
 import { LongChecks } from './long-checks.ts';
 import { PluginChain } from './plugins/chain.ts';
@@ -50,6 +51,7 @@ import type { AdmissionPluginKind, Authorization, PluginConfigurations, PluginOp
 import type { AdmissionProtocol, AdmissionStatus, ConnectRequest, WriteReply, WriteRequest } from './protocol.ts';
 import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
+import type { StoreReader } from './store-reader.ts';
 import { requestToken } from './token-request.ts';
 import { patch, update } from './update.ts';
 import { WarnedRefusal } from './warned-refusal.ts';
@@ -76,6 +78,12 @@ export interface AdmissionOptions {
 /** A write is looked at by a newer definition this often before its client hears of it. */
 const DEFINITION_TRIES_MAX = 8;
 
+function readerOf(context: ActorContext, requestTimeoutMs: number): StoreReader {
+  const hub = context.ref('hub');
+  const releases = new PatientTells(hub, context.timers);
+  return { context, hub, releases, slabs: ThreadSlabs.of(context), requestTimeoutMs, requestNumber: NO_REQUEST };
+}
+
 /** What plugins add by themselves follows from their names and options. */
 function completing(plugins: readonly AdmissionPluginKind[], options: AdmissionOptions['pluginOptions']): string {
   const { notReadySeconds, unreachableSeconds } = options;
@@ -92,16 +100,8 @@ class Admission implements Actor<AdmissionProtocol> {
     const schema = schemaOf(dialect);
     const forms = new StoredForm(registry, schema);
     this.#cluster = new ClusterView(context, { registry, forms });
-    const hub = context.ref('hub');
     const auth = () => context.ref('auth');
-    const reader = {
-      context,
-      hub,
-      releases: new PatientTells(hub, context.timers),
-      slabs: ThreadSlabs.of(context),
-      requestTimeoutMs,
-      requestNumber: NO_REQUEST,
-    };
+    const reader = readerOf(context, requestTimeoutMs);
     const validate = objectValidation(schema, validation);
     const conversion = new WebhookConversion(reader, { registry, ...options.pluginOptions });
     this.#write = {
@@ -135,6 +135,7 @@ class Admission implements Actor<AdmissionProtocol> {
       completion: new Completion(validation.gate, completing(plugins, options.pluginOptions)),
       serverSideApply,
       knownApplies: new KnownApplies(),
+      knownSpecs: new KnownSpecs(),
       validation: validate,
       longChecks: new LongChecks({
         context,

@@ -17,6 +17,7 @@ import type { AuditAnnotations } from './audit-annotations.ts';
 import type { CommitContext } from './commit.ts';
 import { type Draft, NO_DRAFTS, NO_GUARDS } from './draft.ts';
 import type { KindVersion } from './kind-version.ts';
+import type { KnownSpec } from './known-specs.ts';
 import type { AuditAnnotation, WriteParameters } from './protocol.ts';
 import type { StoreReader } from './store-reader.ts';
 
@@ -108,6 +109,8 @@ export class Attributes implements WriteFacts {
   commitBy: Committer | undefined;
   /** What has been encoded of the object since its last change, for those it was told to. */
   texts: EncodedTexts | undefined;
+  /** Of a pod that is created: what is known of the spec that was sent. */
+  knownSpec: KnownSpec | undefined;
   /** When the first webhook of the write was called: all together have the time of the request. */
   webhooksBeganMs: number | undefined;
   /** For the client's user. */

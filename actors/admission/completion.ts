@@ -2,11 +2,15 @@
 // feature gates, in canonical form.
 import { crc32 } from 'node:zlib';
 import { decode } from '../../api/codec/decode.ts';
+import { DecodeError } from '../../api/codec/decode-error.ts';
 import { applyDefaults } from '../../api/codec/defaults.ts';
 import { appArmorPrefix, dropAppArmor } from '../../api/features/app-armor.ts';
 import { type DropGated, gatedFieldDropper } from '../../api/features/drop-gated.ts';
 import type { JsonObject } from '../../api/json-value.ts';
+import type { ObjectMeta } from '../../api/object-meta.ts';
+import type { TypeSchema } from '../../api/schema/schema.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
+import type { Dialect } from '../../config/dialect.ts';
 import { FEATURE_GATE_TABLE } from '../../config/options/feature-gate-table.ts';
 import type { Attributes } from './attributes.ts';
 import type { KindVersion } from './kind-version.ts';
@@ -37,11 +41,20 @@ export class Completion {
       attributes.type.custom?.schema.complete(meant);
       return meant;
     }
-    applyDefaults(meant as Record<string, unknown>, schema, this.#gate);
-    this.#dropGated(meant, attributes.old, schema);
-    if (!this.#gate('AppArmor'))
-      dropAppArmor(meant, attributes.old, schema.kind, appArmorPrefix(attributes.dialect.labelDomain));
-    return meant;
+    return this.#complete(meant, attributes.old, schema, attributes.dialect);
+  }
+
+  /** The same of a new object of a built-in kind that stands for itself. Undefined where its metadata has a part in it. */
+  completedApart(object: JsonObject, { schema, strategy }: KindVersion, dialect: Dialect): JsonObject | undefined {
+    if (schema === undefined || strategy.meant !== undefined || !this.#gate('AppArmor')) return undefined;
+    return this.#complete(object, undefined, schema, dialect);
+  }
+
+  #complete(object: JsonObject, old: JsonObject | undefined, schema: TypeSchema, dialect: Dialect): JsonObject {
+    applyDefaults(object as Record<string, unknown>, schema, this.#gate);
+    this.#dropGated(object, old, schema);
+    if (!this.#gate('AppArmor')) dropAppArmor(object, old, schema.kind, appArmorPrefix(dialect.labelDomain));
+    return object;
   }
 }
 
@@ -60,4 +73,17 @@ function generationUnder(gate: (name: string) => boolean, plugins: string): numb
 export function canonicalOf(object: JsonObject, { schema, type: { custom } }: KindVersion): JsonObject {
   if (schema !== undefined) return decode(object, schema).object;
   return custom === undefined ? object : custom.schema.shape({ ...object }).object;
+}
+
+/** Metadata in canonical form; undefined where it is none that can be stored, or has members that nobody knows. */
+export function canonicalMetadata(metadata: JsonObject | undefined, { schema }: KindVersion): ObjectMeta | undefined {
+  const type = schema?.field('metadata')?.type;
+  if (metadata === undefined || type === undefined) return undefined;
+  try {
+    const { object, unknownFields } = decode(metadata, type);
+    return unknownFields.length === 0 ? (object as ObjectMeta) : undefined;
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
 }

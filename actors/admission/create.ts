@@ -1,5 +1,5 @@
 // POST: a new object goes through the steps of a create and is stored, if its namespace lives and its name is free.
-import type { JsonObject } from '../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { alreadyExists, conflict, methodNotAllowed, serverTimeout } from '../../api/status/failures.ts';
@@ -9,13 +9,16 @@ import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, type Refusal, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
+import { canonicalMetadata, canonicalOf } from './completion.ts';
 import { converted } from './conversion/converted.ts';
 import { draftPut, withAlso } from './draft.ts';
 import { withWarnings } from './field-validation.ts';
+import type { KnownSpec } from './known-specs.ts';
+import { isLarge } from './large-writes.ts';
 import { withManagedFields } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
-import { type DecodedObject, decodedObject, kindOf, writeOptions } from './request-body.ts';
+import { type DecodedObject, decodedObject, decodeObject, JSON_TYPES, kindOf, writeOptions } from './request-body.ts';
 import { CREATE_STEPS, takeSteps } from './steps.ts';
 import { decodePlace, findPlace } from './store-reader.ts';
 import type { WriteContext } from './write-context.ts';
@@ -26,13 +29,42 @@ const TRIES_MAX = 8;
 /** Throws, or rejects with, what refuses it. */
 export function create(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
-  const decoding = decodedObject(write, request, kindOf(type));
-  const made = ({ object, warnings, emptied }: DecodedObject): Promise<WriteReply> => {
-    const created = createObject(write, request, type, object, { dryRun, isTracked: true, emptied });
+  const decoding = ofKnownSpec(write, request, type) ?? decodedObject(write, request, kindOf(type));
+  const made = ({ object, warnings, emptied, knownSpec }: SentObject): Promise<WriteReply> => {
+    const created = createObject(write, request, type, object, { dryRun, isTracked: true, emptied, knownSpec });
     return warnings.length === 0 ? created : created.then((reply) => withWarnings(reply, warnings));
   };
   return decoding instanceof Promise ? decoding.then(made) : made(decoding);
 }
+
+/** As it was sent, and what is known of it. */
+interface SentObject extends DecodedObject {
+  readonly knownSpec?: KnownSpec;
+}
+
+const NO_WARNINGS: readonly string[] = [];
+
+/** The pod of a body whose spec is known; undefined where that takes decoding it. */
+function ofKnownSpec(write: WriteContext, request: WriteRequest, type: KnownType): SentObject | undefined {
+  const { parameters, contentType, payload } = request;
+  if (type.storageKey !== PODS || !JSON_TYPES.has(contentType) || isLarge(payload.length)) return undefined;
+  if ((parameters.fieldValidation ?? 'Ignore') !== 'Ignore') return undefined;
+  const kind = write.kinds.of(type);
+  const found = write.knownSpecs.find(payload, kind.owned, () => {
+    const { object, emptied } = decodeObject(write.schema, request, kindOf(type));
+    const complete = write.completion.completedApart(object, kind, write.dialect);
+    return { object: complete && canonicalOf(complete, kind), emptied };
+  });
+  if (found === undefined) return undefined;
+  const { known, head } = found;
+  const { kind: name = type.kind, apiVersion = type.apiVersion } = head;
+  const metadata = isJsonObject(head.metadata) ? canonicalMetadata(head.metadata, kind) : undefined;
+  if (name !== type.kind || apiVersion !== type.apiVersion || metadata === undefined) return undefined;
+  const object = { kind: name, apiVersion, metadata, spec: known.given };
+  return { object, warnings: NO_WARNINGS, emptied: known.emptied, knownSpec: known };
+}
+
+const PODS = 'core/pods';
 
 /** How an object is created. */
 export interface Creation {
@@ -41,6 +73,8 @@ export interface Creation {
   readonly isTracked: boolean;
   /** As `DecodedObject.emptied`. */
   readonly emptied?: readonly string[];
+  /** Of a pod, where anything is. */
+  readonly knownSpec?: KnownSpec | undefined;
 }
 
 /**
@@ -52,7 +86,7 @@ export function createObject(
   request: WriteRequest,
   type: KnownType,
   given: JsonObject,
-  { dryRun, isTracked, emptied }: Creation,
+  { dryRun, isTracked, emptied, knownSpec }: Creation,
 ): Promise<WriteReply> {
   if (type.custom?.definition.isTerminating === true) throw new StatusError(methodNotAllowed());
   const attributes = attributesOf(write, request, type, {
@@ -62,6 +96,7 @@ export function createObject(
     isTracked,
     emptied,
   });
+  attributes.knownSpec = knownSpec;
   const isGenerated = request.target.name === '' && (metadataOf(given).name ?? '') === '';
   const decide = (): Soon<Attempt<WriteReply>> =>
     dryRun ? dryAnswer(write, attributes) : commitment(write, attributes, isGenerated);

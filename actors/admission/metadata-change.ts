@@ -3,8 +3,6 @@
 // a say, there is no change of metadata alone, and the update takes its steps (update.ts), which come to the same.
 
 import { type Entries, entriesOfUpdate, managerName } from '../../api/apply/ownership.ts';
-import { decode } from '../../api/codec/decode.ts';
-import { DecodeError } from '../../api/codec/decode-error.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged, prepareUpdate } from '../../api/metadata.ts';
@@ -17,15 +15,16 @@ import {
 } from '../../api/object-meta.ts';
 import { ownCopy } from '../../api/own-copy.ts';
 import { applyPatch, STRATEGIC_MERGE_PATCH } from '../../api/patch/apply-patch.ts';
-import type { TypeSchema } from '../../api/schema/schema.ts';
 import { NO_FIELD_ERRORS } from '../../api/status/field-error.ts';
 import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { withLabels } from '../../storage/attributes.ts';
 import { BodyError, decodeJson } from '../../transport/body.ts';
 import type { Attributes } from './attributes.ts';
+import { canonicalMetadata } from './completion.ts';
 import { type Draft, draftWithRest, type KeptParts } from './draft.ts';
 import type { KindVersion } from './kind-version.ts';
 import type { WriteRequest } from './protocol.ts';
+import { JSON_TYPES } from './request-body.ts';
 import { METADATA_STEPS, takeSteps } from './steps.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { WriteContext } from './write-context.ts';
@@ -70,7 +69,7 @@ export function metadataChange(
   const apart = stored.metadataApart;
   if (apart === undefined) return undefined;
   const { type, asked, kind } = attributes;
-  const sent = canonicalMetadata(kind, wanted(apart.metadata as JsonObject, stored));
+  const sent = canonicalMetadata(wanted(apart.metadata as JsonObject, stored), kind);
   const managers = sent === undefined ? undefined : stored.managersApart;
   if (sent === undefined || managers === undefined || !isOfOneVersion(managers, type.apiVersion)) return undefined;
   const before = apart.metadata as ObjectMeta;
@@ -91,25 +90,6 @@ export function metadataChange(
   // Whoever goes on after a wait finds them parsed.
   if (admitted !== undefined) void [attributes.object, attributes.old];
   return { draft, hasVersion: !['', '0'].includes(sent.resourceVersion ?? ''), admitted };
-}
-
-/** In canonical form; undefined where it is none that can be stored, or has members that nobody knows. */
-function canonicalMetadata({ schema }: KindVersion, metadata: JsonObject | undefined): ObjectMeta | undefined {
-  const type = schema!.field('metadata')?.type;
-  if (metadata === undefined || type === undefined) return undefined;
-  const { object, unknownFields } = decoded(metadata, type) ?? NOT_DECODED;
-  return unknownFields.length === 0 ? (object as ObjectMeta) : undefined;
-}
-
-const NOT_DECODED = { object: undefined, unknownFields: [''] };
-
-function decoded(metadata: JsonObject, type: TypeSchema): ReturnType<typeof decode> | undefined {
-  try {
-    return decode(metadata, type);
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined;
-    throw error;
-  }
 }
 
 /** Annotations say some of what fields say in other versions, owners are warned of: what changes them is looked at whole. */
@@ -170,7 +150,6 @@ export function metadataOfPut({ payload, contentType }: WriteRequest, { type }: 
   };
 }
 
-const JSON_TYPES: ReadonlySet<string> = new Set(['', 'application/json']);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** Closes metadata, and the object. */
 const CLOSING = Buffer.from('}}');

@@ -53,6 +53,9 @@ const TOLD_EMPTY: ReadonlyMap<string, ToldEmpty> = new Map([
 ]);
 const NONE: readonly string[] = Object.freeze([]);
 
+/** JSON that is said to be. */
+export const JSON_TYPES: ReadonlySet<string> = new Set(['', 'application/json']);
+
 /** There is no message of a custom kind. */
 const CUSTOM_TYPES: readonly string[] = ['application/json', 'application/yaml'];
 /** Any client may speak either dialect's name of the Protobuf media type: the bytes are the same. */

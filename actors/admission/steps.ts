@@ -4,12 +4,15 @@
 import { takeEqualParts } from '../../api/equal-parts.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { begun, nameSuffix, placedNew, prepareUpdate } from '../../api/metadata.ts';
+import { asObject } from '../../api/object-fields.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
+import { type Own, ownCopy } from '../../api/own-copy.ts';
 import type { SubresourceView } from '../../api/subresource-views.ts';
 import type { Attributes, PluginCall } from './attributes.ts';
-import { canonicalOf } from './completion.ts';
+import { canonicalMetadata, canonicalOf } from './completion.ts';
 import { requireGrant } from './grants.ts';
-import type { Allocation } from './kind-version.ts';
+import type { Allocation, KindVersion } from './kind-version.ts';
+import type { KnownSpec } from './known-specs.ts';
 import { afterOthers } from './large-writes.ts';
 import { keepOwnersOnce } from './owners-once.ts';
 import { keepOwnersReadable, ownByCreator, ownByUpdater } from './ownership.ts';
@@ -112,6 +115,8 @@ function placeNew(attributes: Attributes): void {
 }
 
 function complete(attributes: Attributes, { completion }: WriteContext): void {
+  // A spec that is known has its defaults; nothing else of its kind has any.
+  if (attributes.knownSpec !== undefined && attributes.object.spec === attributes.knownSpec.given) return;
   attributes.object = completion.completed(attributes.object, attributes);
 }
 
@@ -126,7 +131,25 @@ function begin(attributes: Attributes, { context: { random } }: WriteContext): v
   const { type, nowIso, kind } = attributes;
   const randomSuffix = metadataOf(attributes.object).name ? '' : nameSuffix(() => random.next());
   const made = begun(attributes.object, type, { nowIso, uid: random.uuid(), randomSuffix });
-  attributes.object = canonicalOf(kind.strategy.onCreate?.(made, attributes) ?? made, kind);
+  const complete = kind.strategy.onCreate?.(made, attributes) ?? made;
+  const { knownSpec } = attributes;
+  attributes.object = knownSpec === undefined ? canonicalOf(complete, kind) : withOutcome(complete, knownSpec, kind);
+}
+
+/** The same of a pod that is the write's own, and of which the spec that was sent is known. */
+function withOutcome(pod: Own<JsonObject>, known: KnownSpec, kind: KindVersion): JsonObject {
+  const spec = asObject(pod.spec);
+  const outcome = known.outcomeOf(spec);
+  const metadata = outcome && canonicalMetadata(asObject(pod.metadata), kind);
+  if (metadata !== undefined) {
+    pod.metadata = metadata;
+    pod.spec = outcome;
+    return pod;
+  }
+  const before = ownCopy(spec);
+  const canonical = canonicalOf(pod, kind);
+  known.remember(before, asObject(canonical.spec));
+  return canonical;
 }
 
 /** What of the kind an update cannot change is as it is stored. */

@@ -11,17 +11,25 @@ import type { Attributes } from './attributes.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** A step: throws, or rejects with, 422 unless the object may be created. */
-export function requireValidNew({ type, object, isLarge }: Attributes, write: WriteContext): Promise<void> | undefined {
+export function requireValidNew(attributes: Attributes, write: WriteContext): Promise<void> | undefined {
+  const { type, object, knownSpec } = attributes;
   const ofMetadata = validateObjectMeta(metadataOf(object), type, write.dialect);
-  const ofKind =
-    type.custom === undefined
-      ? write.longChecks.errorsInNew(object, type, isLarge)
-      : write.longChecks.errorsInCustom(object, type.custom);
-  const refuse = (errors: readonly FieldError[]): void =>
+  const ofKind = errorsInNew(attributes, write);
+  const refuse = (errors: readonly FieldError[]): void => {
     refuseIfAny(type, object, ofMetadata, errors, errorsInWhole(write, type, object));
+    knownSpec?.hold(object, write.dialect);
+  };
   if (ofKind instanceof Promise) return ofKind.then(refuse);
   refuse(ofKind);
   return undefined;
+}
+
+function errorsInNew(
+  { type, object, isLarge, knownSpec }: Attributes,
+  { longChecks, dialect }: WriteContext,
+): readonly FieldError[] | Promise<readonly FieldError[]> {
+  if (type.custom !== undefined) return longChecks.errorsInCustom(object, type.custom);
+  return knownSpec?.isHeld(object, dialect) ? NO_FIELD_ERRORS : longChecks.errorsInNew(object, type, isLarge);
 }
 
 /** A step: throws, or rejects with, 422 unless the object may replace the stored one. */

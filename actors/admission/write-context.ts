@@ -14,6 +14,7 @@ import type { Completion } from './completion.ts';
 import type { WebhookConversion } from './conversion/webhook-conversion.ts';
 import type { KindVersions } from './kind-version.ts';
 import type { KnownApplies } from './known-applies.ts';
+import type { KnownSpecs } from './known-specs.ts';
 import type { LongChecks } from './long-checks.ts';
 import type { PluginChain } from './plugins/chain.ts';
 import type { StoreReader } from './store-reader.ts';
@@ -48,6 +49,7 @@ export interface WriteContext extends StoreReader {
   /** Objects keep who owns their fields, and can be applied. */
   readonly serverSideApply: boolean;
   readonly knownApplies: KnownApplies;
+  readonly knownSpecs: KnownSpecs;
   readonly validation: ObjectValidation;
   /** The same, where it may take long. */
   readonly longChecks: LongChecks;

@@ -57,8 +57,22 @@ function belowText(value: unknown, rule: OwnershipRule, isAlways: boolean, level
 const ranks: number[] = [];
 let top = 0;
 
+/** What was made of parts that many objects have in common, and of the rule that it was made by. */
+const sharedTexts = new WeakMap<object, { readonly rule: OwnershipRule; readonly text: string }>();
+
+/** Keeps what is made of a member of new objects, which is frozen and in many of them. */
+export function keepFieldsOf(part: JsonObject, member: string, { members }: OwnershipRule): void {
+  const found = members.get(member);
+  if (found?.rule.kind !== 'struct') return;
+  top = 0;
+  const text = structText(part, found.rule, found.isAlways, FIELD_LEVELS_MAX - 2);
+  sharedTexts.set(part, { rule: found.rule, text });
+}
+
 /** @param isAlways the empty object has this struct as well. */
 function structText(object: JsonObject, rule: OwnershipRule, isAlways: boolean, levelsLeft: number): string {
+  const shared = sharedTexts.get(object);
+  if (shared?.rule === rule) return shared.text;
   const base = top;
   const { ownedRanks, ownedMembers } = rule;
   for (const name in object) {

@@ -336,7 +336,8 @@ function mapReader(field: FieldSchema): ValueReader {
       previous = key;
       const given = map[key];
       if (isText && typeof given === 'string') continue;
-      setOwn(map, key, given === null ? zero() : readElement(read, given, key));
+      const element = given === null ? zero() : readElement(read, given, key);
+      if (element !== given) setOwn(map, key, element);
     }
     if (isEmpty) return undefined;
     return isSorted ? map : sorted(map);

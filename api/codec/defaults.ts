@@ -131,5 +131,10 @@ function copyOf(value: unknown): unknown {
 function roundAmounts(amounts: unknown): void {
   if (amounts === undefined || amounts === null) return;
   const map = amounts as Record<string, string>;
-  for (const name in map) map[name] = roundedToMilli(map[name]!);
+  for (const name in map) {
+    const amount = map[name]!;
+    const rounded = roundedToMilli(amount);
+    // What many objects share is complete, and frozen.
+    if (rounded !== amount) map[name] = rounded;
+  }
 }

@@ -5,6 +5,7 @@
 import { keep } from '../../values/kept.ts';
 import type { EncodedTexts } from './encoded-texts.ts';
 import { textOfFields } from './known-fields.ts';
+import { textOf } from './known-text.ts';
 
 /** Width of the resourceVersion slot: the 16 digits of 2^53 in quotes. */
 export const REVISION_SLOT_BYTES = 18;
@@ -199,7 +200,7 @@ function typeMetaText(apiVersion: string, kind: string): TypeMetaText {
 
 function encodeMember(member: string, value: unknown, texts: EncodedTexts | undefined): string {
   if (value === undefined) return '';
-  return `,${JSON.stringify(member)}:${texts === undefined ? JSON.stringify(value) : texts.of(value)}`;
+  return `,${JSON.stringify(member)}:${texts === undefined ? textOf(value) : texts.of(value)}`;
 }
 
 /** UTF-8 length of a well-formed string; short and almost always ASCII here. */

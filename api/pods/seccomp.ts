@@ -96,7 +96,8 @@ export function withSeccompInStep(pod: JsonObject, dialect: Dialect): JsonObject
   const prefix = containerSeccompPrefix(dialect);
   for (const list of CONTAINER_LISTS) {
     const containers = spec[list];
-    if (containers === undefined) continue;
+    // Null of a pod that has none.
+    if (!containers) continue;
     const changed = containers.map((container) => inStep(container, prefix + (container.name ?? '')));
     if (changed.some((container, index) => container !== containers[index])) next = { ...next, [list]: changed };
   }

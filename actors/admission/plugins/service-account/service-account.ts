@@ -11,6 +11,7 @@ import { type Soon, whenThere } from '../../../../runtime/soon.ts';
 import { keep } from '../../../../values/kept.ts';
 import type { PublishedPlace } from '../../../store/protocol.ts';
 import type { Asked, Attributes } from '../../attributes.ts';
+import type { KnownSpec } from '../../known-specs.ts';
 import { decodePlace, findPlace, readCurrent, type StoreReader } from '../../store-reader.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 import { type Account, isMounted, readAccount } from './account.ts';
@@ -37,6 +38,8 @@ class ServiceAccount implements AdmissionPlugin {
   readonly #accountKey: string;
   readonly #mirrorKey: string;
   readonly #limitsKey: string;
+  /** The parts of a spec that is known, before and after a token was mounted. */
+  readonly #mounted = new WeakMap<KnownSpec, { readonly before: Mounts; readonly after: Mounts }>();
   /** By namespace and name. */
   readonly #remembered = new Map<string, { readonly revision: number; readonly account: Account }>();
 
@@ -95,7 +98,21 @@ class ServiceAccount implements AdmissionPlugin {
     const volume = this.#isBound
       ? boundTokenVolume(dialect, suffixOf(asked))
       : this.#keptTokenVolume(asked, account, suffixOf(asked));
-    return whenThere(volume, (made) => mountTokenVolume(attributes.ownSpec(), dialect, made));
+    return whenThere(volume, (made) => this.#mount(attributes, made));
+  }
+
+  /** Pods of one template are mounted alike, so that they are stored alike: the name of the volume is one that each has to itself. */
+  #mount(attributes: Attributes, volume: TokenVolume): void {
+    const spec = attributes.ownSpec();
+    const { knownSpec } = attributes;
+    const mounted = knownSpec && this.#mounted.get(knownSpec);
+    const before = partsOf(spec);
+    if (mounted !== undefined && MOUNTED.every((part) => mounted.before[part] === before[part])) {
+      Object.assign(spec, mounted.after);
+      return;
+    }
+    mountTokenVolume(spec, attributes.dialect, volume);
+    if (this.#isBound && knownSpec !== undefined) this.#mounted.set(knownSpec, { before, after: partsOf(spec) });
   }
 
   async #keptTokenVolume({ reader, namespace }: Asked, account: Account, suffix: () => string): Promise<TokenVolume> {
@@ -152,6 +169,16 @@ class ServiceAccount implements AdmissionPlugin {
       timers.after(LOOK_AGAIN_MS * (1 + random.next()), resolve);
     });
   }
+}
+
+/** What of a spec has a part in mounting a token. */
+const MOUNTED = ['volumes', 'initContainers', 'containers'] as const;
+type Mounts = Readonly<Partial<Record<(typeof MOUNTED)[number], unknown>>>;
+
+function partsOf(spec: Readonly<Record<string, unknown>>): Mounts {
+  const parts: Partial<Record<(typeof MOUNTED)[number], unknown>> = {};
+  for (const part of MOUNTED) if (spec[part] !== undefined) parts[part] = spec[part];
+  return parts;
 }
 
 function suffixOf({ reader }: Asked): () => string {
