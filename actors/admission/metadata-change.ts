@@ -29,8 +29,13 @@ import { METADATA_STEPS, takeSteps } from './steps.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** What a client wants of an object's metadata, from what is stored; undefined where it wants more, or says it otherwise. */
-export type WantedMetadata = (before: JsonObject, stored: StoredObject) => JsonObject | undefined;
+/** What a client wants of an object's metadata. */
+export interface WantedMetadata {
+  /** False where it wants more; told by a look. */
+  readonly isAll: (stored: StoredObject) => boolean;
+  /** From what is stored; undefined where it wants more, or says it otherwise. */
+  readonly of: (before: JsonObject, stored: StoredObject) => JsonObject | undefined;
+}
 
 /** A change of metadata alone, once its plugins have let it pass. */
 export interface MetadataChange {
@@ -65,11 +70,11 @@ export function metadataChange(
 ): MetadataChange | undefined {
   // What lacks a default gets it with its next update.
   if (stored.isStale || stored.schemaGeneration !== write.completion.generation) return undefined;
-  if (stored.isLarge || stored.isParsed) return undefined;
+  if (stored.isLarge || stored.isParsed || !wanted.isAll(stored)) return undefined;
   const apart = stored.metadataApart;
   if (apart === undefined) return undefined;
   const { type, asked, kind } = attributes;
-  const sent = canonicalMetadata(wanted(apart.metadata as JsonObject, stored), kind);
+  const sent = canonicalMetadata(wanted.of(apart.metadata as JsonObject, stored), kind);
   const managers = sent === undefined ? undefined : stored.managersApart;
   if (sent === undefined || managers === undefined || !isOfOneVersion(managers, type.apiVersion)) return undefined;
   const before = apart.metadata as ObjectMeta;
@@ -136,17 +141,24 @@ function draftOf({ type }: Attributes, stored: StoredObject, next: ObjectMeta, b
 }
 
 /** The metadata that a PUT wants which repeats all behind it as it is stored, as who changes what was read does. */
-export function metadataOfPut({ payload, contentType }: WriteRequest, { type }: KindVersion): WantedMetadata {
-  return (before, stored) => {
-    if (!JSON_TYPES.has(contentType)) return undefined;
-    const head = headOf(payload, stored);
-    if (head === undefined) return undefined;
-    const { kind = type.kind, apiVersion = type.apiVersion, metadata, ...more } = head;
-    if (kind !== type.kind || apiVersion !== type.apiVersion || !isJsonObject(metadata)) return undefined;
-    // The member that what is repeated closes, with at least one in it before.
-    const isOpen = Object.keys(head).at(-1) === 'metadata' && Object.keys(metadata).length > 0;
-    const isAlone = Object.keys(more).length === 0 && metadata.managedFields === undefined;
-    return isOpen && isAlone && metadata.name === before.name ? metadata : undefined;
+export function metadataOfPut(
+  { payload, contentType }: WriteRequest,
+  { type }: KindVersion,
+): WantedMetadata | undefined {
+  if (!JSON_TYPES.has(contentType)) return undefined;
+  const body = withoutBlanks(payload);
+  return {
+    isAll: (stored) => stored.mayEnd(body),
+    of: (before, stored) => {
+      const head = headOf(body, stored);
+      if (head === undefined) return undefined;
+      const { kind = type.kind, apiVersion = type.apiVersion, metadata, ...more } = head;
+      if (kind !== type.kind || apiVersion !== type.apiVersion || !isJsonObject(metadata)) return undefined;
+      // The member that what is repeated closes, with at least one in it before.
+      const isOpen = Object.keys(head).at(-1) === 'metadata' && Object.keys(metadata).length > 0;
+      const isAlone = Object.keys(more).length === 0 && metadata.managedFields === undefined;
+      return isOpen && isAlone && metadata.name === before.name ? metadata : undefined;
+    },
   };
 }
 
@@ -154,14 +166,18 @@ const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** Closes metadata, and the object. */
 const CLOSING = Buffer.from('}}');
 
-/** What a body says before what it repeats of a stored object: it is what remains of the object if nothing follows metadata. */
-function headOf(payload: Uint8Array, stored: StoredObject): JsonObject | undefined {
+function withoutBlanks(payload: Uint8Array): Uint8Array {
   let end = payload.length;
   while (end > 0 && BLANKS.has(payload[end - 1]!)) end -= 1;
-  const length = stored.lengthBeforeRest(payload.subarray(0, end));
+  return payload.subarray(0, end);
+}
+
+/** What a body says before what it repeats of a stored object: it is what remains of the object if nothing follows metadata. */
+function headOf(body: Uint8Array, stored: StoredObject): JsonObject | undefined {
+  const length = stored.lengthBeforeRest(body);
   if (length < 0) return undefined;
   try {
-    const head = decodeJson(Buffer.concat([payload.subarray(0, length), CLOSING]));
+    const head = decodeJson(Buffer.concat([body.subarray(0, length), CLOSING]));
     return isJsonObject(head) ? head : undefined;
   } catch (error) {
     if (error instanceof BodyError) return undefined;
@@ -174,12 +190,15 @@ export function metadataOfPatch(
   { contentType }: WriteRequest,
   { schema }: KindVersion,
   document: unknown,
-): WantedMetadata {
-  return (before) => {
-    if (!MERGING.has(contentType) || !isJsonObject(document) || !isJsonObject(document.metadata)) return undefined;
-    if (Object.keys(document).length > 1 || Object.hasOwn(document.metadata, 'managedFields')) return undefined;
-    const { metadata } = applyPatch(contentType, { metadata: before }, document, schema);
-    return isJsonObject(metadata) ? metadata : undefined;
+): WantedMetadata | undefined {
+  if (!MERGING.has(contentType) || !isJsonObject(document) || !isJsonObject(document.metadata)) return undefined;
+  if (Object.keys(document).length > 1 || Object.hasOwn(document.metadata, 'managedFields')) return undefined;
+  return {
+    isAll: () => true,
+    of: (before) => {
+      const { metadata } = applyPatch(contentType, { metadata: before }, document, schema);
+      return isJsonObject(metadata) ? metadata : undefined;
+    },
   };
 }
 

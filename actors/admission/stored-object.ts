@@ -22,6 +22,9 @@ import {
 import type { PublishedPlace } from '../store/protocol.ts';
 import { isLarge } from './large-writes.ts';
 
+/** Enough to tell most bodies that end otherwise. */
+const LAST_BYTES = 12;
+
 /** Reads a record in the turn that was told its place. What is to be known later has to be asked for in that turn. */
 export class StoredObject {
   readonly place: PublishedPlace;
@@ -31,6 +34,7 @@ export class StoredObject {
   readonly schemaGeneration: number;
   readonly isLarge: boolean;
   readonly #slab: Slab;
+  readonly #length: number;
   #object: JsonObject | undefined;
   #apart: MetadataApart | undefined;
   #rest: string | undefined;
@@ -40,7 +44,8 @@ export class StoredObject {
     this.place = place;
     this.isStale = isStale(slab, place.offset);
     this.schemaGeneration = recordSchemaGeneration(slab, place.offset);
-    this.isLarge = isLarge(valueLength(slab, place.offset));
+    this.#length = valueLength(slab, place.offset);
+    this.isLarge = isLarge(this.#length);
     this.#slab = slab;
     this.#object = object;
   }
@@ -85,6 +90,12 @@ export class StoredObject {
   /** The same from the brace on that closes metadata. */
   get restBehindManagers(): string {
     return textFrom(this.#record(), this.place.offset, this.#apart!.behind);
+  }
+
+  /** Whether a body ends as the stored text does, by their last bytes. */
+  mayEnd(body: Uint8Array): boolean {
+    const bytes = Math.min(LAST_BYTES, this.#length);
+    return lengthBefore(this.#record(), this.place.offset, this.#length - bytes, body) >= 0;
   }
 
   /**

@@ -165,7 +165,7 @@ export interface Modification {
   /** What the client wants, from what it is shown; an apply that is known to change nothing answers just that. */
   readonly wanted: (shown: JsonObject, forms: StoredForm) => JsonObject;
   /** The same of metadata alone, where nothing else is wanted. */
-  readonly wantedMetadata?: WantedMetadata;
+  readonly wantedMetadata?: WantedMetadata | undefined;
   /** Answers undefined when the object was there after all. */
   readonly whenMissing: () => Promise<WriteReply | undefined>;
 }
@@ -210,10 +210,10 @@ async function changeWhole(
   const { type } = attributes;
   const view = isWhole ? undefined : attributes.asked.view;
   const { object: found, isLarge: isLargeNow } = stored;
-  if (isLargeNow) {
-    attributes.isLarge = true;
-    await afterOthers(write);
-  }
+  attributes.isLarge ||= isLargeNow;
+  // All that are read in this turn are, before the first of them goes on: writes that take a step one after the other find its code in
+  // the processor's cache, which is an eighth of what a PUT costs beside 63 others.
+  await (isLargeNow ? afterOthers(write) : undefined);
   const shownAs = converted(write, type, (forms) => forms.asked(type, found, stored.schemaGeneration));
   const old = shownAs instanceof Promise ? await shownAs : shownAs;
   const shown = view === undefined ? old : view.of(old);
