@@ -21,8 +21,12 @@ export const remove: Workload = {
       const { endpoint, pid, client, prefix } = target;
       const name = `${prefix}-{seq}`;
       const path = kind === 'pod' ? PATHS.pods : PATHS.configMaps;
-      const body = kind === 'pod' ? pod(name, bytes, { scheduled: false }) : configMap(name, bytes);
-      await repeat(bench, target, createRequest(path, body), objects);
+      const bodyOf = (of: string) => (kind === 'pod' ? pod(of, bytes, { scheduled: false }) : configMap(of, bytes));
+      // Objects that go first, so that what is counted is warm, as it is where a load lasts for a time.
+      const first = `${prefix}w-{seq}`;
+      await repeat(bench, target, createRequest(path, bodyOf(first)), objects);
+      await repeat(bench, target, { method: 'DELETE', path: `${path}/${first}` }, objects);
+      await repeat(bench, target, createRequest(path, bodyOf(name)), objects);
       const before = await readBatchTotals(client);
       const done = await bench.load({
         type: 'requests',
