@@ -98,6 +98,7 @@ export class KnownSpecs {
   /** Those asked for last come last. */
   #entries: Entry[] = [];
   readonly #seen = new Set<number>();
+
   /** The spec of a body that creates a pod, if it is known; from its second appearance on it is. */
   find(payload: Uint8Array, owned: OwnedType, completed: Completed): KnownBody | undefined {
     const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
