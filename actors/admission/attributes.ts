@@ -190,6 +190,8 @@ export class Attributes implements WriteFacts {
     this.tries = tries;
     this.nowIso = nowIso;
     this.old = old;
+    // What the try before was about may lie elsewhere by now.
+    this.isApart = false;
     this.object = object;
     this.isComplete = true;
     this.managedFieldsText = '';

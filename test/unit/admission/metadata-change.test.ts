@@ -75,6 +75,26 @@ test.serial('what a change of labels selects is what it is listed by', async (t)
   await world.stop();
 });
 
+test.serial('a patch of metadata that loses a race is made again, by metadata or whole', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = `${DEPLOYMENTS}/a`;
+  await world.created(DEPLOYMENTS, MADE[DEPLOYMENTS]!);
+  const before = decodedCount();
+  world.gate.beforeCommit = () => world.soon('patch', path, { body: { metadata: { labels: { other: '1' } } } });
+  const body = { metadata: { labels: { mine: '1' } } };
+  t.is((await world.write('patch', path, { body })).code, 200);
+  t.is(decodedCount(), before);
+  world.gate.beforeCommit = () => world.soon('patch', path, { body: { metadata: { annotations: { other: '2' } } } });
+  const insisting = put((await world.stored(path)) as unknown as Answer, (metadata) => {
+    delete metadata.resourceVersion;
+    metadata.labels = { mine: '2' };
+  });
+  t.is((await world.write('update', path, { body: insisting })).code, 200);
+  const { metadata } = (await world.stored(path))!;
+  t.deepEqual(metadata.labels, { mine: '2' });
+  await world.stop();
+});
+
 /** Changes that clients make of metadata, good and bad. */
 const CHANGES: readonly ((metadata: Members, random: SeededRandom) => void)[] = [
   (metadata, random) => Object.assign(metadata, { labels: { a: 'b', n: String(Math.floor(random.next() * 4)) } }),
