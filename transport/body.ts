@@ -72,6 +72,19 @@ export function decodeJson(bytes: Uint8Array): unknown {
 }
 
 /**
+ * The value of what a JSON text begins with, once `closing` ends what is open there; undefined where the two are no JSON. What it says
+ * is what the whole text says of it only if no member of the value comes again in the rest.
+ */
+export function decodeBeginning(bytes: Uint8Array, closing: Uint8Array): unknown {
+  try {
+    return decodeJson(Buffer.concat([bytes, closing]));
+  } catch (error) {
+    if (error instanceof BodyError) return undefined;
+    throw error;
+  }
+}
+
+/**
  * The value of a YAML text, as a Kubernetes client's parser reads it: one document, YAML 1.1 words for true and false,
  * keys as strings. Throws a BodyError.
  */

@@ -12,7 +12,7 @@ import type { Attributes } from './attributes.ts';
 import { canonicalMetadata, canonicalOf } from './completion.ts';
 import { converted } from './conversion/converted.ts';
 import { draftPut, withAlso } from './draft.ts';
-import { withWarnings } from './field-validation.ts';
+import { asksForFields, withWarnings } from './field-validation.ts';
 import type { KnownSpec } from './known-specs.ts';
 import { isLarge } from './large-writes.ts';
 import { withManagedFields } from './ownership.ts';
@@ -48,7 +48,7 @@ const NO_WARNINGS: readonly string[] = [];
 function ofKnownSpec(write: WriteContext, request: WriteRequest, type: KnownType): SentObject | undefined {
   const { parameters, contentType, payload } = request;
   if (type.storageKey !== PODS || !JSON_TYPES.has(contentType) || isLarge(payload.length)) return undefined;
-  if ((parameters.fieldValidation ?? 'Ignore') !== 'Ignore') return undefined;
+  if (asksForFields(parameters)) return undefined;
   const kind = write.kinds.of(type);
   const found = write.knownSpecs.find(payload, kind.owned, () => {
     const { object, emptied } = decodeObject(write.schema, request, kindOf(type));

@@ -11,7 +11,7 @@ import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { partsAt } from '../../api/object-fields.ts';
 import type { ObjectMeta } from '../../api/object-meta.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import { BodyError, decodeJson } from '../../transport/body.ts';
+import { decodeBeginning } from '../../transport/body.ts';
 
 /** Of so many bytes at most. */
 const KNOWN_MAX = 16;
@@ -190,13 +190,8 @@ const BLANKS = /^[ \t\r\n]*$/;
 
 /** What comes before the spec, which is a member of the whole if that is an object without it. */
 function headOf(bytes: Buffer, at: number): JsonObject | undefined {
-  try {
-    const head = decodeJson(Buffer.concat([bytes.subarray(0, at), CLOSING]));
-    return isJsonObject(head) && Object.keys(head).every((name) => HEAD_MEMBERS.has(name)) ? head : undefined;
-  } catch (error) {
-    if (error instanceof BodyError) return undefined;
-    throw error;
-  }
+  const head = decodeBeginning(bytes.subarray(0, at), CLOSING);
+  return isJsonObject(head) && Object.keys(head).every((name) => HEAD_MEMBERS.has(name)) ? head : undefined;
 }
 
 const CLOSING = Buffer.from('}');

@@ -18,10 +18,11 @@ import { applyPatch, STRATEGIC_MERGE_PATCH } from '../../api/patch/apply-patch.t
 import { NO_FIELD_ERRORS } from '../../api/status/field-error.ts';
 import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { withLabels } from '../../storage/attributes.ts';
-import { BodyError, decodeJson } from '../../transport/body.ts';
+import { decodeBeginning } from '../../transport/body.ts';
 import type { Attributes } from './attributes.ts';
 import { canonicalMetadata } from './completion.ts';
 import { type Draft, draftWithRest, type KeptParts } from './draft.ts';
+import { asksForFields } from './field-validation.ts';
 import type { KindVersion } from './kind-version.ts';
 import type { WriteRequest } from './protocol.ts';
 import { JSON_TYPES } from './request-body.ts';
@@ -52,7 +53,7 @@ export function isByMetadata({ serverSideApply }: WriteContext, { asked, isLarge
   const { kind, subresource, dryRun, isTracked, parameters } = asked;
   if (subresource !== '' || dryRun || !isTracked || isLarge || !serverSideApply) return false;
   // Who wants to hear of fields that come twice hears of all of the body's.
-  if ((parameters.fieldValidation ?? 'Ignore') !== 'Ignore') return false;
+  if (asksForFields(parameters)) return false;
   const { type, schema, strategy, allocation } = kind;
   if (schema === undefined || type.custom !== undefined || allocation !== undefined) return false;
   const { meant, onUpdate, grants, isHeld } = strategy;
@@ -175,14 +176,8 @@ function withoutBlanks(payload: Uint8Array): Uint8Array {
 /** What a body says before what it repeats of a stored object: it is what remains of the object if nothing follows metadata. */
 function headOf(body: Uint8Array, stored: StoredObject): JsonObject | undefined {
   const length = stored.lengthBeforeRest(body);
-  if (length < 0) return undefined;
-  try {
-    const head = decodeJson(Buffer.concat([body.subarray(0, length), CLOSING]));
-    return isJsonObject(head) ? head : undefined;
-  } catch (error) {
-    if (error instanceof BodyError) return undefined;
-    throw error;
-  }
+  const head = length < 0 ? undefined : decodeBeginning(body.subarray(0, length), CLOSING);
+  return isJsonObject(head) ? head : undefined;
 }
 
 /** The metadata that a patch wants which says nothing else. */
