@@ -201,10 +201,14 @@ function requireSameUid(given: ObjectMeta, before: ObjectMeta, type: ResourceTyp
   throw refused(conflict(type, before.name ?? '', detail));
 }
 
+/** True when a client insists on the version it names. */
+export function insistsOnVersion({ resourceVersion = '' }: ObjectMeta): boolean {
+  return resourceVersion !== '' && resourceVersion !== '0';
+}
+
 function requireCurrentVersion(given: ObjectMeta, before: ObjectMeta, type: ResourceType): void {
-  const version = given.resourceVersion ?? '';
-  if (version === before.resourceVersion) return;
-  if (version !== '' && version !== '0') throw refused(conflictModified(type, before.name ?? ''));
+  if ((given.resourceVersion ?? '') === before.resourceVersion) return;
+  if (insistsOnVersion(given)) throw refused(conflictModified(type, before.name ?? ''));
   if (!type.traits.putWithoutResourceVersion) throw refused(missingResourceVersion(type, before.name ?? ''));
 }
 

@@ -71,6 +71,15 @@ export function decodeJson(bytes: Uint8Array): unknown {
   return value;
 }
 
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** A body without the blanks that JSON allows at its end; a view. */
+export function withoutBlanks(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (end > 0 && BLANKS.has(bytes[end - 1]!)) end -= 1;
+  return bytes.subarray(0, end);
+}
+
 /**
  * The value of what a JSON text begins with, once `closing` ends what is open there; undefined where the two are no JSON. What it says
  * is what the whole text says of it only if no member of the value comes again in the rest.

@@ -1,5 +1,5 @@
 // POST: a new object goes through the steps of a create and is stored, if its namespace lives and its name is free.
-import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { alreadyExists, conflict, methodNotAllowed, serverTimeout } from '../../api/status/failures.ts';
@@ -18,7 +18,15 @@ import { isLarge } from './large-writes.ts';
 import { withManagedFields } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
-import { type DecodedObject, decodedObject, decodeObject, JSON_TYPES, kindOf, writeOptions } from './request-body.ts';
+import {
+  type DecodedObject,
+  decodedObject,
+  decodeObject,
+  JSON_TYPES,
+  kindOf,
+  metadataAlone,
+  writeOptions,
+} from './request-body.ts';
 import { CREATE_STEPS, takeSteps } from './steps.ts';
 import { decodePlace, findPlace } from './store-reader.ts';
 import type { WriteContext } from './write-context.ts';
@@ -57,10 +65,9 @@ function ofKnownSpec(write: WriteContext, request: WriteRequest, type: KnownType
   });
   if (found === undefined) return undefined;
   const { known, head } = found;
-  const { kind: name = type.kind, apiVersion = type.apiVersion } = head;
-  const metadata = isJsonObject(head.metadata) ? canonicalMetadata(head.metadata, kind) : undefined;
-  if (name !== type.kind || apiVersion !== type.apiVersion || metadata === undefined) return undefined;
-  const object = { kind: name, apiVersion, metadata, spec: known.given };
+  const metadata = canonicalMetadata(metadataAlone(head, kindOf(type)), kind);
+  if (metadata === undefined) return undefined;
+  const object = { kind: type.kind, apiVersion: type.apiVersion, metadata, spec: known.given };
   return { object, warnings: NO_WARNINGS, emptied: known.emptied, knownSpec: known };
 }
 

@@ -81,13 +81,11 @@ export function draftPut(type: KnownType, object: JsonObject, expect: number, ma
 
 /** The same of what an update makes of a stored object, whose text is taken for what is the same. */
 export function draftUpdate(type: KnownType, object: JsonObject, stored: StoredObject, made: Made): Draft {
-  const { revision } = stored.place;
+  const { place } = stored;
   const rest = made.texts === undefined ? stored.restFor(object) : undefined;
-  if (rest === undefined) return draftPut(type, object, revision, made);
-  const metadata = metadataOf(object);
-  const encoded = encodeWithRest(metadata as Members, rest, type.storageApiVersion, type.kind);
-  const generation = generationOf(type, made.completedBy);
-  return draftOf(type, metadata, revision, putOf(encoded, selectedBy(type, object), generation));
+  if (rest === undefined) return draftPut(type, object, place.revision, made);
+  const of = { place, schemaGeneration: generationOf(type, made.completedBy) };
+  return draftWithRest(type, metadataOf(object), of, { rest, attributes: selectedBy(type, object) });
 }
 
 /** The same of an object that has been changed as it was stored: it is of the schema that it was of, and as complete. */

@@ -11,24 +11,22 @@ import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { partsAt } from '../../api/object-fields.ts';
 import type { ObjectMeta } from '../../api/object-meta.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import { decodeBeginning } from '../../transport/body.ts';
+import { decodeBeginning, withoutBlanks } from '../../transport/body.ts';
+import { keep } from '../../values/kept.ts';
 
 /** Of so many bytes at most. */
 const KNOWN_MAX = 16;
 const BYTES_MAX = 16 * 1024;
-/** Bodies that were looked at in vain, by what they end with: only what comes twice is worth to be known. */
+/** Ends of bodies that were looked at: only what comes twice is worth to be known. */
 const SEEN_MAX = 256;
 /** What plugins make of a spec is looked for this often, where it is another each time. */
 const OUTCOMES_MAX = 8;
 
 const MEMBER = Buffer.from(',"spec":');
 const BRACE = 0x7b;
-const BLANK_MAX = 0x20;
 /** What follows a spec that is a body's last member, or its last but an empty status. */
 const ENDS: readonly string[] = ['}', ',"status":{}}'];
-/** With blanks. */
-const END_BYTES_MAX = 32;
-const HEAD_MEMBERS: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata']);
+const CLOSING = Buffer.from('}');
 
 /** What a spec of a body stands for, and what becomes of it. */
 export class KnownSpec {
@@ -82,8 +80,8 @@ function saysNothing(metadata: unknown, domain: string): boolean {
 /** A body of which the spec is known. */
 export interface KnownBody {
   readonly known: KnownSpec;
-  /** The object without it. */
-  readonly head: JsonObject;
+  /** The value of what comes before it, which is the object without it if it is one. */
+  readonly head: unknown;
 }
 
 /** Decodes the body and makes its object complete; no object where that does not follow from the body alone. Throws what refuses it. */
@@ -97,17 +95,18 @@ interface Entry {
 export class KnownSpecs {
   /** Those asked for last come last. */
   #entries: Entry[] = [];
-  readonly #seen = new Set<number>();
+  /** By the checksum of a body's end, whether it was looked at twice and cannot be known. */
+  readonly #seen = new Map<number, boolean>();
 
   /** The spec of a body that creates a pod, if it is known; from its second appearance on it is. */
   find(payload: Uint8Array, owned: OwnedType, completed: Completed): KnownBody | undefined {
-    const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+    const { buffer, byteOffset, byteLength } = withoutBlanks(payload);
+    const bytes = Buffer.from(buffer, byteOffset, byteLength);
     const at = bytes.indexOf(MEMBER);
     const from = at + MEMBER.length;
     if (at < 0 || bytes[from] !== BRACE) return undefined;
     const entry = this.#entryAt(bytes, from) ?? this.#learned(bytes, from, owned, completed);
-    const head = entry && headOf(bytes, at);
-    return head && { known: entry.known, head };
+    return entry && { known: entry.known, head: decodeBeginning(bytes.subarray(0, at), CLOSING) };
   }
 
   #entryAt(bytes: Buffer, from: number): Entry | undefined {
@@ -127,22 +126,20 @@ export class KnownSpecs {
   }
 
   #learned(bytes: Buffer, from: number, owned: OwnedType, completed: Completed): Entry | undefined {
-    if (bytes.length - from > BYTES_MAX || !this.#comesAgain(crc32(bytes.subarray(from)))) return undefined;
+    if (bytes.length - from > BYTES_MAX) return undefined;
+    const tail = crc32(bytes.subarray(from));
+    const isInVain = this.#seen.get(tail);
+    if (isInVain === undefined) keep(this.#seen, SEEN_MAX, tail, false);
+    if (isInVain !== false) return undefined;
     const end = endOf(bytes, from);
     const made = end < 0 ? undefined : madeBy(completed);
+    this.#seen.set(tail, made === undefined);
     if (made === undefined) return undefined;
     const known = new KnownSpec(made.spec, made.emptied, owned);
     const entry = { bytes: Uint8Array.from(bytes.subarray(from, end)), known };
     this.#entries.push(entry);
     if (this.#entries.length > KNOWN_MAX) this.#entries = this.#entries.slice(1);
     return entry;
-  }
-
-  #comesAgain(tail: number): boolean {
-    if (this.#seen.delete(tail)) return true;
-    if (this.#seen.size >= SEEN_MAX) this.#seen.clear();
-    this.#seen.add(tail);
-    return false;
   }
 }
 
@@ -164,9 +161,7 @@ function isOfEveryPod(spec: JsonObject): boolean {
 
 /** Where the body's last member is over; -1 where another follows. */
 function endOf(bytes: Buffer, from: number): number {
-  let length = bytes.length;
-  while (bytes[length - 1]! <= BLANK_MAX) length--;
-  const ends = ENDS.map((text) => length - text.length);
+  const ends = ENDS.map((text) => bytes.length - text.length);
   return ends.find((end) => end > from && isEnd(bytes, end) && isWhole(bytes.toString('utf8', from, end))) ?? -1;
 }
 
@@ -181,17 +176,6 @@ function isWhole(text: string): boolean {
 
 /** Whether a body is over behind its spec. */
 function isEnd(bytes: Buffer, at: number): boolean {
-  if (bytes.length - at > END_BYTES_MAX) return false;
-  const rest = bytes.toString('latin1', at);
-  return ENDS.some((end) => rest.startsWith(end) && BLANKS.test(rest.slice(end.length)));
+  const left = bytes.length - at;
+  return ENDS.some((end) => end.length === left && bytes.toString('latin1', at) === end);
 }
-
-const BLANKS = /^[ \t\r\n]*$/;
-
-/** What comes before the spec, which is a member of the whole if that is an object without it. */
-function headOf(bytes: Buffer, at: number): JsonObject | undefined {
-  const head = decodeBeginning(bytes.subarray(0, at), CLOSING);
-  return isJsonObject(head) && Object.keys(head).every((name) => HEAD_MEMBERS.has(name)) ? head : undefined;
-}
-
-const CLOSING = Buffer.from('}');

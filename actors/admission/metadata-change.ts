@@ -2,10 +2,10 @@
 // by the metadata, and what comes behind is neither parsed nor made again. Decides nothing else: where anything but metadata could have
 // a say, there is no change of metadata alone, and the update takes its steps (update.ts), which come to the same.
 
-import { type Entries, entriesOfUpdate, managerName } from '../../api/apply/ownership.ts';
+import { entriesOfUpdate, withEntries } from '../../api/apply/ownership.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { isUnchanged, prepareUpdate } from '../../api/metadata.ts';
+import { insistsOnVersion, isUnchanged, prepareUpdate } from '../../api/metadata.ts';
 import {
   type ManagedFieldsEntry,
   metadataOf,
@@ -13,20 +13,20 @@ import {
   timestampOf,
   withMetadata,
 } from '../../api/object-meta.ts';
-import { ownCopy } from '../../api/own-copy.ts';
 import { applyPatch, STRATEGIC_MERGE_PATCH } from '../../api/patch/apply-patch.ts';
 import { NO_FIELD_ERRORS } from '../../api/status/field-error.ts';
 import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { withLabels } from '../../storage/attributes.ts';
-import { decodeBeginning } from '../../transport/body.ts';
+import { decodeBeginning, withoutBlanks } from '../../transport/body.ts';
 import type { Attributes } from './attributes.ts';
 import { canonicalMetadata } from './completion.ts';
 import { type Draft, draftWithRest, type KeptParts } from './draft.ts';
 import { asksForFields } from './field-validation.ts';
 import type { KindVersion } from './kind-version.ts';
+import { writerOf } from './ownership.ts';
 import type { WriteRequest } from './protocol.ts';
-import { JSON_TYPES } from './request-body.ts';
-import { METADATA_STEPS, takeSteps } from './steps.ts';
+import { JSON_TYPES, kindOf, metadataAlone } from './request-body.ts';
+import { takeSteps, UNCHANGED_STEPS } from './steps.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -80,22 +80,24 @@ export function metadataChange(
   if (sent === undefined || managers === undefined || !isOfOneVersion(managers, type.apiVersion)) return undefined;
   const before = apart.metadata as ObjectMeta;
   if (!isPlainChange(before, sent)) return undefined;
-  const nowMs = write.context.clock.nowMs();
-  const old = { metadata: withManagers(before, managers) };
-  const next = prepareUpdate({ metadata: withManagers(sent, managers) }, old, type, asked);
-  const owned = ownedByUpdater(attributes, next, old, timestampOf(nowMs));
-  if (validateObjectMetaUpdate(owned, metadataOf(old), type, write.dialect) !== NO_FIELD_ERRORS) return undefined;
-  const draft = isUnchanged({ metadata: owned }, old) ? undefined : draftOf(attributes, stored, owned, metadataOf(old));
+  const nowIso = timestampOf(write.context.clock.nowMs());
+  const old = withEntries(apart, managers);
+  const next = prepareUpdate(withEntries({ metadata: sent }, managers), old, type, asked);
+  const writer = writerOf({ asked, type, nowIso });
+  const owned = withEntries(next, entriesOfUpdate(next, old, kind.owned, writer, true));
+  const metadata = metadataOf(owned);
+  if (validateObjectMetaUpdate(metadata, metadataOf(old), type, write.dialect) !== NO_FIELD_ERRORS) return undefined;
+  const draft = isUnchanged(owned, old) ? undefined : draftOf(attributes, stored, owned, old);
   attributes.beginApart(
     tries,
-    timestampOf(nowMs),
+    nowIso,
     () => stored.object,
-    () => withMetadata(stored.object, owned),
+    () => withMetadata(stored.object, metadata),
   );
-  const admitted = takeSteps(METADATA_STEPS, attributes, write);
+  const admitted = takeSteps(UNCHANGED_STEPS, attributes, write);
   // Whoever goes on after a wait finds them parsed.
   if (admitted !== undefined) void [attributes.object, attributes.old];
-  return { draft, hasVersion: !['', '0'].includes(sent.resourceVersion ?? ''), admitted };
+  return { draft, hasVersion: insistsOnVersion(sent), admitted };
 }
 
 /** Annotations say some of what fields say in other versions, owners are warned of: what changes them is looked at whole. */
@@ -112,33 +114,16 @@ function isOfOneVersion(managers: readonly ManagedFieldsEntry[], version: string
   return managers.every(({ apiVersion }) => apiVersion === version);
 }
 
-function ownedByUpdater(
-  { asked, kind, type }: Attributes,
-  next: JsonObject,
-  old: JsonObject,
-  nowIso: string,
-): ObjectMeta {
-  const manager = managerName(asked.parameters.fieldManager, asked.userAgent);
-  const writer = { manager, apiVersion: type.apiVersion, nowIso };
-  return withManagers(metadataOf(next), entriesOfUpdate(next, old, kind.owned, writer, true));
-}
-
-function withManagers(metadata: ObjectMeta, managers: Entries): ObjectMeta {
-  const copy = ownCopy(metadata);
-  if (managers !== undefined) copy.managedFields = managers;
-  else delete copy.managedFields;
-  return copy;
-}
-
 /** Everything that is read of the record is read here. */
-function draftOf({ type }: Attributes, stored: StoredObject, next: ObjectMeta, before: ObjectMeta): Draft {
+function draftOf({ type }: Attributes, stored: StoredObject, owned: JsonObject, old: JsonObject): Draft {
+  const [next, before] = [metadataOf(owned), metadataOf(old)];
   const isOwnedAsBefore = deepEqual(next.managedFields, before.managedFields);
   const { attributes } = stored;
   const kept: KeptParts = {
     rest: isOwnedAsBefore ? stored.restApart : stored.restBehindManagers,
     attributes: deepEqual(next.labels, before.labels) ? attributes : withLabels(attributes, next.labels),
   };
-  return draftWithRest(type, isOwnedAsBefore ? withManagers(next, undefined) : next, stored, kept);
+  return draftWithRest(type, isOwnedAsBefore ? metadataOf(withEntries(owned, undefined)) : next, stored, kept);
 }
 
 /** The metadata that a PUT wants which repeats all behind it as it is stored, as who changes what was read does. */
@@ -152,32 +137,22 @@ export function metadataOfPut(
     isAll: (stored) => stored.mayEnd(body),
     of: (before, stored) => {
       const head = headOf(body, stored);
-      if (head === undefined) return undefined;
-      const { kind = type.kind, apiVersion = type.apiVersion, metadata, ...more } = head;
-      if (kind !== type.kind || apiVersion !== type.apiVersion || !isJsonObject(metadata)) return undefined;
+      const metadata = metadataAlone(head, kindOf(type));
       // The member that what is repeated closes, with at least one in it before.
-      const isOpen = Object.keys(head).at(-1) === 'metadata' && Object.keys(metadata).length > 0;
-      const isAlone = Object.keys(more).length === 0 && metadata.managedFields === undefined;
-      return isOpen && isAlone && metadata.name === before.name ? metadata : undefined;
+      const isOpen = metadata !== undefined && Object.keys(head as JsonObject).at(-1) === 'metadata';
+      if (!isOpen || metadata.managedFields !== undefined || metadata.name === undefined) return undefined;
+      return metadata.name === before.name ? metadata : undefined;
     },
   };
 }
 
-const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** Closes metadata, and the object. */
 const CLOSING = Buffer.from('}}');
 
-function withoutBlanks(payload: Uint8Array): Uint8Array {
-  let end = payload.length;
-  while (end > 0 && BLANKS.has(payload[end - 1]!)) end -= 1;
-  return payload.subarray(0, end);
-}
-
 /** What a body says before what it repeats of a stored object: it is what remains of the object if nothing follows metadata. */
-function headOf(body: Uint8Array, stored: StoredObject): JsonObject | undefined {
+function headOf(body: Uint8Array, stored: StoredObject): unknown {
   const length = stored.lengthBeforeRest(body);
-  const head = length < 0 ? undefined : decodeBeginning(body.subarray(0, length), CLOSING);
-  return isJsonObject(head) ? head : undefined;
+  return length < 0 ? undefined : decodeBeginning(body.subarray(0, length), CLOSING);
 }
 
 /** The metadata that a patch wants which says nothing else. */

@@ -38,7 +38,8 @@ export function otherVersions(
   };
 }
 
-function writerOf({ asked, type, nowIso }: Attributes): Writer {
+/** Who the user of a write is to the fields that it changes. */
+export function writerOf({ asked, type, nowIso }: Pick<Attributes, 'asked' | 'type' | 'nowIso'>): Writer {
   return { manager: managerName(asked.parameters.fieldManager, asked.userAgent), apiVersion: type.apiVersion, nowIso };
 }
 

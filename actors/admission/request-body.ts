@@ -148,6 +148,14 @@ function decodeValue(schema: Schema, { payload, contentType }: WriteRequest): un
   }).object;
 }
 
+/** The metadata of an object that has nothing else, and is of the kind where it says one; undefined of any other value. */
+export function metadataAlone(value: unknown, expected: ExpectedKind): JsonObject | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { kind = expected.kind, apiVersion = expected.apiVersion, metadata, ...more } = value;
+  if (kind !== expected.kind || apiVersion !== expected.apiVersion || Object.keys(more).length > 0) return undefined;
+  return isJsonObject(metadata) ? metadata : undefined;
+}
+
 /** Throws 400 when an object names another kind or version than the path, DecodeError where it names something else. */
 export function requireKind(object: JsonObject, expected: ExpectedKind): void {
   const apiVersion = textOf(object, 'apiVersion');

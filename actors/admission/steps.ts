@@ -54,17 +54,13 @@ export const UPDATE_STEPS: readonly Step[] = [
   validatingPlugins,
 ];
 
-/** What is wanted is the stored object itself, which has been through all the steps: those of an update for what plugins change. */
+/**
+ * What is wanted is the stored object itself, which has been through all the steps, or one of which metadata alone is another and has been
+ * looked at: those of an update for what plugins change.
+ */
 export const UNCHANGED_STEPS: readonly Step[] = [
   mutatingPlugins,
   ...[requireHeld, completeAllocation, requireValidUpdate, allocate].map(ifChanged),
-  validatingPlugins,
-];
-
-/** An update that changes metadata alone, which has been looked at: those of an update for what plugins change. */
-export const METADATA_STEPS: readonly Step[] = [
-  mutatingPlugins,
-  ...[requireHeld, completeAllocation, requireValidUpdate, allocate].map(ifReplaced),
   validatingPlugins,
 ];
 
@@ -190,11 +186,8 @@ async function allocateFrom(attributes: Attributes, allocation: Allocation): Pro
 }
 
 function ifChanged(step: Step): Step {
-  return (attributes, write) => (attributes.object === attributes.old ? undefined : step(attributes, write));
-}
-
-function ifReplaced(step: Step): Step {
-  return (attributes, write) => (attributes.isApart ? undefined : step(attributes, write));
+  return (attributes, write) =>
+    attributes.isApart || attributes.object === attributes.old ? undefined : step(attributes, write);
 }
 
 /** The place of plugins that change objects. */

@@ -4,7 +4,7 @@
 import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { isUnchanged } from '../../api/metadata.ts';
+import { insistsOnVersion, isUnchanged } from '../../api/metadata.ts';
 import { metadataOf, timestampOf, withMetadata } from '../../api/object-meta.ts';
 import { ownCopy } from '../../api/own-copy.ts';
 import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
@@ -38,7 +38,6 @@ import {
   type DecodedObject,
   decodedObject,
   decodeObject,
-  type ExpectedKind,
   kindOf,
   patchOptions,
   requireKind,
@@ -55,60 +54,28 @@ import type { WriteContext } from './write-context.ts';
 export async function update(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
   const { subresource, name } = request.target;
-  const sent = new SentBody(write, request, type);
-  if (isLarge(request.payload.length)) await sent.inTurns();
+  const expected = viewOf(subresource, type) ?? kindOf(type);
+  let decoded: DecodedObject | undefined;
+  // When it is first asked for what it says: most of a body may be known from the stored object.
+  const sent = (): JsonObject => {
+    decoded ??= decodeObject(write.schema, request, expected);
+    requireNameOfPath(decoded.object, name);
+    return decoded.object;
+  };
+  if (isLarge(request.payload.length)) decoded = await decodedObject(write, request, expected);
   const createsMissing = subresource === '' && type.traits.putCreates;
   const reply = await modify(write, request, type, {
     dryRun,
     isTracked: true,
-    wanted: () => sent.object,
+    wanted: sent,
     wantedMetadata: metadataOfPut(request, write.kinds.of(type)),
     whenMissing: async () => {
-      const { object } = sent;
+      const object = sent();
       if (!createsMissing) throw new StatusError(notFound(type, name));
       return createObject(write, request, type, withoutVersion(object), { dryRun, isTracked: true });
     },
   });
-  return withWarnings(reply, sent.warnings);
-}
-
-/** The body of a PUT, decoded when it is first asked for what it says: most of one may be known from the stored object. */
-class SentBody {
-  readonly #write: WriteContext;
-  readonly #request: WriteRequest;
-  readonly #type: KnownType;
-  #decoded: DecodedObject | undefined;
-
-  constructor(write: WriteContext, request: WriteRequest, type: KnownType) {
-    this.#write = write;
-    this.#request = request;
-    this.#type = type;
-  }
-
-  /** Throws 400, 415. */
-  get object(): JsonObject {
-    this.#decoded ??= this.#checked(decodeObject(this.#write.schema, this.#request, this.#expected));
-    return this.#decoded.object;
-  }
-
-  get warnings(): readonly string[] {
-    return this.#decoded?.warnings ?? [];
-  }
-
-  /** The same of a large one, with turns for others. */
-  async inTurns(): Promise<void> {
-    this.#decoded = this.#checked(await decodedObject(this.#write, this.#request, this.#expected));
-  }
-
-  get #expected(): ExpectedKind {
-    return viewOf(this.#request.target.subresource, this.#type) ?? kindOf(this.#type);
-  }
-
-  /** A body meant for another object says nothing about this one. Throws 400. */
-  #checked(decoded: DecodedObject): DecodedObject {
-    requireNameOfPath(decoded.object, this.#request.target.name);
-    return decoded;
-  }
+  return decoded === undefined ? reply : withWarnings(reply, decoded.warnings);
 }
 
 /** PATCH but for apply. Throws 400, 404, 409, 415, 422. */
@@ -148,7 +115,7 @@ export function canBeApplied({ serverSideApply }: WriteContext, view: Subresourc
   return serverSideApply && (view === undefined || view.configurationOf !== undefined);
 }
 
-/** Throws 400. */
+/** A body meant for another object says nothing about this one. Throws 400. */
 function requireNameOfPath(object: JsonObject, name: string): void {
   const { name: given = '' } = metadataOf(object);
   if (given === '' || given === name) return;
@@ -230,7 +197,7 @@ async function changeWhole(
   // Not all that completes an object is asked about a part of it.
   const isCompleted = !isSettled && attributes.subresource === '';
   const completedBy = isCompleted ? write.completion.generation : stored.schemaGeneration;
-  return decide(write, attributes, stored, { isPut, hasVersion: hasVersion(sent), completedBy });
+  return decide(write, attributes, stored, { isPut, hasVersion: insistsOnVersion(metadataOf(sent)), completedBy });
 }
 
 /** What a change of metadata alone comes to, once it is let pass. */
@@ -316,9 +283,4 @@ function answerWith({ asked: { view }, type, warnings }: Attributes, object: Jso
 function withoutVersion(object: JsonObject): JsonObject {
   const { resourceVersion: _resourceVersion, ...metadata } = metadataOf(object);
   return { ...object, metadata };
-}
-
-/** True when a client insists on the version it names. */
-function hasVersion(object: JsonObject): boolean {
-  return !['', '0'].includes(metadataOf(object).resourceVersion ?? '');
 }

@@ -1,7 +1,7 @@
 // The field sets of managedFields that this thread has read last, with their JSON: objects that were made alike have the same, which
 // is a third of each. So it is neither parsed nor written again with each update. Who is given a field set shares it: it is frozen.
-import { freezeJson } from '../freeze-json.ts';
 import type { JsonObject } from '../json-value.ts';
+import { keepText } from './known-text.ts';
 
 /** At most so many of so many bytes. */
 const KEPT_MAX = 512;
@@ -15,7 +15,6 @@ interface Known {
 }
 
 const kept: (Known | undefined)[] = new Array<Known | undefined>(KEPT_MAX).fill(undefined);
-const texts = new WeakMap<object, string>();
 
 /** The field set that the bytes from `start` to `end` are the JSON of. Throws SyntaxError, or TypeError for JSON of another kind. */
 export function knownFields(bytes: Buffer, start: number, end: number): JsonObject {
@@ -26,15 +25,9 @@ export function knownFields(bytes: Buffer, start: number, end: number): JsonObje
   const fields: unknown = JSON.parse(text);
   if (typeof fields !== 'object' || fields === null) throw new TypeError('a field set is an object');
   if (end - start > BYTES_MAX) return fields as JsonObject;
-  freezeJson(fields);
-  texts.set(fields, text);
+  keepText(fields, text);
   kept[place] = { bytes: Buffer.from(bytes.subarray(start, end)), fields: fields as JsonObject };
   return fields as JsonObject;
-}
-
-/** The JSON of a field set that was read here; undefined of any other. */
-export function textOfFields(fields: object): string | undefined {
-  return texts.get(fields);
 }
 
 function placeOf(bytes: Buffer, start: number, end: number): number {

@@ -4,8 +4,7 @@
 
 import { keep } from '../../values/kept.ts';
 import type { EncodedTexts } from './encoded-texts.ts';
-import { textOfFields } from './known-fields.ts';
-import { textOf } from './known-text.ts';
+import { keptTextOf } from './known-text.ts';
 
 /** Width of the resourceVersion slot: the 16 digits of 2^53 in quotes. */
 export const REVISION_SLOT_BYTES = 18;
@@ -152,7 +151,7 @@ function entriesText(entries: unknown): string {
 
 function entryText(entry: unknown): string {
   const { fieldsV1, ...head } = (entry ?? {}) as { readonly fieldsV1?: unknown };
-  const known = typeof fieldsV1 === 'object' && fieldsV1 !== null ? textOfFields(fieldsV1) : undefined;
+  const known = keptTextOf(fieldsV1);
   if (known === undefined) return JSON.stringify(entry);
   const text = JSON.stringify(head);
   return `${text.slice(0, -1)}${text === '{}' ? '' : ','}"fieldsV1":${known}}`;
@@ -200,7 +199,7 @@ function typeMetaText(apiVersion: string, kind: string): TypeMetaText {
 
 function encodeMember(member: string, value: unknown, texts: EncodedTexts | undefined): string {
   if (value === undefined) return '';
-  return `,${JSON.stringify(member)}:${texts === undefined ? textOf(value) : texts.of(value)}`;
+  return `,${JSON.stringify(member)}:${texts === undefined ? (keptTextOf(value) ?? JSON.stringify(value)) : texts.of(value)}`;
 }
 
 /** UTF-8 length of a well-formed string; short and almost always ASCII here. */

@@ -1,8 +1,11 @@
 // Pods of one template: what is remembered of their spec must not show but in what they cost.
 import test from 'ava';
+import { KnownSpecs } from '../../../actors/admission/known-specs.ts';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
+import { ownedType } from '../../../api/apply/owned-type.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { casesOf } from '../../server/effort.ts';
+import { SCHEMA } from '../api/conversion/kinds.ts';
 import { AdmissionWorld, type Answer, type Answered } from './admission-world.ts';
 
 const STEPS = casesOf(150);
@@ -152,6 +155,19 @@ test('what a plugin adds to a known spec is made complete', async (t) => {
   t.is(added!.terminationMessagePath, '/dev/termination-log');
   t.deepEqual(added!.resources, { limits: { cpu: '1' }, requests: { cpu: '1' } });
   await world.stop();
+});
+
+test('a spec that cannot be known is tried once', (t) => {
+  const specs = new KnownSpecs();
+  const owned = ownedType(SCHEMA.kind('', 'v1', 'Pod'));
+  let tries = 0;
+  const refused = () => {
+    tries++;
+    throw new Error('no such object');
+  };
+  const body = Buffer.from('{"kind":"Pod","spec":{"containers":7}}\n');
+  for (let times = 0; times < 6; times++) t.is(specs.find(body, owned, refused), undefined);
+  t.is(tries, 1);
 });
 
 test('a pod without containers is refused, whatever its annotations say of their profiles', async (t) => {
