@@ -1,6 +1,6 @@
 // CPU time and memory of a process, all its threads together, and CPU time of the whole machine, from /proc. Elsewhere
 // than on Linux there are no figures.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessUsage {
   /** User and system time since the process began. */
@@ -10,14 +10,44 @@ export interface ProcessUsage {
 
 /** The unit of the times in /proc: 100 on every Linux, whatever the kernel's own tick. */
 const TICKS_PER_SECOND = 100;
+/** More than this less than the ticks say, and a thread has ended, of which only they tell. */
+const ENDED_THREADS_SECONDS = 0.05;
 
 /** Undefined when there is no /proc or no such process. */
 export function processUsage(pid: number): ProcessUsage | undefined {
   try {
-    return parseUsage(readFileSync(`/proc/${pid}/stat`, 'latin1'), readFileSync(`/proc/${pid}/status`, 'latin1'));
+    const usage = parseUsage(
+      readFileSync(`/proc/${pid}/stat`, 'latin1'),
+      readFileSync(`/proc/${pid}/status`, 'latin1'),
+    );
+    return { ...usage, cpuSeconds: finerSeconds(usage.cpuSeconds, threadsSeconds(pid)) };
   } catch {
     return undefined;
   }
+}
+
+/** That of the threads there are, to the nanosecond; undefined where the kernel does not count it. */
+function threadsSeconds(pid: number): number | undefined {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const nanoseconds = threads.map((thread) =>
+      parseSchedstat(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1')),
+    );
+    return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What was counted in ticks, as fine as the threads tell, unless there have been more threads than there are. */
+export function finerSeconds(ticksSeconds: number, threadsSeconds: number | undefined): number {
+  const isAll = threadsSeconds !== undefined && ticksSeconds - threadsSeconds < ENDED_THREADS_SECONDS;
+  return isAll ? threadsSeconds : ticksSeconds;
+}
+
+/** Reads the contents of /proc/PID/task/TID/schedstat: nanoseconds on a core, those waited for one, turns. */
+export function parseSchedstat(schedstat: string): number {
+  return Number(schedstat.slice(0, schedstat.indexOf(' ')));
 }
 
 /** CPU time that the machine's cores have not been idle, or were given to another machine; undefined without /proc. */

@@ -24,7 +24,7 @@ import { prepare } from './server-settings.ts';
 import { unsharedKeys } from './service-accounts.ts';
 import { missingSuites } from './serving-tls.ts';
 import { type Systemd, systemd } from './systemd.ts';
-import { optimizeAsUsual, optimizeLate } from './v8-flags.ts';
+import { optimizeAsUsualOnceWarm, optimizeLate } from './v8-flags.ts';
 import { versionText } from './version.ts';
 
 const READY_CHECK_MS = 10;
@@ -114,7 +114,7 @@ function warn(text: string): void {
 /** Until then all that runs is what a start does. */
 async function untilReady(supervisor: Supervisor, plan: Plan): Promise<void> {
   await startHooksDone(supervisor, plan);
-  optimizeAsUsual();
+  optimizeAsUsualOnceWarm();
   process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
 }
 

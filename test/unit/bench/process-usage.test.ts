@@ -1,7 +1,14 @@
 // Goal: CPU time and memory are read from the right fields, whatever a process is called. Method: /proc texts, and this
 // very process.
 import test from 'ava';
-import { machineBusySeconds, parseMachineBusy, parseUsage, processUsage } from '../../../bench/process-usage.ts';
+import {
+  finerSeconds,
+  machineBusySeconds,
+  parseMachineBusy,
+  parseSchedstat,
+  parseUsage,
+  processUsage,
+} from '../../../bench/process-usage.ts';
 
 const names = ['node', 'a b', 'odd) S 9 (name', '()'];
 
@@ -15,6 +22,16 @@ for (const name of names) {
 
 test('a process that is not there has no usage', (t) => {
   t.is(processUsage(2 ** 30), undefined);
+});
+
+test('what the threads say is finer than ticks', (t) => {
+  t.is(parseSchedstat('768229 244943 2\n'), 768_229);
+  t.is(finerSeconds(1.23, 1.234567), 1.234567);
+});
+
+test('ticks count where the threads do not tell, and where one of them has ended', (t) => {
+  t.is(finerSeconds(1.23, undefined), 1.23);
+  t.is(finerSeconds(1.23, 0.9), 1.23);
 });
 
 test('the machine is busy with all but idling and waiting for disks', (t) => {
