@@ -16,38 +16,22 @@ const ENDED_THREADS_SECONDS = 0.05;
 /** Undefined when there is no /proc or no such process. */
 export function processUsage(pid: number): ProcessUsage | undefined {
   try {
-    const usage = parseUsage(
-      readFileSync(`/proc/${pid}/stat`, 'latin1'),
-      readFileSync(`/proc/${pid}/status`, 'latin1'),
-    );
-    return { ...usage, cpuSeconds: finerSeconds(usage.cpuSeconds, threadsSeconds(pid)) };
+    const [stat, status] = [readFileSync(`/proc/${pid}/stat`, 'latin1'), readFileSync(`/proc/${pid}/status`, 'latin1')];
+    return parseUsage(stat, status, schedstats(pid));
   } catch {
     return undefined;
   }
 }
 
-/** That of the threads there are, to the nanosecond; undefined where the kernel does not count it. */
-function threadsSeconds(pid: number): number | undefined {
+/** What the kernel counts of each thread there is; none where it does not. */
+function schedstats(pid: number): readonly string[] {
   try {
-    const threads = readdirSync(`/proc/${pid}/task`);
-    const nanoseconds = threads.map((thread) =>
-      parseSchedstat(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1')),
+    return readdirSync(`/proc/${pid}/task`).map((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1'),
     );
-    return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9;
   } catch {
-    return undefined;
+    return [];
   }
-}
-
-/** What was counted in ticks, as fine as the threads tell, unless there have been more threads than there are. */
-export function finerSeconds(ticksSeconds: number, threadsSeconds: number | undefined): number {
-  const isAll = threadsSeconds !== undefined && ticksSeconds - threadsSeconds < ENDED_THREADS_SECONDS;
-  return isAll ? threadsSeconds : ticksSeconds;
-}
-
-/** Reads the contents of /proc/PID/task/TID/schedstat: nanoseconds on a core, those waited for one, turns. */
-export function parseSchedstat(schedstat: string): number {
-  return Number(schedstat.slice(0, schedstat.indexOf(' ')));
 }
 
 /** CPU time that the machine's cores have not been idle, or were given to another machine; undefined without /proc. */
@@ -67,11 +51,15 @@ export function parseMachineBusy(stat: string): number {
   return ticks / TICKS_PER_SECOND;
 }
 
-/** Reads the contents of /proc/PID/stat and /proc/PID/status (proc(5)). */
-export function parseUsage(stat: string, status: string): ProcessUsage {
+/**
+ * Reads the contents of /proc/PID/stat, /proc/PID/status and /proc/PID/task/TID/schedstat (proc(5)). The threads' nanoseconds are
+ * finer than ticks, and count unless a thread has ended, of which only the ticks tell.
+ */
+export function parseUsage(stat: string, status: string, schedstats: readonly string[] = []): ProcessUsage {
   // The command's name stands in parentheses and may hold blanks and parentheses itself.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const ticks = Number(fields[11]) + Number(fields[12]);
+  const inTicks = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  const ofThreads = schedstats.reduce((sum, text) => sum + Number(text.slice(0, text.indexOf(' '))), 0) / 1e9;
   const rssKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
-  return { cpuSeconds: ticks / TICKS_PER_SECOND, rssBytes: rssKib * 1024 };
+  return { cpuSeconds: inTicks - ofThreads < ENDED_THREADS_SECONDS ? ofThreads : inTicks, rssBytes: rssKib * 1024 };
 }

@@ -1,14 +1,7 @@
 // Goal: CPU time and memory are read from the right fields, whatever a process is called. Method: /proc texts, and this
 // very process.
 import test from 'ava';
-import {
-  finerSeconds,
-  machineBusySeconds,
-  parseMachineBusy,
-  parseSchedstat,
-  parseUsage,
-  processUsage,
-} from '../../../bench/process-usage.ts';
+import { machineBusySeconds, parseMachineBusy, parseUsage, processUsage } from '../../../bench/process-usage.ts';
 
 const names = ['node', 'a b', 'odd) S 9 (name', '()'];
 
@@ -24,14 +17,16 @@ test('a process that is not there has no usage', (t) => {
   t.is(processUsage(2 ** 30), undefined);
 });
 
+const STAT = '42 (node) S 1 2 3 4 5 6 7 8 9 10 100 23 99 98 20 0 2 0 12345 1000000 5000 1 2 3\n';
+const ofThreads = (...schedstats: string[]) => parseUsage(STAT, '', schedstats).cpuSeconds;
+
 test('what the threads say is finer than ticks', (t) => {
-  t.is(parseSchedstat('768229 244943 2\n'), 768_229);
-  t.is(finerSeconds(1.23, 1.234567), 1.234567);
+  t.is(ofThreads('1000000000 244943 2\n', '234567000 1 1\n'), 1.234567);
 });
 
 test('ticks count where the threads do not tell, and where one of them has ended', (t) => {
-  t.is(finerSeconds(1.23, undefined), 1.23);
-  t.is(finerSeconds(1.23, 0.9), 1.23);
+  t.is(ofThreads(), 1.23);
+  t.is(ofThreads('1000000000 244943 2\n'), 1.23);
 });
 
 test('the machine is busy with all but idling and waiting for disks', (t) => {
