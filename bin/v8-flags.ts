@@ -47,7 +47,8 @@ function setBudget(bytes: number): void {
   if (process.versions.v8.startsWith(KNOWN_V8)) setFlagsFromString(`--interrupt-budget=${bytes}`);
 }
 
-/** Sets them. Once, at the start of the process. */
+/** Sets them, at the start of the process. What V8 compiles is of use to a process that has the same. */
 export function setV8Flags(): void {
   for (const flag of FLAGS) setFlagsFromString(flag);
+  setBudget(USUAL_BUDGET);
 }

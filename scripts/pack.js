@@ -122,7 +122,7 @@ async function packPrograms() {
 
 /** V8's flags, which are to be the same wherever the program is loaded: what V8 compiled under others is refused. */
 async function packFlags() {
-  const contents = "import { setV8Flags } from './bin/v8-flags.ts';\nsetV8Flags();\n";
+  const contents = "import { setV8Flags } from './bin/v8-flags.ts';\nsetV8Flags();\nexport { setV8Flags };\n";
   const stdin = { contents, resolveDir: root, sourcefile: 'flags.ts', loader: 'ts' };
   await build({ ...shared, stdin, outfile: join(packed, 'flags.js'), format: 'cjs' });
 }

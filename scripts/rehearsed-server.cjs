@@ -8,13 +8,14 @@ const { setFlagsFromString } = require('node:v8');
 const { isMainThread, Worker, workerData } = require('node:worker_threads');
 
 const packed = join(__dirname, '..', 'dist', 'packed');
-if (isMainThread) require(join(packed, 'flags.js'));
+const { setV8Flags } = require(join(packed, 'flags.js'));
 const { program, script, compiled } = require(join(packed, 'program.js'));
 
 process.on('exit', (code) => {
   if (code !== 0) return;
   // V8 refuses what was compiled under other flags than it is loaded under.
   setFlagsFromString('--flush-bytecode');
+  setV8Flags();
   writeFileSync(compiled, script.createCachedData());
 });
 
