@@ -60,14 +60,18 @@ export class FeedFollower {
       storageKeys,
       (event) => listener.onEvent(event),
       listener.onMoved?.bind(listener),
-      first,
     );
     this.#feed = feed;
     const store = context.ref('store');
     this.#barriers = new MergedAsks(() => store.ask({ type: 'barrier' }, { deadlineMs: BARRIER_MS_MAX }));
     this.#subscription = new StoreSubscription({
       store,
-      subscription: { subscriber: context.name, ...(storageKeys && { types: storageKeys }), history: false },
+      subscription: {
+        subscriber: context.name,
+        ...(storageKeys && { types: storageKeys }),
+        ...(first === undefined ? undefined : { first }),
+        history: false,
+      },
       timers: context.timers,
       onPresent: (present, isCurrent) => this.#tell(present, isCurrent),
       onBatch: (batch) => {

@@ -10,16 +10,14 @@ export type FeedFactory = (
   storageKeys: readonly string[] | undefined,
   onEvent: (event: FeedEvent) => void,
   onMoved?: (event: FeedEvent) => void,
-  first?: string,
 ) => StoreFeed;
 
 /** The feed that reads the thread's slabs. */
-export const feedOfThread: FeedFactory = (context, storageKeys, onEvent, onMoved, first) =>
+export const feedOfThread: FeedFactory = (context, storageKeys, onEvent, onMoved) =>
   createStoreFeed({
     slabs: ThreadSlabs.of(context).viewOf(context.name),
     parsed: context.threadLocal('parsed records', () => new ParsedRecords()),
     ...(storageKeys === undefined ? undefined : { storageKeys }),
-    ...(first === undefined ? undefined : { first }),
     onEvent,
     ...(onMoved && { onMoved }),
   });

@@ -13,16 +13,15 @@ const BACKSLASH = 0x5c;
 const CASE_BIT = 0x20;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
+const UUID_LENGTH = 36;
 const UID_OPENING = Buffer.from('"uid":"');
 const AFTER_UID = '","resourceVersion":';
-const DELETION_MARK = Buffer.from('"deletionTimestamp"');
+const DELETION_MARK = Buffer.from('"deletionTimestamp":');
 /**
  * Within these bytes the end of a text is looked for byte by byte, then by a call into native code, which is quick over a long one
  * and slow where each next quote is one of the text's own.
  */
 const NEAR_BYTES = 64;
-/** Bytes after the slot within which deletionTimestamp begins: only generation and creationTimestamp come before it. */
-const DELETION_MARK_WINDOW_BYTES = 128;
 
 /** Where the bytes of metadata.uid end, which stands right before the slot, if there is one. */
 export function uidEnd(slab: Slab, offset: number): number {
@@ -35,6 +34,8 @@ export function uidStart(slab: Slab, offset: number): number {
   const start = valueStart(slab, offset);
   const end = uidEnd(slab, offset);
   if (end > bytes.length) return end;
+  const usual = end - UUID_LENGTH;
+  if (usual - UID_OPENING.length >= start && holdsAt(bytes, usual - UID_OPENING.length, UID_OPENING)) return usual;
   let at = end;
   // Uids are made by the server: no quote is among their characters.
   while (at > start && bytes[at - 1] !== QUOTE) at--;
@@ -47,45 +48,29 @@ export function recordUid(slab: Slab, offset: number): string {
   return slab.bytes.toString('latin1', uidStart(slab, offset), uidEnd(slab, offset));
 }
 
-/** False: the object's deletion was certainly not asked for. True: it was, unless a label looks like it. */
-export function mayBeTerminating(slab: Slab, offset: number): boolean {
-  const { bytes } = slab;
-  const start = valueStart(slab, offset);
-  const from = start + revisionOffset(slab, offset) + REVISION_SLOT_BYTES;
-  const to = Math.min(from + DELETION_MARK_WINDOW_BYTES, start + valueLength(slab, offset)) - DELETION_MARK.length;
-  for (let at = from; at <= to; at++) if (bytes[at] === QUOTE && holdsAt(bytes, at, DELETION_MARK)) return true;
-  return false;
-}
-
 const OWNER_REFERENCES = Buffer.from('"ownerReferences":');
 const FINALIZERS = Buffer.from('"finalizers":');
 /** The last member of metadata. */
 const MANAGED_FIELDS = Buffer.from('"managedFields":');
 
-/** False: the object has no owners. */
-export function mayBeOwned(slab: Slab, offset: number): boolean {
-  return mayHaveInMetadata(slab, offset, OWNER_REFERENCES);
-}
-
-/** False: the object has no finalizers. */
-export function mayHaveFinalizers(slab: Slab, offset: number): boolean {
-  return mayHaveInMetadata(slab, offset, FINALIZERS);
-}
-
 /**
- * Walks over the members of metadata behind the slot, of which most objects have few before managedFields; true as well where
- * anything looks otherwise than the encoder writes it.
+ * False: nobody owns the object, and its deletion waits for no finalizer. Walks over the members of metadata behind the slot, of which
+ * most objects have few before managedFields; true as well where anything looks otherwise than the encoder writes it.
  */
-function mayHaveInMetadata(slab: Slab, offset: number, opening: Buffer): boolean {
+export function mayBeTied(slab: Slab, offset: number): boolean {
   const { bytes } = slab;
   const start = valueStart(slab, offset);
   const end = Math.min(start + valueLength(slab, offset), bytes.length);
   let at = start + revisionOffset(slab, offset) + REVISION_SLOT_BYTES;
+  let isTerminating = false;
   while (bytes[at] === BLANK) at++;
   while (at < end && bytes[at] === COMMA) {
     const name = at + 1;
-    if (holdsAt(bytes, name, opening)) return true;
+    if (holdsAt(bytes, name, OWNER_REFERENCES)) return true;
     if (holdsAt(bytes, name, MANAGED_FIELDS)) return false;
+    if (isTerminating && holdsAt(bytes, name, FINALIZERS)) return true;
+    // It stands before the finalizers.
+    isTerminating ||= holdsAt(bytes, name, DELETION_MARK);
     const value = endOfValue(bytes, name, end);
     if (bytes[value] !== COLON) return true;
     at = endOfValue(bytes, value + 1, end);

@@ -129,17 +129,24 @@ export class RecordIndex<Name = string> {
     return true;
   }
 
-  /** Slab and offset of all whose tag is wanted, two numbers each. `isWanted`: 1 by tag; absent: all are. */
-  places(isWanted?: Uint8Array): Uint32Array {
+  /**
+   * Slab and offset of all whose tag is wanted, two numbers each. `isWanted`: 1 by tag; absent: all are. `first`: the tag of those
+   * that come before all others.
+   */
+  places(isWanted?: Uint8Array, first?: number): Uint32Array {
     const entries = this.#entries;
     const end = this.#end * WORDS;
     const places = new Uint32Array(this.#size * 2);
     let at = 0;
-    for (let entry = 0; entry < end; entry += WORDS) {
-      const slab = entries[entry + 1]!;
-      if (slab === NO_SLAB || (isWanted !== undefined && isWanted[entries[entry + 3]!] !== 1)) continue;
-      places[at++] = slab;
-      places[at++] = entries[entry + 2]!;
+    for (const isTurnOfFirst of first === undefined ? [false] : [true, false]) {
+      for (let entry = 0; entry < end; entry += WORDS) {
+        const slab = entries[entry + 1]!;
+        const tag = entries[entry + 3]!;
+        if (slab === NO_SLAB || (isWanted !== undefined && isWanted[tag] !== 1)) continue;
+        if ((tag === first) !== isTurnOfFirst) continue;
+        places[at++] = slab;
+        places[at++] = entries[entry + 2]!;
+      }
     }
     return isWanted === undefined ? places : places.slice(0, at);
   }

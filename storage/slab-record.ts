@@ -168,22 +168,21 @@ export function keyBeginsWith(slab: Slab, offset: number, prefix: Uint8Array): b
 
 /** True when this is the record's key. */
 export function hasKey(slab: Slab, offset: number, key: string): boolean {
+  return keyEndsWith(slab, offset, 0, key);
+}
+
+/** True when this is the record's key without its first `skipped` bytes. */
+export function keyEndsWith(slab: Slab, offset: number, skipped: number, end: string): boolean {
   const { bytes } = slab;
-  // The UTF-8 of a key that is not ASCII is longer than it.
-  if (slab.words[(offset >>> 2) + H_KEY_LENGTH] !== key.length) return !isAscii(key) && recordKey(slab, offset) === key;
-  const start = offset + RECORD_HEADER_BYTES;
-  for (let i = key.length - 1; i >= 0; i--) {
-    const code = key.charCodeAt(i);
+  // The UTF-8 of a text that is not ASCII is longer than it.
+  if (slab.words[(offset >>> 2) + H_KEY_LENGTH]! - skipped !== end.length)
+    return !isAscii(end) && recordKey(slab, offset, skipped) === end;
+  const start = offset + RECORD_HEADER_BYTES + skipped;
+  for (let i = end.length - 1; i >= 0; i--) {
+    const code = end.charCodeAt(i);
     if (code >= 0x80 || code !== bytes[start + i]) return false;
   }
   return true;
-}
-
-/** True when two records have the same key. */
-export function sameKey(left: Slab, leftOffset: number, right: Slab, rightOffset: number): boolean {
-  const length = left.words[(leftOffset >>> 2) + H_KEY_LENGTH]!;
-  if (length !== right.words[(rightOffset >>> 2) + H_KEY_LENGTH]) return false;
-  return sameBytes(left, leftOffset + RECORD_HEADER_BYTES, right, rightOffset + RECORD_HEADER_BYTES, length);
 }
 
 /** From the end, where keys differ first. What reaches beyond its slab is none: lengths that were overwritten are not gone by. */

@@ -8,18 +8,20 @@ import { parseKey } from './object-key.ts';
 import { ParsedRecords } from './parsed-records.ts';
 import { forEachRecord, type PresentState, type Publication } from './publication.ts';
 import { fieldIs } from './record-fields.ts';
-import {
-  mayBeOwned,
-  mayBeTerminating,
-  mayHaveFinalizers,
-  mayHaveMember,
-  recordUid,
-  uidEnd,
-  uidStart,
-} from './record-head.ts';
+import { mayBeTied, mayHaveMember, recordUid, uidEnd, uidStart } from './record-head.ts';
 import { parseFollowed } from './record-reading.ts';
 import { SharedState } from './shared-state.ts';
-import { DELETED, keyBeginsWith, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
+import {
+  CREATED,
+  DELETED,
+  keyBeginsWith,
+  keyEndsWith,
+  recordKey,
+  recordRevision,
+  recordType,
+  type Slab,
+  valueView,
+} from './slab-record.ts';
 import type { SlabView } from './thread-slabs.ts';
 
 /** An object where it lies: may be parsed until its next event, or until `onMoved` tells of it anew. */
@@ -47,18 +49,18 @@ export interface FeedEvent extends RecordPlace {
   /** metadata.uid, read from the record without parsing it; empty when there is none. */
   uid(): string;
   hasUid(): boolean;
-  /** True when the object is owned, or may be: answered without parsing it. */
-  mayBeOwned(): boolean;
-  /** False: the object has no finalizers; answered without parsing it. */
-  mayHaveFinalizers(): boolean;
+  /** False: nobody owns the object, and its deletion waits for no finalizer; answered without parsing it. */
+  mayBeTied(): boolean;
+  /** For `put`: there was no such object before. */
+  isCreation(): boolean;
+  /** Whether this is the object's name: cheaper than reading it. */
+  isNamed(name: string): boolean;
   /**
    * True when a field that its type lets clients select by has this text (`fieldText`). `index`: among KnownType.storedFields.
    */
   fieldIs(index: number, text: Buffer): boolean;
   /** False: no member of the object has this name, at any depth, behind the first of its metadata. `quotedName`: in quotes. */
   mayHave(quotedName: Buffer): boolean;
-  /** True when the object's deletion was asked for, or may have been: answered without parsing it. */
-  mayBeTerminating(): boolean;
   /** For who may want to parse the object later. */
   kept(): KeptRecord;
 }
@@ -84,8 +86,6 @@ export interface StoreFeedOptions {
   readonly parsed?: ParsedRecords;
   /** Only objects of these types (ResourceType.storageKey); undefined: all. */
   readonly storageKeys?: readonly string[];
-  /** The type whose objects come first in a present state. */
-  readonly first?: string;
   readonly onEvent: (event: FeedEvent) => void;
   /** For who keeps records: the object is as it was, and lies elsewhere. The event's type says nothing. */
   readonly onMoved?: (event: FeedEvent) => void;
@@ -135,14 +135,21 @@ class RecordEvent implements FeedEvent {
   readonly #records: ParsedRecords;
   #name: string | undefined;
 
-  constructor(type: FeedEvent['type'], room: Room, at: RecordPlace, parsed: ParsedRecords) {
+  constructor(
+    type: FeedEvent['type'],
+    room: Room,
+    slab: Slab,
+    slabNumber: number,
+    offset: number,
+    parsed: ParsedRecords,
+  ) {
     this.type = type;
     this.storageKey = room.storageKey;
     this.namespace = room.namespace;
-    this.revision = recordRevision(at.slab, at.offset);
-    this.slab = at.slab;
-    this.slabNumber = at.slabNumber;
-    this.offset = at.offset;
+    this.revision = recordRevision(slab, offset);
+    this.slab = slab;
+    this.slabNumber = slabNumber;
+    this.offset = offset;
     this.#room = room;
     this.#records = parsed;
   }
@@ -169,12 +176,16 @@ class RecordEvent implements FeedEvent {
     return uidStart(this.slab, this.offset) < uidEnd(this.slab, this.offset);
   }
 
-  mayBeOwned(): boolean {
-    return mayBeOwned(this.slab, this.offset);
+  mayBeTied(): boolean {
+    return mayBeTied(this.slab, this.offset);
   }
 
-  mayHaveFinalizers(): boolean {
-    return mayHaveFinalizers(this.slab, this.offset);
+  isCreation(): boolean {
+    return recordType(this.slab, this.offset) === CREATED;
+  }
+
+  isNamed(name: string): boolean {
+    return keyEndsWith(this.slab, this.offset, this.#room.prefix.length, name);
   }
 
   fieldIs(index: number, text: Buffer): boolean {
@@ -183,10 +194,6 @@ class RecordEvent implements FeedEvent {
 
   mayHave(quotedName: Buffer): boolean {
     return mayHaveMember(this.slab, this.offset, quotedName);
-  }
-
-  mayBeTerminating(): boolean {
-    return mayBeTerminating(this.slab, this.offset);
   }
 
   kept(): KeptRecord {
@@ -198,7 +205,6 @@ class RecordEvent implements FeedEvent {
 export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
   const { slabs, onEvent, onMoved, parsed = new ParsedRecords() } = options;
   const wanted = options.storageKeys?.map((storageKey) => Buffer.from(`${storageKey}/`));
-  const firstPrefix = options.first === undefined ? undefined : Buffer.from(`${options.first}/`);
   let shared: SharedState | undefined;
   let readerSlot = 0;
 
@@ -210,32 +216,27 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
   /** Of the last object that was wanted: most are of the same type and namespace. */
   let room: Room = { prefix: Buffer.from('//'), storageKey: '', namespace: '' };
 
-  const deliver = (slab: Slab, slabNumber: number, offset: number, isPresent: boolean, to = onEvent): void => {
+  const deliver = (slabNumber: number, offset: number, isPresent: boolean, to = onEvent): void => {
+    const slab = slabs.slab(slabNumber);
     if (!keyBeginsWith(slab, offset, room.prefix)) {
       if (!isWanted(slab, offset)) return;
       room = roomOf(slab, offset);
     }
     const type = isPresent ? 'present' : recordType(slab, offset) === DELETED ? 'delete' : 'put';
-    to(new RecordEvent(type, room, { slab, slabNumber, offset }, parsed));
+    to(new RecordEvent(type, room, slab, slabNumber, offset, parsed));
   };
-  const deliverPresent = (number: number, offset: number): void => deliver(slabs.slab(number), number, offset, true);
 
   function* begin(present: PresentState, partObjects = Number.POSITIVE_INFINITY): Generator<void, void> {
     slabs.learn(present.slabs, present.incarnation);
     const state = new SharedState(present.sharedState);
     const { live, readerSlot: slot } = present;
-    const isFirst = (i: number): boolean =>
-      firstPrefix !== undefined && keyBeginsWith(slabs.slab(live[i]!), live[i + 1]!, firstPrefix);
     let left = partObjects;
-    for (const isTurn of firstPrefix === undefined ? [false] : [true, false]) {
-      for (let i = 0; i < live.length; i += 2) {
-        if (isFirst(i) !== isTurn) continue;
-        if (left-- === 0) {
-          yield;
-          left = partObjects - 1;
-        }
-        deliverPresent(live[i]!, live[i + 1]!);
+    for (let i = 0; i < live.length; i += 2) {
+      if (left-- === 0) {
+        yield;
+        left = partObjects - 1;
       }
+      deliver(live[i]!, live[i + 1]!, true);
     }
     shared = state;
     readerSlot = slot;
@@ -246,9 +247,9 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
     begin,
     apply(batch) {
       slabs.learn(batch.newSlabs, batch.incarnation);
-      forEachRecord(batch.runs, slabs, (slab, number, offset) => deliver(slab, number, offset, false));
+      forEachRecord(batch.runs, slabs, (_slab, number, offset) => deliver(number, offset, false));
       if (onMoved !== undefined)
-        forEachRecord(batch.movedRuns, slabs, (slab, number, offset) => deliver(slab, number, offset, true, onMoved));
+        forEachRecord(batch.movedRuns, slabs, (_slab, number, offset) => deliver(number, offset, true, onMoved));
       // Everything was read within this turn: no record is held but those of live objects, which stay where they were told to be.
       shared?.setReaderEpoch(readerSlot, batch.sequence);
     },

@@ -36,6 +36,8 @@ export class Bootstrap implements Controller {
   readonly #due: Due;
   readonly #hooks: readonly string[];
   readonly #desired = new Map<string, Desired>();
+  /** The namespaces that desired objects are in, by storage key: most events are of others. */
+  readonly #rooms = new Map<string, Set<string>>();
   /** The desired objects that exist, as the feed last showed them. */
   readonly #stored = new Map<string, ApiObject>();
   /** Seen as they should be, or written so, at least once since the start. */
@@ -52,10 +54,13 @@ export class Bootstrap implements Controller {
     this.#due = due;
     for (const desired of desiredObjects(dialect, options)) {
       const { namespace, name } = desired.target;
+      const rooms = this.#rooms.get(desired.storageKey);
+      if (rooms === undefined) this.#rooms.set(desired.storageKey, new Set([namespace]));
+      else rooms.add(namespace);
       this.#desired.set(`${desired.storageKey}/${namespace}/${name}`, desired);
     }
     this.#hooks = hooksOf(this.#desired.values());
-    this.wants = [...new Set([...this.#desired.values()].map((desired) => desired.storageKey))];
+    this.wants = [...this.#rooms.keys()];
   }
 
   reset(): void {
@@ -63,6 +68,7 @@ export class Bootstrap implements Controller {
   }
 
   onEvent(event: FeedEvent): void {
+    if (this.#rooms.get(event.storageKey)?.has(event.namespace) !== true) return;
     const key = `${event.storageKey}/${event.namespace}/${event.name}`;
     const desired = this.#desired.get(key);
     if (desired === undefined) return;

@@ -72,10 +72,6 @@ export class CustomDefinitions implements Controller {
     else this.#onDefinition(event);
   }
 
-  onMoved(event: FeedEvent): void {
-    this.#contents.get(event.storageKey)?.onMoved(event);
-  }
-
   onSynced(): void {
     for (const name of this.#known.keys()) this.#due.add(name);
   }

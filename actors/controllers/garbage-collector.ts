@@ -6,6 +6,7 @@ import { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, type PropagationPolicy } from '../../api/deletion.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
+import type { FollowedRecords } from '../../storage/followed-records.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type Controller, type Due, NOTHING, type Plan, type Write, type WriteOutcome } from './controller.ts';
 import type { CustomTypes } from './custom-types.ts';
@@ -26,6 +27,8 @@ export interface CollectorParts {
   readonly types: readonly PersistedType[];
   readonly customTypes: Pick<CustomTypes, 'storageKey' | 'ofStorageKey' | 'ofKind'>;
   readonly lookUp: LookUpOwner;
+  /** Of all objects, by uid. */
+  readonly records: FollowedRecords;
 }
 
 /** The garbage collector. Keys are uids. */
@@ -40,13 +43,13 @@ export class GarbageCollector implements Controller {
   readonly #types: OwnerTypes;
   readonly #remotes: RemoteGroups;
   readonly #remoteOwners: RemoteOwners;
-  readonly #graph = new OwnershipGraph((storageKey) => this.#types.ofStorageKey(storageKey));
+  readonly #graph: OwnershipGraph;
   readonly #definitionsKey: string;
   /** Objects with an owner of a kind that is not served, by their uids: a definition may come that serves it. */
   readonly #puzzling = new Set<string>();
   #synced = false;
 
-  constructor(clock: Clock, due: Due, dialect: Dialect, { types, customTypes, lookUp }: CollectorParts) {
+  constructor(clock: Clock, due: Due, dialect: Dialect, { types, customTypes, lookUp, records }: CollectorParts) {
     this.identity = controllerManagerIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
@@ -54,6 +57,7 @@ export class GarbageCollector implements Controller {
     this.#remotes = new RemoteGroups(dialect);
     this.#remoteOwners = new RemoteOwners(clock, due, lookUp);
     this.#types = new OwnerTypes(types, customTypes, this.#remotes);
+    this.#graph = new OwnershipGraph(records, (storageKey) => this.#types.ofStorageKey(storageKey));
     const followed = [...this.#types.storageKeys(), this.#remotes.storageKey, this.#definitionsKey];
     this.wants = [...new Set(followed)];
   }
@@ -136,8 +140,8 @@ export class GarbageCollector implements Controller {
 
   #onPresent(type: PersistedType, event: FeedEvent): void {
     const wasPlain = this.#graph.put(event);
-    // Without finalizers it is on its way out by itself, and nothing of ours waits for it.
-    const isPlain = !event.mayBeOwned() && !(event.mayBeTerminating() && event.mayHaveFinalizers());
+    // What ends and has no finalizers is on its way out by itself, and nothing of ours waits for it.
+    const isPlain = !event.mayBeTied();
     if (isPlain && wasPlain) return;
     const uid = event.uid();
     const node = wasPlain ? this.#graph.add(uid, type, event.namespace, event.name) : this.#graph.get(uid)!;

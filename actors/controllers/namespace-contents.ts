@@ -1,26 +1,20 @@
-// Which objects each namespace holds, by type: how many, and where they lie. No object is parsed, and no name is kept. Several
-// controllers may share one: each tells it of the events that it is told of.
-import { BY_KEY, FollowedRecords } from '../../storage/followed-records.ts';
-import { objectKey, parseKey } from '../../storage/object-key.ts';
+// How many objects each namespace holds, by type. No object is parsed, and none is kept: what comes and what goes is counted.
+// Several controllers may share one: each tells it of the events that it is told of.
 import type { FeedEvent } from '../../storage/store-feed.ts';
 
 /** The objects of a type in a namespace. */
 interface Group {
-  readonly number: number;
   count: number;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
 
 export class NamespaceContents {
-  readonly #records = new FollowedRecords(BY_KEY);
   readonly #byNamespace = new Map<string, Map<string, Group>>();
-  #groups = 0;
   #last: FeedEvent | undefined;
   #lastCameOrWent = false;
 
   clear(): void {
-    this.#records.clear();
     this.#byNamespace.clear();
     this.#last = undefined;
   }
@@ -34,10 +28,6 @@ export class NamespaceContents {
     return this.#lastCameOrWent;
   }
 
-  onMoved(event: FeedEvent): void {
-    this.#records.moved(event);
-  }
-
   /** How many objects a namespace has, by storage key; types without objects are left out. */
   of(namespace: string): ReadonlyMap<string, number> {
     const types = this.#byNamespace.get(namespace);
@@ -46,16 +36,6 @@ export class NamespaceContents {
 
   count(namespace: string, storageKey: string): number {
     return this.#byNamespace.get(namespace)?.get(storageKey)?.count ?? 0;
-  }
-
-  has(namespace: string, storageKey: string, name: string): boolean {
-    return this.#records.has(objectKey(storageKey, namespace, name));
-  }
-
-  /** Looks at everything there is: for rare occasions. */
-  names(namespace: string, storageKey: string): readonly string[] {
-    const group = this.#byNamespace.get(namespace)?.get(storageKey);
-    return group === undefined ? [] : this.#records.keysTagged(group.number).map((key) => parseKey(key).name);
   }
 
   isEmpty(namespace: string): boolean {
@@ -73,28 +53,25 @@ export class NamespaceContents {
   }
 
   #add(event: FeedEvent): boolean {
+    if (event.type === 'put' && !event.isCreation()) return false;
     const { namespace, storageKey } = event;
     let types = this.#byNamespace.get(namespace);
     if (types === undefined) {
       types = new Map();
       this.#byNamespace.set(namespace, types);
     }
-    let group = types.get(storageKey);
-    if (group === undefined) {
-      group = { number: ++this.#groups, count: 0 };
-      types.set(storageKey, group);
-    }
-    const isNew = this.#records.put(event, group.number);
-    if (isNew) group.count++;
-    return isNew;
+    const group = types.get(storageKey);
+    if (group === undefined) types.set(storageKey, { count: 1 });
+    else group.count++;
+    return true;
   }
 
-  #remove(event: FeedEvent): boolean {
-    if (!this.#records.remove(event)) return false;
-    const types = this.#byNamespace.get(event.namespace)!;
-    const group = types.get(event.storageKey)!;
-    if (--group.count === 0) types.delete(event.storageKey);
-    if (types.size === 0) this.#byNamespace.delete(event.namespace);
+  #remove({ namespace, storageKey }: FeedEvent): boolean {
+    const types = this.#byNamespace.get(namespace);
+    const group = types?.get(storageKey);
+    if (types === undefined || group === undefined) return false;
+    if (--group.count === 0) types.delete(storageKey);
+    if (types.size === 0) this.#byNamespace.delete(namespace);
     return true;
   }
 }

@@ -57,11 +57,11 @@ export class NamespaceDefaults implements Controller {
       return;
     }
     if (event.storageKey === SERVICE_ACCOUNTS) {
-      if (event.name !== ACCOUNT) return;
+      if (!event.isNamed(ACCOUNT)) return;
       if (event.type === 'delete') this.#accounts.delete(event.namespace);
       else this.#accounts.add(event.namespace);
     } else {
-      if (event.name !== this.#configMapName) return;
+      if (!event.isNamed(this.#configMapName)) return;
       if (event.type === 'delete') this.#configMaps.delete(event.namespace);
       else this.#configMaps.set(event.namespace, this.#wrong(event.object()));
     }

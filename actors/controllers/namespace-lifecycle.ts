@@ -7,6 +7,8 @@ import { asList, asObject, asText, asTexts, partAt } from '../../api/object-fiel
 import { timestampOf } from '../../api/object-meta.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
+import type { FollowedRecords } from '../../storage/followed-records.ts';
+import { objectKey, parseKey } from '../../storage/object-key.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
 import {
@@ -66,6 +68,7 @@ export class NamespaceLifecycle implements Controller {
   readonly #types = new Map<string, NamespacedType>();
   readonly #typeByTarget = new Map<string, NamespacedType>();
   readonly #contents: NamespaceContents;
+  readonly #records: FollowedRecords;
   readonly #remote: RemoteContents;
   readonly #doomed = new Map<string, Doomed>();
   /** Types that answered deletecollection with 405, by storage key: their objects are deleted one by one. */
@@ -78,9 +81,10 @@ export class NamespaceLifecycle implements Controller {
     types: readonly NamespacedType[],
     customTypes: Pick<CustomTypes, 'ofStorageKey'>,
     sweepRemote: SweepNamespace,
-    contents: NamespaceContents,
+    { contents, records }: { readonly contents: NamespaceContents; readonly records: FollowedRecords },
   ) {
     this.#contents = contents;
+    this.#records = records;
     this.#remote = new RemoteContents(dialect, due, sweepRemote);
     this.#customTypes = customTypes;
     this.identity = controllerManagerIdentity(dialect);
@@ -97,6 +101,7 @@ export class NamespaceLifecycle implements Controller {
 
   reset(): void {
     this.#contents.clear();
+    this.#records.clear();
     this.#remote.clear();
     this.#doomed.clear();
   }
@@ -108,7 +113,7 @@ export class NamespaceLifecycle implements Controller {
   }
 
   onMoved(event: FeedEvent): void {
-    this.#contents.onMoved(event);
+    this.#records.moved(event);
   }
 
   onSynced(): void {
@@ -143,7 +148,9 @@ export class NamespaceLifecycle implements Controller {
     }
     for (const item of asList(outcome.body?.items)) {
       const metadata = partAt(asObject(item), 'metadata');
-      this.#noteFinalizers(key, doomed, type.storageKey, asText(metadata.name), metadata);
+      // An answer may come after the feed has shown that the object is gone: then there is nothing to note.
+      if (this.#records.has(asText(metadata.uid)))
+        noteFinalizers(doomed, `${type.storageKey}/${asText(metadata.name)}`, metadata);
     }
   }
 
@@ -180,6 +187,8 @@ export class NamespaceLifecycle implements Controller {
   #onContent(event: FeedEvent): void {
     if (event.namespace === '') return;
     const cameOrWent = this.#contents.onEvent(event);
+    if (event.type === 'delete') this.#records.remove(event);
+    else this.#records.put(event);
     const doomed = this.#doomed.get(event.namespace);
     if (doomed === undefined) return;
     if (event.type === 'delete') {
@@ -188,19 +197,15 @@ export class NamespaceLifecycle implements Controller {
       return;
     }
     const metadata = partAt(event.object(), 'metadata');
-    this.#noteFinalizers(event.namespace, doomed, event.storageKey, event.name, metadata);
+    noteFinalizers(doomed, `${event.storageKey}/${event.name}`, metadata);
     if (cameOrWent) {
       doomed.nextSweepAtMs = 0;
       this.#due.add(event.namespace);
     }
   }
 
-  // An answer may come after the feed has shown that the object is gone: then there is nothing to note.
-  #noteFinalizers(namespace: string, doomed: Doomed, storageKey: string, name: string, metadata: ApiObject): void {
-    const finalizers = asTexts(metadata.finalizers);
-    const key = `${storageKey}/${name}`;
-    if (finalizers.length === 0) doomed.held.delete(key);
-    else if (this.#contents.has(namespace, storageKey, name)) doomed.held.set(key, finalizers);
+  #namesOf(storageKey: string, namespace: string): readonly string[] {
+    return this.#records.keysBelow(Buffer.from(objectKey(storageKey, namespace, ''))).map((key) => parseKey(key).name);
   }
 
   // Pods are deleted with their own grace: the same delete that everything else gets, which is repeated without harm.
@@ -212,7 +217,7 @@ export class NamespaceLifecycle implements Controller {
       const type = this.#typeOf(storageKey);
       if (type === undefined) continue;
       if (this.#withoutCollection.has(storageKey)) {
-        for (const name of this.#contents.names(namespace, storageKey))
+        for (const name of this.#namesOf(storageKey, namespace))
           writes.push({ verb: 'delete', target: targetOf(type, namespace, name), parameters: IN_BACKGROUND });
       } else {
         writes.push({ verb: 'deletecollection', target: targetOf(type, namespace, ''), parameters: IN_BACKGROUND });
@@ -272,6 +277,13 @@ export class NamespaceLifecycle implements Controller {
     const body = { ...doomed.object, spec: { ...asObject(doomed.object.spec), finalizers: others } };
     return { writes: [{ verb: 'update', target: coreTarget('namespaces', '', namespace, 'finalize'), body }] };
   }
+}
+
+/** `key`: as in `Doomed.held`. */
+function noteFinalizers({ held }: Doomed, key: string, metadata: ApiObject): void {
+  const finalizers = asTexts(metadata.finalizers);
+  if (finalizers.length === 0) held.delete(key);
+  else held.set(key, finalizers);
 }
 
 function finalizersOf(namespace: ApiObject): readonly string[] {

@@ -1,6 +1,6 @@
-// Which objects there are, by uid, and which of them own which. What is not owned, and is not on its way out, is only known by
-// where its record lies; the others have a node. Knows nothing of what follows from ownership.
-import { BY_UID, FollowedRecords, type RecordPlace } from '../../storage/followed-records.ts';
+// Which objects own which. What is not owned, and is not on its way out, is only known by where its record lies; the others have
+// a node. Knows nothing of what follows from ownership.
+import type { FollowedRecords, RecordPlace } from '../../storage/followed-records.ts';
 import { parseKey } from '../../storage/object-key.ts';
 import type { PersistedType } from './options.ts';
 
@@ -51,17 +51,18 @@ interface Owner {
 const SHARED_MAX = 4;
 const NOBODY: ReadonlySet<GraphNode> = new Set();
 
-/** Tags of records: whether there is a node. */
-const PLAIN = 1;
-const NODE = 2;
+/** Tag of the records of which there is a node. */
+const NODE = 1;
 
 export class OwnershipGraph {
   readonly #typeOf: (storageKey: string) => PersistedType | undefined;
-  readonly #records = new FollowedRecords(BY_UID);
+  readonly #records: FollowedRecords;
   readonly #nodes = new Map<string, GraphNode>();
   readonly #owners = new Map<string, Owner>();
 
-  constructor(typeOf: (storageKey: string) => PersistedType | undefined) {
+  /** `records`: of all objects that have a uid; told here of the same events as others who share them. */
+  constructor(records: FollowedRecords, typeOf: (storageKey: string) => PersistedType | undefined) {
+    this.#records = records;
     this.#typeOf = typeOf;
   }
 
@@ -77,7 +78,7 @@ export class OwnershipGraph {
 
   /** Takes an object's record as it is now. True when there is no node of it. */
   put(at: RecordPlace): boolean {
-    return this.#records.put(at, PLAIN) || this.#records.tagOf(at) === PLAIN;
+    return this.#records.put(at) !== NODE;
   }
 
   moved(at: RecordPlace): void {

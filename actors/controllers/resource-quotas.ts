@@ -108,7 +108,6 @@ export class ResourceQuotas implements Controller {
 
   onMoved(event: FeedEvent): void {
     if (this.#measured.isAbout(event.storageKey)) this.#measured.onMoved(event);
-    else this.#contents.onMoved(event);
   }
 
   onSynced(): void {

@@ -2,6 +2,7 @@
 import type { ControllerName } from '../../config/controllers.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
+import { FollowedRecords } from '../../storage/followed-records.ts';
 import { BootstrapTokenCleanup } from './bootstrap-token-cleanup.ts';
 import { CertificateApproving } from './certificate-approving.ts';
 import { CertificateCleanup } from './certificate-cleanup.ts';
@@ -45,11 +46,12 @@ export function switchable(
   const gifts = { account: runs('serviceaccount'), caPem: runs('root-ca-cert-publisher') ? caPem : '' };
   const protects = { claims: runs('pvc-protection'), volumes: runs('pv-protection') };
   const contents = new NamespaceContents();
+  const records = new FollowedRecords();
   const rows: readonly (readonly [isRunning: boolean, make: MakeController])[] = [
     [gifts.account || gifts.caPem !== '', (due) => new NamespaceDefaults(due, dialect, gifts)],
     [
       runs('namespace'),
-      (due) => new NamespaceLifecycle(clock, due, dialect, namespacedTypes, customTypes, sweep, contents),
+      (due) => new NamespaceLifecycle(clock, due, dialect, namespacedTypes, customTypes, sweep, { contents, records }),
     ],
     [runs('clusterrole-aggregation'), (due) => new RoleAggregation(due, dialect)],
     [runs('podgc'), (due) => new PodGarbage(clock, due, dialect)],
@@ -67,7 +69,8 @@ export function switchable(
     ],
     [
       runs('garbagecollector') && options.collectsGarbage,
-      (due) => new GarbageCollector(clock, due, dialect, { types: options.persistedTypes, customTypes, lookUp }),
+      (due) =>
+        new GarbageCollector(clock, due, dialect, { types: options.persistedTypes, customTypes, lookUp, records }),
     ],
   ];
   const made = rows.filter(([isRunning]) => isRunning).map(([, make]) => make);

@@ -88,15 +88,16 @@ export class CurrentRecords {
       if (!this.#index.isHole(position)) yield this.#at(position);
   }
 
-  /** Slab and offset of the objects of some types, or of all, two numbers each. */
-  places(types?: readonly string[]): Uint32Array {
-    if (types === undefined) return this.#index.places();
+  /** Slab and offset of the objects of some types, or of all, two numbers each; those of the type `first` before all others. */
+  places(types?: readonly string[], first?: string): Uint32Array {
+    const firstType = first === undefined ? undefined : this.#types.get(first);
+    if (types === undefined) return this.#index.places(undefined, firstType);
     const isWanted = new Uint8Array(this.#types.size);
     for (const type of types) {
       const number = this.#types.get(type);
       if (number !== undefined) isWanted[number] = 1;
     }
-    return this.#index.places(isWanted);
+    return this.#index.places(isWanted, firstType);
   }
 
   #typeOf(key: string): number {

@@ -101,7 +101,7 @@ export class Projection {
   }
 
   subscribe(
-    { subscriber, types, history = true }: Subscription,
+    { subscriber, types, first, history = true }: Subscription,
     tokenKey: Uint8Array,
     isShared: boolean,
   ): PresentState {
@@ -114,7 +114,7 @@ export class Projection {
       compactedRevision: this.log.compactedRevision,
       sharedState: this.shared.memory,
       slabs: this.pool.memories(),
-      live: this.log.current.places(types),
+      live: this.log.current.places(types, first),
       history: history ? this.log.window.places() : new Uint32Array(),
       tokenKey,
       isShared,

@@ -99,6 +99,8 @@ export interface Subscription {
   readonly subscriber: string;
   /** Whose objects alone the present state names; absent: all. Batches are told whole. */
   readonly types?: readonly string[];
+  /** The type whose objects it names before all others. */
+  readonly first?: string;
   /** False: the present state names no history. */
   readonly history?: boolean;
 }

@@ -195,8 +195,8 @@ export class Cluster {
   }
 
   /** The thread's feed, which counts what is parsed. */
-  readonly feedFactory: FeedFactory = (context, storageKeys, onEvent, onMoved, first) =>
-    feedOfThread(context, storageKeys, (event) => onEvent(this.#counted(event)), onMoved, first);
+  readonly feedFactory: FeedFactory = (context, storageKeys, onEvent, onMoved) =>
+    feedOfThread(context, storageKeys, (event) => onEvent(this.#counted(event)), onMoved);
 
   /** A controller's write: recorded, and failed if the test wants it so. */
   async write(admission: Ref<AdmissionProtocol>, message: WriteRequest, deadlineMs: number): Promise<WriteReply> {
@@ -276,11 +276,11 @@ export class Cluster {
       parsed: (parse) => event.parsed(parse),
       uid: () => event.uid(),
       hasUid: () => event.hasUid(),
-      mayBeOwned: () => event.mayBeOwned(),
-      mayHaveFinalizers: () => event.mayHaveFinalizers(),
+      mayBeTied: () => event.mayBeTied(),
+      isCreation: () => event.isCreation(),
+      isNamed: (name) => event.isNamed(name),
       fieldIs: (index, text) => event.fieldIs(index, text),
       mayHave: (name) => event.mayHave(name),
-      mayBeTerminating: () => event.mayBeTerminating(),
     };
   }
 }

@@ -269,11 +269,11 @@ export function feedEvent(type: FeedEvent['type'], storageKey: string, object: R
     parsed: <T>(parse: (text: string) => T) => parse(JSON.stringify(object)),
     uid: () => '',
     hasUid: () => false,
-    mayBeOwned: () => false,
-    mayHaveFinalizers: () => false,
+    mayBeTied: () => false,
+    isCreation: () => type === 'put',
+    isNamed: (other: string) => other === name,
     fieldIs: fieldIsOf(object),
     mayHave: (name: Buffer) => JSON.stringify(object).includes(name.toString()),
-    mayBeTerminating: () => false,
   };
   const read = { revision: 1, object: () => object };
   const place = { slab: NOWHERE, slabNumber: 0, offset: 0 };

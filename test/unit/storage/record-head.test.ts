@@ -1,13 +1,7 @@
 // What is read off a record without parsing it must be what parsing would have said.
 import test from 'ava';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import {
-  mayBeOwned,
-  mayBeTerminating,
-  mayHaveFinalizers,
-  mayHaveMember,
-  recordUid,
-} from '../../../storage/record-head.ts';
+import { mayBeTied, mayHaveMember, recordUid } from '../../../storage/record-head.ts';
 import {
   CREATED,
   mapSlab,
@@ -61,33 +55,6 @@ for (const [title, metadata, uid] of UIDS)
     t.is(recordUid(recordOf(metadata), OFFSET), uid);
   });
 
-const MARKS: readonly (readonly [title: string, metadata: Metadata, marked: boolean])[] = [
-  ['a live object', { name: 'a', uid: UID, creationTimestamp: '2026-11-20T12:00:00Z' }, false],
-  ['an object without members after the version', { name: 'a' }, false],
-  ['a terminating object', { name: 'a', deletionTimestamp: '2026-11-20T12:00:00Z' }, true],
-  [
-    'a terminating object with all that comes before the mark, as long as it can be',
-    {
-      name: 'a',
-      generation: Number.MAX_SAFE_INTEGER,
-      creationTimestamp: '2026-11-20T12:00:00Z',
-      deletionTimestamp: '2026-11-20T12:00:00Z',
-      labels: { a: 'b'.repeat(60) },
-    },
-    true,
-  ],
-  [
-    'a live object that speaks of deletion far below',
-    { labels: { long: 'x'.repeat(200) }, annotations: { a: '"deletionTimestamp"' } },
-    false,
-  ],
-];
-
-for (const [title, metadata, marked] of MARKS)
-  test(`whether deletion was asked for is read: ${title}`, (t) => {
-    t.is(mayBeTerminating(recordOf(metadata), OFFSET), marked);
-  });
-
 test('a member is found wherever it is, and texts that quote it are not it', (t) => {
   const has = (metadata: Metadata, rest = {}) => mayHaveMember(recordOf(metadata, rest), OFFSET, OWNERS);
   t.true(has({ name: 'a', uid: UID, ownerReferences: [{ uid: 'o' }] }));
@@ -97,14 +64,31 @@ test('a member is found wherever it is, and texts that quote it are not it', (t)
   t.false(has({ name: 'a', managedFields: [{ fieldsV1: { 'f:ownerReferences': {} } }] }));
 });
 
-const OWNED: readonly (readonly [title: string, metadata: Metadata, owned: boolean])[] = [
+const ENDING = '2026-11-20T12:00:00Z';
+const TIES: readonly (readonly [title: string, metadata: Metadata, tied: boolean])[] = [
   ['no members after the version', { name: 'a' }, false],
-  ['nothing but times', { name: 'a', uid: UID, generation: 3, creationTimestamp: '2026-11-20T12:00:00Z' }, false],
+  ['nothing but times', { name: 'a', uid: UID, generation: 3, creationTimestamp: ENDING }, false],
   ['no members at all', {}, false],
   ['an owner', { name: 'a', uid: UID, ownerReferences: [{ uid: 'o' }] }, true],
-  ['an owner behind everything', behindEverything({ ownerReferences: [{ uid: 'o' }], finalizers: ['x'] }), true],
-  ['everything but an owner', behindEverything({ finalizers: ['x/"ownerReferences":'] }), false],
+  ['an owner behind everything', behindEverything({ ownerReferences: [{ uid: 'o' }] }), true],
+  ['an owner and finalizers behind everything', behindEverything({ ownerReferences: [{}], finalizers: ['x'] }), true],
+  ['neither owner nor finalizers, of one that ends', behindEverything({ managedFields: [] }), false],
+  ['finalizers behind everything, of one that ends', behindEverything({ finalizers: ['x/"ownerReferences":'] }), true],
+  ['finalizers of one that ends', { name: 'a', deletionTimestamp: ENDING, finalizers: ['x'] }, true],
+  ['finalizers', { name: 'a', labels: { a: 'b' }, finalizers: ['x'] }, false],
+  ['finalizers of one that speaks of its end', { labels: { a: '"deletionTimestamp":' }, finalizers: ['x'] }, false],
+  ['an end', { name: 'a', deletionTimestamp: ENDING, labels: { a: '"finalizers":' } }, false],
+  [
+    'an end as late as it can be',
+    { generation: Number.MAX_SAFE_INTEGER, creationTimestamp: ENDING, deletionTimestamp: ENDING, finalizers: ['x'] },
+    true,
+  ],
   ['managers of owners', { name: 'a', managedFields: [{ fieldsV1: { 'f:ownerReferences': {} } }] }, false],
+  [
+    'managers of finalizers, of one that ends',
+    { name: 'a', deletionTimestamp: ENDING, managedFields: [{ fieldsV1: { 'f:finalizers': {} } }] },
+    false,
+  ],
 ];
 
 function behindEverything(more: Metadata): Metadata {
@@ -124,32 +108,19 @@ function behindEverything(more: Metadata): Metadata {
   };
 }
 
-for (const [title, metadata, owned] of OWNED)
-  test(`whether an object is owned is read: ${title}`, (t) => {
-    const spec = { template: { metadata: { ownerReferences: [{ uid: 'o' }] } } };
-    t.is(mayBeOwned(recordOf(metadata), OFFSET), owned);
-    t.is(mayBeOwned(recordOf(metadata, { spec }), OFFSET), owned);
-  });
-
-const FINALIZED: readonly (readonly [title: string, metadata: Metadata, finalized: boolean])[] = [
-  ['no members after the version', { name: 'a' }, false],
-  ['finalizers', { name: 'a', labels: { a: 'b' }, finalizers: ['x'] }, true],
-  ['finalizers behind everything', behindEverything({ ownerReferences: [{ uid: 'o' }], finalizers: ['x'] }), true],
-  ['everything but finalizers', behindEverything({ ownerReferences: [{ uid: '"finalizers":' }] }), false],
-  ['managers of finalizers', { name: 'a', managedFields: [{ fieldsV1: { 'f:finalizers': {} } }] }, false],
-];
-
-for (const [title, metadata, finalized] of FINALIZED)
-  test(`whether an object has finalizers is read: ${title}`, (t) => {
-    t.is(mayHaveFinalizers(recordOf(metadata, { spec: { finalizers: ['x'] } }), OFFSET), finalized);
+for (const [title, metadata, tied] of TIES)
+  test(`whether an object is tied is read: ${title}`, (t) => {
+    const spec = { finalizers: ['x'], template: { metadata: { ownerReferences: [{ uid: 'o' }] } } };
+    t.is(mayBeTied(recordOf(metadata), OFFSET), tied);
+    t.is(mayBeTied(recordOf(metadata, { spec }), OFFSET), tied);
   });
 
 test('wherever a quote or a backslash falls in a text, the members behind it are found', (t) => {
   for (let length = 0; length < 140; length++) {
     for (const end of ['', '"', '\\', '\\\\', '\\"', '"x', '\\x']) {
       const annotations = { a: `${'x'.repeat(length)}${end}` };
-      t.false(mayBeOwned(recordOf({ name: 'a', annotations, managedFields: [] }), OFFSET));
-      t.true(mayHaveFinalizers(recordOf({ name: 'a', annotations, finalizers: ['x'] }), OFFSET));
+      t.false(mayBeTied(recordOf({ name: 'a', annotations, managedFields: [] }), OFFSET));
+      t.true(mayBeTied(recordOf({ deletionTimestamp: ENDING, annotations, finalizers: ['x'] }), OFFSET));
     }
   }
 });

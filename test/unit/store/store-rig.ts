@@ -145,10 +145,11 @@ class Follower implements Actor<FollowerProtocol> {
     }
   }
 
-  async subscribe(): Promise<PresentState> {
+  async subscribe(wants: Pick<Subscription, 'first'> = {}): Promise<PresentState> {
     this.#early = [];
     const store = this.context.ref('store');
-    const present = await store.ask({ type: 'subscribe', subscriber: this.context.name }, { deadlineMs: DEADLINE_MS });
+    const { name: subscriber } = this.context;
+    const present = await store.ask({ type: 'subscribe', subscriber, ...wants }, { deadlineMs: DEADLINE_MS });
     this.#begin(present);
     return present;
   }

@@ -6,6 +6,7 @@ import { isOrchError, OrchError } from '../../../runtime/errors.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { READER_SLOTS, SharedState } from '../../../storage/shared-state.ts';
+import { recordKey } from '../../../storage/slab-record.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { MessageWriter } from './store-model.ts';
 import { DEADLINE_MS, gate, HeldEngine, rigFor, settle, startRig, until } from './store-rig.ts';
@@ -170,6 +171,19 @@ test('a present state holds the history window with what each event replaced', a
   t.deepEqual(updated!.slice(2), created!.slice(0, 2));
   t.deepEqual(removed!.slice(2), updated!.slice(0, 2));
   t.is(present.tokenKey.byteLength, 32);
+});
+
+test('a present state names the objects of the type asked for before all others, and each once', async (t) => {
+  const { put, followers } = await rigFor(t);
+  const [follower] = followers;
+  for (const key of ['core/pods/n/a', 'core/nodes//b', 'core/pods/n/c', 'apps/deployments/n/d']) await put(key);
+  const told = async (first: string): Promise<string[]> => {
+    const { live } = await follower!.subscribe({ first });
+    const at = (i: number): string => recordKey(follower!.slabs.slab(live[i]!), live[i + 1]!);
+    return Array.from({ length: live.length / 2 }, (_, n) => at(n * 2));
+  };
+  t.deepEqual(await told('core/nodes'), ['core/nodes//b', 'core/pods/n/a', 'core/pods/n/c', 'apps/deployments/n/d']);
+  t.deepEqual(await told('core/secrets'), ['core/pods/n/a', 'core/nodes//b', 'core/pods/n/c', 'apps/deployments/n/d']);
 });
 
 test('a follower that falls behind is told so without another write, and catches up by subscribing again', async (t) => {
