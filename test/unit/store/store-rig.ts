@@ -5,6 +5,7 @@ import type {
   PresentState,
   StoreBatch,
   StoreProtocol,
+  Subscription,
   TransactionResult,
 } from '../../../actors/store/protocol.ts';
 import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/settings.ts';
@@ -145,7 +146,7 @@ class Follower implements Actor<FollowerProtocol> {
     }
   }
 
-  async subscribe(wants: Pick<Subscription, 'first'> = {}): Promise<PresentState> {
+  async subscribe(wants: Omit<Subscription, 'subscriber'> = {}): Promise<PresentState> {
     this.#early = [];
     const store = this.context.ref('store');
     const { name: subscriber } = this.context;
