@@ -1,6 +1,7 @@
 // The bytes of a job on their way from the pool's thread to who asked for it: through a few slots of shared memory that go
 // round, so that a job waits for its reader, and holds no more than these however much it makes. Both ends are here.
 import type { MessagePort } from 'node:worker_threads';
+import { copyBytes } from '../values/copy-bytes.ts';
 
 /** Bytes of one piece, at most. */
 const SLOT_BYTES = 256 * 1024;
@@ -70,7 +71,7 @@ const spare: SharedArrayBuffer[] = [];
 export class PieceWriter {
   readonly #port: MessagePort;
   readonly #memory: SharedArrayBuffer;
-  readonly #bytes: Uint8Array;
+  readonly #bytes: Buffer;
   readonly #free = Array.from({ length: SLOTS }, (_, slot) => slot);
   #slot = -1;
   #length = 0;
@@ -81,7 +82,7 @@ export class PieceWriter {
   constructor(port: MessagePort) {
     this.#port = port;
     this.#memory = spare.pop() ?? new SharedArrayBuffer(SLOTS * SLOT_BYTES);
-    this.#bytes = new Uint8Array(this.#memory);
+    this.#bytes = Buffer.from(this.#memory);
     port.on('message', (slot: number) => {
       if (slot === GONE) this.#isGone = true;
       else this.#free.push(slot);
@@ -124,7 +125,7 @@ export class PieceWriter {
     const isFull = this.#length + taken === SLOT_BYTES;
     // A line end waits for what comes behind it: listeners add a blank to a piece that ends in one, as they do to events.
     if (isFull && bytes[taken - 1] === NEWLINE) taken--;
-    this.#bytes.set(bytes.subarray(0, taken), this.#slot * SLOT_BYTES + this.#length);
+    copyBytes(this.#bytes, this.#slot * SLOT_BYTES + this.#length, bytes.subarray(0, taken));
     this.#length += taken;
     if (isFull) this.#send();
     return taken;

@@ -1,6 +1,7 @@
 // The Protobuf envelope (SPEC.md "Protobuf envelope") around a stored object: the 4-byte prefix and one Unknown message
 // whose contentType says what its raw bytes are.
 import { putVarint } from '../api/codec/wire.ts';
+import { copyBytes } from '../values/copy-bytes.ts';
 import { holdsAt } from './holds-at.ts';
 
 const PREFIX = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
@@ -29,8 +30,7 @@ export function wrapEnvelope(target: Buffer, at: number, json: Uint8Array, itemO
   end += typeMetaField(json, itemOffset).copy(target, end);
   target[end++] = RAW;
   end = putVarint(target, end, json.byteLength);
-  target.set(json, end);
-  end += json.byteLength;
+  end = copyBytes(target, end, json);
   return end + JSON_TRAILER.copy(target, end);
 }
 

@@ -21,6 +21,7 @@ const SHARES = 0x80;
 const SHARED_LENGTH_BYTES = 4;
 /** Fewer are not worth looking for. */
 const SHARED_BYTES_MIN = 64;
+const NOTHING = Buffer.alloc(0);
 
 export interface LoggedEvent {
   readonly revision: number;
@@ -184,7 +185,8 @@ export function readEventRecordHead(
 /** The event at a place that `readEventRecordHead` told, after the one at `before`. */
 export function loggedEvent(source: Buffer, at: number, before: number): LoggedEvent {
   const start = previousStart(source, at);
-  const previous = source.subarray(start, start + source.readUInt32LE(at + 12));
+  const length = source.readUInt32LE(at + 12);
+  const previous = length === 0 ? NOTHING : source.subarray(start, start + length);
   return {
     revision: source.readDoubleLE(at),
     type: (source[at + 8]! & ~SHARES) as RecordType,

@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib';
 import { parseExact } from '../api/exact-json.ts';
 import type { JsonObject } from '../api/json-value.ts';
 import type { ManagedFieldsEntry } from '../api/object-meta.ts';
+import { copyBytes } from '../values/copy-bytes.ts';
 import { liveDigestOf } from './event-log.ts';
 import { followedText, managedFieldsRange } from './followed-text.ts';
 import { holdsAt } from './holds-at.ts';
@@ -103,13 +104,14 @@ export function parseFollowed<T>(slab: Slab, offset: number, parse: (text: strin
 /** Copies the value to a place in `target` that has room for it; returns where it ends. */
 export function copyValue(slab: Slab, offset: number, target: Buffer, at: number): number {
   const start = valueStart(slab, offset);
-  return at + slab.bytes.copy(target, at, start, start + valueLength(slab, offset));
+  return copyBytes(target, at, slab.bytes.subarray(start, start + valueLength(slab, offset)));
 }
 
 /** Copies the value's members after kind and apiVersion, closing brace included: an item of a list behind its `{`. */
 export function copyItem(slab: Slab, offset: number, target: Buffer, at: number): number {
   const start = valueStart(slab, offset);
-  return at + slab.bytes.copy(target, at, start + itemOffset(slab, offset), start + valueLength(slab, offset));
+  const [from, to] = [start + itemOffset(slab, offset), start + valueLength(slab, offset)];
+  return copyBytes(target, at, slab.bytes.subarray(from, to));
 }
 
 /** Bytes that `copyItem` takes. */
@@ -119,7 +121,10 @@ export function itemLength(slab: Slab, offset: number): number {
 
 /** The value with its closing newline, as memory of the caller's own. */
 export function copyOfBody(slab: Slab, offset: number): Buffer {
-  return Buffer.from(bodyView(slab, offset));
+  const body = bodyView(slab, offset);
+  const copy = Buffer.allocUnsafe(body.length);
+  copyBytes(copy, 0, body);
+  return copy;
 }
 
 /** What a record adds to the digest of everything live (storage/live-digest.ts). */

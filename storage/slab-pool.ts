@@ -2,6 +2,7 @@
 // nothing in it is live and every reader has let go. Shared buffers are never dropped: V8 does not count their bytes, so
 // dropped ones pile up.
 
+import { copyBytes } from '../values/copy-bytes.ts';
 import type { SharedState } from './shared-state.ts';
 import { mapSlab, type RecordFields, recordBytes, recordLength, type Slab, writeRecordHead } from './slab-record.ts';
 
@@ -97,7 +98,7 @@ export class SlabPool {
       attributesBytes,
       valueBytes,
     );
-    slab.bytes.set(value, at);
+    copyBytes(slab.bytes, at, value);
     return room;
   }
 

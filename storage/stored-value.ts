@@ -5,6 +5,7 @@
 //   8 f64 revision of the last change   16 f64 revision of the creation
 //  24 u32 schema generation  28 u32 attributes length  32 u32 revision offset  36 u32 item offset  40 attributes, value
 import { crc32 } from 'node:zlib';
+import { copyBytes } from '../values/copy-bytes.ts';
 import { envelopeBytesMax, unwrapEnvelope, wrapEnvelope } from './envelope.ts';
 import { keyChecksum } from './key-checksum.ts';
 
@@ -60,8 +61,7 @@ export function writeStoredValue(
   if (media === 'protobuf') {
     end = wrapEnvelope(target, end, json, head.itemOffset);
   } else {
-    target.set(json, end);
-    end += json.byteLength;
+    end = copyBytes(target, end, json);
   }
   target.writeUInt32LE(crc32(target.subarray(at + 4, end), keyChecksum(key)), at);
   return end - at;

@@ -128,9 +128,16 @@ class RecentEntries {
 
   /** The event whose record lies there; -1 when there is none. */
   #eventAt(slab: number, offset: number, revision: number): number {
-    const first = firstIndex(0, this.#revisions.length, (event) => this.#revisions[event]! >= revision);
-    for (let event = first; this.#revisions[event] === revision; event++)
+    for (let event = this.#firstOf(revision); this.#revisions[event] === revision; event++)
       if (this.#history[event * 4] === slab && this.#history[event * 4 + 1] === offset) return event;
     return -1;
+  }
+
+  /** The first event that is not before a revision. Nearly always each revision is one event, and none is missing. */
+  #firstOf(revision: number): number {
+    const revisions = this.#revisions;
+    const guess = revision - revisions[0]!;
+    if (revisions[guess] === revision && revisions[guess - 1] !== revision) return guess;
+    return firstIndex(0, revisions.length, (event) => revisions[event]! >= revision);
   }
 }

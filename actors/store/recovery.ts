@@ -59,9 +59,8 @@ export async function recover(
   log.compactedRevision = contents.compactedRevision;
   log.revision = last?.lastRevision ?? contents.compactedRevision;
   log.lastChecksum = last?.checksum ?? 0;
-  const positions = positionsOf(events, log.current, checksums);
   checkAgainstValues(log, last);
-  await rebuildHistory({ log, pool, events, positions, currentVersion, encryption });
+  await rebuildHistory({ log, pool, events, checksums, currentVersion, encryption });
   return heads.map(({ lastRevision, wallMs }) => ({ revision: lastRevision, wallMs }));
 }
 
@@ -95,17 +94,15 @@ async function readChain(engine: LocalEngine, contents: EngineContents): Promise
   return { heads, events };
 }
 
-/** Which key each event is of: -1 where that is gone. Throws for a value that is not the one its event speaks of. */
-function positionsOf(events: LoggedEvents, current: CurrentRecords, checksums: readonly number[]): Int32Array {
-  const positions = new Int32Array(events.length);
-  for (let i = 0; i < events.length; i++) {
-    const { key, revision, valueChecksum } = events.at(i);
-    const position = current.position(key);
-    positions[i] = position;
-    if (position >= 0 && current.revisionAt(position) === revision && checksums[position] !== valueChecksum)
-      throw storeDamage(`the value of ${key} is not the one written at revision ${revision}`);
-  }
-  return positions;
+/** Throws for a value that is not the one its event speaks of. `position`: of the event's key, -1 where that is gone. */
+function checkAgainstEvent(
+  { key, revision, valueChecksum }: LoggedEvent,
+  position: number,
+  current: CurrentRecords,
+  checksums: readonly number[],
+): void {
+  if (position >= 0 && current.revisionAt(position) === revision && checksums[position] !== valueChecksum)
+    throw storeDamage(`the value of ${key} is not the one written at revision ${revision}`);
 }
 
 function checkAgainstValues(log: RevisionLog, last: EventRecordHead | undefined): void {
@@ -128,22 +125,26 @@ interface History {
   readonly log: RevisionLog;
   readonly pool: SlabPool;
   readonly events: LoggedEvents;
-  /** Of the events' keys. */
-  readonly positions: Int32Array;
+  /** Of the values' stored forms, by the keys' positions. */
+  readonly checksums: readonly number[];
   readonly currentVersion: CurrentVersion;
   readonly encryption: StoredEncryption | undefined;
 }
 
 /** Walks back from the present: what an event replaced is what was current before it. */
-async function rebuildHistory({ log, pool, events, positions, currentVersion, encryption }: History): Promise<void> {
-  const states = new EarlierStates(log.current);
+async function rebuildHistory({ log, pool, events, checksums, currentVersion, encryption }: History): Promise<void> {
+  const { current } = log;
+  const states = new EarlierStates(current);
   let first = 0;
   while (first < events.length && events.revisionAt(first) <= log.compactedRevision) first++;
   const places = new Uint32Array((events.length - first) * HISTORY_WORDS);
-  for (let i = events.length - 1; i >= first; i--) {
+  for (let i = events.length - 1; i >= 0; i--) {
     const event = events.at(i);
     const { key, previous } = event;
-    const after = states.of(key, positions[i]!);
+    const position = current.position(key);
+    checkAgainstEvent(event, position, current, checksums);
+    if (i < first) continue;
+    const after = states.of(key, position);
     if (previous.byteLength > 0 && encryption?.isStale(key, previous)) log.hasStaleHistory = true;
     const opened = openPrevious(event, encryption);
     const before = writePrevious(pool, event, opened instanceof Promise ? await opened : opened, currentVersion);
@@ -151,9 +152,12 @@ async function rebuildHistory({ log, pool, events, positions, currentVersion, en
     if (place === undefined || recordRevision(pool.slab(place.slab), place.offset) !== event.revision) {
       throw storeDamage(`the value of ${key} at revision ${event.revision} is missing`);
     }
-    states.set(key, positions[i]!, before);
-    const { slab, offset } = place;
-    places.set([slab, offset, before?.slab ?? NO_SLAB, before?.offset ?? 0], (i - first) * HISTORY_WORDS);
+    states.set(key, position, before);
+    const at = (i - first) * HISTORY_WORDS;
+    places[at] = place.slab;
+    places[at + 1] = place.offset;
+    places[at + 2] = before?.slab ?? NO_SLAB;
+    places[at + 3] = before?.offset ?? 0;
   }
   for (let i = first; i < events.length; i++) {
     const at = (i - first) * HISTORY_WORDS;

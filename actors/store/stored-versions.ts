@@ -26,6 +26,9 @@ export class StoredVersions {
   readonly #registry: () => Registry;
   /** By storage key; undefined for what is no type of the registry, and left alone. */
   readonly #expected = new Map<string, ExpectedForm | undefined>();
+  /** That of the value before: most are of the same type. */
+  #latest: ExpectedForm | undefined;
+  #latestPrefix = '//';
   #converted = 0;
 
   /** `registry` is asked for when there is something to look at. */
@@ -40,14 +43,22 @@ export class StoredVersions {
 
   /** The value in the version that its type is stored in: the one given, or another of the same revision. */
   current(key: string, value: StoredValue): StoredValue {
+    const expected = this.#expectedOf(key);
+    if (expected === undefined || beginsWith(value.json, expected.opening)) return value;
+    return this.#convert(value, expected.type);
+  }
+
+  #expectedOf(key: string): ExpectedForm | undefined {
+    if (key.startsWith(this.#latestPrefix)) return this.#latest;
     const { storageKey } = parseKey(key);
     let expected = this.#expected.get(storageKey);
     if (expected === undefined && !this.#expected.has(storageKey)) {
       expected = expectedForm(this.#registry().storageType(storageKey));
       this.#expected.set(storageKey, expected);
     }
-    if (expected === undefined || beginsWith(value.json, expected.opening)) return value;
-    return this.#convert(value, expected.type);
+    this.#latest = expected;
+    this.#latestPrefix = `${storageKey}/`;
+    return expected;
   }
 
   #convert(value: StoredValue, type: KnownType): StoredValue {
