@@ -15,8 +15,8 @@ const USUAL_BUDGET = 67_584;
 const START_BUDGET = 400_000;
 const FRESH_BUDGET = 1_000_000;
 /** CPU time of the process after which it is warm: of what it has run by then, what is hot has shown. */
-const FRESH_CPU_MS = 2_000;
-const FRESH_LOOK_MS = 500;
+const FRESH_CPU_MS = 600;
+const FRESH_LOOK_MS = 250;
 
 /**
  * From here on V8 optimizes later. For the time in which actors start: what is done a few hundred times there is optimized for what a
