@@ -13,7 +13,6 @@ const KNOWN_V8 = '11.3.';
 /** How much of a function V8 runs (bytes of its code) between two looks at whether it is worth optimizing. */
 const USUAL_BUDGET = 67_584;
 const START_BUDGET = 400_000;
-const FRESH_BUDGET = 1_000_000;
 /** CPU time of the process after which it is warm: of what it has run by then, what is hot has shown. */
 const FRESH_CPU_MS = 600;
 const FRESH_LOOK_MS = 250;
@@ -32,7 +31,6 @@ export function optimizeLate(): void {
  * twice what they cost, and takes the cores that they are answered on.
  */
 export function optimizeAsUsualOnceWarm(): void {
-  setBudget(FRESH_BUDGET);
   const freshFrom = process.cpuUsage();
   const look = setInterval(() => {
     const { user, system } = process.cpuUsage(freshFrom);
