@@ -2,8 +2,8 @@
 // object's key and revision. Sums do not depend on order, so that the store keeps them change by change and a reader can
 // add up what it holds: where both are of one revision and differ, the reader has gone astray.
 import type { Own } from '../api/own-copy.ts';
+import { ByType } from './by-type.ts';
 import { liveDigestOf } from './event-log.ts';
-import { storageKeyOf } from './object-key.ts';
 
 /** Of one resource type. */
 export interface ResourceDigest {
@@ -20,16 +20,13 @@ type Kept = Own<ResourceDigest>;
 
 /** Keeps the digests of everything live. */
 export class LiveDigests {
-  readonly #byResource = new Map<string, Kept>();
+  readonly #byType = new ByType<Kept>((storageKey) => ({ storageKey, objects: 0, digest: 0, changes: 0 }));
   /** Sum over all resource types, modulo 2^32. */
   total = 0;
-  /** That of the change before: most are of the same type. */
-  #latest: Kept = { storageKey: '', objects: 0, digest: 0, changes: 0 };
-  #latestPrefix = '//';
 
   /** A key's revision has become another; 0 stands for absence. */
   change(key: string, keyChecksum: number, before: number, next: number): void {
-    const resource = this.#resource(key);
+    const resource = this.#byType.of(key);
     let digest = 0;
     if (before > 0) {
       digest -= liveDigestOf(keyChecksum, before);
@@ -47,24 +44,11 @@ export class LiveDigests {
   /** A change that nobody has seen is taken back, the newest first: neither it nor this counts as one. */
   retract(key: string, keyChecksum: number, before: number, next: number): void {
     this.change(key, keyChecksum, before, next);
-    this.#resource(key).changes -= 2;
+    this.#byType.of(key).changes -= 2;
   }
 
   /** A copy of what holds now. Types that never had an object are left out. */
   all(): readonly ResourceDigest[] {
-    return [...this.#byResource.values()].map((resource) => ({ ...resource }));
-  }
-
-  #resource(key: string): Kept {
-    if (key.startsWith(this.#latestPrefix)) return this.#latest;
-    const storageKey = storageKeyOf(key);
-    let resource = this.#byResource.get(storageKey);
-    if (resource === undefined) {
-      resource = { storageKey, objects: 0, digest: 0, changes: 0 };
-      this.#byResource.set(storageKey, resource);
-    }
-    this.#latest = resource;
-    this.#latestPrefix = `${storageKey}/`;
-    return resource;
+    return [...this.#byType.values()].map((resource) => ({ ...resource }));
   }
 }

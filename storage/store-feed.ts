@@ -216,8 +216,7 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
   /** Of the last object that was wanted: most are of the same type and namespace. */
   let room: Room = { prefix: Buffer.from('//'), storageKey: '', namespace: '' };
 
-  const deliver = (slabNumber: number, offset: number, isPresent: boolean, to = onEvent): void => {
-    const slab = slabs.slab(slabNumber);
+  const deliver = (slab: Slab, slabNumber: number, offset: number, isPresent: boolean, to = onEvent): void => {
     if (!keyBeginsWith(slab, offset, room.prefix)) {
       if (!isWanted(slab, offset)) return;
       room = roomOf(slab, offset);
@@ -236,7 +235,7 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
         yield;
         left = partObjects - 1;
       }
-      deliver(live[i]!, live[i + 1]!, true);
+      deliver(slabs.slab(live[i]!), live[i]!, live[i + 1]!, true);
     }
     shared = state;
     readerSlot = slot;
@@ -247,9 +246,9 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
     begin,
     apply(batch) {
       slabs.learn(batch.newSlabs, batch.incarnation);
-      forEachRecord(batch.runs, slabs, (_slab, number, offset) => deliver(number, offset, false));
+      forEachRecord(batch.runs, slabs, (slab, number, offset) => deliver(slab, number, offset, false));
       if (onMoved !== undefined)
-        forEachRecord(batch.movedRuns, slabs, (_slab, number, offset) => deliver(number, offset, true, onMoved));
+        forEachRecord(batch.movedRuns, slabs, (slab, number, offset) => deliver(slab, number, offset, true, onMoved));
       // Everything was read within this turn: no record is held but those of live objects, which stay where they were told to be.
       shared?.setReaderEpoch(readerSlot, batch.sequence);
     },

@@ -2,15 +2,11 @@
 // Several controllers may share one: each tells it of the events that it is told of.
 import type { FeedEvent } from '../../storage/store-feed.ts';
 
-/** The objects of a type in a namespace. */
-interface Group {
-  count: number;
-}
-
 const NONE: ReadonlyMap<string, number> = new Map();
 
 export class NamespaceContents {
-  readonly #byNamespace = new Map<string, Map<string, Group>>();
+  /** How many objects, by namespace and storage key. */
+  readonly #byNamespace = new Map<string, Map<string, number>>();
   #last: FeedEvent | undefined;
   #lastCameOrWent = false;
 
@@ -30,12 +26,11 @@ export class NamespaceContents {
 
   /** How many objects a namespace has, by storage key; types without objects are left out. */
   of(namespace: string): ReadonlyMap<string, number> {
-    const types = this.#byNamespace.get(namespace);
-    return types === undefined ? NONE : new Map([...types].map(([storageKey, { count }]) => [storageKey, count]));
+    return this.#byNamespace.get(namespace) ?? NONE;
   }
 
   count(namespace: string, storageKey: string): number {
-    return this.#byNamespace.get(namespace)?.get(storageKey)?.count ?? 0;
+    return this.#byNamespace.get(namespace)?.get(storageKey) ?? 0;
   }
 
   isEmpty(namespace: string): boolean {
@@ -60,17 +55,16 @@ export class NamespaceContents {
       types = new Map();
       this.#byNamespace.set(namespace, types);
     }
-    const group = types.get(storageKey);
-    if (group === undefined) types.set(storageKey, { count: 1 });
-    else group.count++;
+    types.set(storageKey, (types.get(storageKey) ?? 0) + 1);
     return true;
   }
 
   #remove({ namespace, storageKey }: FeedEvent): boolean {
     const types = this.#byNamespace.get(namespace);
-    const group = types?.get(storageKey);
-    if (types === undefined || group === undefined) return false;
-    if (--group.count === 0) types.delete(storageKey);
+    const count = types?.get(storageKey);
+    if (types === undefined || count === undefined) return false;
+    if (count > 1) types.set(storageKey, count - 1);
+    else types.delete(storageKey);
     if (types.size === 0) this.#byNamespace.delete(namespace);
     return true;
   }

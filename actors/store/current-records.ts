@@ -1,7 +1,7 @@
 // What is current: the record of each key that has an object. An index over the slabs, so that it costs some 24 bytes an object;
 // what else there is to know of a record is read from it. Walked in the order in which keys came.
+import { ByType } from '../../storage/by-type.ts';
 import { nameHash } from '../../storage/name-hash.ts';
-import { storageKeyOf } from '../../storage/object-key.ts';
 import { RecordIndex, type SlabsByNumber } from '../../storage/record-index.ts';
 import { hasKey, recordBornRevision, recordKey, recordRevision } from '../../storage/slab-record.ts';
 import type { Place } from './protocol.ts';
@@ -15,8 +15,7 @@ export class CurrentRecords {
   readonly #slabs: SlabsByNumber;
   readonly #index: RecordIndex;
   /** Types are told apart by numbers. */
-  readonly #types = new Map<string, number>();
-  #lastType = { prefix: '//', number: 0 };
+  readonly #types: ByType<number> = new ByType(() => this.#types.size);
   /** What was asked about last: a write asks about its key several times. */
   #lastKey = '';
   #lastHash = nameHash('');
@@ -51,7 +50,7 @@ export class CurrentRecords {
 
   /** A record that lies in its slab already. Returns its position. */
   set(key: string, { slab, offset }: { readonly slab: number; readonly offset: number }): number {
-    return this.#index.put(key, this.#hashOf(key), slab, offset, this.#typeOf(key));
+    return this.#index.put(key, this.#hashOf(key), slab, offset, this.#types.of(key));
   }
 
   delete(key: string): void {
@@ -98,15 +97,6 @@ export class CurrentRecords {
       if (number !== undefined) isWanted[number] = 1;
     }
     return this.#index.places(isWanted, firstType);
-  }
-
-  #typeOf(key: string): number {
-    if (key.startsWith(this.#lastType.prefix)) return this.#lastType.number;
-    const type = storageKeyOf(key);
-    const number = this.#types.get(type) ?? this.#types.size;
-    this.#types.set(type, number);
-    this.#lastType = { prefix: `${type}/`, number };
-    return number;
   }
 
   #hashOf(key: string): number {

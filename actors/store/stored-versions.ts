@@ -11,7 +11,7 @@ import { type KnownType, splitApiVersion } from '../../api/resources/resource-ta
 import { schemaOf } from '../../api/schema/schema.ts';
 import { selectableValues } from '../../api/selectors/selectable-values.ts';
 import { packAttributes } from '../../storage/attributes.ts';
-import { parseKey } from '../../storage/object-key.ts';
+import { ByType } from '../../storage/by-type.ts';
 import { stampRevision } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { StoredValue } from '../../storage/stored-value.ts';
@@ -24,16 +24,14 @@ interface ExpectedForm {
 
 export class StoredVersions {
   readonly #registry: () => Registry;
-  /** By storage key; undefined for what is no type of the registry, and left alone. */
-  readonly #expected = new Map<string, ExpectedForm | undefined>();
-  /** That of the value before: most are of the same type. */
-  #latest: ExpectedForm | undefined;
-  #latestPrefix = '//';
+  /** Undefined for what is no type of the registry, and left alone. */
+  readonly #expected: ByType<ExpectedForm | undefined>;
   #converted = 0;
 
   /** `registry` is asked for when there is something to look at. */
   constructor(registry: () => Registry) {
     this.#registry = registry;
+    this.#expected = new ByType((storageKey) => expectedForm(registry().storageType(storageKey)));
   }
 
   /** How many values were converted. */
@@ -43,22 +41,9 @@ export class StoredVersions {
 
   /** The value in the version that its type is stored in: the one given, or another of the same revision. */
   current(key: string, value: StoredValue): StoredValue {
-    const expected = this.#expectedOf(key);
+    const expected = this.#expected.of(key);
     if (expected === undefined || beginsWith(value.json, expected.opening)) return value;
     return this.#convert(value, expected.type);
-  }
-
-  #expectedOf(key: string): ExpectedForm | undefined {
-    if (key.startsWith(this.#latestPrefix)) return this.#latest;
-    const { storageKey } = parseKey(key);
-    let expected = this.#expected.get(storageKey);
-    if (expected === undefined && !this.#expected.has(storageKey)) {
-      expected = expectedForm(this.#registry().storageType(storageKey));
-      this.#expected.set(storageKey, expected);
-    }
-    this.#latest = expected;
-    this.#latestPrefix = `${storageKey}/`;
-    return expected;
   }
 
   #convert(value: StoredValue, type: KnownType): StoredValue {
