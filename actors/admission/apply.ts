@@ -33,10 +33,12 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
   const { dryRun, force } = patchOptions(write.dialect.metaGroup, request.parameters, true);
   const { subresource, name } = request.target;
   const digest = viewOf(subresource, type) === undefined ? digestOfApply(request, type) : undefined;
+  const isKnown = (revision: string | undefined): boolean =>
+    digest !== undefined && write.knownApplies.changesNothing(digest, revision);
   let read: Configuration | undefined;
   let merged: Merged | undefined;
   const applied = (live: JsonObject | undefined, forms: StoredForm): JsonObject => {
-    if (live !== undefined && digest !== undefined && write.knownApplies.changesNothing(digest, live)) return live;
+    if (live !== undefined && isKnown(metadataOf(live).resourceVersion)) return live;
     read ??= readConfiguration(write, request, type);
     const result = applyConfiguration(
       read.config,
@@ -57,7 +59,7 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
       throw error;
     }
   };
-  const modification = { dryRun, isTracked: false, isWhole: true, wanted: applied, whenMissing };
+  const modification = { dryRun, isTracked: false, isWhole: true, wanted: applied, isKnown, whenMissing };
   const reply = await modify(write, request, type, modification);
   if (digest !== undefined && merged !== undefined && read?.warnings.length === 0 && hasLeft(merged, reply))
     write.knownApplies.remember(digest, merged.live);

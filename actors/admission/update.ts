@@ -22,6 +22,7 @@ import { converted } from './conversion/converted.ts';
 import { createObject } from './create.ts';
 import { draftDelete, draftPut, draftUpdate, NO_DRAFTS, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
+import { changeOfNothing } from './known-applies.ts';
 import { afterOthers, isLarge } from './large-writes.ts';
 import {
   isByMetadata,
@@ -133,6 +134,8 @@ export interface Modification {
   readonly wanted: (shown: JsonObject, forms: StoredForm) => JsonObject;
   /** The same of metadata alone, where nothing else is wanted. */
   readonly wantedMetadata?: WantedMetadata | undefined;
+  /** True where it is known to be what is there at a revision. */
+  readonly isKnown?: (revision: string) => boolean;
   /** Answers undefined when the object was there after all. */
   readonly whenMissing: () => Promise<WriteReply | undefined>;
 }
@@ -145,14 +148,16 @@ export async function modify(
   modification: Modification,
 ): Promise<WriteReply> {
   const { namespace, name } = request.target;
-  const { dryRun, isTracked, whenMissing } = modification;
+  const { dryRun, isTracked, isKnown, whenMissing } = modification;
   const attributes = attributesOf(write, request, type, { operation: 'update', dryRun, isTracked });
   const byMetadata = isByMetadata(write, attributes) ? modification.wantedMetadata : undefined;
   const isPut = request.verb === 'update';
   // What is found is read in the turn that was told of it.
   const change = (stored: StoredObject | null, tries: number): Soon<Attempt<WriteReply> | undefined> => {
     if (stored === null) return whenMissing().then((answer) => answer && { answer });
-    const short = byMetadata && metadataChange(write, attributes, stored, tries, byMetadata);
+    const short = isKnown?.(String(stored.place.revision))
+      ? changeOfNothing(write, attributes, stored, tries)
+      : byMetadata && metadataChange(write, attributes, stored, tries, byMetadata);
     if (short !== undefined) return changeMetadata(write, attributes, stored, short, isPut);
     return changeWhole(write, attributes, stored, { tries, isPut, modification });
   };

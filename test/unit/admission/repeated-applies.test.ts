@@ -81,12 +81,14 @@ const ANY_WRITE = { operations: ['create', 'update'], resources: ['**'] } as con
 test('plugins are asked about an apply that is known to change nothing, and change it or refuse it', async (t) => {
   let does: 'nothing' | 'change' | 'refuse' = 'nothing';
   let asked = 0;
+  let isRead = true;
   const plugin: AdmissionPluginKind = {
     name: 'AlwaysAdmit',
     wants: [ANY_WRITE],
     create: () => ({
       mutate: (attributes) => {
         asked++;
+        isRead = !attributes.isApart;
         if (does === 'refuse') throw new StatusError(badRequest('not today'));
         const metadata = { ...metadataOf(attributes.object), labels: { by: 'plugin' } };
         if (does === 'change') attributes.object = { ...attributes.object, metadata };
@@ -100,6 +102,7 @@ test('plugins are asked about an apply that is known to change nothing, and chan
   asked = 0;
   const before = await send();
   t.is(asked, 1);
+  t.false(isRead, 'the object is not read for it');
   does = 'refuse';
   t.is((await send()).code, 400);
   does = 'change';
