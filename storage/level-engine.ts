@@ -75,6 +75,8 @@ export class LevelEngine implements LocalEngine {
   #found: FoundFiles | undefined;
   #lastRevision = 0;
   #compactedRevision = 0;
+  /** The last revisions of the event records that were loaded or committed and not removed, in order. */
+  readonly #records: number[] = [];
   #loadedBytes = 0;
   /** Why the database is closed since a write failed. */
   #refusal: OrchError | undefined;
@@ -117,6 +119,7 @@ export class LevelEngine implements LocalEngine {
     // Records at or below the compacted revision are left over when a compaction was cut short.
     const from = `${this.#eventPrefix}${revisionKey(this.#compactedRevision)}`;
     await this.#scan(this.#eventPrefix, (key, value) => {
+      this.#records.push(Number.parseInt(key, 16));
       if (this.#eventPrefix + key > from) visit(value);
     });
   }
@@ -143,6 +146,7 @@ export class LevelEngine implements LocalEngine {
       this.#marker!.advance(batch.lastRevision);
     });
     this.#lastRevision = batch.lastRevision;
+    this.#records.push(batch.lastRevision);
   }
 
   async compact(upToRevision: number): Promise<boolean> {
@@ -153,12 +157,14 @@ export class LevelEngine implements LocalEngine {
       );
       this.#compactedRevision = upToRevision;
     }
-    const range = { gt: this.#eventPrefix, lte: this.#eventPrefix + revisionKey(upToRevision) };
-    return this.#writing(undefined, async (database) => {
-      const keys = await database.keys({ ...range, limit: COMPACT_SLICE_RECORDS }).all();
-      if (keys.length > 0) await database.batch(keys.map((key) => ({ type: 'del' as const, key })));
-      return keys.length === COMPACT_SLICE_RECORDS;
-    });
+    // LevelDB is not asked which there are: it would read every record to say so, and first step over all that were removed before.
+    const removed = this.#records.slice(0, COMPACT_SLICE_RECORDS).filter((revision) => revision <= upToRevision);
+    if (removed.length === 0) return false;
+    await this.#writing(undefined, (database) =>
+      database.batch(removed.map((revision) => ({ type: 'del', key: this.#eventPrefix + revisionKey(revision) }))),
+    );
+    this.#records.splice(0, removed.length);
+    return this.#records.length > 0 && this.#records[0]! <= upToRevision;
   }
 
   /** Until then, what was overwritten or removed still lies in LevelDB's files. */

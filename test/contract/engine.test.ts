@@ -9,7 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import { Level } from 'level';
 import type { OrchError } from '../../runtime/errors.ts';
 import { LevelEngine, type LevelEngineOptions } from '../../storage/level-engine.ts';
-import { sealed } from '../../storage/level-layout.ts';
+import { revisionKey, sealed } from '../../storage/level-layout.ts';
 import { MemoryEngine } from '../../storage/memory-engine.ts';
 import { batchOf, engineContract, load } from './engine-contract.ts';
 
@@ -141,6 +141,27 @@ for (const key of ['m/format', 'm/token-key', 'm/compacted']) {
     t.true(bytes > 8);
   });
 }
+
+test('no event record that compaction forgot is left in the directory, one of an earlier process neither', async (t) => {
+  const directory = await usedDirectory(t);
+  const records = () =>
+    change(directory, (database) => database.keys({ gt: '/registry/e/', lt: '/registry/e0' }).all());
+  const engine = new LevelEngine(optionsFor(directory));
+  await load(engine);
+  await engine.commit(batchOf(2, 3));
+  await engine.commit(batchOf(4, 4));
+  t.false(await engine.compact(3));
+  await engine.close();
+  t.deepEqual(await records(), [`/registry/e/${revisionKey(4)}`]);
+  // As a process leaves it that ended between saying so and removing them.
+  await change(directory, (database) => database.put(`/registry/e/${revisionKey(2)}`, new Uint8Array(3)));
+  const again = new LevelEngine(optionsFor(directory));
+  t.is((await load(again)).events.length, 1);
+  await again.commit(batchOf(5, 5));
+  t.false(await again.compact(4));
+  await again.close();
+  t.deepEqual(await records(), [`/registry/e/${revisionKey(5)}`]);
+});
 
 /** Changes one byte of a value, or changes it back. Returns the length of the value. */
 async function flipByte(database: Level<string, Uint8Array>, key: string, at: number): Promise<number> {
