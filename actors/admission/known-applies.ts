@@ -3,14 +3,9 @@
 // look at every apply, and validation at what they change. Bounded; forgotten with the thread.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf, timestampOf } from '../../api/object-meta.ts';
+import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import type { Attributes } from './attributes.ts';
-import type { MetadataChange } from './metadata-change.ts';
 import type { WriteRequest } from './protocol.ts';
-import { takeSteps, UNCHANGED_STEPS } from './steps.ts';
-import type { StoredObject } from './stored-object.ts';
-import type { WriteContext } from './write-context.ts';
 
 /** An entry takes some 150 bytes. */
 const KNOWN_MAX = 16_384;
@@ -35,27 +30,6 @@ export class KnownApplies {
     this.#revisions.set(digest, resourceVersion);
     if (this.#revisions.size > KNOWN_MAX) this.#revisions.delete(this.#revisions.keys().next().value!);
   }
-}
-
-/**
- * The change that an apply makes which is known to change nothing of a stored object, read in this turn: none, unless a plugin has
- * something to say. The object is not even parsed for it, since all that is answered is where it lies; undefined where it has to be.
- */
-export function changeOfNothing(
-  write: WriteContext,
-  attributes: Attributes,
-  stored: StoredObject,
-  tries: number,
-): MetadataChange | undefined {
-  const { type, asked } = attributes;
-  if (asked.dryRun || type.custom !== undefined || type.apiVersion !== type.storageApiVersion) return undefined;
-  if (stored.isStale) return undefined;
-  const read = (): JsonObject => stored.object;
-  attributes.beginApart(tries, timestampOf(write.context.clock.nowMs()), read, read);
-  const admitted = takeSteps(UNCHANGED_STEPS, attributes, write);
-  // Whoever goes on after a wait finds it parsed.
-  if (admitted !== undefined) void [attributes.object, attributes.old];
-  return { draft: undefined, hasVersion: false, admitted };
 }
 
 /**

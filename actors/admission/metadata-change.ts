@@ -1,6 +1,7 @@
-// An update that leaves all but metadata as it is stored: a patch of labels, a PUT of what was read with a finalizer more. It is decided
-// by the metadata, and what comes behind is neither parsed nor made again. Decides nothing else: where anything but metadata could have
-// a say, there is no change of metadata alone, and the update takes its steps (update.ts), which come to the same.
+// An update that leaves all but metadata as it is stored: a patch of labels, a PUT of what was read with a finalizer more, an apply that
+// is known to change not even that. It is decided by the metadata, and what comes behind is neither parsed nor made again. Decides nothing
+// else: where anything but metadata could have a say, there is no change of metadata alone, and the update takes its steps (update.ts),
+// which come to the same.
 
 import { entriesOfUpdate, withEntries } from '../../api/apply/ownership.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
@@ -98,6 +99,28 @@ export function metadataChange(
   // Whoever goes on after a wait finds them parsed.
   if (admitted !== undefined) void [attributes.object, attributes.old];
   return { draft, hasVersion: insistsOnVersion(sent), admitted };
+}
+
+/**
+ * The change that an apply makes which is known to change nothing of a stored object, read in this turn: none, unless a plugin has
+ * something to say. The object is not even parsed for it, since all that is answered is where it lies; undefined where it has to be.
+ */
+export function changeOfNothing(
+  write: WriteContext,
+  attributes: Attributes,
+  stored: StoredObject,
+  tries: number,
+): MetadataChange | undefined {
+  const { type, asked } = attributes;
+  if (asked.dryRun || stored.isStale || type.apiVersion !== type.storageApiVersion) return undefined;
+  // What was stored under another schema is read by the one there is.
+  if (type.custom !== undefined && type.custom.form.storedGeneration !== stored.schemaGeneration) return undefined;
+  const read = (): JsonObject => stored.object;
+  attributes.beginApart(tries, timestampOf(write.context.clock.nowMs()), read, read);
+  const admitted = takeSteps(UNCHANGED_STEPS, attributes, write);
+  // Whoever goes on after a wait finds it parsed.
+  if (admitted !== undefined) void [attributes.object, attributes.old];
+  return { draft: undefined, hasVersion: false, admitted };
 }
 
 /** Annotations say some of what fields say in other versions, owners are warned of: what changes them is looked at whole. */

@@ -22,9 +22,9 @@ import { converted } from './conversion/converted.ts';
 import { createObject } from './create.ts';
 import { draftDelete, draftPut, draftUpdate, NO_DRAFTS, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
-import { changeOfNothing } from './known-applies.ts';
 import { afterOthers, isLarge } from './large-writes.ts';
 import {
+  changeOfNothing,
   isByMetadata,
   type MetadataChange,
   metadataChange,

@@ -1,6 +1,7 @@
 // DELETE of a part of a collection: which part, as of when, by the parameters of a list.
 import test from 'ava';
 import { AdmissionWorld, type Answered, refusal } from './admission-world.ts';
+import { DEFINITION_OF_THINGS, defineThings, THINGS, thing, versionOfThings } from './custom-things.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
@@ -90,36 +91,18 @@ for (const [does, parameters, code] of refused) {
 
 test('a collection of custom objects is answered by the definition of its revision, also where that came after the request', async (t) => {
   const world = await AdmissionWorld.start();
-  const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
-  const schema = (size: object): object => ({
-    type: 'object',
-    properties: { spec: { type: 'object', properties: { size: { type: 'integer', ...size } } } },
-  });
-  const version = (size: object): object => ({
-    name: 'v1',
-    served: true,
-    storage: true,
-    schema: { openAPIV3Schema: schema(size) },
-  });
-  const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' };
-  const spec = { group: 'example.com', scope: 'Namespaced', names, versions: [version({})] };
-  const made = await world.created(definitions, { metadata: { name: 'things.example.com' }, spec });
-  const conditions = ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True', reason: 'Test' }));
-  const status = { acceptedNames: names, storedVersions: ['v1'], conditions };
-  const path = `${definitions}/things.example.com`;
-  await world.write('update', `${path}/status`, { body: { ...made, status } });
-  const things = '/apis/example.com/v1/namespaces/default/things';
-  await world.created(things, { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, spec: {} });
+  await defineThings(world);
+  await world.created(THINGS, thing('a', {}));
 
   let answer: Promise<Answered> | undefined;
   world.gate.beforeCommit = async () => {
     world.delivery.hold('hub');
-    answer = world.soon('deletecollection', things, { parameters: { dryRun: ['All'] } });
+    answer = world.soon('deletecollection', THINGS, { parameters: { dryRun: ['All'] } });
     // Until it has come to ask the hub, with the definition that it found.
     for (let turn = 0; turn < 50; turn++) await Promise.resolve();
   };
-  const body = { spec: { versions: [version({ default: 3 })] } };
-  const changed = await world.write('patch', path, { body });
+  const body = { spec: { versions: [versionOfThings({ default: 3 })] } };
+  const changed = await world.write('patch', DEFINITION_OF_THINGS, { body });
   t.is(changed.code, 200);
   world.delivery.letGo('hub');
   const { body: list } = await world.during(answer!);

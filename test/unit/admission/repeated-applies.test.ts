@@ -5,8 +5,10 @@ import { metadataOf } from '../../../api/object-meta.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import { decodedCount } from '../../../storage/stored-json.ts';
 import { casesOf } from '../../server/effort.ts';
 import { AdmissionWorld, type Answered } from './admission-world.ts';
+import { DEFINITION_OF_THINGS, defineThings, THINGS, thing, versionOfThings } from './custom-things.ts';
 
 const STEPS = casesOf(70);
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
@@ -112,3 +114,28 @@ test('plugins are asked about an apply that is known to change nothing, and chan
   t.deepEqual((await world.stored(`${CONFIG_MAPS}/it`))?.metadata.labels, { by: 'plugin' });
   await world.stop();
 });
+
+// By itself: what is counted is everybody's.
+test.serial(
+  'a custom object is not read for an apply that changes nothing, unless its schema is another by then',
+  async (t) => {
+    const world = await AdmissionWorld.start();
+    await defineThings(world);
+    /** The answer to an apply, and how many objects were read meanwhile. */
+    const send = async (): Promise<readonly [answer: Answered, read: number]> => {
+      const before = decodedCount();
+      const answer = await apply(world, THINGS, thing('it', {}), { fieldManager: 'm' });
+      return [answer, decodedCount() - before];
+    };
+    t.is((await send())[0].code, 201);
+    t.is((await send())[1], 1);
+    const [same, read] = await send();
+    t.deepEqual(same.body.spec, {});
+    t.is(read, 0);
+    const body = { spec: { versions: [versionOfThings({ default: 3 })] } };
+    t.is((await world.write('patch', DEFINITION_OF_THINGS, { body })).code, 200);
+    await send();
+    t.is((await send())[1], 1, 'plugins are shown what the schema of today makes of it');
+    await world.stop();
+  },
+);
