@@ -285,6 +285,7 @@ export class Watches {
     response.onDrained(() => this.#drained(watch));
     exchange.request.release();
     exchange.query = NO_QUERY;
+    exchange.access = undefined;
     exchange.info = this.#sharedInfo(exchange.info);
   }
 
