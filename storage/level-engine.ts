@@ -118,6 +118,7 @@ export class LevelEngine implements LocalEngine {
   async loadEvents(visit: (events: Uint8Array) => void): Promise<void> {
     // Records at or below the compacted revision are left over when a compaction was cut short.
     const from = `${this.#eventPrefix}${revisionKey(this.#compactedRevision)}`;
+    this.#records.length = 0;
     await this.#scan(this.#eventPrefix, (key, value) => {
       this.#records.push(Number.parseInt(key, 16));
       if (this.#eventPrefix + key > from) visit(value);
@@ -157,14 +158,14 @@ export class LevelEngine implements LocalEngine {
       );
       this.#compactedRevision = upToRevision;
     }
-    // LevelDB is not asked which there are: it would read every record to say so, and first step over all that were removed before.
-    const removed = this.#records.slice(0, COMPACT_SLICE_RECORDS).filter((revision) => revision <= upToRevision);
-    if (removed.length === 0) return false;
-    await this.#writing(undefined, (database) =>
-      database.batch(removed.map((revision) => ({ type: 'del', key: this.#eventPrefix + revisionKey(revision) }))),
-    );
-    this.#records.splice(0, removed.length);
-    return this.#records.length > 0 && this.#records[0]! <= upToRevision;
+    return this.#writing(undefined, async (database) => {
+      // LevelDB is not asked which there are: it would read every record to say so, and first step over all that were removed before.
+      const removed = this.#records.slice(0, COMPACT_SLICE_RECORDS).filter((revision) => revision <= upToRevision);
+      const keys = removed.map((revision) => this.#eventPrefix + revisionKey(revision));
+      if (keys.length > 0) await database.batch(keys.map((key) => ({ type: 'del' as const, key })));
+      this.#records.splice(0, removed.length);
+      return this.#records.length > 0 && this.#records[0]! <= upToRevision;
+    });
   }
 
   /** Until then, what was overwritten or removed still lies in LevelDB's files. */
