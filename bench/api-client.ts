@@ -2,13 +2,10 @@
 // through here.
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent, request } from 'node:https';
+import { mayRepeatOnNew } from '../transport/outgoing/repeatable.ts';
 import type { Endpoint } from './load-protocol.ts';
 
 const TIMEOUT_MS = 60_000;
-const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
-
-/** A load lasts longer than servers keep a connection that nothing comes on: it may close while a request is on its way. */
-class ClosedBefore extends Error {}
 
 export interface ApiAnswer {
   readonly status: number;
@@ -29,18 +26,8 @@ export class ApiClient {
         : new Agent({ keepAlive: true, ...tls, rejectUnauthorized: tls.ca !== undefined });
   }
 
-  /** Rejects only when there is no answer. What may be done twice is, where a kept connection is closed as it is sent. */
-  async send(method: string, path: string, body?: string): Promise<ApiAnswer> {
-    try {
-      return await this.#sendOnce(method, path, body);
-    } catch (error) {
-      if (!(error instanceof ClosedBefore) || !REPEATABLE.has(method)) throw error;
-      // On the next one that is kept, and on one of its own at last.
-      return await this.send(method, path, body);
-    }
-  }
-
-  #sendOnce(method: string, path: string, body: string | undefined): Promise<ApiAnswer> {
+  /** Rejects only when there is no answer. */
+  send(method: string, path: string, body?: string): Promise<ApiAnswer> {
     const { host, port, tls, authorization } = this.#endpoint;
     const headers = {
       accept: 'application/json, text/plain',
@@ -59,8 +46,10 @@ export class ApiClient {
         });
       });
       sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer within 60 s`)));
-      sent.on('error', (error: NodeJS.ErrnoException) => {
-        reject(sent.reusedSocket && error.code === 'ECONNRESET' ? new ClosedBefore(error.message) : error);
+      sent.on('error', (error) => {
+        // A load lasts longer than servers keep a connection that nothing comes on. The last try is on a new one.
+        if (mayRepeatOnNew(sent, error)) resolve(this.send(method, path, body));
+        else reject(error);
       });
       sent.end(body);
     });

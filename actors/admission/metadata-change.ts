@@ -4,6 +4,7 @@
 // which come to the same.
 
 import { entriesOfUpdate, withEntries } from '../../api/apply/ownership.ts';
+import { liesAsAsked } from '../../api/conversion/stored-form.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { insistsOnVersion, isUnchanged, prepareUpdate } from '../../api/metadata.ts';
@@ -95,10 +96,7 @@ export function metadataChange(
     () => stored.object,
     () => withMetadata(stored.object, metadata),
   );
-  const admitted = takeSteps(UNCHANGED_STEPS, attributes, write);
-  // Whoever goes on after a wait finds them parsed.
-  if (admitted !== undefined) void [attributes.object, attributes.old];
-  return { draft, hasVersion: insistsOnVersion(sent), admitted };
+  return { draft, hasVersion: insistsOnVersion(sent), admitted: admittedApart(write, attributes) };
 }
 
 /**
@@ -112,15 +110,18 @@ export function changeOfNothing(
   tries: number,
 ): MetadataChange | undefined {
   const { type, asked } = attributes;
-  if (asked.dryRun || stored.isStale || type.apiVersion !== type.storageApiVersion) return undefined;
-  // What was stored under another schema is read by the one there is.
-  if (type.custom !== undefined && type.custom.form.storedGeneration !== stored.schemaGeneration) return undefined;
+  if (asked.dryRun || stored.isStale || !liesAsAsked(type, stored.schemaGeneration)) return undefined;
   const read = (): JsonObject => stored.object;
   attributes.beginApart(tries, timestampOf(write.context.clock.nowMs()), read, read);
+  return { draft: undefined, hasVersion: false, admitted: admittedApart(write, attributes) };
+}
+
+/** Asks the plugins about what was begun apart; undefined where none of them waits. */
+function admittedApart(write: WriteContext, attributes: Attributes): Promise<void> | undefined {
   const admitted = takeSteps(UNCHANGED_STEPS, attributes, write);
-  // Whoever goes on after a wait finds it parsed.
+  // Whoever goes on after a wait finds both objects parsed.
   if (admitted !== undefined) void [attributes.object, attributes.old];
-  return { draft: undefined, hasVersion: false, admitted };
+  return admitted;
 }
 
 /** Annotations say some of what fields say in other versions, owners are warned of: what changes them is looked at whole. */

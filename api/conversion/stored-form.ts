@@ -20,6 +20,11 @@ export function storedKind({ persisted, storageApiVersion, group, preferredVersi
   return persisted ? { ...splitApiVersion(storageApiVersion), kind } : { group, version: preferredVersion, kind };
 }
 
+/** Whether a record that was written under a generation of the schema is an object of the type as it lies. */
+export function liesAsAsked({ custom, apiVersion, storageApiVersion }: KnownType, generation: number): boolean {
+  return custom === undefined ? apiVersion === storageApiVersion : custom.form.storedGeneration === generation;
+}
+
 function isStored(type: KnownType): boolean {
   const { group, version } = storedKind(type);
   return type.group === group && type.version === version;
@@ -60,7 +65,7 @@ export class StoredForm {
    * under, where that is known: a custom object of today's lies as it is asked for.
    */
   asked(type: KnownType, stored: JsonObject, generation?: number): JsonObject {
-    if (generation !== undefined && type.custom?.form.storedGeneration === generation) return stored;
+    if (generation !== undefined && liesAsAsked(type, generation)) return stored;
     let convert = this.#toAsked.get(type);
     if (convert === undefined) {
       convert = this.#asking(type);

@@ -5,21 +5,10 @@ import { readDefinition } from '../../../../api/custom/definition.ts';
 import { DefinitionChanged } from '../../../../api/custom/definition-changed.ts';
 import { knownTypesOf } from '../../../../api/custom/known-types.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
+import { versionOfThings } from '../../admission/custom-things.ts';
 import { DIALECT, REGISTRY, SCHEMA } from './kinds.ts';
 
 const TODAY = 2;
-
-const VERSION = {
-  name: 'v1',
-  served: true,
-  storage: true,
-  schema: {
-    openAPIV3Schema: {
-      type: 'object',
-      properties: { spec: { type: 'object', properties: { size: { type: 'integer', default: 3 } } } },
-    },
-  },
-};
 
 const DEFINITION = {
   metadata: { name: 'things.example.com', generation: TODAY },
@@ -27,7 +16,7 @@ const DEFINITION = {
     group: 'example.com',
     scope: 'Namespaced',
     names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-    versions: [VERSION],
+    versions: [versionOfThings({ default: 3 })],
   },
   status: { conditions: [{ type: 'Established', status: 'True' }] },
 };
