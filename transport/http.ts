@@ -32,8 +32,6 @@ export interface HttpRequest {
   body(bytesMax: number): Promise<Uint8Array | null>;
   /** The body as it arrives, in place of `body`, for who passes it on. Call in the same turn as the request arrived. */
   bodyFlow(): BodyFlow;
-  /** Lets go of headers and query, where an answer goes on for long: from here on they are absent. */
-  release(): void;
   /** Where the client asks for another protocol that the listener can hand over: on `uws` a WebSocket only. */
   readonly upgrade: ConnectionUpgrade | undefined;
 }

@@ -75,6 +75,8 @@ test('a collector is sent the spans of each request, and a request that belongs 
   );
   t.is((await get(false, '/api/v1/namespaces/default/secrets')).status, 200);
   t.is((await client.get('/api/v1/namespaces/default/services')).status, 200);
+  // What is kept of a watch that is open must still tell its trace.
+  t.is((await get(true, '/api/v1/namespaces/default/pods?watch=1&timeoutSeconds=1')).status, 200);
   t.is((await get(true, '/api/v1/namespaces/default/configmaps?limit=1')).status, 200);
   const spans = await eventually(
     async () => collector.spans(),
@@ -82,6 +84,10 @@ test('a collector is sent the spans of each request, and a request that belongs 
   );
   const root = spans.find(({ name }) => name === 'list configmaps')!;
   t.like(root, { traceId: TRACE, parentSpanId: PARENT, traceState: 'vendor=1', kind: 2 });
+  t.like(
+    spans.find(({ name }) => name === 'watch pods'),
+    { traceId: TRACE, parentSpanId: PARENT },
+  );
   t.true(BigInt(root.endTimeUnixNano) >= BigInt(root.startTimeUnixNano));
   const attributes = Object.fromEntries(root.attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
   t.like(attributes, {

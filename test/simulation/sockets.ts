@@ -217,6 +217,5 @@ function requestOf({
       throw new Error('nothing is proxied here');
     },
     upgrade: undefined,
-    release: () => {},
   };
 }

@@ -38,20 +38,18 @@ export function http1Source(native: IncomingMessage): RequestSource {
 /** A body that stands still for so long is given up. HTTP/1.1 bodies have a limit in all, too. */
 const BODY_STALL_MS = 10_000;
 
-const NO_HEADERS: readonly string[] = [];
-
 /** Client certificates by connection: reading one from the socket copies it. */
 const certificates = new WeakMap<object, PeerCertificate | null>();
 
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
-  query: string;
+  readonly query: string;
   readonly isWebSocket: boolean;
   readonly connection: object;
   readonly #body: Readable;
-  #socket: Socket | undefined;
-  #headers: readonly string[];
+  readonly #socket: Socket | undefined;
+  readonly #headers: readonly string[];
   readonly #remoteAddress: string;
   readonly upgrade: ConnectionUpgrade | undefined;
   #isBodyTaken = false;
@@ -94,12 +92,6 @@ export class NodeRequest implements HttpRequest {
 
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {
     return headersStarting(this.#headers, prefix);
-  }
-
-  release(): void {
-    this.#headers = NO_HEADERS;
-    this.query = '';
-    this.#socket = undefined;
   }
 
   body(bytesMax: number): Promise<Uint8Array | null> {

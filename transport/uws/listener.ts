@@ -169,13 +169,8 @@ function serve(
   const request = new UwsRequest(method, nativeRequest, native, response, offer !== undefined, addresses);
   scope.cork.during(() => runHandler(options, request, response, scope.onError));
   if (response.isNativeGone) return;
-  listenToAbort(native, response);
+  native.onAborted(response.nativeListener);
   request.settle();
-}
-
-/** In a scope of its own: the callback lives as long as the answer, and would keep all it was made beside. */
-function listenToAbort(native: NativeResponse, response: UwsResponse): void {
-  native.onAborted(() => response.onNativeAborted());
 }
 
 /** Parked responses, with a timer that runs only while there are some. */

@@ -7,8 +7,6 @@ import { isEagerClient } from './eager-clients.ts';
 import type { RemoteAddresses } from './remote-addresses.ts';
 import type { Asking, UwsResponse } from './response.ts';
 
-const NO_HEADERS: readonly string[] = [];
-
 // The list that `collectHeader` fills: one callback for all requests instead of a closure for each.
 let collecting: string[] = [];
 
@@ -27,10 +25,10 @@ function copyHeaders(native: NativeRequest): readonly string[] {
 export class UwsRequest implements HttpRequest, Asking {
   readonly method: string;
   readonly path: string;
-  query: string;
+  readonly query: string;
   readonly peerCertificate = undefined;
   readonly isWebSocket: boolean;
-  #headers: readonly string[];
+  readonly #headers: readonly string[];
   readonly #nativeResponse: NativeResponse;
   readonly #response: UwsResponse;
   readonly #addresses: RemoteAddresses;
@@ -133,11 +131,6 @@ export class UwsRequest implements HttpRequest, Asking {
     this.#nativeResponse.onData(() => {
       this.#bodyState = 'missed';
     });
-  }
-
-  release(): void {
-    this.#headers = NO_HEADERS;
-    this.query = '';
   }
 
   #announcesBody(): boolean {

@@ -1,5 +1,5 @@
 // One answer on a uws socket. Owns the order of native calls: a native response may be touched neither after its end nor
-// after an abort, and only inside a cork. Streamed answers are handed over by uws-stream.ts.
+// after an abort, and only inside a cork. Streamed answers are handed over by stream.ts.
 import type { HttpResponse as NativeResponse, WebSocket as NativeWebSocket, us_socket_context_t } from 'uWebSockets.js';
 import type { HeaderList, RawConnection, SwitchHead } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
@@ -7,7 +7,7 @@ import type { TrackedResponse } from '../run-handler.ts';
 import { CLOSE_TOO_BIG, MESSAGE_BYTES_MAX } from '../websocket/frames.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
 import { writeHead } from './head.ts';
-import { type StreamOwner, type UwsResponseScope, UwsStream } from './stream.ts';
+import { type NativeListener, type StreamOwner, type UwsResponseScope, UwsStream } from './stream.ts';
 import { UwsTunnel } from './tunnel.ts';
 import { UwsWebSocket } from './web-socket.ts';
 
@@ -51,6 +51,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #webSocket: UwsWebSocket | undefined;
   #tunnel: UwsTunnel | undefined;
   #abortCallback: (() => void) | undefined;
+  #listen: NativeListener | undefined;
 
   constructor(native: NativeResponse, scope: UwsResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
     this.#native = native;
@@ -63,6 +64,16 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   /** Says whose answer it is, before anything is answered. */
   belongsTo(request: Asking): void {
     this.#request = request;
+  }
+
+  /** What the binary is to call when the socket is gone, and when it takes more. */
+  get nativeListener(): NativeListener {
+    this.#listen ??= (offset) => {
+      if (offset === undefined) this.onNativeAborted();
+      else this.#stream?.onWritable();
+      return true;
+    };
+    return this.#listen;
   }
 
   /** To be called first in each later native callback of the request. */
@@ -139,6 +150,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     if (this.#state !== 'idle' || this.#offer === undefined) return;
     const { key, context } = this.#offer;
     this.#state = 'ongoing';
+    this.#request = undefined;
     this.#framing = framing;
     // Opens before this returns.
     this.#native.cork(() => this.#native.upgrade<WebSocketData>({ response: this }, key, protocol, '', context));

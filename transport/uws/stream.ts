@@ -108,8 +108,16 @@ export class Cork {
   }
 }
 
+/**
+ * What the binary calls. `offset`: bytes that were sent, when the socket takes more again; undefined: the socket is gone. One function
+ * for both, made where no request is in scope: it lives as long as the answer, and there may be tens of thousands.
+ */
+export type NativeListener = (offset?: number) => boolean;
+
 /** Whose answer it is. */
 export interface StreamOwner extends KeptAlive {
+  /** Passes on that the socket takes more. */
+  readonly nativeListener: NativeListener;
   /** The closing chunk has been handed over: the native response is gone. */
   streamEnded(): void;
   /** Runs a handler's callback. */
@@ -151,7 +159,7 @@ export class UwsStream {
     this.#head = { status, headers };
     this.#isPlainJson = !isVerbatim && isPlainJson(headers);
     this.#pushesLines = this.#isPlainJson && !isEager;
-    native.onWritable(() => this.#onWritable());
+    native.onWritable(owner.nativeListener);
     this.enterCallback();
     // In a microtask: a handler that writes its first chunk in this turn sends it together with the headers.
     if (this.#isPlainJson || isLengthDelimited(headers)) queueMicrotask(() => this.#flushHead());
@@ -163,7 +171,7 @@ export class UwsStream {
     // Once the callback has returned, the buffer is free again, and what did not fit is sent.
     setImmediate(() => {
       this.#scope.cork.leave(this.#native);
-      if (this.#pending !== undefined) this.#onWritable();
+      if (this.#pending !== undefined) this.onWritable();
     });
   }
 
@@ -285,16 +293,16 @@ export class UwsStream {
     else this.#scope.parked.delete(this.#owner);
   }
 
-  #onWritable(): boolean {
-    if (this.#isEnding && this.#pending === undefined) return true;
+  /** The socket takes more. */
+  onWritable(): void {
+    if (this.#isEnding && this.#pending === undefined) return;
     // The binary leaves its own buffer to the next write; with nothing to write, an empty cork sends it.
     if (this.#pending === undefined) this.#native.cork(() => {});
-    else if (!this.#writePending(this.#pending)) return true;
+    else if (!this.#writePending(this.#pending)) return;
     const wasFull = this.#isFull;
     this.#setFull(false);
     if (this.#isEnding) this.#end();
     else if (wasFull && this.onDrained !== undefined) this.#owner.guarded(this.onDrained);
-    return true;
   }
 
   /** True when nothing is left, and the socket takes more. */

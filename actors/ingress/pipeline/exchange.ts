@@ -67,10 +67,8 @@ export class Exchange implements Arrival {
   readonly bodyFlow: BodyFlow | undefined;
   /** As sent, without the query; of a client that was sent on to another port, what it asked for at first. */
   path: string;
-  /** Emptied where an answer goes on for long: nothing is looked up in it then. */
-  query: Query;
-  /** An answer that goes on for long may share an equal one. */
-  info: RequestInfo;
+  readonly query: Query;
+  readonly info: RequestInfo;
   readonly verb: string;
   readonly longRunning: boolean;
   /** Set by authentication. */
@@ -183,6 +181,6 @@ export class Exchange implements Arrival {
 /** An answer that ends by itself, after the pipeline is through with its request. */
 export interface OngoingAnswer {
   readonly isEnded: boolean;
-  /** Called once at the end, with the exchange it answers. One for all of them: there may be tens of thousands. */
-  onEnded: (exchange: Exchange) => void;
+  /** Called once at the end. There may be tens of thousands of them, so that it keeps no more of the request than it takes. */
+  onEnded: () => void;
 }

@@ -25,6 +25,7 @@ import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../tr
 import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
 import { filterSeconds } from '../../filter-seconds.ts';
 import type { Auditor } from '../audit/auditor.ts';
+import type { RequestAudit } from '../audit/request-audit.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
 import type { RequestLimits } from '../fairness/request-limits.ts';
 import { sendStatus, sendText } from '../reads/answers.ts';
@@ -127,7 +128,16 @@ export class Pipeline {
       return;
     }
     if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange, endedMs);
-    else ongoing.onEnded = this.#finish;
+    else ongoing.onEnded = this.#whenOver(exchange);
+  }
+
+  /** What is done when its answer, which goes on, is over. */
+  #whenOver(exchange: Exchange): () => void {
+    const { metrics, tracer } = this.#parts;
+    const { arrival, audit } = exchange;
+    if (tracer !== undefined || arrival !== undefined) return () => this.#finish(exchange);
+    const count = metrics.whenOver(exchange);
+    return audit === undefined ? count : recordedToo(count, audit, exchange.auditAnnotations);
   }
 
   /** Serves a request that was admitted before, and has come again to where it can be; never throws. */
@@ -312,10 +322,21 @@ export class Pipeline {
     logIfSlow(context.log, exchange, latencyMs);
     tracer?.ended(exchange, latencyMs);
     logRequest(context.log, exchange, latencyMs);
-    if (exchange.audit === undefined) return;
-    if (exchange.auditAnnotations !== undefined) exchange.audit.annotate(exchange.auditAnnotations);
-    exchange.audit.ended();
+    if (exchange.audit !== undefined) endRecord(exchange.audit, exchange.auditAnnotations);
   };
+}
+
+/** In a scope of its own, in which there is no exchange to be kept. */
+function recordedToo(count: () => void, audit: RequestAudit, annotations: Exchange['auditAnnotations']): () => void {
+  return () => {
+    count();
+    endRecord(audit, annotations);
+  };
+}
+
+function endRecord(audit: RequestAudit, annotations: Exchange['auditAnnotations']): void {
+  if (annotations !== undefined) audit.annotate(annotations);
+  audit.ended();
 }
 
 const UNAUTHORIZED = 401;

@@ -51,6 +51,8 @@ interface RequestSeries {
   /** Of reads only. */
   readonly sizes: HistogramSeries | undefined;
   readonly latency: HistogramSeries;
+  /** See RequestMetrics.whenOver: made where it is asked for. */
+  whenOver: (() => void) | undefined;
 }
 
 export class RequestMetrics {
@@ -96,6 +98,20 @@ export class RequestMetrics {
     exchange.longRunningSeries = undefined;
   }
 
+  /**
+   * In place of `observe`, for a long-running answer that has begun and goes on: counts it when it is over. One function for all
+   * that are counted alike.
+   */
+  whenOver(exchange: Exchange): () => void {
+    const series = this.#seriesOf(exchange);
+    const { longRunningSeries } = exchange;
+    series.whenOver ??= () => {
+      series.count.add(1);
+      longRunningSeries?.add(-1);
+    };
+    return series.whenOver;
+  }
+
   #cutOff(exchange: Exchange): void {
     const { component: _, ...labels } = this.#labels(exchange, exchange.verb);
     this.#metrics
@@ -132,7 +148,7 @@ export class RequestMetrics {
     if (known !== undefined) return known;
     const { info, code } = exchange;
     const labels = { ...this.#labels(exchange, verb), dry_run: dryRun };
-    const series = {
+    const series: RequestSeries = {
       count: this.#metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', {
         ...labels,
         code: String(code),
@@ -144,6 +160,7 @@ export class RequestMetrics {
         labels,
       ),
       sizes: this.#sizesOf(exchange, verb),
+      whenOver: undefined,
     };
     // Only what the registry knows is kept by its own key: a client's made-up paths share the series without names.
     if (!info.isResource || labels.resource !== '') this.#byLabels.set(key, series);

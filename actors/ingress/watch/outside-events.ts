@@ -31,12 +31,15 @@ export function storedRendering({ target: { group, version, kind } }: Rendering)
 export class OutsideEvents {
   readonly type: KnownType;
   readonly rendering: Rendering;
+  /** Of the watch. */
+  readonly requestNumber: number;
   readonly #schema: () => Schema;
   #columnsDue: boolean;
 
-  constructor(type: KnownType, rendering: Rendering, schema: () => Schema) {
+  constructor(type: KnownType, rendering: Rendering, schema: () => Schema, requestNumber: number) {
     this.type = type;
     this.rendering = rendering;
+    this.requestNumber = requestNumber;
     this.#schema = schema;
     this.#columnsDue = rendering.shape?.kind === 'Table';
   }
@@ -75,7 +78,7 @@ export class ChunkConversion {
   }
 
   /** Its events in the version of a type. Rejects with the StatusError of a webhook that failed. */
-  into(type: KnownType, requestNumber: number): Promise<readonly WatchEvent[]> {
+  into({ type, requestNumber }: Pick<OutsideEvents, 'type' | 'requestNumber'>): Promise<readonly WatchEvent[]> {
     let converted = this.#converted.get(type.apiVersion);
     if (converted === undefined) {
       converted = this.#convert(type, requestNumber);

@@ -1,8 +1,6 @@
 // Open watches on this thread's sockets: starts their responses, writes the hub's chunks to them, and tells the hub which
 // sockets are full. Knows nothing of selections; a chunk comes ready to send.
-import { isDeepStrictEqual } from 'node:util';
-import { parseQuery } from '../../../api/query.ts';
-import type { RequestInfo, ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
 import { internalError } from '../../../api/status/failures.ts';
@@ -23,7 +21,6 @@ import type { Representation } from '../reads/representation.ts';
 import { ChunkConversion, OutsideEvents, storedRendering } from './outside-events.ts';
 import { webSocketOffer } from './web-socket-offer.ts';
 
-const NO_QUERY = parseQuery('');
 const NOTHING = (): void => {};
 /** How long the hub may take to say that it has sent everything. */
 const FLUSH_MS = 1000;
@@ -31,10 +28,9 @@ const FLUSH_MS = 1000;
 /** What is kept of an open watch: there may be tens of thousands, so that all else of its request is let go. */
 interface OpenWatch extends OngoingAnswer {
   readonly id: number;
-  readonly exchange: Exchange;
   readonly response: HttpResponse;
   /** Until the answer begins. */
-  representation: Representation | undefined;
+  opening: Opening | undefined;
   /** Chunks are dropped until the socket drains, and the hub replays them from where it stopped. */
   full: boolean;
   /** How often the hub was told that the socket is full. */
@@ -47,6 +43,14 @@ interface OpenWatch extends OngoingAnswer {
   isConverting: boolean;
   /** The last chunk of a watch that ended meanwhile. */
   ending: Uint8Array | undefined;
+}
+
+/** What it takes to begin the answer. */
+interface Opening {
+  readonly exchange: Exchange;
+  readonly representation: Representation;
+  /** To be called when there is news of the socket: it is gone, or takes more. */
+  readonly listen: () => void;
 }
 
 /** What is done with a chunk that comes: written, or dropped because it will be replayed. */
@@ -71,7 +75,6 @@ export class Watches {
   readonly #news: PatientTells<HubProtocol>;
   readonly #open = new Map<number, OpenWatch>();
   #nextId = 1;
-  #latestInfo: RequestInfo | undefined;
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
@@ -93,7 +96,7 @@ export class Watches {
   /** Opens a watch, which then goes on by itself. Throws what it is refused with. */
   async serve(exchange: Exchange, info: ResourceRequestInfo, { type, representation }: AnswerForm): Promise<void> {
     const query = this.#query(exchange, info, type, representation);
-    const watch = this.#opened(query.watcher, exchange, representation, this.#outside(type, representation));
+    const watch = this.#opened(query.watcher, exchange, type, representation);
     try {
       const answer = await this.#parts.hub.ask(
         { type: 'watch', ...query },
@@ -116,35 +119,35 @@ export class Watches {
     exchange.ongoing = watch;
   }
 
-  #outside(type: KnownType, { rendering }: Representation): OutsideEvents | undefined {
+  #outside({ requestNumber }: Exchange, type: KnownType, { rendering }: Representation): OutsideEvents | undefined {
     const isOutside = type.custom?.mayBeOutside === true;
-    return isOutside ? new OutsideEvents(type, rendering, this.#parts.schema) : undefined;
+    return isOutside ? new OutsideEvents(type, rendering, this.#parts.schema, requestNumber) : undefined;
   }
 
-  #opened(
-    id: number,
-    exchange: Exchange,
-    representation: Representation,
-    outside: OutsideEvents | undefined,
-  ): OpenWatch {
+  #opened(id: number, exchange: Exchange, type: KnownType, representation: Representation): OpenWatch {
     const { response } = exchange;
+    const listen = (): void => this.#heard(watch);
     const watch: OpenWatch = {
       id,
-      exchange,
       response,
-      representation,
+      opening: { exchange, representation, listen },
       full: false,
       parks: 0,
       parksHeard: 0,
       isEnded: false,
-      outside,
+      outside: this.#outside(exchange, type, representation),
       isConverting: false,
       ending: undefined,
       onEnded: NOTHING,
     };
     this.#open.set(id, watch);
-    response.onAborted(() => this.#close(watch));
+    response.onAborted(listen);
     return watch;
+  }
+
+  #heard(watch: OpenWatch): void {
+    if (watch.response.aborted) this.#close(watch);
+    else this.#drained(watch);
   }
 
   /** One chunk for many watchers. */
@@ -185,7 +188,7 @@ export class Watches {
     watch.isConverting = true;
     const { clock } = this.#parts.context;
     conversion
-      .into(outside.type, watch.exchange.requestNumber)
+      .into(outside)
       .then((events) => this.#converted(watch, outside.written(events, clock.nowMs())))
       .catch((error: unknown) => this.#unconverted(watch, outside, error));
   }
@@ -273,26 +276,17 @@ export class Watches {
   }
 
   #start(watch: OpenWatch): void {
-    const { exchange, representation, response } = watch;
-    if (representation === undefined) return;
-    watch.representation = undefined;
+    const { opening, response } = watch;
+    if (opening === undefined) return;
+    watch.opening = undefined;
+    const { exchange, representation, listen } = opening;
     if (exchange.request.isWebSocket) {
       const { protocols } = webSocketOffer(exchange.request, this.#parts.bearerPrefix);
       exchange.startWebSocket(protocols[0] ?? '', representation.encoding === 'protobuf' ? 'lengths' : 'lines');
     } else {
       exchange.start(200, headersFor(representation.contentType));
     }
-    response.onDrained(() => this.#drained(watch));
-    exchange.request.release();
-    exchange.query = NO_QUERY;
-    exchange.access = undefined;
-    exchange.info = this.#sharedInfo(exchange.info);
-  }
-
-  /** The one of the latest watch where that is equal, as it is in a fleet: one for all of them. */
-  #sharedInfo(info: RequestInfo): RequestInfo {
-    if (this.#latestInfo === undefined || !isDeepStrictEqual(info, this.#latestInfo)) this.#latestInfo = info;
-    return this.#latestInfo;
+    response.onDrained(listen);
   }
 
   /** A watch that is over before its first event. */
@@ -321,6 +315,6 @@ export class Watches {
 
   #ended(watch: OpenWatch): void {
     watch.isEnded = true;
-    watch.onEnded(watch.exchange);
+    watch.onEnded();
   }
 }

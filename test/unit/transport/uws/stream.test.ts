@@ -56,6 +56,10 @@ class World {
         streamEnded: () => {},
         guarded: (run: () => void) => run(),
         keepAlive: () => stream?.keepAlive(),
+        nativeListener: () => {
+          stream?.onWritable();
+          return true;
+        },
       };
       stream = new UwsStream(
         socket.native,
