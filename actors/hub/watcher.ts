@@ -44,18 +44,15 @@ export class Watcher implements DeadlineEntry {
   previous: DeadlineEntry | undefined = undefined;
   next: DeadlineEntry | undefined = undefined;
   expiryTick = 0;
-  readonly #owner: WatcherOwner;
 
   /** `initial`: the state it begins with, when it does not begin at a position. */
   constructor(
-    owner: WatcherOwner,
     id: number,
     cohort: Cohort,
     position: number,
     initial: InitialState | undefined,
     initialEventsEnd: boolean,
   ) {
-    this.#owner = owner;
     this.id = id;
     this.cohort = cohort;
     this.position = position;
@@ -64,6 +61,6 @@ export class Watcher implements DeadlineEntry {
   }
 
   expire(): void {
-    this.#owner.end(this);
+    this.cohort.owner.end(this);
   }
 }

@@ -165,8 +165,8 @@ function serve(
   const method = sent === 'GET' ? 'GET' : sent;
   const key = context === undefined ? undefined : webSocketKey(method, (name) => nativeRequest.getHeader(name));
   const offer = context === undefined || key === undefined ? undefined : { key, context };
-  const response = new UwsResponse(native, scope, method === 'HEAD', offer);
-  const request = new UwsRequest(method, nativeRequest, native, response, offer !== undefined, addresses);
+  const response = new UwsResponse(native, scope);
+  const request = new UwsRequest(method, nativeRequest, native, response, offer, addresses);
   scope.cork.during(() => runHandler(options, request, response, scope.onError));
   if (response.isNativeGone) return;
   native.onAborted(response.nativeListener);

@@ -5,7 +5,7 @@ import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequ
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import { isEagerClient } from './eager-clients.ts';
 import type { RemoteAddresses } from './remote-addresses.ts';
-import type { Asking, UwsResponse } from './response.ts';
+import type { Asking, UwsResponse, WebSocketOffer } from './response.ts';
 
 // The list that `collectHeader` fills: one callback for all requests instead of a closure for each.
 let collecting: string[] = [];
@@ -27,7 +27,7 @@ export class UwsRequest implements HttpRequest, Asking {
   readonly path: string;
   readonly query: string;
   readonly peerCertificate = undefined;
-  readonly isWebSocket: boolean;
+  readonly offer: WebSocketOffer | undefined;
   readonly #headers: readonly string[];
   readonly #nativeResponse: NativeResponse;
   readonly #response: UwsResponse;
@@ -40,11 +40,11 @@ export class UwsRequest implements HttpRequest, Asking {
     native: NativeRequest,
     nativeResponse: NativeResponse,
     response: UwsResponse,
-    isWebSocket: boolean,
+    offer: WebSocketOffer | undefined,
     addresses: RemoteAddresses,
   ) {
     this.method = method;
-    this.isWebSocket = isWebSocket;
+    this.offer = offer;
     this.path = native.getUrl();
     this.query = native.getQuery() ?? '';
     this.#headers = copyHeaders(native);
@@ -52,6 +52,10 @@ export class UwsRequest implements HttpRequest, Asking {
     this.#response = response;
     this.#addresses = addresses;
     response.belongsTo(this);
+  }
+
+  get isWebSocket(): boolean {
+    return this.offer !== undefined;
   }
 
   /** One request at a time: itself stands for the connection. */

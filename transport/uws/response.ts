@@ -17,9 +17,11 @@ export interface WebSocketOffer {
   readonly context: us_socket_context_t;
 }
 
-/** What a native WebSocket carries: the response that it is. */
+/** What a native WebSocket carries. */
 export interface WebSocketData {
+  /** The one that it is. */
   readonly response: UwsResponse;
+  readonly framing: MessageFraming;
 }
 
 /**
@@ -28,24 +30,24 @@ export interface WebSocketData {
  */
 const AT_ONCE_MAX = 8 * 1024;
 
-/** What the answer has to know of its request, once it is streamed. */
+/** What the answer has to know of its request, once it is not one write. */
 export interface Asking {
+  readonly method: string;
   /** See isEagerClient. */
   readonly isEager: boolean;
+  /** Undefined where it is no WebSocket. */
+  readonly offer: WebSocketOffer | undefined;
 }
 
 const NOTHING = new Uint8Array(0);
 
-type State = 'idle' | 'ongoing' | 'done';
+type State = 'idle' | 'ongoing' | 'done' | 'aborted';
 
 export class UwsResponse implements TrackedResponse, StreamOwner {
-  aborted = false;
-  readonly #native: NativeResponse;
-  readonly #scope: UwsResponseScope;
-  readonly #isHeadRequest: boolean;
-  readonly #offer: WebSocketOffer | undefined;
+  readonly native: NativeResponse;
+  readonly scope: UwsResponseScope;
+  /** Until its answer goes on. */
   #request: Asking | undefined;
-  #framing: MessageFraming = 'lines';
   #state: State = 'idle';
   #stream: UwsStream | undefined;
   #webSocket: UwsWebSocket | undefined;
@@ -53,11 +55,9 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #abortCallback: (() => void) | undefined;
   #listen: NativeListener | undefined;
 
-  constructor(native: NativeResponse, scope: UwsResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
-    this.#native = native;
-    this.#scope = scope;
-    this.#isHeadRequest = isHeadRequest;
-    this.#offer = offer;
+  constructor(native: NativeResponse, scope: UwsResponseScope) {
+    this.native = native;
+    this.scope = scope;
     scope.cork.enter(native);
   }
 
@@ -66,30 +66,35 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     this.#request = request;
   }
 
+  get aborted(): boolean {
+    return this.#state === 'aborted';
+  }
+
   /** What the binary is to call when the socket is gone, and when it takes more. */
   get nativeListener(): NativeListener {
-    this.#listen ??= (offset) => {
-      if (offset === undefined) this.onNativeAborted();
-      else this.#stream?.onWritable();
-      return true;
-    };
+    // Half the bytes of a closure: an open watch keeps it, and there may be tens of thousands.
+    this.#listen ??= this.#heard.bind(this);
     return this.#listen;
+  }
+
+  get #isHeadRequest(): boolean {
+    return this.#request?.method === 'HEAD';
   }
 
   /** To be called first in each later native callback of the request. */
   enterCallback(): void {
-    this.#scope.cork.enter(this.#native);
+    this.scope.cork.enter(this.native);
     this.#stream?.enterCallback();
   }
 
   /** True when nothing more may be sent. */
   get isAnswered(): boolean {
-    return this.#state === 'done';
+    return this.#state === 'done' || this.#state === 'aborted';
   }
 
   /** True when the native response may not be asked for anything: it is answered, or has become a WebSocket. */
   get isNativeGone(): boolean {
-    return this.#state === 'done' || this.#webSocket !== undefined || this.#tunnel !== undefined;
+    return this.isAnswered || this.#webSocket !== undefined || this.#tunnel !== undefined;
   }
 
   get isUntouched(): boolean {
@@ -101,7 +106,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
       callback();
       return;
     }
-    if (this.#state === 'done') return;
+    if (this.isAnswered) return;
     const earlier = this.#abortCallback;
     const both = (): void => {
       earlier?.();
@@ -112,69 +117,71 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
 
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
     if (this.#state !== 'idle') return;
-    if (this.#scope.isStopping && body.length > AT_ONCE_MAX && !this.#isHeadRequest && !isBodiless(status)) {
+    if (this.scope.isStopping && body.length > AT_ONCE_MAX && !this.#isHeadRequest && !isBodiless(status)) {
       this.start(status, headers, true);
       this.end(typeof body === 'string' ? Buffer.from(body) : body);
       return;
     }
     this.#finish();
-    if (this.#scope.cork.isOpenFor(this.#native)) this.#writeWhole(status, headers, body);
-    else this.#native.cork(() => this.#writeWhole(status, headers, body));
+    if (this.scope.cork.isOpenFor(this.native)) this.#writeWhole(status, headers, body);
+    else this.native.cork(() => this.#writeWhole(status, headers, body));
   }
 
   #writeWhole(status: number, headers: HeaderList, body: Uint8Array | string): void {
-    writeHead(this.#native, status, headers);
+    writeHead(this.native, status, headers);
     if (isBodiless(status)) this.#endBodiless(undefined);
     else if (this.#isHeadRequest) this.#endBodiless(Buffer.byteLength(body));
-    else this.#native.end(body, this.#scope.isStopping);
+    else this.native.end(body, this.scope.isStopping);
   }
 
   start(status: number, headers: HeaderList, isVerbatim = false): void {
     if (this.#state !== 'idle') return;
     if (this.#isHeadRequest || isBodiless(status)) {
       this.#finish();
-      this.#native.cork(() => {
-        writeHead(this.#native, status, headers);
+      this.native.cork(() => {
+        writeHead(this.native, status, headers);
         this.#endBodiless(undefined);
       });
       return;
     }
     this.#state = 'ongoing';
-    this.#scope.ongoing++;
+    this.scope.ongoing++;
     const isEager = this.#request?.isEager ?? false;
     this.#request = undefined;
-    this.#stream = new UwsStream(this.#native, this.#scope, this, status, headers, isVerbatim, isEager);
+    this.#stream = new UwsStream(this, status, headers, isVerbatim, isEager);
   }
 
   startWebSocket(protocol: string, framing: MessageFraming): void {
-    if (this.#state !== 'idle' || this.#offer === undefined) return;
-    const { key, context } = this.#offer;
+    const offer = this.#request?.offer;
+    if (this.#state !== 'idle' || offer === undefined) return;
+    this.#upgrade(offer, protocol, framing);
+  }
+
+  /** Opens before this returns. */
+  #upgrade({ key, context }: WebSocketOffer, protocol: string, framing: MessageFraming): void {
     this.#state = 'ongoing';
     this.#request = undefined;
-    this.#framing = framing;
-    // Opens before this returns.
-    this.#native.cork(() => this.#native.upgrade<WebSocketData>({ response: this }, key, protocol, '', context));
+    const data: WebSocketData = { response: this, framing };
+    this.native.cork(() => this.native.upgrade(data, key, protocol, '', context));
   }
 
   /** See ConnectionUpgrade.take. */
   handOver({ rawHeaders }: SwitchHead): RawConnection {
     const tunnel = new UwsTunnel();
-    if (this.#state !== 'idle' || this.#offer === undefined) {
+    const offer = this.#request?.offer;
+    if (this.#state !== 'idle' || offer === undefined) {
       tunnel.destroy();
       return { stream: tunnel, head: NOTHING };
     }
-    const { key, context } = this.#offer;
-    this.#state = 'ongoing';
     this.#abortCallback = undefined;
     this.#tunnel = tunnel;
-    const protocol = rawHeaderValue(rawHeaders, 'sec-websocket-protocol');
-    this.#native.cork(() => this.#native.upgrade<WebSocketData>({ response: this }, key, protocol, '', context));
+    this.#upgrade(offer, rawHeaderValue(rawHeaders, 'sec-websocket-protocol'), 'lines');
     return { stream: tunnel, head: NOTHING };
   }
 
   /** The native response has become this. */
   onOpen(native: NativeWebSocket<WebSocketData>): void {
-    if (this.#tunnel === undefined) this.#webSocket = new UwsWebSocket(native, this.#framing);
+    if (this.#tunnel === undefined) this.#webSocket = new UwsWebSocket(native, native.getUserData().framing);
     else this.#tunnel.onOpen(native);
   }
 
@@ -199,7 +206,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     // Not in the native callback: there the binary forgets to go on with a long message that a socket takes in part.
     setImmediate(() => {
       const webSocket = this.#webSocket;
-      if (this.#state === 'done' || webSocket?.hasRoom !== true || webSocket.onDrained === undefined) return;
+      if (this.isAnswered || webSocket?.hasRoom !== true || webSocket.onDrained === undefined) return;
       this.guarded(webSocket.onDrained);
     });
   }
@@ -231,20 +238,26 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   }
 
   abort(): void {
-    if (this.#state === 'done') return;
+    if (this.isAnswered) return;
     if (this.#tunnel !== undefined) this.#tunnel.destroy();
     else if (this.#webSocket !== undefined) this.#webSocket.cut();
-    else this.#native.close();
+    else this.native.close();
     // Closing runs the native abort callback, if the listener had attached it already.
     this.onNativeAborted();
   }
 
+  #heard(offset?: number): boolean {
+    if (offset === undefined) this.onNativeAborted();
+    else this.#stream?.onWritable();
+    return true;
+  }
+
   /** The native abort: the socket is gone. */
   onNativeAborted(): void {
-    if (this.#state === 'done') return;
+    if (this.isAnswered) return;
     const callback = this.#abortCallback;
     this.#finish();
-    this.aborted = true;
+    this.#state = 'aborted';
     if (callback !== undefined) this.guarded(callback);
   }
 
@@ -257,16 +270,16 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
    * as many bytes, which never come. The connection is left for the client to close.
    */
   #endBodiless(contentLength: number | undefined): void {
-    if (contentLength !== undefined) this.#native.writeHeader('Content-Length', String(contentLength));
-    if (this.#scope.isStopping) this.#native.writeHeader('Connection', 'close');
-    this.#native.endWithoutBody();
+    if (contentLength !== undefined) this.native.writeHeader('Content-Length', String(contentLength));
+    if (this.scope.isStopping) this.native.writeHeader('Connection', 'close');
+    this.native.endWithoutBody();
   }
 
   #finish(): void {
     this.#state = 'done';
     this.#abortCallback = undefined;
     if (this.#stream === undefined) return;
-    this.#scope.ongoing--;
+    this.scope.ongoing--;
     this.#stream.drop();
     this.#stream = undefined;
   }
@@ -276,7 +289,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
       callback();
     } catch (error) {
       this.abort();
-      this.#scope.onError(error);
+      this.scope.onError(error);
     }
   }
 }

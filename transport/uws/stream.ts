@@ -116,6 +116,8 @@ export type NativeListener = (offset?: number) => boolean;
 
 /** Whose answer it is. */
 export interface StreamOwner extends KeptAlive {
+  readonly native: NativeResponse;
+  readonly scope: UwsResponseScope;
   /** Passes on that the socket takes more. */
   readonly nativeListener: NativeListener;
   /** The closing chunk has been handed over: the native response is gone. */
@@ -124,14 +126,18 @@ export interface StreamOwner extends KeptAlive {
   guarded(callback: () => void): void;
 }
 
+interface StreamHead {
+  readonly status: number;
+  readonly headers: HeaderList;
+  /** The body is plain JSON, in lines. */
+  readonly isLines: boolean;
+}
+
 export class UwsStream {
   onDrained: (() => void) | undefined;
-  readonly #native: NativeResponse;
-  readonly #scope: UwsResponseScope;
   readonly #owner: StreamOwner;
   /** Until it is sent. */
-  #head: { readonly status: number; readonly headers: HeaderList } | undefined;
-  readonly #isPlainJson: boolean;
+  #head: StreamHead | undefined;
   /** Each line is pushed out by an empty one. */
   readonly #pushesLines: boolean;
   /** The first byte of the first event was sent before it. */
@@ -144,33 +150,23 @@ export class UwsStream {
   #isRefused = false;
   #isEnding = false;
 
-  constructor(
-    native: NativeResponse,
-    scope: UwsResponseScope,
-    owner: StreamOwner,
-    status: number,
-    headers: HeaderList,
-    isVerbatim: boolean,
-    isEager: boolean,
-  ) {
-    this.#native = native;
-    this.#scope = scope;
+  constructor(owner: StreamOwner, status: number, headers: HeaderList, isVerbatim: boolean, isEager: boolean) {
     this.#owner = owner;
-    this.#head = { status, headers };
-    this.#isPlainJson = !isVerbatim && isPlainJson(headers);
-    this.#pushesLines = this.#isPlainJson && !isEager;
-    native.onWritable(owner.nativeListener);
+    const isLines = !isVerbatim && isPlainJson(headers);
+    this.#head = { status, headers, isLines };
+    this.#pushesLines = isLines && !isEager;
     this.enterCallback();
     // In a microtask: a handler that writes its first chunk in this turn sends it together with the headers.
-    if (this.#isPlainJson || isLengthDelimited(headers)) queueMicrotask(() => this.#flushHead());
+    if (isLines || isLengthDelimited(headers)) queueMicrotask(() => this.#flushHead());
   }
 
   /** To be called in each native callback of the request, after `Cork.enter`. */
   enterCallback(): void {
-    if (!this.#scope.cork.holds(this.#native)) return;
+    const { native, scope } = this.#owner;
+    if (!scope.cork.holds(native)) return;
     // Once the callback has returned, the buffer is free again, and what did not fit is sent.
     setImmediate(() => {
-      this.#scope.cork.leave(this.#native);
+      scope.cork.leave(native);
       if (this.#pending !== undefined) this.onWritable();
     });
   }
@@ -214,16 +210,17 @@ export class UwsStream {
    */
   keepAlive(): void {
     if (!this.#isRefused || this.#isEnding) return;
-    this.#native.pause();
-    this.#native.resume();
+    this.#owner.native.pause();
+    this.#owner.native.resume();
   }
 
   #end(): void {
-    this.#native.cork(() => {
-      const isClosed = this.#scope.isStopping && this.#head !== undefined;
+    const { native, scope } = this.#owner;
+    native.cork(() => {
+      const isClosed = scope.isStopping && this.#head !== undefined;
       this.#sendHead(isClosed);
       // Behind a body the binary would write the header that says so into the body. The client, or the listener, closes.
-      this.#native.end(undefined, isClosed);
+      native.end(undefined, isClosed);
     });
     this.drop();
     this.#owner.streamEnded();
@@ -234,14 +231,16 @@ export class UwsStream {
     const head = this.#head;
     if (head === undefined) return;
     this.#head = undefined;
-    writeHead(this.#native, head.status, head.headers);
-    if (this.#scope.isStopping && !saysClosed) this.#native.writeHeader('Connection', 'close');
+    const { native, scope } = this.#owner;
+    writeHead(native, head.status, head.headers);
+    if (scope.isStopping && !saysClosed) native.writeHeader('Connection', 'close');
   }
 
   #flushHead(): void {
     if (this.#head === undefined || this.#isEnding) return;
-    this.#owesZero = !this.#isPlainJson;
-    this.#isRefused = !this.#writePiece(this.#isPlainJson ? EMPTY_LINE : LEADING_ZERO, false);
+    const { isLines } = this.#head;
+    this.#owesZero = !isLines;
+    this.#isRefused = !this.#writePiece(isLines ? EMPTY_LINE : LEADING_ZERO, false);
   }
 
   /** Hands bytes over until the socket, or the buffer of the callback at hand, is full. Returns how many it took. */
@@ -261,21 +260,27 @@ export class UwsStream {
 
   #writePiece(piece: Uint8Array, endsLine: boolean): boolean {
     let isTaken = true;
-    this.#scope.cork.fill(this.#native, piece.length + this.#headBytesMax());
-    this.#native.cork(() => {
+    const { native, scope } = this.#owner;
+    scope.cork.fill(native, piece.length + this.#headBytesMax());
+    native.cork(() => {
       this.#sendHead();
-      isTaken = this.#native.write(piece);
-      if (endsLine && this.#pushesLines) isTaken = this.#native.write(EMPTY_LINE);
+      isTaken = native.write(piece);
+      if (endsLine && this.#pushesLines) isTaken = native.write(EMPTY_LINE);
     });
+    // Not before: most streams never fill their socket.
+    if (!isTaken) native.onWritable(this.#owner.nativeListener);
     return isTaken;
   }
 
   /** Bytes that surely fit into the buffer, behind the head where that is still to be sent. */
   #room(): number {
-    const { cork } = this.#scope;
-    const room = cork.room(this.#native) - this.#headBytesMax();
+    const {
+      native,
+      scope: { cork },
+    } = this.#owner;
+    const room = cork.room(native) - this.#headBytesMax();
     // A head that fills the whole buffer goes alone, and finds an empty socket.
-    return this.#head === undefined || cork.holds(this.#native) ? room : Math.max(PROBE_BYTES, room);
+    return this.#head === undefined || cork.holds(native) ? room : Math.max(PROBE_BYTES, room);
   }
 
   /** No less than what is still to be written of the head. */
@@ -289,15 +294,15 @@ export class UwsStream {
   #setFull(isFull: boolean): void {
     if (this.#isFull === isFull) return;
     this.#isFull = isFull;
-    if (isFull) this.#scope.parked.add(this.#owner);
-    else this.#scope.parked.delete(this.#owner);
+    if (isFull) this.#owner.scope.parked.add(this.#owner);
+    else this.#owner.scope.parked.delete(this.#owner);
   }
 
   /** The socket takes more. */
   onWritable(): void {
     if (this.#isEnding && this.#pending === undefined) return;
     // The binary leaves its own buffer to the next write; with nothing to write, an empty cork sends it.
-    if (this.#pending === undefined) this.#native.cork(() => {});
+    if (this.#pending === undefined) this.#owner.native.cork(() => {});
     else if (!this.#writePending(this.#pending)) return;
     const wasFull = this.#isFull;
     this.#setFull(false);

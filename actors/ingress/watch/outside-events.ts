@@ -33,6 +33,10 @@ export class OutsideEvents {
   readonly rendering: Rendering;
   /** Of the watch. */
   readonly requestNumber: number;
+  /** A chunk is on its way. */
+  isConverting = false;
+  /** The last chunk of a watch that ended meanwhile. */
+  ending: Uint8Array | undefined = undefined;
   readonly #schema: () => Schema;
   #columnsDue: boolean;
 

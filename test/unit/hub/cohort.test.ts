@@ -18,6 +18,7 @@ function sample(namespace: string, name: string, node: string, labels: Record<st
 
 function cohort(namespace: string, fieldSelector = '', labelSelector = ''): Cohort {
   return {
+    owner: { end: () => {} },
     key: `${namespace} ${fieldSelector} ${labelSelector}`,
     cache: new ResourceCache('core/samples'),
     selection: compileSelection({ storageKey: 'core/samples', namespace, fieldSelector, labelSelector }, FIELDS),

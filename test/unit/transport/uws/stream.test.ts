@@ -53,6 +53,8 @@ class World {
     await socket.callback(() => {
       this.scope.cork.enter(socket.native);
       const owner = {
+        native: socket.native,
+        scope: this.scope,
         streamEnded: () => {},
         guarded: (run: () => void) => run(),
         keepAlive: () => stream?.keepAlive(),
@@ -61,15 +63,7 @@ class World {
           return true;
         },
       };
-      stream = new UwsStream(
-        socket.native,
-        this.scope,
-        owner,
-        200,
-        [['Content-Type', contentType]],
-        false,
-        this.#isEager,
-      );
+      stream = new UwsStream(owner, 200, [['Content-Type', contentType]], false, this.#isEager);
       inCallback(stream);
     });
     return { socket, stream: stream! };
