@@ -8,11 +8,8 @@ import type { FramedEvent, WatchEventType } from './frames.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { attributesOf, type CompiledSelection, inNamespace } from './selection.ts';
 import type { WatchSeries } from './watch-metrics.ts';
-import type { WatcherOwner } from './watcher.ts';
 
 export interface Cohort {
-  /** Of its members. */
-  readonly owner: WatcherOwner;
   readonly key: string;
   readonly cache: ResourceCache;
   readonly selection: CompiledSelection;

@@ -44,15 +44,18 @@ export class Watcher implements DeadlineEntry {
   previous: DeadlineEntry | undefined = undefined;
   next: DeadlineEntry | undefined = undefined;
   expiryTick = 0;
+  readonly #owner: WatcherOwner;
 
   /** `initial`: the state it begins with, when it does not begin at a position. */
   constructor(
+    owner: WatcherOwner,
     id: number,
     cohort: Cohort,
     position: number,
     initial: InitialState | undefined,
     initialEventsEnd: boolean,
   ) {
+    this.#owner = owner;
     this.id = id;
     this.cohort = cohort;
     this.position = position;
@@ -61,6 +64,6 @@ export class Watcher implements DeadlineEntry {
   }
 
   expire(): void {
-    this.cohort.owner.end(this);
+    this.#owner.end(this);
   }
 }

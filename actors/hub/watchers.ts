@@ -92,7 +92,7 @@ export class Watchers implements WatcherOwner {
     this.flush();
     const cohort = this.#cohortFor(query, cache);
     const position = query.afterRevision ?? initial?.revision ?? 0;
-    const watcher = new Watcher(query.watcher, cohort, position, initial, query.sendInitialEventsEnd);
+    const watcher = new Watcher(this, query.watcher, cohort, position, initial, query.sendInitialEventsEnd);
     cohort.members++;
     cohort.series.watchers.add(1);
     if (query.rendering.shape?.kind === 'Table') cohort.columnsDue.add(watcher.id);
@@ -383,7 +383,6 @@ export class Watchers implements WatcherOwner {
     const known = index.get(key);
     if (known !== undefined) return known;
     const cohort = newCohort({
-      owner: this,
       key,
       cache,
       selection: compileSelection(query, this.#options.selectableFields(cache.storageKey)),

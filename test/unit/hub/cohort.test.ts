@@ -18,7 +18,6 @@ function sample(namespace: string, name: string, node: string, labels: Record<st
 
 function cohort(namespace: string, fieldSelector = '', labelSelector = ''): Cohort {
   return {
-    owner: { end: () => {} },
     key: `${namespace} ${fieldSelector} ${labelSelector}`,
     cache: new ResourceCache('core/samples'),
     selection: compileSelection({ storageKey: 'core/samples', namespace, fieldSelector, labelSelector }, FIELDS),
