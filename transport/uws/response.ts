@@ -53,7 +53,6 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #webSocket: UwsWebSocket | undefined;
   #tunnel: UwsTunnel | undefined;
   #abortCallback: (() => void) | undefined;
-  #listen: NativeListener | undefined;
 
   constructor(native: NativeResponse, scope: UwsResponseScope) {
     this.native = native;
@@ -73,8 +72,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   /** What the binary is to call when the socket is gone, and when it takes more. */
   get nativeListener(): NativeListener {
     // Half the bytes of a closure: an open watch keeps it, and there may be tens of thousands.
-    this.#listen ??= this.#heard.bind(this);
-    return this.#listen;
+    return this.#heard.bind(this);
   }
 
   get #isHeadRequest(): boolean {
