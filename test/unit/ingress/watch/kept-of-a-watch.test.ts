@@ -1,0 +1,108 @@
+// What an open watch keeps of its request: nothing, since there may be tens of thousands; and how it is counted all the same.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test from 'ava';
+import type { HubProtocol } from '../../../../actors/hub/protocol.ts';
+import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
+import { Pipeline, type PipelineParts } from '../../../../actors/ingress/pipeline/pipeline.ts';
+import { RequestMetrics } from '../../../../actors/ingress/pipeline/request-metrics.ts';
+import type { AnswerForm } from '../../../../actors/ingress/reads/answer-forms.ts';
+import { Watches } from '../../../../actors/ingress/watch/watches.ts';
+import type { ResourceRequestInfo } from '../../../../api/request-info.ts';
+import type { Registry } from '../../../../api/resources/registry.ts';
+import { schemaOf } from '../../../../api/schema/schema.ts';
+import { DIALECTS } from '../../../../config/dialect.ts';
+import type { ActorContext, Ref } from '../../../../runtime/actor.ts';
+import { createLogger } from '../../../../runtime/logging/log.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { SeededRandom } from '../../../../runtime/simulation/seeded-random.ts';
+import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
+import type { HttpRequest } from '../../../../transport/http.ts';
+import { FakeResponse } from '../../hub/fake-response.ts';
+import { NO_CONVERSION, SAME_FORMS } from '../no-conversion.ts';
+
+const TURNS_MAX = 50;
+
+function world() {
+  const time = new VirtualTime();
+  const metrics = new MetricsRegistry();
+  const context = {
+    clock: time,
+    timers: time,
+    metrics,
+    random: new SeededRandom(1),
+    log: createLogger('test', { level: 'silent', format: 'json' }),
+    nextRequestNumber: () => 1,
+  } as unknown as ActorContext;
+  const hub = { ask: () => Promise.resolve({ revision: 1 }), tell: () => 'queued' } as unknown as Ref<HubProtocol>;
+  const type = { storageKey: 'core/configmaps', selectableFields: [], subresources: new Set() };
+  const watches = new Watches({
+    context,
+    hub,
+    conversion: NO_CONVERSION,
+    forms: SAME_FORMS,
+    requestTimeoutMs: 1000,
+    minRequestTimeoutMs: 1000,
+    metaGroup: 'meta',
+    schema: () => schemaOf(DIALECTS.orch),
+    bearerPrefix: 'bearer.',
+  });
+  const form = { type, representation: { contentType: 'application/json' } } as unknown as AnswerForm;
+  const pipeline = new Pipeline({
+    context,
+    auth: { askSoon: () => ({ user: { name: 'somebody', uid: '', groups: [], extra: {} } }) },
+    limits: { isFair: false, enter: () => ({ leave: () => {} }) },
+    metrics: new RequestMetrics(metrics, { byPath: () => type } as unknown as Registry),
+    requestTimeoutMs: 1000,
+    dispatch: (exchange: Exchange) => watches.serve(exchange, exchange.info as ResourceRequestInfo, form),
+  } as unknown as PipelineParts);
+  const count = (name: string): number =>
+    metrics
+      .reading()
+      .find((family) => family.name === name)
+      ?.series.reduce((sum, { value }) => sum + value, 0) ?? 0;
+  return { pipeline, count };
+}
+
+/** In a scope of its own: what holds the request is not held by the test. */
+async function opened(pipeline: Pipeline, response: FakeResponse): Promise<WeakRef<HttpRequest>> {
+  const request = {
+    method: 'GET',
+    path: '/api/v1/namespaces/default/configmaps',
+    query: 'watch=1',
+    isWebSocket: false,
+    header: () => '',
+    hasHeaderWithPrefix: () => false,
+  } as unknown as HttpRequest;
+  await pipeline.serve(request, response);
+  return new WeakRef(request);
+}
+
+test.serial('an open watch keeps nothing of its request', async (t) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const { pipeline } = world();
+  const response = new FakeResponse();
+  const request = await opened(pipeline, response);
+  for (let turn = 0; turn < TURNS_MAX && request.deref() !== undefined; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+  }
+  t.is(request.deref(), undefined);
+  t.is(response.status, 200);
+});
+
+test('watches are counted while they are open, and as requests when they are over', async (t) => {
+  const { pipeline, count } = world();
+  const [first, second] = [new FakeResponse(), new FakeResponse()];
+  await opened(pipeline, first);
+  await opened(pipeline, second);
+  t.is(count('apiserver_longrunning_gauge'), 2);
+  t.is(count('apiserver_request_total'), 0);
+  first.disconnect();
+  t.is(count('apiserver_longrunning_gauge'), 1);
+  t.is(count('apiserver_request_total'), 1);
+  second.disconnect();
+  t.is(count('apiserver_longrunning_gauge'), 0);
+  t.is(count('apiserver_request_total'), 2);
+});
