@@ -341,9 +341,13 @@ export class LevelEngine implements LocalEngine {
     const range = { gte: prefix, lt: endOf(prefix) };
     const iterator = this.#database.iterator({ ...range, fillCache: false, highWaterMarkBytes: LOAD_BYTES });
     try {
+      let reading = iterator.nextv(LOAD_ENTRIES);
       for (;;) {
-        const entries = await iterator.nextv(LOAD_ENTRIES);
+        const entries = await reading;
         if (entries.length === 0) return;
+        // The thread pool reads on while these are visited.
+        reading = iterator.nextv(LOAD_ENTRIES);
+        reading.catch(() => {});
         for (const [key, value] of entries) {
           this.#loadedBytes += value.byteLength;
           const visited = visit(key.slice(prefix.length), value);
