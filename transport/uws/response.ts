@@ -30,7 +30,7 @@ export interface WebSocketData {
  */
 const AT_ONCE_MAX = 8 * 1024;
 
-/** What the answer has to know of its request, once it is not one write. */
+/** What the answer has to know of its request, until it goes on. */
 export interface Asking {
   readonly method: string;
   /** See isEagerClient. */

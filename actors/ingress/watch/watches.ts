@@ -47,7 +47,7 @@ interface Opening {
   readonly exchange: Exchange;
   readonly representation: Representation;
   /** To be called when there is news of the socket: it is gone, or takes more. */
-  readonly listen: () => void;
+  readonly heard: () => void;
 }
 
 /** What is done with a chunk that comes: written, or dropped because it will be replayed. */
@@ -135,10 +135,10 @@ export class Watches {
       onEnded: NOTHING,
     };
     // One for both, and half the bytes of a closure.
-    const listen = this.#heard.bind(this, watch);
-    watch.opening = { exchange, representation, listen };
+    const heard = this.#heard.bind(this, watch);
+    watch.opening = { exchange, representation, heard };
     this.#open.set(id, watch);
-    response.onAborted(listen);
+    response.onAborted(heard);
     return watch;
   }
 
@@ -278,14 +278,14 @@ export class Watches {
     const { opening, response } = watch;
     if (opening === undefined) return;
     watch.opening = undefined;
-    const { exchange, representation, listen } = opening;
+    const { exchange, representation, heard } = opening;
     if (exchange.request.isWebSocket) {
       const { protocols } = webSocketOffer(exchange.request, this.#parts.bearerPrefix);
       exchange.startWebSocket(protocols[0] ?? '', representation.encoding === 'protobuf' ? 'lengths' : 'lines');
     } else {
       exchange.start(200, headersFor(representation.contentType));
     }
-    response.onDrained(listen);
+    response.onDrained(heard);
   }
 
   /** A watch that is over before its first event. */
