@@ -169,7 +169,8 @@ function serve(
   const request = new UwsRequest(method, nativeRequest, native, response, offer, addresses);
   scope.cork.during(() => runHandler(options, request, response, scope.onError));
   if (response.isNativeGone) return;
-  native.onAborted(response.nativeListener);
+  // Half the bytes of a closure, and nothing of what is made here is kept by it: an open watch keeps it, and there may be tens of thousands.
+  native.onAborted(response.onNativeAborted.bind(response));
   request.settle();
 }
 

@@ -7,7 +7,7 @@ import type { TrackedResponse } from '../run-handler.ts';
 import { CLOSE_TOO_BIG, MESSAGE_BYTES_MAX } from '../websocket/frames.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
 import { writeHead } from './head.ts';
-import { type NativeListener, type StreamOwner, type UwsResponseScope, UwsStream } from './stream.ts';
+import { type StreamOwner, type UwsResponseScope, UwsStream } from './stream.ts';
 import { UwsTunnel } from './tunnel.ts';
 import { UwsWebSocket } from './web-socket.ts';
 
@@ -19,7 +19,7 @@ export interface WebSocketOffer {
 
 /** What a native WebSocket carries. */
 export interface WebSocketData {
-  /** The one that it is. */
+  /** The response that it is. */
   readonly response: UwsResponse;
   readonly framing: MessageFraming;
 }
@@ -67,12 +67,6 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
 
   get aborted(): boolean {
     return this.#state === 'aborted';
-  }
-
-  /** What the binary is to call when the socket is gone, and when it takes more. */
-  get nativeListener(): NativeListener {
-    // Half the bytes of a closure: an open watch keeps it, and there may be tens of thousands.
-    return this.#heard.bind(this);
   }
 
   get #isHeadRequest(): boolean {
@@ -242,12 +236,6 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     else this.native.close();
     // Closing runs the native abort callback, if the listener had attached it already.
     this.onNativeAborted();
-  }
-
-  #heard(offset?: number): boolean {
-    if (offset === undefined) this.onNativeAborted();
-    else this.#stream?.onWritable();
-    return true;
   }
 
   /** The native abort: the socket is gone. */

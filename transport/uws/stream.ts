@@ -108,18 +108,10 @@ export class Cork {
   }
 }
 
-/**
- * What the binary calls. `offset`: bytes that were sent, when the socket takes more again; undefined: the socket is gone. One function
- * for both, made where no request is in scope: it lives as long as the answer, and there may be tens of thousands.
- */
-export type NativeListener = (offset?: number) => boolean;
-
 /** Whose answer it is. */
 export interface StreamOwner extends KeptAlive {
   readonly native: NativeResponse;
   readonly scope: UwsResponseScope;
-  /** Passes on that the socket takes more. */
-  readonly nativeListener: NativeListener;
   /** The closing chunk has been handed over: the native response is gone. */
   streamEnded(): void;
   /** Runs a handler's callback. */
@@ -167,7 +159,7 @@ export class UwsStream {
     // Once the callback has returned, the buffer is free again, and what did not fit is sent.
     setImmediate(() => {
       scope.cork.leave(native);
-      if (this.#pending !== undefined) this.onWritable();
+      if (this.#pending !== undefined) this.#onWritable();
     });
   }
 
@@ -268,7 +260,7 @@ export class UwsStream {
       if (endsLine && this.#pushesLines) isTaken = native.write(EMPTY_LINE);
     });
     // Not before: most streams never fill their socket.
-    if (!isTaken) native.onWritable(this.#owner.nativeListener);
+    if (!isTaken) native.onWritable(this.#onWritable.bind(this));
     return isTaken;
   }
 
@@ -298,16 +290,16 @@ export class UwsStream {
     else this.#owner.scope.parked.delete(this.#owner);
   }
 
-  /** The socket takes more. */
-  onWritable(): void {
-    if (this.#isEnding && this.#pending === undefined) return;
+  #onWritable(): boolean {
+    if (this.#isEnding && this.#pending === undefined) return true;
     // The binary leaves its own buffer to the next write; with nothing to write, an empty cork sends it.
     if (this.#pending === undefined) this.#owner.native.cork(() => {});
-    else if (!this.#writePending(this.#pending)) return;
+    else if (!this.#writePending(this.#pending)) return true;
     const wasFull = this.#isFull;
     this.#setFull(false);
     if (this.#isEnding) this.#end();
     else if (wasFull && this.onDrained !== undefined) this.#owner.guarded(this.onDrained);
+    return true;
   }
 
   /** True when nothing is left, and the socket takes more. */

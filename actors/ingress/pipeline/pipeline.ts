@@ -315,7 +315,7 @@ export class Pipeline {
   }
 
   /** `endedMs`: absent: now. */
-  readonly #finish = (exchange: Exchange, endedMs?: number): void => {
+  #finish(exchange: Exchange, endedMs?: number): void {
     const { context, metrics, tracer } = this.#parts;
     const latencyMs = (endedMs ?? context.clock.monotonicMs()) - exchange.startedMs;
     metrics.observe(exchange, latencyMs);
@@ -323,7 +323,7 @@ export class Pipeline {
     tracer?.ended(exchange, latencyMs);
     logRequest(context.log, exchange, latencyMs);
     if (exchange.audit !== undefined) endRecord(exchange.audit, exchange.auditAnnotations);
-  };
+  }
 }
 
 /** In a scope of its own, in which there is no exchange to be kept. */

@@ -26,7 +26,7 @@ export class FakeSocket {
   readonly #loop: FakeLoop;
   #room: number;
   #isChunked = false;
-  #writable: ((offset: number) => boolean) | undefined;
+  #writable: (() => boolean) | undefined;
 
   constructor(loop: FakeLoop, room: number) {
     this.#loop = loop;
@@ -42,7 +42,7 @@ export class FakeSocket {
         this.isEnded = true;
         this.#writable = undefined;
       },
-      onWritable: (callback: (offset: number) => boolean) => {
+      onWritable: (callback: () => boolean) => {
         this.#writable = callback;
       },
       pause: () => {},
@@ -66,7 +66,7 @@ export class FakeSocket {
     this.#room += bytes;
     if (this.held.length === 0) return;
     if (this.#writable === undefined) this.#send(NOTHING);
-    else this.#writable(0);
+    else this.#writable();
   }
 
   #cork(callback: () => void): void {

@@ -58,10 +58,6 @@ class World {
         streamEnded: () => {},
         guarded: (run: () => void) => run(),
         keepAlive: () => stream?.keepAlive(),
-        nativeListener: () => {
-          stream?.onWritable();
-          return true;
-        },
       };
       stream = new UwsStream(owner, 200, [['Content-Type', contentType]], false, this.#isEager);
       inCallback(stream);
