@@ -84,6 +84,14 @@ export function lengthBefore(slab: Slab, offset: number, from: number, body: Uin
   return order === 0 ? length : -1;
 }
 
+/** Whether the value holds these bytes from a byte of it on. */
+export function holdsText(slab: Slab, offset: number, from: number, text: Uint8Array): boolean {
+  const end = from + text.length;
+  if (end > valueLength(slab, offset)) return false;
+  const start = valueStart(slab, offset);
+  return slab.bytes.compare(text, 0, text.length, start + from, start + end) === 0;
+}
+
 /** The value's text from a byte of it on. */
 export function textFrom(slab: Slab, offset: number, from: number): string {
   const start = valueStart(slab, offset);

@@ -36,6 +36,8 @@ export interface PluginPhases {
   readonly mutating: readonly PluginCall[];
   /** See the object as it will be stored, and change nothing. */
   readonly validating: readonly PluginCall[];
+  /** True where all that mutate are (`AdmissionPluginKind.isRepeatable`). */
+  readonly isRepeatable: boolean;
 }
 
 /** What a write is about, as far as its request says it. */

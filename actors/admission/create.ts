@@ -9,24 +9,16 @@ import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, type Refusal, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
-import { canonicalMetadata, canonicalOf } from './completion.ts';
+import { canonicalMetadata } from './completion.ts';
 import { converted } from './conversion/converted.ts';
 import { draftPut, withAlso } from './draft.ts';
-import { asksForFields, withWarnings } from './field-validation.ts';
+import { withWarnings } from './field-validation.ts';
+import { knownBodyOf } from './known-body.ts';
 import type { KnownSpec } from './known-specs.ts';
-import { isLarge } from './large-writes.ts';
 import { withManagedFields } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
-import {
-  type DecodedObject,
-  decodedObject,
-  decodeObject,
-  JSON_TYPES,
-  kindOf,
-  metadataAlone,
-  writeOptions,
-} from './request-body.ts';
+import { type DecodedObject, decodedObject, kindOf, metadataAlone, writeOptions } from './request-body.ts';
 import { CREATE_STEPS, takeSteps } from './steps.ts';
 import { decodePlace, findPlace } from './store-reader.ts';
 import type { WriteContext } from './write-context.ts';
@@ -54,15 +46,8 @@ const NO_WARNINGS: readonly string[] = [];
 
 /** The pod of a body whose spec is known; undefined where that takes decoding it. */
 function ofKnownSpec(write: WriteContext, request: WriteRequest, type: KnownType): SentObject | undefined {
-  const { parameters, contentType, payload } = request;
-  if (type.storageKey !== PODS || !JSON_TYPES.has(contentType) || isLarge(payload.length)) return undefined;
-  if (asksForFields(parameters)) return undefined;
   const kind = write.kinds.of(type);
-  const found = write.knownSpecs.find(payload, kind.owned, () => {
-    const { object, emptied } = decodeObject(write.schema, request, kindOf(type));
-    const complete = write.completion.completedApart(object, kind, write.dialect);
-    return { object: complete && canonicalOf(complete, kind), emptied };
-  });
+  const found = knownBodyOf(write, request, kind);
   if (found === undefined) return undefined;
   const { known, head } = found;
   const metadata = canonicalMetadata(metadataAlone(head, kindOf(type)), kind);
@@ -70,8 +55,6 @@ function ofKnownSpec(write: WriteContext, request: WriteRequest, type: KnownType
   const object = { kind: type.kind, apiVersion: type.apiVersion, metadata, spec: known.given };
   return { object, warnings: NO_WARNINGS, emptied: known.emptied, knownSpec: known };
 }
-
-const PODS = 'core/pods';
 
 /** How an object is created. */
 export interface Creation {

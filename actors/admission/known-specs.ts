@@ -22,7 +22,8 @@ const SEEN_MAX = 256;
 /** What plugins make of a spec is looked for this often, where it is another each time. */
 const OUTCOMES_MAX = 8;
 
-const MEMBER = Buffer.from(',"spec":');
+const MEMBER_TEXT = ',"spec":';
+const MEMBER = Buffer.from(MEMBER_TEXT);
 const BRACE = 0x7b;
 /** What follows a spec that is a body's last member, or its last but an empty status. */
 const ENDS: readonly string[] = ['}', ',"status":{}}'];
@@ -34,6 +35,7 @@ export class KnownSpec {
   readonly given: JsonObject;
   /** As `DecodedObject.emptied`. */
   readonly emptied: readonly string[];
+  #stays: Uint8Array | undefined;
   #before: JsonObject | undefined;
   #outcome: JsonObject | undefined;
   #outcomes = 0;
@@ -44,6 +46,19 @@ export class KnownSpec {
     keepFieldsOf(given, 'spec', rule);
     this.given = given;
     this.emptied = emptied;
+  }
+
+  /**
+   * What of a stored pod an update with this spec leaves as it is: its text from the brace that closes its metadata to the one that closes
+   * its spec. Undefined before any is known.
+   */
+  get stays(): Uint8Array | undefined {
+    return this.#stays;
+  }
+
+  /** Notes that an update has left that of a stored spec. */
+  leave(stored: JsonObject): void {
+    this.#stays = Buffer.from(`}${MEMBER_TEXT}${JSON.stringify(stored)}`);
   }
 
   /** What is stored of what plugins have made of it, where they made the same before; frozen. */

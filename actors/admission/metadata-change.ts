@@ -8,6 +8,7 @@ import { liesAsAsked } from '../../api/conversion/stored-form.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { insistsOnVersion, isUnchanged, prepareUpdate } from '../../api/metadata.ts';
+import { asObject } from '../../api/object-fields.ts';
 import {
   type ManagedFieldsEntry,
   metadataOf,
@@ -25,6 +26,8 @@ import { canonicalMetadata } from './completion.ts';
 import { type Draft, draftWithRest, type KeptParts } from './draft.ts';
 import { asksForFields } from './field-validation.ts';
 import type { KindVersion } from './kind-version.ts';
+import { knownBodyOf } from './known-body.ts';
+import type { KnownBody } from './known-specs.ts';
 import { writerOf } from './ownership.ts';
 import type { WriteRequest } from './protocol.ts';
 import { JSON_TYPES, kindOf, metadataAlone } from './request-body.ts';
@@ -38,6 +41,8 @@ export interface WantedMetadata {
   readonly isAll: (stored: StoredObject) => boolean;
   /** From what is stored; undefined where it wants more, or says it otherwise. */
   readonly of: (before: JsonObject, stored: StoredObject) => JsonObject | undefined;
+  /** Told what the steps of an update have come to, where it took them. */
+  readonly cameTo?: (stored: StoredObject, next: JsonObject, attributes: Attributes) => void;
 }
 
 /** A change of metadata alone, once its plugins have let it pass. */
@@ -150,24 +155,48 @@ function draftOf({ type }: Attributes, stored: StoredObject, owned: JsonObject, 
   return draftWithRest(type, isOwnedAsBefore ? metadataOf(withEntries(owned, undefined)) : next, stored, kept);
 }
 
-/** The metadata that a PUT wants which repeats all behind it as it is stored, as who changes what was read does. */
+/**
+ * The metadata that a PUT wants which leaves all behind it as it is stored: it repeats that, as who changes what was read does, or has a
+ * spec that is known to come to what is stored, as who puts a manifest again.
+ */
 export function metadataOfPut(
-  { payload, contentType }: WriteRequest,
-  { type }: KindVersion,
+  write: WriteContext,
+  request: WriteRequest,
+  kind: KindVersion,
 ): WantedMetadata | undefined {
+  const { payload, contentType } = request;
   if (!JSON_TYPES.has(contentType)) return undefined;
   const body = withoutBlanks(payload);
+  let found: KnownBody | undefined | null = null;
+  const known = (): KnownBody | undefined => {
+    if (found === null) found = knownBodyOf(write, request, kind);
+    return found;
+  };
   return {
-    isAll: (stored) => stored.mayEnd(body),
+    isAll: (stored) => stored.mayEnd(body) || known() !== undefined,
     of: (before, stored) => {
-      const head = headOf(body, stored);
-      const metadata = metadataAlone(head, kindOf(type));
-      // The member that what is repeated closes, with at least one in it before.
-      const isOpen = metadata !== undefined && Object.keys(head as JsonObject).at(-1) === 'metadata';
-      if (!isOpen || metadata.managedFields !== undefined || metadata.name === undefined) return undefined;
-      return metadata.name === before.name ? metadata : undefined;
+      const metadata = repeated(headOf(body, stored), kind) ?? ofKnownSpec(known(), stored, kind);
+      if (metadata === undefined || metadata.managedFields !== undefined) return undefined;
+      return metadata.name !== undefined && metadata.name === before.name ? metadata : undefined;
+    },
+    cameTo: (stored, next, { asked: { plugins }, isComplete }) => {
+      const body = found ?? undefined;
+      if (body === undefined || !plugins.isRepeatable || !isComplete || stored.restFor(next) === undefined) return;
+      body.known.leave(asObject(next.spec));
     },
   };
+}
+
+/** Metadata that what is repeated closes, with at least one member in it before. */
+function repeated(head: unknown, { type }: KindVersion): JsonObject | undefined {
+  const metadata = metadataAlone(head, kindOf(type));
+  return metadata !== undefined && Object.keys(head as JsonObject).at(-1) === 'metadata' ? metadata : undefined;
+}
+
+function ofKnownSpec(body: KnownBody | undefined, stored: StoredObject, { type }: KindVersion): JsonObject | undefined {
+  const stays = body?.known.stays;
+  if (stays === undefined || !stored.goesOnWith(stays)) return undefined;
+  return metadataAlone(body!.head, kindOf(type));
 }
 
 /** Closes metadata, and the object. */

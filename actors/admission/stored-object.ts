@@ -6,6 +6,7 @@ import { fieldIs } from '../../storage/record-fields.ts';
 import {
   decodeOwned,
   entriesApart,
+  holdsText,
   lengthBefore,
   type MetadataApart,
   metadataApart,
@@ -107,6 +108,11 @@ export class StoredObject {
     const record = this.#record();
     const length = lengthBefore(record, this.place.offset, end, body);
     return length < 0 ? lengthBefore(record, this.place.offset, behind, body) : length;
+  }
+
+  /** Whether the stored text goes on with these bytes from the brace that closes metadata. Only of an object whose metadata has been read apart. */
+  goesOnWith(text: Uint8Array): boolean {
+    return holdsText(this.#record(), this.place.offset, this.#apart!.behind, text);
   }
 
   /** The object, or its metadata alone: for who asks about no more. */

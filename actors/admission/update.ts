@@ -2,6 +2,7 @@
 // the steps of an update, and is stored against the revision that was read. A patch that loses a race is made again on the
 // new object; a PUT that names a resourceVersion is not.
 import type { StoredForm } from '../../api/conversion/stored-form.ts';
+import { deepEqual } from '../../api/deep-equal.ts';
 import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { insistsOnVersion, isUnchanged } from '../../api/metadata.ts';
@@ -69,7 +70,7 @@ export async function update(write: WriteContext, request: WriteRequest, type: K
     dryRun,
     isTracked: true,
     wanted: sent,
-    wantedMetadata: metadataOfPut(request, write.kinds.of(type)),
+    wantedMetadata: metadataOfPut(write, request, write.kinds.of(type)),
     whenMissing: async () => {
       const object = sent();
       if (!createsMissing) throw new StatusError(notFound(type, name));
@@ -177,7 +178,7 @@ async function changeWhole(
   write: WriteContext,
   attributes: Attributes,
   stored: StoredObject,
-  { tries, isPut, modification: { dryRun, isTracked, isWhole = false, wanted } }: Change,
+  { tries, isPut, modification: { dryRun, isTracked, isWhole = false, wanted, wantedMetadata } }: Change,
 ): Promise<Attempt<WriteReply> | undefined> {
   const { type } = attributes;
   const view = isWhole ? undefined : attributes.asked.view;
@@ -202,7 +203,8 @@ async function changeWhole(
   // Not all that completes an object is asked about a part of it.
   const isCompleted = !isSettled && attributes.subresource === '';
   const completedBy = isCompleted ? write.completion.generation : stored.schemaGeneration;
-  return decide(write, attributes, stored, { isPut, hasVersion: insistsOnVersion(metadataOf(sent)), completedBy });
+  const hasVersion = insistsOnVersion(metadataOf(sent));
+  return decide(write, attributes, stored, { isPut, hasVersion, completedBy, cameTo: wantedMetadata?.cameTo });
 }
 
 /** What a change of metadata alone comes to, once it is let pass. */
@@ -238,6 +240,8 @@ interface SentObject {
   readonly hasVersion: boolean;
   /** As `Made` has it. */
   readonly completedBy: number;
+  /** As `WantedMetadata` has it. */
+  readonly cameTo?: WantedMetadata['cameTo'];
 }
 
 /** What an updated object comes to: its removal, its new state, or nothing when it is as it was. */
@@ -245,7 +249,7 @@ async function decide(
   write: WriteContext,
   attributes: Attributes,
   stored: StoredObject,
-  { isPut, hasVersion, completedBy }: SentObject,
+  { isPut, hasVersion, completedBy, cameTo }: SentObject,
 ): Promise<Attempt<WriteReply>> {
   const { type, kind, object, also, guards } = attributes;
   const { namespace, name } = attributes.asked;
@@ -258,17 +262,24 @@ async function decide(
   }
   const unchanged = { answer: answerAt(attributes, place, attributes.old!) };
   if (object === attributes.old && !stored.isStale) return unchanged;
-  const next = await converted(write, type, (forms) => forms.stored(type, object));
-  if (isUnchanged(next, stored.object) && !stored.isStale) return unchanged;
+  const made = await converted(write, type, (forms) => forms.stored(type, object));
+  if (isUnchanged(made, stored.object) && !stored.isStale) return unchanged;
   if (attributes.isLarge) await afterOthers(write);
   // What a patch or a view leaves as it was is the stored object's own part, which may have been completed in place since it was read.
   // What a PUT says was complete before it was found to be the same.
   const isWhole = isPut && attributes.asked.view === undefined;
   const isTextOf = isWhole && attributes.isComplete && type.custom === undefined;
-  const made = { completedBy, texts: attributes.texts };
-  const put = isTextOf ? draftUpdate(type, next, stored, made) : draftPut(type, next, place.revision, made);
+  const next = isTextOf ? withStoredSpec(made, stored.object) : made;
+  if (isTextOf) cameTo?.(stored, next, attributes);
+  const how = { completedBy, texts: attributes.texts };
+  const put = isTextOf ? draftUpdate(type, next, stored, how) : draftPut(type, next, place.revision, how);
   const draft = withAlso(put, also, guards);
   return { draft, committed: (written) => answerAt(attributes, written, object), lost };
+}
+
+/** Where a spec says what is stored: plugins complete one in an order of theirs. */
+function withStoredSpec(next: JsonObject, { spec }: JsonObject): JsonObject {
+  return next.spec !== spec && deepEqual(next.spec, spec) ? { ...next, spec } : next;
 }
 
 /** What is answered of an object that lies at a place. */

@@ -9,12 +9,13 @@ import { AdmissionMetrics, type AdmissionType, type NamedCall } from './admissio
 import type { AdmissionPlugin, AdmissionPluginKind, PluginConfigurations, PluginContext, Wanted } from './plugin.ts';
 
 /** Nobody wants it. */
-export const NO_PLUGINS: PluginPhases = { mutating: [], validating: [] };
+export const NO_PLUGINS: PluginPhases = { mutating: [], validating: [], isRepeatable: true };
 
 interface Running {
   readonly name: AdmissionPluginName;
   readonly wants: readonly Wanted[];
   readonly plugin: AdmissionPlugin;
+  readonly isRepeatable: boolean;
   readonly readsCluster: boolean;
 }
 
@@ -35,10 +36,10 @@ export class PluginChain {
     this.#cluster = cluster;
     const { metrics, clock } = context.reader.context;
     this.#metrics = new AdmissionMetrics(metrics, clock);
-    this.#running = kinds.map(({ name, wants, create }) => {
+    this.#running = kinds.map(({ name, wants, isRepeatable = false, create }) => {
       const before = cluster.views;
       const plugin = create(context, configurations[name]);
-      return { name, wants, plugin, readsCluster: cluster.views > before };
+      return { name, wants, plugin, isRepeatable, readsCluster: cluster.views > before };
     });
   }
 
@@ -78,7 +79,11 @@ export class PluginChain {
     );
     const phase = (type: AdmissionType, calls: readonly NamedCall[]): readonly PluginCall[] =>
       calls.length === 0 ? [] : [this.#metrics.phase(type, operation, calls)];
-    const phases = { mutating: phase('admit', mutating), validating: phase('validate', validating) };
+    const phases = {
+      mutating: phase('admit', mutating),
+      validating: phase('validate', validating),
+      isRepeatable: wanting.every((one) => one.isRepeatable || one.plugin.mutate === undefined),
+    };
     if (!wanting.some(({ readsCluster }) => readsCluster)) return phases;
     // Whoever comes first waits for all of them.
     const current = (): Promise<void> | undefined => this.#cluster.current();

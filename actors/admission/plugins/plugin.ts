@@ -95,6 +95,11 @@ export interface ConfigurationFile {
 export interface AdmissionPluginKind {
   readonly name: AdmissionPluginName;
   readonly wants: readonly Wanted[];
+  /**
+   * What it makes of an update follows from what is sent, what is stored and its settings, or it says that it has brought something in
+   * (`Attributes.isComplete`). Absent: it may go by what else there is.
+   */
+  readonly isRepeatable?: boolean;
   /** Its settings as plain data, which crosses threads. Throws ConfigurationError. Absent: it takes none. */
   readonly readConfiguration?: (file: ConfigurationFile) => unknown;
   /** @param configuration what `readConfiguration` answered; undefined where no file has any for it. */
@@ -103,7 +108,7 @@ export interface AdmissionPluginKind {
 
 /** A plugin with settings: they are of the type that it reads itself. */
 export function configurable<C>(
-  kind: Pick<AdmissionPluginKind, 'name' | 'wants'> & {
+  kind: Pick<AdmissionPluginKind, 'name' | 'wants' | 'isRepeatable'> & {
     readonly readConfiguration: (file: ConfigurationFile) => C;
     readonly create: (context: PluginContext, configuration: C | undefined) => AdmissionPlugin;
   },

@@ -1,6 +1,7 @@
 // Updates of metadata alone: what they cost, and that they come to what all the steps of an update come to. What is decoded is counted
 // for the whole process: those tests are serial.
 import test from 'ava';
+import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { decodedCount } from '../../../storage/stored-json.ts';
 import { casesOf } from '../../server/effort.ts';
@@ -33,6 +34,79 @@ function put(read: Answer, change: (metadata: Members) => void): string {
   copy.metadata = managedFields === undefined ? others : { ...others, managedFields };
   return `${JSON.stringify(copy)}\n`;
 }
+
+/** What a pod's manifest may leave out: defaults, and what plugins add or keep. */
+const DEFAULTED: readonly string[] = [
+  ...['restartPolicy', 'dnsPolicy', 'securityContext', 'schedulerName', 'status'],
+  ...['priority', 'preemptionPolicy', 'tolerations'],
+];
+
+/** What a user keeps in a file of a pod: it says nothing of what the server adds, in no order of the server's. */
+function manifest(read: Answer, leftOut: readonly string[], change: (metadata: Members) => void): string {
+  const { metadata, spec } = structuredClone(read) as unknown as { metadata: Members; spec: Members };
+  const { name, labels, annotations, finalizers } = metadata;
+  const said: Members = { name, labels, annotations, finalizers };
+  change(said);
+  for (const member of leftOut) delete spec[member];
+  const { containers, ...others } = spec;
+  const body = { apiVersion: 'v1', kind: 'Pod', metadata: said, spec: { ...others, containers } };
+  return JSON.stringify(leftOut.includes('status') ? body : { ...body, status: {} });
+}
+
+test.serial(
+  'a manifest of a pod that is put again with other labels is not decoded once its spec is known',
+  async (t) => {
+    const world = await AdmissionWorld.start();
+    const created = await world.created(PODS, MADE[PODS]!);
+    const path = `${PODS}/a`;
+    const replace = async (label: string): Promise<number> => {
+      const body = manifest(created, DEFAULTED, (metadata) => Object.assign(metadata, { labels: { a: label } }));
+      return (await world.write('update', path, { body })).code;
+    };
+    t.deepEqual([await replace('1'), await replace('2')], [200, 200]);
+    const before = decodedCount();
+    t.deepEqual([await replace('3'), await replace('4')], [200, 200]);
+    t.is(decodedCount(), before);
+    const { metadata, spec } = (await world.stored(path))!;
+    t.deepEqual([metadata.labels, spec], [{ a: '4' }, created.spec]);
+    const other = manifest(created, DEFAULTED, (metadata) => Object.assign(metadata, { labels: { a: '5' } }));
+    const changed = other.replace('"image":"i"', '"image":"j"');
+    t.is((await world.write('update', path, { body: changed })).code, 200);
+    t.is((await world.write('update', path, { body: other })).code, 200, 'of a known spec that is not the stored one');
+    t.deepEqual((await world.stored(path))!.spec, created.spec);
+    await world.stop();
+  },
+);
+
+test.serial(
+  'a plugin that goes by more than what is sent and stored is asked about each manifest that is put',
+  async (t) => {
+    let key = 'one';
+    const tolerates: AdmissionPluginKind = {
+      name: 'AlwaysAdmit',
+      wants: [{ operations: ['create', 'update'], resources: ['core/pods'] }],
+      create: () => ({
+        mutate: (attributes) => {
+          const { spec } = attributes.object as {
+            readonly spec: { readonly tolerations?: readonly { key: string }[] };
+          };
+          const { tolerations = [] } = spec;
+          if (!tolerations.some((one) => one.key === key)) attributes.ownSpec().tolerations = [...tolerations, { key }];
+        },
+      }),
+    };
+    const world = await AdmissionWorld.start({ plugins: [tolerates] });
+    const spec = { ...POD_SPEC, serviceAccountName: 'default' };
+    await world.created(PODS, { metadata: { name: 'a' }, spec });
+    const replace = async (label: string): Promise<number> =>
+      (await world.write('update', `${PODS}/a`, { body: { metadata: { name: 'a', labels: { a: label } }, spec } }))
+        .code;
+    t.deepEqual([await replace('1'), await replace('2'), await replace('3')], [200, 200, 200]);
+    key = 'two';
+    t.is(await replace('4'), 422, 'it no longer adds what is stored, and what is stored may not go');
+    await world.stop();
+  },
+);
 
 for (const collection of Object.keys(MADE)) {
   test.serial(
@@ -160,7 +234,11 @@ async function answersOf(seed: number, isWhole: boolean): Promise<string[]> {
         if (random.next() < 0.2) delete metadata.resourceVersion;
         change(metadata, random);
       });
-      await write('update', `${path}/a`, { body });
+      const leftOut = pick([DEFAULTED, ['status'], []]);
+      const isManifest = path === PODS && random.next() < 0.5;
+      await write('update', `${path}/a`, {
+        body: isManifest ? manifest(read, leftOut, (metadata) => change(metadata, random)) : body,
+      });
     } else if (kind < 0.96) await write('patch', `${path}/a`, { body: pick(OTHER_PATCHES) });
     else {
       await world.write('delete', `${path}/a`, { body: { gracePeriodSeconds: 0 } });

@@ -37,5 +37,6 @@ function isAbout(toleration: JsonObject, taint: string): boolean {
 export const defaultTolerationSeconds: AdmissionPluginKind = {
   name: 'DefaultTolerationSeconds',
   wants: [{ operations: ['create', 'update'], resources: ['core/pods'] }],
+  isRepeatable: true,
   create: (context) => new DefaultTolerationSeconds(context),
 };

@@ -107,6 +107,7 @@ function take(attributes: Attributes, object: JsonObject): void {
 export const mutatingAdmissionWebhook = configurable({
   name: 'MutatingAdmissionWebhook',
   wants: [{ operations: ['create', 'update', 'delete', 'connect'], resources: ['**'] }],
+  isRepeatable: true,
   readConfiguration: readHookCredentials,
   create: (context, credentials: CredentialsByService | undefined) =>
     new MutatingAdmissionWebhook(context, credentials),

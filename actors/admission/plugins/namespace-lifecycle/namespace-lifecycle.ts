@@ -73,5 +73,6 @@ export const namespaceLifecycle: AdmissionPluginKind = {
     { operations: ['create'], resources: ['**'] },
     { operations: ['delete'], resources: ['core/namespaces'] },
   ],
+  isRepeatable: true,
   create: (context) => new NamespaceLifecycle(context),
 };

@@ -105,5 +105,6 @@ const KEPT = ['priority', 'preemptionPolicy'] as const;
 export const priority: AdmissionPluginKind = {
   name: 'Priority',
   wants: [{ operations: ['create', 'update'], resources: ['core/pods', 'scheduling/priorityclasses'] }],
+  isRepeatable: true,
   create: (context) => new Priority(context),
 };
