@@ -9,6 +9,8 @@ const TYPE_META = 0x0a;
 const RAW = 0x12;
 const CONTENT_TYPE = 0x22;
 const JSON_TYPE = Buffer.from('application/json');
+/** Of 32 bits. */
+const VARINT_BYTES_MAX = 5;
 const JSON_TRAILER = Buffer.concat([Buffer.from([CONTENT_TYPE, JSON_TYPE.length]), JSON_TYPE]);
 
 /** The encoded typeMeta field by the text that opens the JSON; as many as there are kinds. */
@@ -42,7 +44,8 @@ export function unwrapEnvelope(envelope: Buffer): Buffer | undefined {
   let isJson = false;
   while (at < envelope.length) {
     const tag = envelope[at++]!;
-    const [length, start] = readVarint(envelope, at);
+    const start = varintEnd(envelope, at);
+    const length = varintBefore(envelope, at, start);
     const end = start + length;
     if (end > envelope.length) return undefined;
     if (tag === RAW) raw = envelope.subarray(start, end);
@@ -77,13 +80,16 @@ function varint(value: number): Buffer {
   return bytes.subarray(0, putVarint(bytes, 0, value));
 }
 
-function readVarint(source: Buffer, at: number): [value: number, end: number] {
-  let value = 0;
+/** Where the varint ends that begins at a place. */
+function varintEnd(source: Buffer, at: number): number {
   let end = at;
-  for (let shift = 0; shift < 35; shift += 7) {
-    const byte = source[end++] ?? 0;
-    value += (byte & 0x7f) * 2 ** shift;
-    if (byte < 0x80) break;
-  }
-  return [value, end];
+  while (end < at + VARINT_BYTES_MAX && source[end]! >= 0x80) end++;
+  return end + 1;
+}
+
+/** The varint between two places. */
+function varintBefore(source: Buffer, at: number, end: number): number {
+  let value = 0;
+  for (let place = end - 1; place >= at; place--) value = value * 0x80 + ((source[place] ?? 0) & 0x7f);
+  return value;
 }
