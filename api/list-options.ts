@@ -50,7 +50,7 @@ export function listOptions(type: KnownType, parameters: ListParameters, metaGro
 
 /** The part of a list that is asked for, and its version. Throws 400 and 422. */
 export function pageOf(parameters: ListParameters, metaGroup: string): Omit<ListOptions, keyof Selectors> {
-  const limit = countParameter(parameters, 'limit');
+  const { limit } = countsOf(parameters);
   const continueToken = parameters.get('continue') ?? '';
   const match = parameters.get('resourceVersionMatch') ?? '';
   const versionText = parameters.get('resourceVersion') ?? '';
@@ -98,8 +98,13 @@ export function parseVersion(text: string | undefined): number | undefined {
   return version;
 }
 
+/** The numbers among the parameters, all of them whoever asks: a list that could not be read whole is refused. Throws 400. */
+export function countsOf(parameters: ListParameters): { readonly limit: number; readonly timeoutSeconds: number } {
+  return { limit: countParameter(parameters, 'limit'), timeoutSeconds: countParameter(parameters, 'timeoutSeconds') };
+}
+
 /** A parameter that counts something; 0 where it is not given, or negative. Throws 400. */
-export function countParameter(parameters: ListParameters, name: string): number {
+function countParameter(parameters: ListParameters, name: string): number {
   const text = parameters.get(name);
   if (text === undefined || text === '') return 0;
   if (!/^-?\d{1,15}$/.test(text))

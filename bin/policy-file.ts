@@ -9,7 +9,7 @@ export function policyText(file: string, dialect: Dialect): string {
   if (file === '') return '';
   const text = operatorText(file, 'the policy file');
   try {
-    parseAbacPolicy(text, dialect.spell('abac.authorization.@group'));
+    parseAbacPolicy(text, dialect.spell('abac.authorization.@label'));
     return text;
   } catch (error) {
     if (!(error instanceof AbacLineError)) throw error;

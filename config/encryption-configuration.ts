@@ -54,11 +54,16 @@ const KMS_CACHE_SIZE_MAX = 2 ** 31 - 1;
 const KMS_TIMEOUT_MS_DEFAULT = 3000;
 const KMS_TIMEOUT_MS_MAX = 3_600_000;
 
+/** What the file was called when it was new; files of that time are read. */
+const FORMER = { kind: 'EncryptionConfig', apiVersion: 'v1' };
+
 /** The settings a file's content says. Throws ConfigurationError. */
 export function readEncryptionConfiguration(content: unknown, dialect: Dialect): readonly ResourceEncryption[] {
   const file = membersOf(content, '', ['kind', 'apiVersion', 'resources'], 'an EncryptionConfiguration');
-  requireText(file, 'kind', 'EncryptionConfiguration');
-  requireText(file, 'apiVersion', dialect.spell('apiserver.config.@group/v1'));
+  if (file.kind !== FORMER.kind || file.apiVersion !== FORMER.apiVersion) {
+    requireText(file, 'kind', 'EncryptionConfiguration');
+    requireText(file, 'apiVersion', dialect.spell('apiserver.config.@group/v1'));
+  }
   const entries = filledListOf(file.resources, 'resources').map((entry, index) =>
     readEntry(entry, `resources[${index}]`),
   );

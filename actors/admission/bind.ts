@@ -79,8 +79,7 @@ export async function createBinding(write: WriteContext, request: WriteRequest, 
 function bindingOf(body: JsonObject, path: Pick<WriteRequest['target'], 'namespace' | 'name'>): Binding {
   const { name: given = '', uid = '', annotations } = metadataOf(body);
   const name = path.name === '' ? given : path.name;
-  if (given !== '' && given !== name)
-    throw new StatusError(badRequest(`the name of the binding (${given}) differs from the pod's (${name})`));
+  if (given !== name) throw new StatusError(badRequest('name in URL does not match name in Binding object'));
   const target = body.target as { kind?: string; name?: string } | undefined;
   const node = target?.name ?? '';
   if (node === '' || (target?.kind !== undefined && target.kind !== '' && target.kind !== 'Node'))

@@ -4,9 +4,10 @@ import { type DeletionOutcome, requirePreconditions } from '../../api/deletion.t
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { conflictModified, notFound } from '../../api/status/failures.ts';
+import { conflictModified, forbidden, notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { deleted } from '../../api/status/successes.ts';
+import { strategyOf } from '../../api/strategy/strategies.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
@@ -29,6 +30,8 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
   const options = deleteOptions(write.schema, request, write.dialect.metaGroup);
   const { name } = request.target;
   const dryRun = isDryRun(options);
+  const why = strategyOf(type).keptFor?.(name);
+  if (why !== undefined) throw new StatusError(forbidden(type, name, why));
   const attributes = attributesOf(write, request, type, { operation: 'delete', dryRun, deletion: options });
   const done = await deleteNamed(write, attributes, name, options);
   if (done === undefined) throw new StatusError(notFound(type, name));

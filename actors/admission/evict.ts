@@ -61,9 +61,8 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
 
 /** The options of the deletion. Throws 400 for another pod's, and for a body that denies the dry run that the query asks for. */
 function optionsOf(write: WriteContext, body: JsonObject, name: string, dryRunAsked: boolean): DeleteOptions {
-  const { name: given = '' } = metadataOf(body);
-  if (given !== '' && given !== name)
-    throw new StatusError(badRequest(`the name of the eviction (${given}) differs from the pod's (${name})`));
+  if (metadataOf(body).name !== name)
+    throw new StatusError(badRequest('name in URL does not match name in Eviction object'));
   const options = toDeleteOptions(write.schema, asObject(body.deleteOptions), {});
   requireDeleteOptions(options, write.dialect.metaGroup);
   if (!dryRunAsked || isDryRun(options)) return options;

@@ -33,6 +33,8 @@ export interface WriteParameters {
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: string;
   readonly fieldValidation?: string;
+  readonly timeoutSeconds?: string;
+  readonly uid?: string;
 }
 
 /** One write. `payload` is the body as sent; empty when there is none. */

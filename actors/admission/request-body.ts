@@ -4,6 +4,7 @@ import { DecodeError, mismatch } from '../../api/codec/decode-error.ts';
 import { decodeEnveloped } from '../../api/codec/protobuf.ts';
 import type { CustomType } from '../../api/custom/custom-type.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { isTrueParameter } from '../../api/query.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
 import type { Schema, TypeSchema } from '../../api/schema/schema.ts';
@@ -97,7 +98,23 @@ function bodyOf(schema: Schema, request: WriteRequest, expected: ExpectedKind): 
   const value = decodeValue(schema, request);
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   requireKind(value, expected);
+  if (expected.custom !== undefined) requireNamedKind(value);
   return value;
+}
+
+/** An object of a custom kind says of which: nothing else tells its versions apart. Throws 400. */
+function requireNamedKind(object: JsonObject): void {
+  if (textOf(object, 'kind') === '')
+    throw new StatusError(badRequest(`Object 'Kind' is missing in '${shown(object)}'`));
+  if (textOf(object, 'apiVersion') === '')
+    throw new StatusError(badRequest(`Object 'apiVersion' is missing in '${shown(object)}'`));
+}
+
+const SHOWN_MAX = 200;
+
+function shown(object: JsonObject): string {
+  const text = JSON.stringify(object);
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }
 
 function shaped(schema: Schema, request: WriteRequest, expected: ExpectedKind, value: JsonObject): DecodedObject {
@@ -207,8 +224,7 @@ export function patchOptions(
 
 /** DeleteOptions from the body, or from the query when there is none. Throws 400, 422. */
 export function deleteOptions(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
-  const options =
-    request.payload.byteLength === 0 ? fromQuery(request.parameters) : fromBody(schema, request, metaGroup);
+  const options = request.payload.byteLength === 0 ? fromQuery(request) : fromBody(schema, request, metaGroup);
   requireDeleteOptions(options, metaGroup);
   return options;
 }
@@ -218,14 +234,21 @@ export function requireDeleteOptions(options: DeleteOptions, metaGroup: string):
   requireValidOptions('DeleteOptions', metaGroup, validateDeleteOptions(options));
 }
 
-function fromQuery(parameters: WriteParameters): DeleteOptions {
+function fromQuery({ verb, parameters }: WriteRequest): DeleteOptions {
   const { dryRun, gracePeriodSeconds, orphanDependents, propagationPolicy } = parameters;
   return {
     dryRun,
     propagationPolicy,
     gracePeriodSeconds: gracePeriodSeconds === undefined ? undefined : wholeSeconds(gracePeriodSeconds),
-    orphanDependents: orphanDependents === undefined ? undefined : orphanDependents === 'true',
+    orphanDependents: orphanDependents === undefined ? undefined : isTrueParameter(orphanDependents),
+    preconditions: verb === 'deletecollection' ? undefined : preconditionsIn(parameters),
   };
+}
+
+/** Of one object: in the query of a collection, a resourceVersion says which list is meant. */
+function preconditionsIn({ uid = '', resourceVersion = '' }: WriteParameters): DeleteOptions['preconditions'] {
+  if (uid === '' && resourceVersion === '') return undefined;
+  return { ...(uid === '' ? undefined : { uid }), ...(resourceVersion === '' ? undefined : { resourceVersion }) };
 }
 
 function fromBody(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {

@@ -50,7 +50,7 @@ export class Writes {
         user,
         userAgent: request.header('user-agent'),
         parameters: request.query === '' ? NO_PARAMETERS : parametersOf(query),
-        contentType: contentType === 'application/json' ? contentType : parseMediaType(contentType).type,
+        contentType: contentType === 'application/json' ? contentType : mediaTypeOf(contentType),
         payload: body,
       },
       { deadlineMs: this.#requestTimeoutMs, requestNumber: exchange.requestNumber },
@@ -61,6 +61,11 @@ export class Writes {
       return this.#reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
     sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);
   }
+}
+
+/** Without parameters; what is no media type is passed on to be refused as what it is. */
+function mediaTypeOf(contentType: string): string {
+  return parseMediaType(contentType).type || contentType.trim();
 }
 
 const NO_PARAMETERS: WriteParameters = {};
@@ -78,6 +83,8 @@ const TEXT_PARAMETERS = [
   'resourceVersion',
   'resourceVersionMatch',
   'fieldValidation',
+  'timeoutSeconds',
+  'uid',
 ] as const satisfies readonly (keyof WriteParameters)[];
 
 function parametersOf(query: Query): WriteParameters {

@@ -11,6 +11,7 @@ import { pod } from './core/pod.ts';
 import { secret } from './core/secret.ts';
 import { endpointSlice } from './discovery/endpoint-slice.ts';
 import { binding, clusterRole, role } from './rbac/grants.ts';
+import { priorityClass } from './scheduling/priority-class.ts';
 import { NO_RULES, type Strategy } from './strategy.ts';
 
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
@@ -27,6 +28,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'rbac/clusterroles': clusterRole,
   'rbac/rolebindings': binding,
   'rbac/roles': role,
+  'scheduling/priorityclasses': priorityClass,
 };
 
 /** The rules of a type; the empty ones where it has none. */

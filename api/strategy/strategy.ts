@@ -41,6 +41,8 @@ export interface Strategy {
   readonly graceSeconds?: (object: JsonObject, askedSeconds: number | undefined) => number;
   /** Fields that a stored object can be selected by, and the texts of them by which `graceSeconds` is 0 whatever else it says. */
   readonly endsAtOnce?: readonly (readonly [field: string, text: string])[];
+  /** Why no DELETE takes an object of that name; undefined where one does. */
+  readonly keptFor?: (name: string) => string | undefined;
   /** What a DELETE makes of an object where that is not the same for all kinds. */
   readonly onDelete?: (object: JsonObject, type: ResourceType, deletion: Deletion) => DeletionOutcome | undefined;
   /** True while something beside its finalizers keeps an object that is being deleted. */

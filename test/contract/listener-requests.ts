@@ -229,6 +229,14 @@ export function bodyTests(served: Served): void {
     },
   );
 
+  served('a request that says its length twice is not taken for two', echo, async (t, client) => {
+    const second = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
+    const lengths = [2, 2 + second.length].map((length) => `Content-Length: ${length}\r\n`).join('');
+    client.send(`POST / HTTP/1.1\r\nHost: test\r\n${lengths}\r\n{}${second}`);
+    await client.untilClosed();
+    t.notRegex(client.received.toString('latin1'), / 200 /);
+  });
+
   served('an empty body is empty', echo, async (t, client) => {
     client.send(post(0));
     t.is((await client.answer()).body.length, 0);

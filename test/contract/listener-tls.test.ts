@@ -96,7 +96,7 @@ for (const [name, open] of LISTENERS) {
     stream.end(Buffer.from('{"n":2}\n'));
     const lines = (await client.answer()).body.toString().split('\n');
     t.deepEqual(
-      lines.filter((line) => line !== ''),
+      lines.map((line) => line.trim()).filter((line) => line !== ''),
       ['{"n":1}', '{"n":2}'],
     );
     client.close();

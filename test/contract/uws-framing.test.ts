@@ -97,8 +97,8 @@ function faultOf(answer: Buffer, bytes: number, isJson: boolean): string | undef
   const start = answer.indexOf('\r\n\r\n') + 4;
   const chunks = parseChunks(answer.subarray(start));
   if (!chunks.isWhole || start + chunks.length !== answer.length) return 'the answer does not end with its last chunk';
-  // A JSON stream may have empty lines between its chunks.
-  const body = isJson ? chunks.body.filter((byte) => byte !== 0x0a) : chunks.body;
+  // A JSON stream may begin with a blank, and have empty lines between its chunks.
+  const body = isJson ? chunks.body.filter((byte) => byte !== 0x0a && byte !== 0x20) : chunks.body;
   if (body.length !== bytes) return `${body.length} bytes in place of ${bytes}`;
   for (let at = 0; at < bytes; at += PERIOD * 1000) {
     const length = Math.min(PERIOD * 1000, bytes - at);

@@ -37,6 +37,16 @@ test('patterns are what RE2 takes, a Protobuf body is 415, and protected groups 
     t.is(answer.json.reason, 'UnsupportedMediaType');
   }
   t.is((await client.request('POST', path(), { body: object('a', { cron: '1' }) })).status, 201);
+  const { kind, apiVersion, ...unnamed } = object('b', { cron: '1' });
+  for (const [body, missing] of [
+    [unnamed, 'Kind'],
+    [{ ...unnamed, apiVersion }, 'Kind'],
+    [{ ...unnamed, kind }, 'apiVersion'],
+  ] as const) {
+    const answer = await client.request('POST', path(), { body });
+    t.is(answer.status, 400, answer.text);
+    t.regex(String(answer.json.message), new RegExp(`^Object '${missing}' is missing in '`));
+  }
 
   const ours = (plural: string, annotation?: string): { metadata: { name: string } } => {
     const group = 'sample.orch.io';

@@ -56,6 +56,26 @@ for (const { options, held, free } of ANSWERS)
     await made.gone('held');
   });
 
+test('what the query of a delete asks holds as what its body would', async (t) => {
+  const made = await startCluster(t);
+  await made.create('kept');
+  const { uid = '' } = (await made.read('kept'))!;
+  const asked = async (query: object) => (await made.write('delete', 'kept', undefined, query)).code;
+  t.is(await asked({ resourceVersion: '1' }), 409);
+  t.is(await asked({ uid: 'another' }), 409);
+  t.truthy(await made.read('kept'));
+  t.is(await asked({ uid }), 200);
+  await made.gone('kept');
+  for (const orphanDependents of ['1', 'True', 'yes', '']) {
+    await made.create('owner', [], 'default', HELD);
+    const reply = await made.write('delete', 'owner', undefined, { orphanDependents });
+    t.is(reply.code, 200);
+    t.true((await made.read('owner'))?.finalizers?.includes('orphan'), orphanDependents);
+    await patchFinalizers(made, 'owner', []);
+    await made.gone('owner');
+  }
+});
+
 test('finalizers go in any order, none comes back, and the last one takes the object along', async (t) => {
   const made = await startCluster(t);
   await made.create('held', [], 'default', { finalizers: ['example.com/a', 'example.com/b', 'example.com/c'] });

@@ -190,6 +190,20 @@ const CASES: readonly Case[] = [
     /data\.a/,
   ),
   row('a bad limit', 'GET', `${CONFIG_MAPS}?limit=many`, 400, 'BadRequest', /limit/),
+  row('a bad limit of a watch', 'GET', `${CONFIG_MAPS}?watch=1&limit=many`, 400, 'BadRequest', /limit/),
+  row('a bad time of a list', 'GET', `${CONFIG_MAPS}?timeoutSeconds=many`, 400, 'BadRequest', /timeoutSeconds/),
+  row(
+    'a bad time of a deletion of all',
+    'DELETE',
+    `${CONFIG_MAPS}?timeoutSeconds=many`,
+    400,
+    'BadRequest',
+    /timeoutSeconds/,
+  ),
+  row('a body of what is no type', 'POST', CONFIG_MAPS, 415, 'UnsupportedMediaType', /"garbage"/, {
+    body: '{}',
+    headers: { 'content-type': 'garbage' },
+  }),
   row(
     'a resource version of nobody',
     'GET',

@@ -82,7 +82,9 @@ test('a watch narrowed by fields follows an object in and out', async (t) => {
     t.is((await client.request('POST', `${core}/pods`, { body })).status, 201);
   }
   const bind = (name: string, node: string) =>
-    client.request('POST', `${core}/pods/${name}/binding`, { body: { target: { kind: 'Node', name: node } } });
+    client.request('POST', `${core}/pods/${name}/binding`, {
+      body: { metadata: { name }, target: { kind: 'Node', name: node } },
+    });
   t.is((await bind('b', 'here')).status, 201);
   t.is((await bind('a', 'elsewhere')).status, 201);
   t.deepEqual(brief(await watch.take(1)), ['ADDED b']);

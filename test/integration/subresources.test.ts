@@ -96,7 +96,7 @@ const METHODS: Readonly<Record<string, string>> = {
 const REQUESTS: Readonly<Record<string, object>> = {
   eviction: { metadata: { name: 'it' } },
   token: { spec: { audiences: [] } },
-  binding: { target: { kind: 'Node', name: 'it' } },
+  binding: { metadata: { name: 'it' }, target: { kind: 'Node', name: 'it' } },
 };
 
 /** Rows of the table are checked in every version: none is left out because a server does not serve it by default. */

@@ -167,6 +167,10 @@ function serve(
   const offer = context === undefined || key === undefined ? undefined : { key, context };
   const response = new UwsResponse(native, scope);
   const request = new UwsRequest(method, nativeRequest, native, response, offer, addresses);
+  if (request.hasSeveralLengths) {
+    native.close();
+    return;
+  }
   scope.cork.during(() => runHandler(options, request, response, scope.onError));
   if (response.isNativeGone) return;
   // Half the bytes of a closure, and nothing of what is made here is kept by it: an open watch keeps it, and there may be tens of thousands.

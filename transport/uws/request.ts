@@ -9,15 +9,20 @@ import type { Asking, UwsResponse, WebSocketOffer } from './response.ts';
 
 // The list that `collectHeader` fills: one callback for all requests instead of a closure for each.
 let collecting: string[] = [];
+let lengths = 0;
 
 function collectHeader(name: string, value: string): void {
   collecting.push(name, value);
+  if (name === CONTENT_LENGTH) lengths++;
 }
+
+const CONTENT_LENGTH = 'content-length';
 
 /** Names and values in turn, in the order they arrived, names in lower case. */
 function copyHeaders(native: NativeRequest): readonly string[] {
   const headers: string[] = [];
   collecting = headers;
+  lengths = 0;
   native.forEach(collectHeader);
   return headers;
 }
@@ -28,6 +33,11 @@ export class UwsRequest implements HttpRequest, Asking {
   readonly query: string;
   readonly peerCertificate = undefined;
   readonly offer: WebSocketOffer | undefined;
+  /**
+   * It has several Content-Length headers (RFC 9112 6.3): whoever passed it on may have gone by another than the binary, and what the one
+   * takes for its body is the next request to the other.
+   */
+  readonly hasSeveralLengths: boolean;
   readonly #headers: readonly string[];
   readonly #nativeResponse: NativeResponse;
   readonly #response: UwsResponse;
@@ -48,6 +58,7 @@ export class UwsRequest implements HttpRequest, Asking {
     this.path = native.getUrl();
     this.query = native.getQuery() ?? '';
     this.#headers = copyHeaders(native);
+    this.hasSeveralLengths = lengths > 1;
     this.#nativeResponse = nativeResponse;
     this.#response = response;
     this.#addresses = addresses;
@@ -138,7 +149,7 @@ export class UwsRequest implements HttpRequest, Asking {
   }
 
   #announcesBody(): boolean {
-    const length = this.header('content-length');
+    const length = this.header(CONTENT_LENGTH);
     return (length !== '' && length !== '0') || this.header('transfer-encoding') !== '';
   }
 }

@@ -27,8 +27,12 @@ const PROBE_BYTES = 64;
 const NEWLINE = 0x0a;
 
 // The binary sends the line end that closes a chunk together with the next chunk, and the one that closes the headers
-// with the first. Some clients wait for it: they get an empty line after each line of a JSON stream, which is its own chunk
-// and pushes the line end out. Readers of JSON and readers by lines pass over it, as over any keep-alive.
+// with the first. Headers of a JSON stream that has nothing to say yet go out with a blank, with which its first line then begins:
+// readers by lines (Java's, .NET's) take an empty line for a broken event.
+const BLANK = new Uint8Array([0x20]);
+
+// Some clients wait for the end of a chunk: they get an empty line after each line of a JSON stream, which is its own chunk and
+// pushes the line end out. They pass over it.
 const EMPTY_LINE = new Uint8Array([0x0a]);
 
 // A stream of events behind four bytes of their length has no room for an empty line. No event has 16 MB: the first byte of the
@@ -232,7 +236,7 @@ export class UwsStream {
     if (this.#head === undefined || this.#isEnding) return;
     const { isLines } = this.#head;
     this.#owesZero = !isLines;
-    this.#isRefused = !this.#writePiece(isLines ? EMPTY_LINE : LEADING_ZERO, false);
+    this.#isRefused = !this.#writePiece(isLines ? BLANK : LEADING_ZERO, false);
   }
 
   /** Hands bytes over until the socket, or the buffer of the callback at hand, is full. Returns how many it took. */

@@ -54,10 +54,15 @@ export function withAuthenticatedGroup(user: User): User {
 const BEARER = 'bearer ';
 const NO_AUDIENCES: readonly string[] = [];
 
-/** The bearer token of an Authorization header (RFC 6750 2.1); undefined where there is none. */
+/**
+ * The bearer token of an Authorization header (RFC 6750 2.1): what stands between the first blank and the next. Undefined where there is
+ * none: two blanks in a row have nothing between them, for whoever looks at the header before us as well.
+ */
 function bearerTokenOf(authorization: string): string | undefined {
-  if (authorization.slice(0, BEARER.length).toLowerCase() !== BEARER) return undefined;
-  const token = authorization.slice(BEARER.length).trimStart();
+  const trimmed = authorization.trim();
+  if (trimmed.slice(0, BEARER.length).toLowerCase() !== BEARER) return undefined;
+  const end = trimmed.indexOf(' ', BEARER.length);
+  const token = end < 0 ? trimmed.slice(BEARER.length) : trimmed.slice(BEARER.length, end);
   return token === '' ? undefined : token;
 }
 

@@ -39,7 +39,7 @@ const BY_MODE = {
   AlwaysAllow: () => alwaysAllow,
   AlwaysDeny: () => alwaysDeny,
   ABAC: ({ dialect, abacPolicy }) =>
-    new AbacAuthorizer(parseAbacPolicy(abacPolicy, dialect.spell('abac.authorization.@group'))),
+    new AbacAuthorizer(parseAbacPolicy(abacPolicy, dialect.spell('abac.authorization.@label'))),
   Node: ({ dialect, world }) => new NodeAuthorizer(dialect, world),
   RBAC: ({ dialect }) => new RbacAuthorizer(dialect),
   // The options see to it that there is one.

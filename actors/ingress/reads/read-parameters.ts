@@ -1,6 +1,6 @@
 // The query parameters of get, list and watch, checked and put into the hub's terms (SPEC.md "Query parameters" and
 // "Resource-version semantics").
-import { countParameter, pageOf, parseVersion, selectorsOf } from '../../../api/list-options.ts';
+import { countsOf, pageOf, parseVersion, selectorsOf } from '../../../api/list-options.ts';
 import { isTrueParameter, type Query } from '../../../api/query.ts';
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
@@ -68,8 +68,7 @@ export function watchStart(query: Query, metaGroup: string): WatchStart {
     const error = forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch');
     throw new StatusError(invalidFrom('ListOptions', metaGroup, '', [error]));
   }
-  const timeout = query.get('timeoutSeconds');
-  const timeoutSeconds = timeout === undefined || timeout === '' ? 0 : countParameter(query, 'timeoutSeconds');
+  const { timeoutSeconds } = countsOf(query);
   const wantsInitial = isTrueParameter(sendInitialEvents);
   const fromState = version === undefined || version === 0 || wantsInitial;
   return {

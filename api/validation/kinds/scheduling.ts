@@ -14,7 +14,7 @@ interface PriorityClass extends JsonObject {
 }
 
 /** The classes of the system's own pods, and the value each must have. */
-const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
+export const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
   'system-cluster-critical': 2_000_000_000,
 };

@@ -14,7 +14,8 @@ async function worldWithPods(...names: string[]): Promise<AdmissionWorld> {
   return world;
 }
 
-const target = (name: string): object => ({ target: { kind: 'Node', name } });
+/** Of the pod `name` to a node. */
+const target = (node: string, name = 'p'): object => ({ metadata: { name }, target: { kind: 'Node', name: node } });
 
 test('a binding puts a pod on a node, says so in its conditions, and is made once', async (t) => {
   const world = await worldWithPods('p');
@@ -45,7 +46,7 @@ test('a binding puts a pod on a node, says so in its conditions, and is made onc
 test('a binding can be posted by itself, naming the pod', async (t) => {
   const world = await worldWithPods('p');
   const path = '/api/v1/namespaces/default/bindings';
-  const answer = await world.write('create', path, { body: { metadata: { name: 'p' }, ...target('n1') } });
+  const answer = await world.write('create', path, { body: target('n1') });
   t.is(answer.code, 201);
   t.is((await world.stored(`${PODS}/p`))?.spec.nodeName, 'n1');
   t.is((await world.write('create', path, { body: { metadata: { name: 'none' }, ...target('n1') } })).code, 404);
@@ -57,13 +58,14 @@ test('bindings that cannot be made are refused', async (t) => {
   await world.write('patch', `${PODS}/going`, { body: { metadata: { finalizers: ['x.io/a'] } } });
   await world.write('delete', `${PODS}/going`);
   const cases: readonly (readonly [what: string, pod: string, body: object, code: number])[] = [
-    ['no such pod', 'none', target('n1'), 404],
-    ['another name', 'p', { metadata: { name: 'q' }, ...target('n1') }, 400],
-    ['another uid', 'p', { metadata: { name: 'p', uid: 'x' }, ...target('n1') }, 404],
-    ['no target', 'p', {}, 400],
-    ['no node', 'p', { target: { kind: 'Pod', name: 'n1' } }, 400],
+    ['no such pod', 'none', target('n1', 'none'), 404],
+    ['another name', 'p', target('n1', 'q'), 400],
+    ['no name', 'p', { ...target('n1'), metadata: {} }, 400],
+    ['another uid', 'p', { ...target('n1'), metadata: { name: 'p', uid: 'x' } }, 404],
+    ['no target', 'p', { metadata: { name: 'p' } }, 400],
+    ['no node', 'p', { metadata: { name: 'p' }, target: { kind: 'Pod', name: 'n1' } }, 400],
     ['another kind', 'p', { kind: 'Pod', ...target('n1') }, 400],
-    ['a pod being deleted', 'going', target('n1'), 409],
+    ['a pod being deleted', 'going', target('n1', 'going'), 409],
   ];
   for (const [what, name, body, code] of cases) {
     const answer = await world.write('create', `${PODS}/${name}/binding`, { body });
@@ -76,10 +78,10 @@ test('bindings that cannot be made are refused', async (t) => {
 
 test('a dry run of a binding says what binding would say, and binds nothing', async (t) => {
   const world = await worldWithPods('p', 'q');
-  await world.write('create', `${PODS}/q/binding`, { body: target('n1') });
+  await world.write('create', `${PODS}/q/binding`, { body: target('n1', 'q') });
   const parameters = { dryRun: ['All'] };
   const dry = async (name: string) =>
-    (await world.write('create', `${PODS}/${name}/binding`, { body: target('n2'), parameters })).code;
+    (await world.write('create', `${PODS}/${name}/binding`, { body: target('n2', name), parameters })).code;
   t.deepEqual([await dry('p'), await dry('q'), await dry('none')], [201, 409, 404]);
   t.is((await world.stored(`${PODS}/p`))?.spec.nodeName, undefined);
   await world.stop();
@@ -99,7 +101,7 @@ test('many bindings are decided one by one, in one commit', async (t) => {
   const uids: Record<string, string> = {};
   for (const name of ['a', 'b', 'c', 'gone', 'raced'])
     uids[name] = (await world.stored(`${PODS}/${name}`))!.metadata.uid!;
-  await world.write('create', `${PODS}/b/binding`, { body: target('n9') });
+  await world.write('create', `${PODS}/b/binding`, { body: target('n9', 'b') });
   await world.write('delete', `${PODS}/gone`);
   world.gate.beforeCommit = () => world.soon('patch', `${PODS}/raced`, { body: { metadata: { labels: { a: 'b' } } } });
   world.gate.commits = 0;
@@ -128,7 +130,7 @@ test('many bindings are decided one by one, in one commit', async (t) => {
 test("the annotations of a binding become the pod's", async (t) => {
   const world = await worldWithPods('p');
   await world.write('patch', `${PODS}/p`, { body: { metadata: { annotations: { kept: '1', changed: 'before' } } } });
-  const body = { metadata: { name: 'p', annotations: { changed: 'after', added: '2' } }, ...target('n1') };
+  const body = { ...target('n1'), metadata: { name: 'p', annotations: { changed: 'after', added: '2' } } };
   t.is((await world.write('create', `${PODS}/p/binding`, { body })).code, 201);
   const pod = await world.stored(`${PODS}/p`);
   t.is(pod?.spec.nodeName, 'n1');
@@ -154,7 +156,7 @@ test('what plugins make of a binding is what is bound, but for the pod that it i
   for (const path of [`${PODS}/p/binding`, '/api/v1/namespaces/default/bindings']) {
     const world = await AdmissionWorld.start({ plugins: [elsewhere] });
     await world.created(PODS, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
-    const bound = await world.write('create', path, { body: { metadata: { name: 'p' }, ...target('n1') } });
+    const bound = await world.write('create', path, { body: target('n1') });
     t.is(bound.code, 201, bound.body.message);
     const pod = await world.stored(`${PODS}/p`);
     t.is(pod?.spec.nodeName, 'n9');

@@ -36,6 +36,22 @@ test('a DELETE removes the object and answers with a Status that names it', asyn
   await world.stop();
 });
 
+test("the system's own priority classes stay", async (t) => {
+  const world = await AdmissionWorld.start();
+  const classes = '/apis/scheduling.orch.io/v1/priorityclasses';
+  await world.created(classes, { metadata: { name: 'system-node-critical' }, value: 2_000_001_000 });
+  await world.created(classes, { metadata: { name: 'mine' }, value: 1 });
+  const answer = await world.write('delete', `${classes}/system-node-critical`);
+  t.is(answer.code, 403);
+  t.is(
+    answer.body.message,
+    'priorityclasses.scheduling.orch.io "system-node-critical" is forbidden: ' +
+      'this is a system priority class and cannot be deleted',
+  );
+  t.is((await world.write('delete', `${classes}/mine`)).code, 200);
+  await world.stop();
+});
+
 test('some types answer a DELETE with the object that was', async (t) => {
   // A volume with its finalizer would wait for a controller.
   const world = await AdmissionWorld.start({ args: ['--disable-admission-plugins=StorageObjectInUseProtection'] });

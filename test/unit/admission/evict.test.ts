@@ -57,6 +57,18 @@ test('an eviction takes a disruption from the budget and the pod with it', async
   await world.stop();
 });
 
+test('an eviction that does not name its pod is refused', async (t) => {
+  const world = await AdmissionWorld.start();
+  await pod(world, 'a');
+  for (const metadata of [{}, { name: 'b' }]) {
+    const { code, body } = await evict(world, 'a', { metadata });
+    t.is(code, 400);
+    t.is(body.message, 'name in URL does not match name in Eviction object');
+  }
+  t.truthy(await world.stored(`${PODS}/a`));
+  await world.stop();
+});
+
 test('a budget that allows no disruption refuses, and says what it needs', async (t) => {
   const world = await AdmissionWorld.start();
   await pod(world, 'a');

@@ -93,6 +93,10 @@ const HEADERS: readonly (readonly [header: string, name: string | null, withoutA
   ['Bearer', 'system:anonymous', null],
   ['Bearer ', 'system:anonymous', null],
   ['Bearer    ', 'system:anonymous', null],
+  // A token is what stands between two blanks.
+  ['Bearer  alices-token', 'system:anonymous', null],
+  ['Bearer alices-token more', 'alice', 'alice'],
+  [' Bearer alices-token ', 'alice', 'alice'],
   ['Basic YWxpY2U6eA==', 'system:anonymous', null],
   ['Bearertoken alices-token', 'system:anonymous', null],
   ['alices-token', 'system:anonymous', null],

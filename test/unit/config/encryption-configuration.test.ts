@@ -58,6 +58,14 @@ test('each dialect has an apiVersion of its own', (t) => {
   });
 });
 
+test('a file under the name it had at first is read', (t) => {
+  const content = { ...file(entry({ identity: {} })), kind: 'EncryptionConfig', apiVersion: 'v1' };
+  for (const dialect of Object.values(DIALECTS)) t.is(readEncryptionConfiguration(content, dialect).length, 1);
+  t.throws(() => readEncryptionConfiguration({ ...content, apiVersion: 'v2' }, DIALECTS.orch), {
+    message: /^kind: must be/,
+  });
+});
+
 const SECRET = 'resources[0].providers[0].aescbc.keys[0].secret';
 const PROVIDER = 'resources[0].providers[0]';
 const REFUSED: readonly (readonly [content: unknown, message: string])[] = [

@@ -12,10 +12,17 @@ const EAGER = [
   'node-fetch',
   'node-fetch/1.0 (+https://github.com/bitinn/node-fetch)',
   'undici',
+  'okhttp/4.9.3',
+  'Java-http-client/17.0.9',
+  'Kubernetes Java Client/18.0.0-SNAPSHOT',
+  'OpenAPI-Generator/1.0-SNAPSHOT/java',
+  'Swagger-Codegen/1.0-SNAPSHOT/java',
+  'fabric8-kubernetes-client/6.9.2',
+  'FxVersion/4.700.22 OSName/Linux OSVersion/5.10 k8s.Kubernetes/2.0.0.0',
+  '',
 ];
 
 const WAITING = [
-  '',
   'python-urllib3/1.26.12',
   'python-requests/2.28.1',
   'OpenAPI-Generator/18.20.0/python',
