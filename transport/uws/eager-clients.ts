@@ -2,14 +2,14 @@
 
 /** By how they name themselves. */
 const EAGER_AGENTS: readonly RegExp[] = [
-  /^(?:curl|Go-http-client|node-fetch|okhttp|Java-http-client|Apache-HttpClient|fabric8-kubernetes-client)\//,
+  /^(?:curl|Go-http-client|node-fetch|okhttp|Java-http-client|Apache-HttpClient|fabric8-\w+-client)\//,
   /^(?:node|node-fetch|undici)$/,
   // All that is made of client-go: kubectl, controllers.
   /^\S+ \(\w+\/\w+\) \w+\//,
-  /^Kubernetes Java Client\//,
+  /^\w+ Java Client\//,
   /^(?:OpenAPI-Generator|Swagger-Codegen)\/\S+\/(?:java|csharp|go)\b/,
   // .NET: the client made by AutoRest, and the others by their saying nothing.
-  /\bk8s\.Kubernetes\//,
+  /^FxVersion\//,
   /^$/,
 ];
 

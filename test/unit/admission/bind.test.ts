@@ -49,7 +49,7 @@ test('a binding can be posted by itself, naming the pod', async (t) => {
   const answer = await world.write('create', path, { body: target('n1') });
   t.is(answer.code, 201);
   t.is((await world.stored(`${PODS}/p`))?.spec.nodeName, 'n1');
-  t.is((await world.write('create', path, { body: { metadata: { name: 'none' }, ...target('n1') } })).code, 404);
+  t.is((await world.write('create', path, { body: target('n1', 'none') })).code, 404);
   await world.stop();
 });
 

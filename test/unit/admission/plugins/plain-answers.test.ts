@@ -95,7 +95,7 @@ testPlugin('AlwaysDeny', { plugins: [alwaysDeny], namespaces: [] }, [
   {
     what: 'a binding',
     path: `${PODS}/it/binding`,
-    body: { target: { kind: 'Node', name: 'n' } },
+    body: { ...MAP, target: { kind: 'Node', name: 'n' } },
     refused: denied('pods "it"'),
   },
   { what: 'an eviction', path: `${PODS}/it/eviction`, body: MAP, refused: denied('pods "it"') },
