@@ -1,5 +1,5 @@
-// Makes objects complete before they are validated: what they stand for, the defaults of their type, no fields of closed
-// feature gates, in canonical form.
+// Makes objects complete before they are validated: what they stand for, fields that say the same in step, the defaults of their
+// type, no fields of closed feature gates, in canonical form.
 import { crc32 } from 'node:zlib';
 import { decode } from '../../api/codec/decode.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
@@ -36,7 +36,8 @@ export class Completion {
   /** A decoded object as its writer means it. It belongs to the write and may be changed in place. */
   completed(object: JsonObject, attributes: Attributes): JsonObject {
     const { schema, strategy } = attributes.kind;
-    const meant = strategy.meant === undefined ? object : strategy.meant(object, attributes);
+    const said = strategy.meant === undefined ? object : strategy.meant(object, attributes);
+    const meant = strategy.inStep === undefined ? said : strategy.inStep(said);
     if (schema === undefined) {
       attributes.type.custom?.schema.complete(meant);
       return meant;
@@ -58,8 +59,8 @@ export class Completion {
   }
 }
 
-/** Of the rules for defaults and for fields of closed gates: one more with every change of them. */
-const RULES = 1;
+/** Of the rules for defaults, for fields in step and for those of closed gates: one more with every change of them. */
+const RULES = 2;
 /** Smaller numbers are of objects that nothing is known of (storage/etcd) or that are of no schema. */
 const GENERATION_MIN = 2;
 

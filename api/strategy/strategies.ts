@@ -7,6 +7,7 @@ import { daemonSet } from './apps/daemon-set.ts';
 import { job } from './batch/job.ts';
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts';
 import { namespace } from './core/namespace.ts';
+import { node } from './core/node.ts';
 import { pod } from './core/pod.ts';
 import { secret } from './core/secret.ts';
 import { endpointSlice } from './discovery/endpoint-slice.ts';
@@ -21,6 +22,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'batch/jobs': job,
   'certificates/certificatesigningrequests': certificateSigningRequest,
   'core/namespaces': namespace,
+  'core/nodes': node,
   'core/pods': pod,
   'core/secrets': secret,
   'discovery/endpointslices': endpointSlice,

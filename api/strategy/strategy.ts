@@ -29,6 +29,11 @@ export interface Strategy {
   /** What a client's object stands for: its shorthands written out, what it may not say taken out. Defaults follow. */
   readonly meant?: (object: JsonObject, facts: WriteFacts) => JsonObject;
   /**
+   * Brings fields that say the same into step. What is in step stays so whatever becomes of its metadata; of pods, of which specs are
+   * known apart, neither has the spec a part in it.
+   */
+  readonly inStep?: (object: JsonObject) => JsonObject;
+  /**
    * What the server adds to a new object, complete and named. Its creator does not own it. The object, its metadata and the status
    * that its kind begins with are the write's own: they may be changed in place.
    */

@@ -1,11 +1,12 @@
-// Pods: what their creation adds, and how long they may take to end.
+// Pods: what their creation adds, their addresses in step, and how long they may take to end.
 import type { JsonObject } from '../../json-value.ts';
-import { asObject } from '../../object-fields.ts';
+import { asObject, textAt } from '../../object-fields.ts';
 import type { Own } from '../../own-copy.ts';
 import { qosClassOf } from '../../pods/quality-of-service.ts';
 import { withSeccompInStep } from '../../pods/seccomp.ts';
 import { selectableValues } from '../../selectors/selectable-values.ts';
 import type { Strategy, WriteFacts } from '../strategy.ts';
+import { type FirstOfList, withFirstInStep } from './first-of-list.ts';
 
 function begun(pod: JsonObject, { dialect }: WriteFacts): JsonObject {
   const inStep = withSeccompInStep(pod, dialect);
@@ -31,4 +32,14 @@ function graceSeconds(pod: JsonObject, askedSeconds: number | undefined): number
   return seconds < 0 ? 1 : seconds;
 }
 
-export const pod: Strategy = { onCreate: begun, graceSeconds, endsAtOnce: ENDS_AT_ONCE };
+const ADDRESSES: FirstOfList = {
+  part: 'status',
+  field: 'podIP',
+  list: 'podIPs',
+  item: (ip) => ({ ip }),
+  textOf: (item) => textAt(asObject(item), 'ip'),
+};
+
+const inStep = (pod: JsonObject): JsonObject => withFirstInStep(pod, ADDRESSES);
+
+export const pod: Strategy = { inStep, onCreate: begun, graceSeconds, endsAtOnce: ENDS_AT_ONCE };

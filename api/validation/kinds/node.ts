@@ -1,6 +1,5 @@
 // Rules of nodes: taints, addresses of their pods, what they offer.
 import { parseIpRange } from '../../../values/ip.ts';
-import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
@@ -18,18 +17,16 @@ const taints = distinct<Taint>(
 );
 
 interface NodeSpec {
-  readonly podCIDR?: string;
   readonly podCIDRs?: readonly string[];
 }
 
-/** The ranges of a new node. Of a stored one they are fixed. */
-const podCidrs: Rule<NodeSpec> = ({ podCIDR = '', podCIDRs = [] }, at) => {
+/** The ranges of a new node, which podCIDR is in step with. Of a stored one they are fixed. */
+const podCidrs: Rule<NodeSpec> = ({ podCIDRs = [] }, at) => {
   if (at.isUpdate || podCIDRs.length === 0) return;
   const ranges = podCIDRs.slice(0, 3).map(parseIpRange);
   for (const [index, range] of ranges.entries()) {
     if (range === undefined) at.invalid(`podCIDRs[${index}]`, podCIDRs[index], 'must be a valid CIDR value');
   }
-  if (podCIDR !== podCIDRs[0]) at.invalid('podCIDRs[0]', podCIDRs[0], 'must match `podCIDR`');
   if (podCIDRs.length < 2) return;
   if (podCIDRs.length > 2 || ranges[0]?.family === ranges[1]?.family) {
     at.invalid('podCIDRs', podCIDRs, 'may specify no more than one CIDR for each IP family');
@@ -87,12 +84,20 @@ const offers: Rule<NodeSpec> = (_spec, at) => {
   at.enter(spec);
 };
 
-const fixedOnceSet =
-  (detail: string): ChangeRule<unknown> =>
-  (next, stored, at) => {
-    const isSet = Array.isArray(stored) ? stored.length > 0 : (stored ?? '') !== '';
-    if (isSet && !deepEqual(next, stored)) at.forbidden('', detail);
-  };
+/** Each range that is another one is reported, at the field itself. */
+const rangesFixed: ChangeRule<readonly string[] | undefined> = (next = [], stored = [], at) => {
+  if (stored.length === 0) return;
+  const isAsLong = next.length === stored.length;
+  const changes = isAsLong ? stored.filter((range, index) => range !== next[index]).length : 1;
+  for (let i = 0; i < changes; i++) {
+    at.forbidden('', 'node updates may not change podCIDR except from "" to valid');
+  }
+};
+
+const providerFixed: ChangeRule<string | undefined> = (next = '', stored = '', at) => {
+  if (stored === '' || next === stored) return;
+  at.forbidden('', 'node updates may not change providerID except from "" to valid');
+};
 
 const addresses: Rule<readonly JsonObject[]> = (list, at) =>
   eachRepeated(
@@ -124,8 +129,8 @@ export const nodeTypes: RuleTable = {
 };
 
 const fixedNode = {
-  'spec.podCIDRs': { rules: [fixedOnceSet('node updates may not change podCIDR except from "" to valid')] },
-  'spec.providerID': { rules: [fixedOnceSet('node updates may not change providerID except from "" to valid')] },
+  'spec.podCIDRs': { rules: [rangesFixed] },
+  'spec.providerID': { rules: [providerFixed] },
   'spec.externalID': { immutable: true, reason: 'forbidden' },
 } as const;
 
