@@ -73,3 +73,20 @@ test('a new pod has its quality of service, and seccomp in step', async (t) => {
   t.false(JSON.stringify(made.metadata.managedFields).includes('f:annotations'));
   await world.stop();
 });
+
+test('the secrets of a service account are named by their names alone', async (t) => {
+  const world = await AdmissionWorld.start();
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  const secrets = [{ kind: 'Secret', namespace: 'other', name: 's', uid: '1' }, { name: 't' }];
+  const body = { metadata: { name: 'a' }, secrets, imagePullSecrets: [{ name: 'i' }] };
+  const made = await world.created(accounts, body);
+  t.deepEqual(made.secrets, [{ name: 's' }, { name: 't' }]);
+  t.deepEqual(made.imagePullSecrets, [{ name: 'i' }]);
+  const put = await world.write('update', `${accounts}/a`, { body });
+  t.is(put.body.metadata.resourceVersion, made.metadata.resourceVersion);
+  const change = { secrets: [{ name: 'u', apiVersion: 'v1', fieldPath: 'x' }] };
+  const patched = await world.write('patch', `${accounts}/a`, { body: change });
+  t.deepEqual(patched.body.secrets, [{ name: 'u' }]);
+  t.deepEqual(await world.stored(`${accounts}/a`), patched.body);
+  await world.stop();
+});
