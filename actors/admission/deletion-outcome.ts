@@ -12,10 +12,20 @@ import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { fieldText } from '../../storage/record-fields.ts';
 import type { Attributes } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
-import { type Draft, draftDelete, draftMetadata, draftOfLast, draftPut, draftPutAsStored, withAlso } from './draft.ts';
+import {
+  type Draft,
+  draftDelete,
+  draftMetadata,
+  draftOfLast,
+  draftPut,
+  draftPutAsStored,
+  NO_DRAFTS,
+  withAlso,
+} from './draft.ts';
 import type { KindVersion } from './kind-version.ts';
 import { NO_PLUGINS } from './plugins/chain.ts';
 import { PLUGIN_STEPS, takeSteps } from './steps.ts';
+import { findStored } from './store-reader.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -114,7 +124,7 @@ export function admitDeletion(
   return old instanceof Promise ? old.then((shown) => admit(() => shown)) : admit(() => old);
 }
 
-/** The outcome as a draft against the revision that was read, with what a removed object gives back. */
+/** The outcome as a draft against the revision that was read, with what goes along with a removed object. */
 export function draftFor(
   write: WriteContext,
   type: KnownType,
@@ -124,10 +134,8 @@ export function draftFor(
   const metadata = metadataOf(object);
   const { revision } = stored.place;
   if (action === 'remove') {
-    const { allocation } = write.kinds.of(type);
     const removal = draftDelete(type, metadata.namespace ?? '', metadata.name ?? '', revision);
-    if (allocation === undefined) return removal;
-    return allocation.release(type, object).then((given) => withAlso(removal, given));
+    return whenThere(draftsWithRemoval(write, type, object), (others) => withAlso(removal, others));
   }
   const asLast = (draft: Draft): Draft => (action === 'storeAndRemove' ? draftOfLast(draft) : draft);
   if (isApart) return asLast(draftMetadata(type, metadata, stored));
@@ -136,4 +144,32 @@ export function draftFor(
   return whenThere(stays, (next) =>
     asLast(next === object ? draftPutAsStored(type, next, stored) : draftPut(type, next, revision)),
   );
+}
+
+/** What is committed with the removal of an object: what it gives back, and the end of its companion. */
+export function draftsWithRemoval(write: WriteContext, type: KnownType, object: JsonObject): Soon<readonly Draft[]> {
+  const { allocation, strategy } = write.kinds.of(type);
+  const given = allocation === undefined ? NO_DRAFTS : allocation.release(type, object);
+  if (strategy.companion === undefined) return given;
+  const { namespace = '', name = '' } = metadataOf(object);
+  const { companion } = strategy;
+  return whenThere(given, (drafts) =>
+    whenThere(companionEnd(write, companion, namespace, name), (end) => [...drafts, ...end]),
+  );
+}
+
+/** As a DELETE without options ends it; nothing where there is none, or where it is ending already. */
+function companionEnd(
+  write: WriteContext,
+  storageKey: string,
+  namespace: string,
+  name: string,
+): Soon<readonly Draft[]> {
+  const type = write.registry.storageType(storageKey);
+  if (type === undefined) return NO_DRAFTS;
+  return whenThere(findStored(write, type, namespace, name), (stored) => {
+    if (stored === null) return NO_DRAFTS;
+    const outcome = outcomeFor(write, type, stored, {});
+    return outcome.action === 'pending' ? NO_DRAFTS : whenThere(draftFor(write, type, stored, outcome), (end) => [end]);
+  });
 }

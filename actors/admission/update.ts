@@ -17,11 +17,12 @@ import { type SubresourceView, viewOf } from '../../api/subresource-views.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
-import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
+import { type Attempt, type Refusal, TRIES_MAX, untilCommitted } from './attempts.ts';
 import { type Attributes, NO_OBJECT } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
 import { createObject } from './create.ts';
-import { draftDelete, draftPut, draftUpdate, NO_DRAFTS, withAlso } from './draft.ts';
+import { draftsWithRemoval } from './deletion-outcome.ts';
+import { draftDelete, draftPut, draftUpdate, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import { afterOthers, isLarge } from './large-writes.ts';
 import {
@@ -256,9 +257,12 @@ async function decide(
   const { place } = stored;
   const lost = (): void => refuseLost(attributes, isPut && hasVersion);
   if (isReadyToRemove(object) && !kind.strategy.isHeld?.(object)) {
-    const given = kind.allocation === undefined ? NO_DRAFTS : await kind.allocation.release(type, attributes.old!);
-    const draft = withAlso(draftDelete(type, namespace, name, place.revision), given, guards);
-    return { draft, committed: () => answerWith(attributes, object), lost };
+    const others = await draftsWithRemoval(write, type, attributes.old!);
+    const draft = withAlso(draftDelete(type, namespace, name, place.revision), others, guards);
+    const lostItself = ({ key }: Refusal): void => {
+      if (key === draft.key) lost();
+    };
+    return { draft, committed: () => answerWith(attributes, object), lost: others.length === 0 ? lost : lostItself };
   }
   const unchanged = { answer: answerAt(attributes, place, attributes.old!) };
   if (object === attributes.old && !stored.isStale) return unchanged;

@@ -10,6 +10,7 @@ import { namespace } from './core/namespace.ts';
 import { node } from './core/node.ts';
 import { pod } from './core/pod.ts';
 import { secret } from './core/secret.ts';
+import { service } from './core/service.ts';
 import { serviceAccount } from './core/service-account.ts';
 import { endpointSlice } from './discovery/endpoint-slice.ts';
 import { binding, clusterRole, role } from './rbac/grants.ts';
@@ -27,6 +28,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'core/pods': pod,
   'core/secrets': secret,
   'core/serviceaccounts': serviceAccount,
+  'core/services': service,
   'discovery/endpointslices': endpointSlice,
   'rbac/clusterrolebindings': binding,
   'rbac/clusterroles': clusterRole,

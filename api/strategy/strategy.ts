@@ -50,6 +50,8 @@ export interface Strategy {
   readonly keptFor?: (name: string) => string | undefined;
   /** What a DELETE makes of an object where that is not the same for all kinds. */
   readonly onDelete?: (object: JsonObject, type: ResourceType, deletion: Deletion) => DeletionOutcome | undefined;
+  /** The store key of a type: its object of the same name is deleted with the removal of this one. */
+  readonly companion?: string;
   /** True while something beside its finalizers keeps an object that is being deleted. */
   readonly isHeld?: (object: JsonObject) => boolean;
 }
