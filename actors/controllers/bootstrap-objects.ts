@@ -65,7 +65,8 @@ function desiredNamespaces(dialect: Dialect): Desired[] {
     object: {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name, labels: { [dialect.spell('@label/metadata.name')]: name } },
+      // The label that says its name is a default, which a feature gate opens.
+      metadata: { name },
       spec: { finalizers: [dialect.brand] },
     },
     hook: HOOK_BOOTSTRAP,

@@ -6,6 +6,7 @@ import { flowControlObjects } from '../../../api/bootstrap/flow-control.ts';
 import { API_GROUPS } from '../../../api/resources/api-groups.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
+import { AdmissionWorld } from '../admission/admission-world.ts';
 import { fixture } from '../api/resources/fixture.ts';
 import { defaultOptions } from './fixture.ts';
 
@@ -80,10 +81,11 @@ function flowSchemaFromFact(fact: Fact): object {
 const SECTIONS: Readonly<Record<string, readonly [kind: string, build: (fact: Fact) => object]>> = {
   namespaces: [
     'Namespace',
-    ({ name, labels, finalizers }) => ({
+    ({ name, finalizers }) => ({
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name, labels },
+      // Their labels are defaults: below.
+      metadata: { name },
       spec: { finalizers },
     }),
   ],
@@ -159,9 +161,22 @@ for (const [kind, key] of REAL_NAMES) {
   });
 }
 
+const LABEL_GATE = 'NamespaceDefaultLabelName';
+
+for (const isLabelled of [true, false]) {
+  const [labels, gate] = isLabelled ? ['the labels of the reference', 'on'] : ['no labels', 'off'];
+  test(`the namespaces of a new cluster have ${labels} when the gate ${LABEL_GATE} is ${gate}`, async (t) => {
+    const world = await AdmissionWorld.start({ featureGates: `${LABEL_GATE}=${isLabelled}`, namespaces: [] });
+    for (const fact of FACTS.filter(({ section }) => section === 'namespaces')) {
+      const { metadata } = await world.created('/api/v1/namespaces', find(ORCH, 'Namespace', `/${fact.name}`)!);
+      t.deepEqual(metadata.labels, isLabelled ? (fact.labels as Record<string, string>) : undefined);
+    }
+    await world.stop();
+  });
+}
+
 test('labels, finalizers, signers and subjects carry their real names in the kubernetes dialect', (t) => {
   t.like(find(KUBERNETES, 'Namespace', '/kube-system'), {
-    metadata: { labels: { 'kubernetes.io/metadata.name': 'kube-system' } },
     spec: { finalizers: ['kubernetes'] },
   });
   t.like(find(KUBERNETES, 'ClusterRole', '/edit'), {
