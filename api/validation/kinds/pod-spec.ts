@@ -8,7 +8,7 @@ import { type Rule, type RuleTable, STOP } from '../rule.ts';
 import type { Container, ContainerPort } from './container.ts';
 import { labels } from './labels.ts';
 import { containerAmounts } from './resource-amounts.ts';
-import { checkTokenProjections, type Volume } from './volumes.ts';
+import type { Volume } from './volumes.ts';
 
 export interface PodSpec {
   /** Null when there are none: it is always written. */
@@ -160,10 +160,6 @@ const withoutContext: Rule<PodSpec> = (spec, at) => {
   at.leave();
 };
 
-const tokens: Rule<PodSpec> = ({ volumes, serviceAccountName }, at) => {
-  if (volumes !== undefined) checkTokenProjections(volumes, serviceAccountName ?? '', at);
-};
-
 export const podSpecTypes: RuleTable = {
   'core/v1.PodSpec': {
     around: 'podSpec',
@@ -212,7 +208,6 @@ export const podSpecTypes: RuleTable = {
       'runtimeClassName',
       'preemptionPolicy',
       'overhead',
-      tokens,
     ],
   },
   'core/v1.PodDNSConfig': {

@@ -20,6 +20,7 @@ import { trimmedImage } from './container.ts';
 import { embeddedAnnotations, embeddedLabels, type Labels } from './labels.ts';
 import { type Toleration, toleration } from './placement.ts';
 import type { PodSpec } from './pod-spec.ts';
+import { checkTokenProjections } from './volumes.ts';
 
 const HUGE_PAGES = 'hugepages-';
 
@@ -31,6 +32,14 @@ const noEphemeral: Rule<Pod> = ({ spec }, at) => {
   if ((spec?.ephemeralContainers?.length ?? 0) > 0) {
     at.forbidden('spec.ephemeralContainers', 'cannot be set on create');
   }
+};
+
+/** Not of templates: what they leave out, the pods that are made of them are given. */
+const tokens: Rule<Pod> = ({ spec }, at) => {
+  if (spec?.volumes === undefined) return;
+  at.enter('spec');
+  checkTokenProjections(spec.volumes, spec.serviceAccountName ?? '', at);
+  at.leave();
 };
 
 const plainImages: Rule<Pod> = ({ spec }, at) => {
@@ -320,7 +329,7 @@ const podIps: Rule<readonly { readonly ip?: string }[]> = (list, at) => {
 };
 
 export const podTypes: RuleTable = {
-  'core/v1.Pod': { rules: [podAnnotations, 'spec', plainImages, noEphemeral, oneHugePageSize, podSeccomp] },
+  'core/v1.Pod': { rules: [podAnnotations, 'spec', tokens, plainImages, noEphemeral, oneHugePageSize, podSeccomp] },
   'core/v1.PodTemplateSpec': { rules: [template, 'spec', afterTemplate] },
   'core/v1.PodStatus': {
     fields: { podIPs: { rules: [podIps] }, nominatedNodeName: { format: 'dns1123Subdomain' } },
