@@ -161,8 +161,9 @@ function takeEqual({ object, old }: Attributes): void {
 
 /** So is what of any object it cannot change. Throws 400, 409, and 422 for a version that had to be named. */
 function keepStored(attributes: Attributes): void {
-  const { type, object, asked } = attributes;
-  attributes.object = prepareUpdate(object, attributes.old!, type, asked);
+  const { type, object, asked, kind } = attributes;
+  const kept = prepareUpdate(object, attributes.old!, type, asked);
+  attributes.object = asked.subresource === '' && kind.strategy.onKept ? kind.strategy.onKept(kept) : kept;
 }
 
 /** The fields of addresses that follow from others. Throws 422. */

@@ -40,6 +40,8 @@ export interface Strategy {
   readonly onCreate?: (object: JsonObject, facts: WriteFacts) => JsonObject;
   /** What an update may change, of an object that has its defaults. */
   readonly onUpdate?: (object: JsonObject, old: JsonObject, facts: WriteFacts) => JsonObject;
+  /** What the server makes of an updated object that has the stored status again. */
+  readonly onKept?: (object: JsonObject) => JsonObject;
   /** What a write of the object gives others the right to do; absent or undefined: nothing. */
   readonly grants?: (object: JsonObject, old: JsonObject | undefined) => Grant | undefined;
   /** Seconds that an object may take to end; absent: objects of the kind end at once. */

@@ -3,7 +3,7 @@
 import { cleanupFinalizer, terminatingCondition, withCondition } from '../../custom/definition-status.ts';
 import { type Deletion, type DeletionOutcome, prepareDelete } from '../../deletion.ts';
 import type { JsonObject } from '../../json-value.ts';
-import { partAt } from '../../object-fields.ts';
+import { asText, asTexts, partAt, partsAt } from '../../object-fields.ts';
 import { metadataOf, timestampOf } from '../../object-meta.ts';
 import type { ResourceType } from '../../resources/resource-type.ts';
 import type { Strategy } from '../strategy.ts';
@@ -18,4 +18,14 @@ function onDelete(object: JsonObject, type: ResourceType, deletion: Deletion): D
   return prepareDelete({ ...object, metadata: { ...metadata, finalizers: held }, status }, type, deletion);
 }
 
-export const customResourceDefinition: Strategy = { onDelete };
+/** Before the first object is stored in another version, it is known to be one that objects are stored in. */
+function onKept(object: JsonObject): JsonObject {
+  const storage = partsAt(partAt(object, 'spec'), 'versions').find(({ storage: isStored }) => isStored === true);
+  if (storage === undefined) return object;
+  const status = partAt(object, 'status');
+  const stored = asTexts(status.storedVersions);
+  const name = asText(storage.name);
+  return stored.includes(name) ? object : { ...object, status: { ...status, storedVersions: [...stored, name] } };
+}
+
+export const customResourceDefinition: Strategy = { onDelete, onKept };

@@ -13,6 +13,7 @@ import { textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { checkCustomSchema } from '../structural-schema.ts';
+import { storedVersions, storedVersionsKept } from './stored-versions.ts';
 import { reviewVersions, webhookTarget } from './webhooks.ts';
 
 interface Names {
@@ -56,7 +57,6 @@ interface DefinitionSpec {
 interface Definition extends JsonObject {
   readonly spec?: DefinitionSpec;
   readonly status?: {
-    readonly storedVersions?: readonly string[] | null;
     readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] | null;
   };
 }
@@ -272,23 +272,6 @@ function checkWord(member: 'type' | 'format', value = '', known: readonly string
   if (value !== '' && !known.includes(value)) at.invalid(member, value, `must be one of ${known.join(',')}`);
 }
 
-/** What was stored in a version can be read only while the version exists. */
-const storedVersions: ChangeRule<Definition> = (definition, _stored, at) => {
-  const { storedVersions: stored } = definition.status ?? {};
-  if (!stored) return;
-  const versions = definition.spec?.versions ?? [];
-  const known = new Set(versions.map(({ name: text }) => text));
-  const path = 'status.storedVersions';
-  if (stored.length === 0) at.invalid(path, stored, 'must have at least one stored version');
-  for (const [index, text] of stored.entries()) {
-    if (!known.has(text)) at.invalid(`${path}[${index}]`, text, 'must appear in spec.versions');
-  }
-  const storage = versions.find(({ storage: isStored }) => isStored === true)?.name;
-  if (storage !== undefined && stored.length > 0 && !stored.includes(storage)) {
-    at.invalid(path, stored, `must have the storage version ${storage}`);
-  }
-};
-
 const fixedOnceEstablished: ChangeRule<Definition> = (next, stored, at) => {
   const isEstablished = (stored.status?.conditions ?? []).some(
     ({ type, status }) => type === 'Established' && status === 'True',
@@ -308,7 +291,7 @@ const SPEC_FIELDS = {
 } as const;
 
 export const customResourceTypes: RuleTable = {
-  'apiextensions.CustomResourceDefinition': { rules: [name, 'spec', approval] },
+  'apiextensions.CustomResourceDefinition': { rules: [name, 'spec', storedVersions, approval] },
   'apiextensions/v1.CustomResourceDefinitionSpec': {
     fields: SPEC_FIELDS,
     rules: [
@@ -382,10 +365,6 @@ export const customResourceTypes: RuleTable = {
 export const customResourceUpdates: ChangeTable = {
   'apiextensions.CustomResourceDefinition': {
     fields: { 'spec.group': { immutable: true }, 'spec.names.plural': { immutable: true } },
-    rules: [approvalKept, fixedOnceEstablished, 'spec.group', 'spec.names.plural'],
+    rules: [fixedOnceEstablished, 'spec.group', 'spec.names.plural', storedVersionsKept, approvalKept],
   },
-};
-
-export const customResourceStatusUpdates: ChangeTable = {
-  'apiextensions.CustomResourceDefinition': { rules: [storedVersions] },
 };

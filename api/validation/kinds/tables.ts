@@ -10,7 +10,7 @@ import {
 } from './certificates.ts';
 import { configurationStatusUpdates, configurationTypes, configurationUpdates } from './configuration.ts';
 import { containerTypes } from './container.ts';
-import { customResourceStatusUpdates, customResourceTypes, customResourceUpdates } from './custom-resources.ts';
+import { customResourceTypes, customResourceUpdates } from './custom-resources.ts';
 import { endpointTypes, endpointUpdates } from './endpoints.ts';
 import { ephemeralContainerTypes, ephemeralContainerUpdates } from './ephemeral-containers.ts';
 import { eventTypes, eventUpdates } from './events.ts';
@@ -92,13 +92,7 @@ export const CHANGE_RULES: ChangeTable = merged([
 
 /** What updates by a subresource are held to: of the object's own rules, only those of its status are applied again. */
 export const STATUS_CHANGE_RULES: Readonly<Record<string, ChangeTable>> = {
-  status: merged([
-    certificateStatusUpdates,
-    configurationStatusUpdates,
-    customResourceStatusUpdates,
-    podStatusUpdates,
-    workloadStatusUpdates,
-  ]),
+  status: merged([certificateStatusUpdates, configurationStatusUpdates, podStatusUpdates, workloadStatusUpdates]),
   approval: certificateApprovals,
   ephemeralcontainers: ephemeralContainerUpdates,
 };

@@ -1,0 +1,47 @@
+// Rules of the versions that a definition says its objects are stored in, in both of its versions.
+import { deepEqual } from '../../deep-equal.ts';
+import { shownList } from '../../status/shown-value.ts';
+import type { Report } from '../report.ts';
+import type { ChangeRule, Rule } from '../rule.ts';
+
+interface Definition {
+  readonly spec?: {
+    readonly versions?: readonly { readonly name?: string; readonly storage?: boolean }[] | null;
+  };
+  readonly status?: { readonly storedVersions?: readonly string[] | null };
+}
+
+/** What a new definition stores objects in is its storage version, unless it has none. */
+export const storedVersions: Rule<Definition> = ({ spec }, at) => {
+  const hasStorage = spec?.versions?.some(({ storage }) => storage === true) ?? false;
+  if (!at.isUpdate && !hasStorage) requireStored([], at);
+};
+
+/** What lost a version before this was asked can be changed otherwise, and deleted. */
+export const storedVersionsKept: ChangeRule<Definition> = (next, stored, at) => {
+  const isKept =
+    deepEqual(next.spec?.versions, stored.spec?.versions) &&
+    deepEqual(next.status?.storedVersions, stored.status?.storedVersions);
+  if (!isKept) checkStoredVersions(next, at);
+};
+
+/** What was stored in a version can be read only while the version exists. */
+function checkStoredVersions({ spec, status }: Definition, at: Report): void {
+  const path = 'status.storedVersions';
+  const stored = status?.storedVersions ?? [];
+  requireStored(stored, at);
+  const versions = spec?.versions ?? [];
+  const storage = versions.find(({ storage: isStored }) => isStored === true)?.name;
+  if (storage !== undefined && stored.length > 0 && !stored.includes(storage)) {
+    at.invalid(path, stored, `must have the storage version ${storage}`);
+  }
+  const known = new Set(versions.map(({ name: text }) => text));
+  for (const [index, text] of stored.entries()) {
+    if (!known.has(text)) at.invalid(`${path}[${index}]`, text, 'must appear in spec.versions');
+  }
+}
+
+function requireStored(stored: readonly string[], at: Report): void {
+  if (stored.length > 0) return;
+  at.invalid('status.storedVersions', shownList('string', stored), 'must have at least one stored version');
+}
