@@ -28,6 +28,15 @@ export async function servedType(reader: TypeReader, path: TypePath): Promise<Kn
   return reader.registry.byPath(group, version, resource);
 }
 
+/** The version of a custom type that its objects are stored in; undefined where there is none by now. */
+export async function storedType(reader: TypeReader, path: TypePath): Promise<KnownType | undefined> {
+  const storageKey = `${path.group}/${path.resource}`;
+  const known = reader.registry.storageType(storageKey);
+  if (known !== undefined) return known;
+  await definitionOf(reader, path);
+  return reader.registry.storageType(storageKey);
+}
+
 /** Definitions are made in domains. */
 function isCustomGroup(group: string): boolean {
   return group.includes('.');

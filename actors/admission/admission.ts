@@ -24,7 +24,7 @@ import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
-import { definitionOf, servedType } from '../served-type.ts';
+import { definitionOf, servedType, storedType } from '../served-type.ts';
 import { apply, isApply } from './apply.ts';
 import type { Attributes } from './attributes.ts';
 import { annotated } from './audit-annotations.ts';
@@ -254,7 +254,7 @@ class Admission implements Actor<AdmissionProtocol> {
   async #performCustom(write: WriteContext, request: WriteRequest): Promise<WriteReply> {
     await loadPatterns();
     for (let tries = 1; ; tries++) {
-      const type = await servedType(write, request.target);
+      const type = await (request.target.asStored ? storedType : servedType)(write, request.target);
       if (type === undefined) throw new StatusError(resourceNotFound());
       if (type.custom?.isLargeAndUnread === true) await readSchema(write, type.custom);
       try {

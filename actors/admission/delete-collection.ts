@@ -72,7 +72,7 @@ class CollectionDeletion {
         try {
           const some = storedAt(places.subarray(from, from + step), slabs);
           await this.#deleteSome(some);
-          commits[from / step] = (await this.#asked(some)).map(asItem);
+          if (!this.#request.target.asStored) commits[from / step] = (await this.#asked(some)).map(asItem);
         } catch (error) {
           next = places.length;
           throw error;

@@ -16,6 +16,11 @@ export interface WriteTarget {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
+  /**
+   * Of a custom type: by the version that objects are stored in, served or not, with nobody asked whether it may be, and no object in the
+   * answer. What ends a type has to end it all; no request of a client says so.
+   */
+  readonly asStored?: true;
 }
 
 /** Query parameters of writes, as sent (text); absent ones are left out. */

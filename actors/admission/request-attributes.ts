@@ -9,6 +9,7 @@ import { Attributes, type Operation } from './attributes.ts';
 import { AuditAnnotations } from './audit-annotations.ts';
 import { NO_GUARDS } from './draft.ts';
 import { isLarge } from './large-writes.ts';
+import { NO_PLUGINS } from './plugins/chain.ts';
 import type { WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -56,7 +57,7 @@ export function attributesOf(
       dryRun,
       isTracked,
       emptied,
-      plugins: write.plugins.phases(type, subresource, operation),
+      plugins: target.asStored ? NO_PLUGINS : write.plugins.phases(type, subresource, operation),
       view: subresource === '' ? undefined : viewOf(subresource, type),
     },
     write.dialect,

@@ -147,13 +147,13 @@ export class CustomDefinitions implements Controller {
       const body = { ...withParsedSchemas(object), metadata: { ...metadata, finalizers: rest } };
       return { writes: [{ verb: 'update', target: this.#target(object, ''), body }] };
     }
-    const type = this.#types.ofStorageKey(storageKey);
-    if (type === undefined) return { writes: [], againAfterMs: SWEEP_INTERVAL_MS };
-    const { group, version, plural: resource } = type;
+    if (!definition.isEstablished) return { writes: [], againAfterMs: SWEEP_INTERVAL_MS };
+    const { group, storageVersion: version } = definition;
+    const resource = definition.names.plural;
     const writes = [...contents.namespaces()].map(
       (namespace): Write => ({
         verb: 'deletecollection',
-        target: { group, version, resource, subresource: '', namespace, name: '' },
+        target: { group, version, resource, subresource: '', namespace, name: '', asStored: true },
       }),
     );
     return { writes, againAfterMs: SWEEP_INTERVAL_MS };

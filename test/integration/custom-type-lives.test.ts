@@ -92,6 +92,34 @@ test('a type is served by every thread as soon as one has said that it is establ
   }
 });
 
+test('a definition goes with its objects, whether the version that they are stored in is served, and whether a webhook converts them', async (t) => {
+  const { client } = await startServer(t);
+  const clientConfig = { url: 'https://127.0.0.1:1/nobody' };
+  const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } };
+  const newer = { ...OLDER, name: 'v2', deprecated: false };
+  await establish(client, { plural: 'converted', kind: 'Converted', more: [newer], spec: { conversion } });
+  await establish(client, { plural: 'hidden', kind: 'Hidden' });
+  const at = (plural: string): string => `${DEFINITIONS}/${plural}.${GROUP}`;
+  for (const [plural, kind] of [
+    ['converted', 'Converted'],
+    ['hidden', 'Hidden'],
+  ] as const) {
+    t.is((await client.request('POST', path(plural), { body: object('a', { cron: '1' }, kind) })).status, 201);
+  }
+  const hide = { headers: { 'content-type': 'application/json-patch+json' } };
+  const body = [{ op: 'replace', path: '/spec/versions/0/served', value: false }];
+  t.is((await client.request('PATCH', at('hidden'), { ...hide, body })).status, 200);
+  for (const plural of ['converted', 'hidden']) {
+    t.is((await client.request('DELETE', at(plural))).status, 200);
+    await eventually(
+      () => client.get(at(plural)),
+      ({ status }) => status === 404,
+    );
+  }
+  await establish(client, { plural: 'hidden', kind: 'Hidden' });
+  t.is((await client.get(`${path('hidden')}/a`)).status, 404);
+});
+
 test('custom objects go with their namespace and their owners, and count against quotas', async (t) => {
   const { client } = await startServer(t, { args: ['--placement', 'default'] });
   await establish(client);

@@ -57,6 +57,8 @@ export interface Request {
   readonly user?: Partial<User>;
   /** As WriteParameters has them. */
   readonly parameters?: Readonly<Record<string, string | readonly string[]>>;
+  /** As WriteTarget has it. */
+  readonly asStored?: true;
 }
 
 const MERGE_PATCH = 'application/merge-patch+json';
@@ -290,7 +292,7 @@ export class AdmissionWorld {
     const info = parseRequestInfo(verb === 'create' ? 'POST' : verb === 'patch' ? 'PATCH' : 'PUT', path, '');
     if (!info.isResource || !VERBS.includes(verb)) throw new Error(`${path} is no resource`);
     const { group, version, resource, subresource, namespace, name } = info;
-    const { body = new Uint8Array(), parameters = {} } = request;
+    const { body = new Uint8Array(), parameters = {}, asStored } = request;
     const payload =
       body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     return this.admission
@@ -298,7 +300,7 @@ export class AdmissionWorld {
         {
           type: 'write',
           verb,
-          target: { group, version, resource, subresource, namespace, name },
+          target: { group, version, resource, subresource, namespace, name, ...(asStored && { asStored }) },
           user: {
             name: 'tester',
             uid: '',

@@ -112,3 +112,19 @@ test('a collection of custom objects is answered by the definition of its revisi
   );
   await world.stop();
 });
+
+test('who ends a type deletes its objects by the version that they are stored in, though that is not served', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  await world.created(THINGS, thing('a', {}));
+  const versions = [{ ...versionOfThings({}), served: false }];
+  await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions } } });
+
+  t.is((await world.write('deletecollection', THINGS)).code, 404);
+  const ended = await world.write('deletecollection', THINGS, { asStored: true });
+  t.is(ended.code, 200);
+  t.deepEqual(ended.body.items, []);
+  await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions: [versionOfThings({})] } } });
+  t.is((await world.write('delete', `${THINGS}/a`)).code, 404);
+  await world.stop();
+});
