@@ -1,5 +1,7 @@
 // How the fields of a custom type are owned: by the members that its schema names, by the keys of lists of type map, by the
-// values of sets; what the schema says nothing of, as it comes.
+// values of sets; what the schema says nothing of, as it comes. Metadata is owned as that of built-in types, except where there is no
+// schema at all.
+import type { CustomSchema } from '../custom/custom-schema.ts';
 import type { CustomType } from '../custom/custom-type.ts';
 import { type Structure, TYPE_MEMBERS } from '../custom/structure.ts';
 import { asTexts } from '../object-fields.ts';
@@ -12,6 +14,9 @@ import {
   type Member,
   OwnershipRule,
   plain,
+  ruleOfKind,
+  ruleOfMetadata,
+  ruleOfType,
 } from './ownership-rule.ts';
 
 const rules = new WeakMap<CustomType, OwnershipRule>();
@@ -20,36 +25,48 @@ const rules = new WeakMap<CustomType, OwnershipRule>();
 export function ruleOfCustom(custom: CustomType): OwnershipRule {
   let rule = rules.get(custom);
   if (rule === undefined) {
-    const { structure, prefix } = custom.schema;
-    rule = deducedRoot(() => (structure === undefined ? [] : membersOf(structure, prefix, true)));
+    const { structure, metadata } = custom.schema;
+    rule =
+      structure === undefined
+        ? ruleOfKind(undefined)
+        : deducedRoot(() => membersOf(structure, custom.schema, true), ruleOfMetadata(metadata));
     rules.set(custom, rule);
   }
   return rule;
 }
 
-function membersOf(structure: Structure, prefix: string, isWhole: boolean): readonly Member[] {
+/** What the schemas of a type have in common. */
+type Words = Pick<CustomSchema, 'prefix' | 'metadata'>;
+
+function membersOf(structure: Structure, words: Words, isWhole: boolean): readonly Member[] {
   return [...structure.properties]
     .filter(([name]) => !isWhole || !TYPE_MEMBERS.has(name))
-    .map(([name, property]) => ({ ...plain(name), rule: ruleOf(property, prefix) }));
+    .map(([name, property]) => ({ ...plain(name), rule: ruleOf(property, words) }));
 }
 
-function ruleOf(structure: Structure, prefix: string): OwnershipRule {
+function ruleOf(structure: Structure, words: Words): OwnershipRule {
   const { node, items, rest, hasRest, keepsUnknown, isEmbedded, properties } = structure;
-  if (node.type === 'array') return listRule(structure, prefix);
+  if (node.type === 'array') return listRule(structure, words);
   if (node.type !== 'object') return keepsUnknown ? DEDUCED_RULE : LEAF_RULE;
-  if (node[`${prefix}map-type`] === 'atomic') return LEAF_RULE;
-  if (isEmbedded) return deducedRoot(() => membersOf(structure, prefix, true));
-  if (properties.size === 0) {
-    if (hasRest) return new OwnershipRule('map', () => (rest === undefined ? DEDUCED_RULE : ruleOf(rest, prefix)));
+  if (node[`${words.prefix}map-type`] === 'atomic') return LEAF_RULE;
+  if (properties.size === 0 && !isEmbedded) {
+    if (hasRest) return new OwnershipRule('map', () => (rest === undefined ? DEDUCED_RULE : ruleOf(rest, words)));
     return items === undefined ? DEDUCED_RULE : LEAF_RULE;
   }
-  const members = (): ReadonlyMap<string, Member> => byName(membersOf(structure, prefix, false));
+  const own = isEmbedded ? typeMembers(words) : [];
+  const members = (): ReadonlyMap<string, Member> => byName([...membersOf(structure, words, isEmbedded), ...own]);
   return keepsUnknown
     ? new OwnershipRule('deduced', () => DEDUCED_RULE, members)
     : new OwnershipRule('struct', () => LEAF_RULE, members);
 }
 
-function listRule({ node, items }: Structure, prefix: string): OwnershipRule {
+/** Of an object inside another: the server has no part in it. */
+function typeMembers({ metadata }: Words): readonly Member[] {
+  return [plain('kind'), plain('apiVersion'), { ...plain('metadata'), rule: ruleOfType(metadata) }];
+}
+
+function listRule({ node, items }: Structure, words: Words): OwnershipRule {
+  const { prefix } = words;
   const listType = node[`${prefix}list-type`];
   if (items === undefined || (listType !== 'set' && listType !== 'map')) return LEAF_RULE;
   if (listType === 'set') return new OwnershipRule('set', () => LEAF_RULE);
@@ -65,7 +82,7 @@ function listRule({ node, items }: Structure, prefix: string): OwnershipRule {
   return new OwnershipRule(
     'keyed',
     () => {
-      element ??= ruleOf(items, prefix);
+      element ??= ruleOf(items, words);
       return element;
     },
     undefined,

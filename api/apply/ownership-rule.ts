@@ -134,22 +134,18 @@ function rootMembers(type: TypeSchema): ReadonlyMap<string, Member> {
   const members = type.fields.map((field) => {
     const member = memberOf(field);
     if (field.name !== 'metadata' || field.type === undefined) return member;
-    const metaType = field.type;
-    return {
-      ...member,
-      rule: new OwnershipRule(
-        'struct',
-        () => LEAF_RULE,
-        () => metadataMembers(metaType),
-      ),
-      stays: true,
-    };
+    return { ...member, rule: ruleOfMetadata(field.type), stays: true };
   });
   return byName([...members, unowned('kind'), unowned('apiVersion')]);
 }
 
-function metadataMembers(type: TypeSchema): ReadonlyMap<string, Member> {
-  return byName(type.fields.map((field) => ({ ...memberOf(field), isOwned: !SERVER_METADATA.has(field.name) })));
+/** Of the metadata of whole objects, of which the server sets some. */
+export function ruleOfMetadata(type: TypeSchema): OwnershipRule {
+  return new OwnershipRule(
+    'struct',
+    () => LEAF_RULE,
+    () => byName(type.fields.map((field) => ({ ...memberOf(field), isOwned: !SERVER_METADATA.has(field.name) }))),
+  );
 }
 
 /** Kinds without a schema: everything as it comes, but for what the server sets. */
@@ -159,7 +155,7 @@ const DEDUCED_METADATA = new OwnershipRule(
   () => byName([...SERVER_METADATA].map(unowned)),
 );
 /** Of whole objects, members of which may be known beforehand. */
-export function deducedRoot(known: () => readonly Member[]): OwnershipRule {
+export function deducedRoot(known: () => readonly Member[], metadata = DEDUCED_METADATA): OwnershipRule {
   return new OwnershipRule(
     'deduced',
     () => DEDUCED_RULE,
@@ -168,14 +164,14 @@ export function deducedRoot(known: () => readonly Member[]): OwnershipRule {
         ...known(),
         unowned('kind'),
         unowned('apiVersion'),
-        { ...unowned('metadata'), rule: DEDUCED_METADATA, isOwned: true, stays: true },
+        { ...unowned('metadata'), rule: metadata, isOwned: true, stays: true },
       ]),
   );
 }
 
 const DEDUCED_ROOT: OwnershipRule = deducedRoot(() => []);
 
-function ruleOfType(type: TypeSchema): OwnershipRule {
+export function ruleOfType(type: TypeSchema): OwnershipRule {
   const known = rules.get(type);
   if (known !== undefined) return known;
   const rule = newRule(type);

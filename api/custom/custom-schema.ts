@@ -47,6 +47,11 @@ export class CustomSchema {
     return this.#parts.prefix;
   }
 
+  /** The type of their metadata. */
+  get metadata(): TypeSchema {
+    return this.#parts.metadata;
+  }
+
   /** What the objects consist of; undefined where anything goes. */
   get structure(): Structure | undefined {
     const { schema, prefix } = this.#parts;
