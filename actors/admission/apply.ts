@@ -13,6 +13,7 @@ import { badRequest, notFound } from '../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../api/status/status.ts';
 import { viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
+import { requireFinite } from '../../transport/finite-numbers.ts';
 import { createObject } from './create.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import { digestOfApply } from './known-applies.ts';
@@ -128,6 +129,7 @@ function applicationOf(
 function configurationOf({ payload }: WriteRequest, expected: ExpectedKind): JsonObject {
   const config = decodeBody(payload, 'application/yaml');
   if (!isJsonObject(config)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
+  if (expected.custom !== undefined) requireFinite(config, payload);
   for (const member of ['apiVersion', 'kind'] as const) {
     const given = config[member];
     if (typeof given === 'string' && given !== '') continue;

@@ -20,6 +20,7 @@ import {
 } from '../../api/validation/options.ts';
 import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
 import { decodeBody } from '../../transport/body.ts';
+import { requireFinite } from '../../transport/finite-numbers.ts';
 import { SUPPLEMENTAL_GROUPS } from './attributes.ts';
 import { fieldWarnings } from './field-validation.ts';
 import { afterOthers, isLarge } from './large-writes.ts';
@@ -97,6 +98,7 @@ function bodyOf(schema: Schema, request: WriteRequest, expected: ExpectedKind): 
     throw new StatusError(unsupportedMediaType(CUSTOM_TYPES));
   const value = decodeValue(schema, request);
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
+  if (expected.custom !== undefined) requireFinite(value, request.payload);
   requireKind(value, expected);
   if (expected.custom !== undefined) requireNamedKind(value);
   return value;

@@ -16,6 +16,7 @@ import { StatusError } from '../../api/status/status.ts';
 import { type SubresourceView, viewOf } from '../../api/subresource-views.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { decodeBody } from '../../transport/body.ts';
+import { requireFinite } from '../../transport/finite-numbers.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, type Refusal, TRIES_MAX, untilCommitted } from './attempts.ts';
 import { type Attributes, NO_OBJECT } from './attributes.ts';
@@ -93,6 +94,7 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
     throw new StatusError(unsupportedMediaType(canBeApplied(write, view) ? [...accepted, APPLY_PATCH] : accepted));
   }
   const document = decodeBody(request.payload, 'application/json');
+  if (type.custom !== undefined) requireFinite(document, request.payload);
   let warnings: readonly string[] = [];
   const patched = (shown: JsonObject): JsonObject => {
     const result = applyPatch(contentType, shown, document, schemaType);
