@@ -146,7 +146,7 @@ export function canonical(
   const { apiVersion, kind } = expected;
   const isNamed = value.kind === kind && value.apiVersion === apiVersion;
   const named = isNamed ? value : { ...value, kind, apiVersion };
-  if (expected.custom !== undefined) return expected.custom.schema.shape(named);
+  if (expected.custom !== undefined) return expected.custom.schema.read(named);
   const type = schemaTypeOf(schema, apiVersion, kind);
   return type === undefined ? { object: named, unknownFields: [] } : decode(named, type);
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../json-value.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { type Defaulter, defaulterOf } from './defaulting.ts';
+import { type Coercer, coercerOf } from './embedded-metadata.ts';
 import { embeddedCheck } from './embedded-objects.ts';
 import { listTypeCheck } from './list-types.ts';
 import { type PlacedCheck, placedCheckOf } from './placed-checks.ts';
@@ -36,6 +37,7 @@ export class CustomSchema {
   #structure: Structure | undefined;
   #defaulter: Defaulter | undefined;
   #errorsIn: ObjectErrors | undefined;
+  #coercer: Coercer | undefined;
   #isCompiled = false;
 
   constructor(parts: SchemaParts) {
@@ -80,6 +82,20 @@ export class CustomSchema {
     return { object, unknownFields };
   }
 
+  /**
+   * The same of an object that comes from outside: the metadata of whole objects inside it is brought into its form as well. What is
+   * stored has been through this.
+   */
+  read(object: JsonObject): Shaped {
+    const shaped = this.shape(object);
+    this.#compile();
+    if (this.#coercer === undefined) return shaped;
+    const pruned = new Pruned();
+    this.#coercer(shaped.object, pruned);
+    if (pruned.paths.length === 0) return shaped;
+    return { object: shaped.object, unknownFields: [...shaped.unknownFields, ...pruned.paths] };
+  }
+
   /** Gives an object its defaults, in place. */
   complete(object: JsonObject): void {
     this.#compile();
@@ -119,7 +135,9 @@ export class CustomSchema {
     if (this.#isCompiled) return;
     this.#isCompiled = true;
     const { structure } = this;
-    if (structure !== undefined) this.#defaulter = defaulterOf(structure);
+    if (structure === undefined) return;
+    this.#defaulter = defaulterOf(structure);
+    this.#coercer = coercerOf(structure, this.#parts.metadata);
   }
 }
 

@@ -1,7 +1,10 @@
 // Whole objects of the API inside a custom object: they say what they are.
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { asNumber, asObject, asText, asTexts } from '../object-fields.ts';
+import type { ObjectMeta } from '../object-meta.ts';
 import { invalid } from '../status/field-error.ts';
-import { textProblems } from '../validation/formats.ts';
+import { pathSegmentProblems, textProblems } from '../validation/formats.ts';
+import { validateAnyMeta } from '../validation/object-meta.ts';
 import type { PlacedCheck } from './placed-checks.ts';
 import type { ValueReport } from './value-report.ts';
 
@@ -12,9 +15,7 @@ export function embeddedCheck(schema: JsonObject, prefix: string): PlacedCheck |
     if (!isJsonObject(value)) return;
     checkName(value, 'apiVersion', apiVersionProblems, at);
     checkName(value, 'kind', kindProblems, at);
-    if (Object.hasOwn(value, 'metadata') && !isJsonObject(value.metadata)) {
-      at.add(invalid(at.place('metadata'), value.metadata, 'must be an object'));
-    }
+    if (Object.hasOwn(value, 'metadata')) checkMetadata(value.metadata, at);
   };
 }
 
@@ -25,9 +26,39 @@ function checkName(
   at: ValueReport,
 ): void {
   const text = Object.hasOwn(object, member) ? object[member] : undefined;
-  if (text === undefined || text === '') at.required(member);
+  if (text === undefined) at.required(member);
+  else if (text === '') at.add(invalid(at.place(member), text, 'must not be empty'));
   else if (typeof text !== 'string') at.add(invalid(at.place(member), text, 'must be a string'));
   else for (const problem of problemsOf(text)) at.add(invalid(at.place(member), text, problem));
+}
+
+/** Nobody has to name what is embedded, or to say where it would be. */
+function checkMetadata(metadata: unknown, at: ValueReport): void {
+  if (!isJsonObject(metadata)) {
+    at.add(invalid(at.place('metadata'), metadata, 'must be an object'));
+    return;
+  }
+  const name = asText(metadata.name);
+  for (const problem of pathSegmentProblems(name)) at.add(invalid(at.place('metadata.name'), name, problem));
+  const namespaced = asText(metadata.namespace) !== '';
+  const errors = validateAnyMeta(typed(metadata), { namespaced, traits: { nameFormat: 'pathSegment' } });
+  for (const error of errors) at.add({ ...error, path: at.place(error.path) });
+}
+
+/** What comes from a client has been brought into its form, but not what a webhook or a default has made of it. */
+function typed(metadata: JsonObject): ObjectMeta {
+  const { labels, annotations, ownerReferences, finalizers, managedFields } = metadata;
+  return {
+    name: 'any',
+    generateName: asText(metadata.generateName),
+    namespace: asText(metadata.namespace),
+    generation: asNumber(metadata.generation),
+    ...(isJsonObject(labels) && { labels: labels as ObjectMeta['labels'] }),
+    ...(isJsonObject(annotations) && { annotations: annotations as ObjectMeta['annotations'] }),
+    ...(Array.isArray(ownerReferences) && { ownerReferences: ownerReferences.map(asObject) }),
+    ...(Array.isArray(finalizers) && { finalizers: asTexts(finalizers) }),
+    ...(Array.isArray(managedFields) && { managedFields: managedFields.map(asObject) }),
+  } as ObjectMeta;
 }
 
 function apiVersionProblems(text: string): readonly string[] {

@@ -1,4 +1,5 @@
 // Takes from an object what its schema does not know, in place. What was taken is told by its path.
+import { type DecodeError, indexPart } from '../codec/decode-error.ts';
 import type { Members, Structure } from './structure.ts';
 import { TYPE_MEMBERS } from './structure.ts';
 
@@ -16,6 +17,12 @@ export class Pruned {
 
   leave(): void {
     this.#parts.pop();
+  }
+
+  /** The error of the value that it stands at, with the whole path. */
+  blamed(error: DecodeError): DecodeError {
+    for (const part of [...this.#parts].reverse()) error.within(typeof part === 'number' ? indexPart(part) : part);
+    return error;
   }
 
   note(name: string): void {

@@ -19,6 +19,21 @@ export type MetaType = Pick<ResourceType, 'group' | 'namespaced' | 'traits'>;
 
 /** The errors of an object's metadata on create. The name has been generated before. */
 export function validateObjectMeta(metadata: ObjectMeta, type: MetaType, dialect: Dialect): readonly FieldError[] {
+  const errors = validateAnyMeta(metadata, type);
+  if (type.group !== '' || metadata.finalizers === undefined) return errors;
+  const core: FieldError[] = [];
+  checkCoreFinalizers(metadata.finalizers, dialect, core);
+  return core.length === 0 ? errors : [...errors, ...core];
+}
+
+/** What of a type the rules of all metadata depend on. */
+interface AnyMetaType {
+  readonly namespaced: boolean;
+  readonly traits: Pick<ResourceType['traits'], 'nameFormat'>;
+}
+
+/** The errors of metadata that may be of an object of any group. */
+export function validateAnyMeta(metadata: ObjectMeta, type: AnyMetaType): readonly FieldError[] {
   const errors: FieldError[] = [];
   checkNames(metadata, type, errors);
   checkNamespace(metadata, type, errors);
@@ -32,7 +47,6 @@ export function validateObjectMeta(metadata: ObjectMeta, type: MetaType, dialect
   if (metadata.ownerReferences !== undefined) checkOwnerReferences(metadata.ownerReferences, errors);
   if (metadata.finalizers !== undefined) checkFinalizers(metadata.finalizers, errors);
   if (metadata.managedFields !== undefined) checkManagedFields(metadata.managedFields, errors);
-  if (metadata.finalizers !== undefined) checkCoreFinalizers(metadata.finalizers, type, dialect, errors);
   return errors.length === 0 ? NO_FIELD_ERRORS : errors;
 }
 
@@ -127,7 +141,7 @@ function bytesOf(annotations: Readonly<Record<string, unknown>>): number {
   return bytes;
 }
 
-function checkNames({ name = '', generateName = '' }: ObjectMeta, type: MetaType, errors: FieldError[]): void {
+function checkNames({ name = '', generateName = '' }: ObjectMeta, type: AnyMetaType, errors: FieldError[]): void {
   const { nameFormat } = type.traits;
   if (generateName !== '') {
     for (const problem of nameProblems(nameFormat, generateName, true)) {
@@ -144,7 +158,7 @@ function checkNames({ name = '', generateName = '' }: ObjectMeta, type: MetaType
   for (const problem of pathSegmentProblems(name)) errors.push(wrong.invalid('metadata.name', name, problem));
 }
 
-function checkNamespace({ namespace = '' }: ObjectMeta, type: MetaType, errors: FieldError[]): void {
+function checkNamespace({ namespace = '' }: ObjectMeta, type: AnyMetaType, errors: FieldError[]): void {
   if (!type.namespaced) {
     if (namespace !== '') errors.push(wrong.forbidden('metadata.namespace', 'not allowed on this type'));
     return;
@@ -192,13 +206,7 @@ function checkFinalizers(finalizers: readonly string[], errors: FieldError[]): v
 }
 
 /** The names that objects of the core group may have without a prefix. Found after everything else of metadata. */
-function checkCoreFinalizers(
-  finalizers: readonly string[],
-  type: MetaType,
-  dialect: Dialect,
-  errors: FieldError[],
-): void {
-  if (type.group !== '') return;
+function checkCoreFinalizers(finalizers: readonly string[], dialect: Dialect, errors: FieldError[]): void {
   for (const [index, finalizer] of finalizers.entries()) {
     if (!finalizer.includes('/') && !isStandardFinalizer(finalizer, dialect)) {
       const detail = 'must be a standard finalizer, or have a prefix and "/"';

@@ -66,6 +66,36 @@ test('what the schema does not know is taken out, and told', (t) => {
   ]);
 });
 
+const WHOLE = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true };
+
+test('the metadata of a whole object inside another is brought into its form as it comes, and what is stored stays', (t) => {
+  const schema = compiled({
+    one: WHOLE,
+    list: { type: 'array', items: { type: 'object', properties: { of: WHOLE } } },
+    map: { type: 'object', additionalProperties: WHOLE },
+  });
+  const given = (): object => ({ kind: 'K', apiVersion: 'v1', free: 1, metadata: { name: 'n', odd: 1, labels: null } });
+  const kept = { kind: 'K', apiVersion: 'v1', free: 1, metadata: { name: 'n' } };
+  const body = (): JsonObject => ({ one: given(), list: [{}, { of: given() }], map: { k: given(), l: {} } });
+  const { object, unknownFields } = schema.read(body());
+  t.deepEqual(object, { one: kept, list: [{}, { of: kept }], map: { k: kept, l: {} } });
+  t.deepEqual(unknownFields, ['one.metadata.odd', 'list[1].of.metadata.odd', 'map.k.metadata.odd']);
+  t.deepEqual(schema.shape(body()).object, body());
+  t.deepEqual(schema.read({ one: { metadata: { creationTimestamp: null } } }).object, { one: { metadata: {} } });
+});
+
+for (const [wrong, message] of [
+  [{ kind: 1 }, 'list[1].kind: cannot unmarshal number into a value of type string'],
+  [{ apiVersion: null }, 'list[1].apiVersion: cannot unmarshal null into a value of type string'],
+  [{ metadata: 'x' }, /^list\[1\]\.metadata: cannot unmarshal string into/],
+  [{ metadata: { labels: { a: 1 } } }, /^list\[1\]\.metadata\.labels\[?\.?a\]?: cannot unmarshal number into/],
+] as const) {
+  test(`a whole object inside another is not read with ${JSON.stringify(wrong)}`, (t) => {
+    const schema = compiled({ list: { type: 'array', items: WHOLE } });
+    t.throws(() => schema.read({ list: [{}, wrong] }), { name: 'DecodeError', message });
+  });
+}
+
 test('where nothing is to be pruned, unknown fields stay', (t) => {
   const spec = { x: { y: 1 } };
   t.deepEqual(compiled({ spec: { type: 'object' } }, {}, true).shape({ spec }).object.spec, { x: { y: 1 } });

@@ -378,12 +378,19 @@ const JUNCTORS: readonly ValueCase[] = [
 
 const WHOLE_OBJECT = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true };
 
+const embedded = (metadata: object): object => ({ apiVersion: 'v1', kind: 'Pod', metadata });
+
 const EMBEDDED: readonly ValueCase[] = [
   [WHOLE_OBJECT, { apiVersion: 'v1', kind: 'Pod' }],
   [WHOLE_OBJECT, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' }, spec: {} }],
   [WHOLE_OBJECT, { kind: 'Pod' }, 'v.apiVersion: Required value'],
   [WHOLE_OBJECT, {}, 'v.apiVersion: Required value', 'v.kind: Required value'],
-  [WHOLE_OBJECT, { apiVersion: '', kind: 'Pod' }, 'v.apiVersion: Required value'],
+  [
+    WHOLE_OBJECT,
+    { apiVersion: '', kind: '' },
+    'v.apiVersion: Invalid value: "": must not be empty',
+    'v.kind: Invalid value: "": must not be empty',
+  ],
   [
     WHOLE_OBJECT,
     { apiVersion: 'a/b/c', kind: 'Pod' },
@@ -391,6 +398,26 @@ const EMBEDDED: readonly ValueCase[] = [
   ],
   [WHOLE_OBJECT, { apiVersion: 1, kind: 'Pod' }, 'v.apiVersion: Invalid value: 1: must be a string'],
   [WHOLE_OBJECT, { apiVersion: 'v1', kind: true }, 'v.kind: Invalid value: true: must be a string'],
+  [WHOLE_OBJECT, embedded({ name: 'Any_Name', namespace: 'ns', labels: { a: 'b' }, finalizers: ['a/b'] })],
+  [WHOLE_OBJECT, embedded({})],
+  [
+    WHOLE_OBJECT,
+    embedded({ name: 'a/b', namespace: 'n', generation: -1 }),
+    `v.metadata.name: Invalid value: "a/b": must not contain '/'`,
+    'v.metadata.generation: Invalid value: -1: must not be negative',
+  ],
+  [
+    WHOLE_OBJECT,
+    embedded({
+      labels: { '/a': 'b' },
+      annotations: { '/b': '' },
+      ownerReferences: [{ apiVersion: 'v1', name: 'n', uid: 'u' }],
+    }),
+    'v.metadata.labels: Invalid value: "/a": prefix part must not be empty',
+    'v.metadata.annotations: Invalid value: "/b": prefix part must not be empty',
+    'v.metadata.ownerReferences[0].kind: Invalid value: "": must not be empty',
+  ],
+  [WHOLE_OBJECT, { apiVersion: 'v1', kind: 'Pod', metadata: 1 }, 'v.metadata: Invalid value: 1: must be an object'],
   [
     { type: 'array', items: WHOLE_OBJECT },
     [{ apiVersion: 'v1', kind: 'Pod' }, { kind: 'Pod' }],
