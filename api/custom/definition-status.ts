@@ -59,7 +59,7 @@ function withoutCondition(status: JsonObject, type: string): JsonObject {
   return kept.length === conditions.length ? status : { ...status, conditions: kept };
 }
 
-/** What the status of a definition should be. `schemaProblems`: why its schemas are not structural; empty: they are. */
+/** What the status of a definition should be. `schemaProblems`: why it is not structural; empty: it is. */
 export function definitionStatus(
   object: JsonObject,
   definition: Definition,

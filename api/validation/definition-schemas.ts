@@ -1,17 +1,17 @@
-// What keeps the schemas of a stored definition from being structural: older versions of the API let such schemas in.
+// What keeps a stored definition from being structural, its schemas or that it prunes nothing: older versions of the API let such in.
 
 import type { Dialect } from '../../config/dialect.ts';
 import type { Definition } from '../custom/definition.ts';
 import { parseSchema } from '../custom/schema-text.ts';
-import type { FieldError } from '../status/field-error.ts';
+import { type FieldError, invalid } from '../status/field-error.ts';
 import { Report } from './report.ts';
 import { checkCustomSchema } from './structural-schema.ts';
 
 const PROBLEMS_LISTED_MAX = 20;
 
-/** Empty where all are structural. */
-export function schemaProblemsOf({ versions }: Definition, dialect: Dialect): string {
-  const errors: FieldError[] = [];
+/** Empty where nothing does. */
+export function schemaProblemsOf({ versions, keepsUnknown }: Definition, dialect: Dialect): string {
+  const errors: FieldError[] = keepsUnknown ? [invalid('spec.preserveUnknownFields', true, 'must be false')] : [];
   for (const [index, { schemaText, hasStatus }] of versions.entries()) {
     if (schemaText === undefined) continue;
     const schema = parseSchema(schemaText);
