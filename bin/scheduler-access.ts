@@ -6,8 +6,10 @@ import { AuthenticatingProxy, ClientCertificates } from '../actors/auth/authenti
 import { tokenDigest } from '../actors/auth/authenticators/token-file.ts';
 import { TokenWebhook } from '../actors/auth/authenticators/token-webhook.ts';
 import { WebhookAuthorizer } from '../actors/auth/authorizers/webhook.ts';
+import { FilterFailed } from '../actors/ingress/pipeline/filter-failed.ts';
 import { proxiedIdentityOf } from '../actors/ingress/pipeline/proxied-identity.ts';
 import { pathAccess, SUPERUSERS, type User } from '../api/authorization/attributes.ts';
+import { aggregate } from '../api/authorization/rbac-policy.ts';
 import { forbiddenPath, unauthorized } from '../api/status/failures.ts';
 import type { Status } from '../api/status/status.ts';
 import { DIALECTS } from '../config/dialect.ts';
@@ -62,13 +64,14 @@ export class SchedulerAccess {
   }
 
   /** Undefined: go on. */
-  async refusal(request: HttpRequest): Promise<Status | undefined> {
+  async refusal(request: HttpRequest): Promise<Status | FilterFailed | undefined> {
     const user = await this.#userOf(request);
     if (user === null) return unauthorized();
     const access = pathAccess(request.method.toLowerCase(), decoded(request.path));
     if (this.#isAlwaysAllowed(access.path) || user.groups.includes(SUPERUSERS)) return undefined;
     const verdict = await this.#authorizer?.decide(user, access);
     if (verdict?.decision === 'allow') return undefined;
+    if (verdict?.errors !== undefined) return new FilterFailed(aggregate(verdict.errors));
     const because = verdict === undefined || verdict.reason === '' ? '' : `: ${verdict.reason}`;
     return forbiddenPath(`User "${user.name}" cannot ${access.verb} path "${access.path}"${because}`);
   }

@@ -2,6 +2,7 @@
 // may, and in plain HTTP, which is deprecated, to everyone who reaches the port.
 import type { Logger } from 'pino';
 import { BrowserRules } from '../actors/ingress/pipeline/browser-rules.ts';
+import { FilterFailed, filterFailure } from '../actors/ingress/pipeline/filter-failed.ts';
 import type { SchedulerConfiguration } from '../actors/scheduler/configuration/configuration.ts';
 import { SCHEDULER_RELEASE } from '../config/cross-checks.ts';
 import { DIALECTS } from '../config/dialect.ts';
@@ -196,6 +197,8 @@ async function guarded(
 ): Promise<void> {
   const refusal = await access.refusal(request);
   if (refusal === undefined) return answer(request, response);
+  if (refusal instanceof FilterFailed)
+    return send(response, { status: 500, type: TEXT, body: filterFailure(request, refusal) });
   send(response, json(refusal.code ?? 500, refusal));
 }
 

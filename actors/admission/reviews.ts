@@ -108,13 +108,18 @@ function userInfoOf({ name, uid, groups, extra }: User): object {
 }
 
 async function accessStatus(write: WriteContext, spec: ReviewSpec, user: User): Promise<object> {
-  const { allowed, denied, reason } = await write
+  const { allowed, denied, reason, error } = await write
     .auth()
     .ask(
       { type: 'authorize', user, access: accessOf(spec) },
       { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
     );
-  return { allowed, ...(denied ? { denied } : undefined), ...(reason === '' ? undefined : { reason }) };
+  return {
+    allowed,
+    ...(denied ? { denied } : undefined),
+    ...(reason === '' ? undefined : { reason }),
+    ...(error === undefined ? undefined : { evaluationError: error }),
+  };
 }
 
 function subjectOf({ user = '', uid = '', groups, group, extra }: ReviewSpec): User {

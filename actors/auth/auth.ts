@@ -169,14 +169,15 @@ export class Auth implements Actor<AuthProtocol> {
     begunMs: number,
   ): Admitted | Promise<Admitted> {
     if (user === null) return NOBODY;
+    if (impersonate === null) return { user };
     if (impersonate !== undefined) return this.#impersonating(user, impersonate, access, begunMs);
     return this.#judged(user, access, begunMs);
   }
 
   /** A user, and why the access is refused where it is. */
   #judged(user: User, access: AccessAttributes, begunMs: number): Admitted | Promise<Admitted> {
-    return whenThere(this.#decide(user, access), ({ decision, reason }) => {
-      if (decision !== 'allow') return { user, refusal: { user, access, reason } };
+    return whenThere(this.#decide(user, access), ({ decision, reason, errors }) => {
+      if (decision !== 'allow') return { user, refusal: { user, access, reason, ...failureOf(errors) } };
       this.#authorizationSeconds.observe((this.#clock.monotonicMs() - begunMs) / 1000);
       return reason === '' ? { user } : { user, reason };
     });
@@ -184,6 +185,7 @@ export class Auth implements Actor<AuthProtocol> {
 
   async #impersonating(impersonator: User, asked: User, access: AccessAttributes, begunMs: number): Promise<Admitted> {
     for (const needed of impersonationAccesses(asked, this.#authenticationGroup)) {
+      // What could not be decided is a refusal here, as in the original.
       const { decision, reason } = await this.#decide(impersonator, needed);
       if (decision !== 'allow') return { user: impersonator, refusal: { user: impersonator, access: needed, reason } };
     }
@@ -249,8 +251,13 @@ function answer<T>(work: () => T | Promise<T>, reply: Reply): void {
   }
 }
 
-function judgement({ decision, reason }: Verdict): ReplyTo<AuthProtocol, 'authorize'> {
-  return { allowed: decision === 'allow', denied: decision === 'deny', reason };
+function judgement({ decision, reason, errors }: Verdict): ReplyTo<AuthProtocol, 'authorize'> {
+  const allowed = decision === 'allow';
+  return { allowed, denied: decision === 'deny', reason, ...(allowed ? undefined : failureOf(errors)) };
+}
+
+function failureOf(errors: readonly string[] | undefined): { readonly error: string } | undefined {
+  return errors && { error: aggregate(errors) };
 }
 
 /** Authentication and authorization as a placeable actor. */

@@ -62,8 +62,16 @@ export interface Admitted {
   readonly impersonator?: User;
   /** Why it is allowed, where there is more to say than that it is. */
   readonly reason?: string;
-  /** What is not allowed, to whom, and why in words that may be empty: 403. */
-  readonly refusal?: { readonly user: User; readonly access: AccessAttributes; readonly reason: string };
+  readonly refusal?: AccessRefusal;
+}
+
+/** What is not allowed, to whom, and why in words that may be empty: 403. */
+export interface AccessRefusal {
+  readonly user: User;
+  readonly access: AccessAttributes;
+  readonly reason: string;
+  /** Why it could not be decided: 500. */
+  readonly error?: string;
 }
 
 export interface AuthProtocol extends Protocol {
@@ -72,15 +80,20 @@ export interface AuthProtocol extends Protocol {
     readonly admit: {
       readonly message: Credentials & {
         readonly access: AccessAttributes;
-        /** Whom the request is to run as. */
-        readonly impersonate?: User;
+        /** Whom the request is to run as; null: it fails for what it says of that, and all there is to know is who asks. */
+        readonly impersonate?: User | null;
       };
       readonly reply: Admitted;
     };
     readonly authorize: {
       readonly message: { readonly user: User; readonly access: AccessAttributes };
-      /** `denied`: nobody else would have been asked. */
-      readonly reply: { readonly allowed: boolean; readonly denied: boolean; readonly reason: string };
+      /** `denied`: nobody else would have been asked. `error`: why it could not be decided; only where it is not allowed. */
+      readonly reply: {
+        readonly allowed: boolean;
+        readonly denied: boolean;
+        readonly reason: string;
+        readonly error?: string;
+      };
     };
     /** Whether a user may give others what a role or binding in the namespace (empty: the cluster) gives. */
     readonly mayGrant: {

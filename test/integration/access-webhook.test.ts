@@ -34,6 +34,14 @@ const STATUSES: Readonly<Record<string, object>> = {
   stranger: { allowed: false, reason: 'who is this' },
 };
 
+/** What a client is told where nobody could decide, by the user. */
+const FAILURES: readonly (readonly [user: string, problem: string])[] = [
+  ['both', 'webhook subject access review returned both allow and deny response'],
+  ['nonsense', 'authorization webhook: the service answered what is no JSON'],
+  ['refused', 'authorization webhook: the service answered 400'],
+  ['other-version', 'authorization webhook: the service answered another kind or version of a review'],
+];
+
 async function world(scope: Scope, version: string, more: readonly string[] = []): Promise<World> {
   const files = mkdtempSync(join(tmpdir(), 'orch-access-'));
   scope.teardown(() => rmSync(files, { recursive: true, force: true }));
@@ -89,12 +97,8 @@ for (const version of ['v1', 'v1beta1']) {
     t.deepEqual(at.asked[1]?.spec.nonResourceAttributes, { path: '/version', verb: 'get' });
     const refused: readonly (readonly [user: string, reason: string])[] = [
       ['foe', ': no foes'],
-      ['both', ': both'],
       ['stranger', ': who is this'],
       ['nobody', ''],
-      ['nonsense', ''],
-      ['refused', ''],
-      ['other-version', ''],
     ];
     for (const [user, reason] of refused) {
       const { status, json } = await as(at, user);
@@ -104,6 +108,12 @@ for (const version of ['v1', 'v1beta1']) {
         `pods "p" is forbidden: User "${user}" cannot get resource "pods" in API group "" in the namespace "default"${reason}`,
       );
       t.is(json.kind, 'Status');
+    }
+    for (const [user, problem] of FAILURES) {
+      const { status, text, headers } = await as(at, user, '/api/v1/pods?limit=1&watch=0');
+      t.is(status, 500, user);
+      t.is(text, `Internal Server Error: "/api/v1/pods?limit=1&amp;watch=0": ${problem}\n`);
+      t.regex(headers['content-type'] ?? '', /^text\/plain/);
     }
     const questions = at.asked.length;
     for (const user of ['friend', 'foe', 'stranger', 'nobody']) await as(at, user);
@@ -115,6 +125,8 @@ for (const version of ['v1', 'v1beta1']) {
     t.is(metrics.sum('rest_client_request_duration_seconds_count', { verb: 'POST' }), questions);
     t.is((await at.server.client.get('/api/v1/pods')).status, 200, 'superusers are not asked about');
     t.is(at.asked.length, questions);
+    for (const [user] of FAILURES) await as(at, user);
+    t.is(at.asked.length, questions + FAILURES.length, 'what it has failed to answer is not');
   });
 }
 
@@ -127,7 +139,7 @@ test('a service that denies ends the chain, one without an opinion does not, and
   for (const [user, status] of [
     ['friend', 404],
     ['foe', 403],
-    ['both', 403],
+    ['both', 500],
     ['stranger', 404],
     ['nonsense', 404],
   ] as const)
@@ -143,6 +155,22 @@ test('a service that denies ends the chain, one without an opinion does not, and
   };
   t.deepEqual(await review('foe'), { allowed: false, denied: true, reason: 'no foes' });
   t.deepEqual(await review('stranger'), { allowed: true });
+  t.deepEqual(await review('nonsense'), { allowed: true });
+  t.deepEqual(await review('both'), {
+    allowed: false,
+    denied: true,
+    reason: 'both',
+    evaluationError: 'webhook subject access review returned both allow and deny response',
+  });
+});
+
+test('a review of access says what a service could not be asked for', async (t) => {
+  const at = await world(t, 'v1');
+  const path = '/apis/authorization.orch.io/v1/subjectaccessreviews';
+  const body = { spec: { user: 'refused', resourceAttributes: { verb: 'get', resource: 'pods' } } };
+  const { status, json } = await at.server.client.request('POST', path, { body });
+  t.is(status, 201);
+  t.deepEqual(json.status, { allowed: false, evaluationError: 'authorization webhook: the service answered 400' });
 });
 
 test('a list of what one may do says that a service may allow more', async (t) => {

@@ -162,6 +162,13 @@ test('refused, impersonating and long requests are recorded at their stages', as
   });
   t.is(other.annotations?.['authorization.orch.io/decision'], 'forbid');
 
+  const ofNobody = { 'Impersonate-Group': 'ops' };
+  t.is((await client.get('/version', { token: 'no-such-token', headers: ofNobody })).status, 401);
+  t.is((await client.get('/version', { headers: ofNobody })).status, 500);
+  const failed = await at.found(complete('get', '/version'));
+  t.like(failed, { user: { username: 'orch-admin' }, impersonatedUser: undefined, responseStatus: { code: 500 } });
+  t.is(failed.annotations, undefined, 'nothing was decided');
+
   const watch = await client.watch(`${MAPS}?watch=1`);
   await client.request('POST', MAPS, { body: { metadata: { name: 'seen' } } });
   await watch.next();

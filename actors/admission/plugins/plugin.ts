@@ -40,6 +40,8 @@ export interface PluginContext {
 export interface Authorization {
   readonly allowed: boolean;
   readonly reason: string;
+  /** Why it could not be decided. */
+  readonly error?: string;
 }
 
 /** Options that are a plugin's, and feature gates. */

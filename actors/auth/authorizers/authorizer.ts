@@ -9,6 +9,8 @@ export interface Verdict {
   readonly decision: 'allow' | 'deny' | 'noOpinion';
   /** Shown to the client when nobody allows the request; may be blank. */
   readonly reason: string;
+  /** Why an authorizer could not say; shown to the client too, so nothing secret. Absent: none failed. */
+  readonly errors?: readonly string[];
 }
 
 /** What a user may do in a namespace, as far as it can be listed. */
@@ -63,9 +65,9 @@ export class AuthorizerChain {
     this.#readsCluster = authorizers.map(isClusterReader);
   }
 
-  /** Where nobody has an opinion the request is refused, with the reasons of all, one a line. */
+  /** Where nobody has an opinion the request is refused, with the reasons of all, one a line, and what they failed on. */
   decide(user: User, access: AccessAttributes, cluster: ClusterKnowledge): Verdict | Promise<Verdict> {
-    return this.#from(0, user, access, cluster, '');
+    return this.#from(0, user, access, cluster, NO_OPINION);
   }
 
   /** The rules of all of them. */
@@ -85,26 +87,33 @@ export class AuthorizerChain {
     user: User,
     access: AccessAttributes,
     cluster: ClusterKnowledge,
-    before: string,
+    before: Verdict,
   ): Verdict | Promise<Verdict> {
-    let reasons = before;
+    let known = before;
     for (let i = index; i < this.members.length; i++) {
       const authorizer = this.members[i]!;
       if (this.#readsCluster[i] === true) cluster.requireWhole();
       const verdict = authorizer.decide(user, access);
       if (verdict instanceof Promise) {
-        const known = reasons;
+        const soFar = known;
         return verdict.then((late) =>
-          late.decision === 'noOpinion' ? this.#from(i + 1, user, access, cluster, joined(known, late.reason)) : late,
+          late.decision === 'noOpinion' ? this.#from(i + 1, user, access, cluster, joined(soFar, late)) : late,
         );
       }
+      // What others failed on before is nothing to somebody who decides.
       if (verdict.decision !== 'noOpinion') return verdict;
-      reasons = joined(reasons, verdict.reason);
+      known = joined(known, verdict);
     }
-    return reasons === '' ? NO_OPINION : { decision: 'noOpinion', reason: reasons };
+    return known;
   }
 }
 
-function joined(reasons: string, reason: string): string {
-  return reasons === '' || reason === '' ? reasons + reason : `${reasons}\n${reason}`;
+/** What two without an opinion come to. */
+function joined(before: Verdict, verdict: Verdict): Verdict {
+  if (before === NO_OPINION) return verdict;
+  const { reason, errors } = verdict;
+  if (reason === '' && errors === undefined) return before;
+  const reasons = [before.reason, reason].filter((one) => one !== '').join('\n');
+  const failed = [...(before.errors ?? []), ...(errors ?? [])];
+  return { decision: 'noOpinion', reason: reasons, ...(failed.length === 0 ? undefined : { errors: failed }) };
 }

@@ -1,9 +1,10 @@
-// The mode Webhook: a service outside is asked by access reviews (SPEC.md "Authorization" 3), its answers remembered.
+// The mode Webhook: a service outside is asked by access reviews (SPEC.md "Authorization" 3), its answers remembered. One that
+// cannot be asked, or whose answer says nothing, is an error beside no opinion, which is never remembered.
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { asObject, asText } from '../../../api/object-fields.ts';
-import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
+import { ServiceCallFailed, type ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { askWebhook, Remembered, type WebhookEnvironment } from '../../webhook-call.ts';
-import { type Authorizer, NO_OPINION, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
+import { type Authorizer, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
 
 export interface WebhookAuthorizerSettings {
   readonly client: Pick<ServiceClient, 'post'>;
@@ -40,18 +41,20 @@ export class WebhookAuthorizer implements Authorizer {
     return UNLISTED;
   }
 
-  /** Whom the service cannot be asked about nobody has an opinion on. */
   async #ask(spec: object, key: string): Promise<Verdict> {
     const { client, environment, apiVersion, allowedMs, refusedMs } = this.#settings;
     try {
       const review = { kind: 'SubjectAccessReview', apiVersion, metadata: { creationTimestamp: null }, spec };
       const answer = asObject(await askWebhook(client, review, environment));
-      if (answer.apiVersion !== apiVersion || answer.kind !== 'SubjectAccessReview') return NO_OPINION;
+      if (answer.apiVersion !== apiVersion || answer.kind !== 'SubjectAccessReview')
+        return failed('the service answered another kind or version of a review');
       const verdict = verdictOf(asObject(answer.status));
-      this.#remembered.set(key, verdict, verdict.decision === 'allow' ? allowedMs : refusedMs);
+      if (verdict.errors === undefined)
+        this.#remembered.set(key, verdict, verdict.decision === 'allow' ? allowedMs : refusedMs);
       return verdict;
-    } catch {
-      return NO_OPINION;
+    } catch (error) {
+      // What nobody foresaw may quote what was sent.
+      return failed(error instanceof ServiceCallFailed ? error.message : 'the service could not be asked');
     }
   }
 
@@ -71,9 +74,15 @@ function withoutEmpty(texts: Readonly<Record<string, string>>): Readonly<Record<
   return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 }
 
+function failed(problem: string): Verdict {
+  return { decision: 'noOpinion', reason: '', errors: [`authorization webhook: ${problem}`] };
+}
+
+/** One that says both is believed in the refusal. */
+const BOTH = { errors: ['webhook subject access review returned both allow and deny response'] };
+
 function verdictOf(status: Readonly<Record<string, unknown>>): Verdict {
   const reason = asText(status.reason);
-  // One that says both is believed in the refusal.
-  if (status.denied === true) return { decision: 'deny', reason };
+  if (status.denied === true) return { decision: 'deny', reason, ...(status.allowed === true ? BOTH : undefined) };
   return { decision: status.allowed === true ? 'allow' : 'noOpinion', reason };
 }

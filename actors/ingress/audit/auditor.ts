@@ -154,6 +154,11 @@ export class Auditor implements EventTaker {
     if (impersonator !== undefined && user !== null) audit.impersonatedUser = user;
     // Whether somebody may act as another is no question about the request itself.
     if (isImpersonating && impersonator === undefined) return;
+    if (refusal?.error !== undefined) {
+      // Nothing has been decided.
+      audit.annotate({ [this.#reasonKey]: 'internal error' });
+      return;
+    }
     audit.annotate(this.#answerOf(refusal === undefined, (refusal === undefined ? reason : refusal.reason) ?? ''));
   }
 

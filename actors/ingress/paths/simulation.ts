@@ -9,6 +9,7 @@ import type { ActorContext } from '../../../runtime/actor.ts';
 import { BodyError, decodeBody } from '../../../transport/body.ts';
 import { parseMediaType } from '../../../transport/media-type.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { FilterFailed } from '../pipeline/filter-failed.ts';
 import { headersFor, JSON_TYPE } from '../reads/answers.ts';
 
 export const SIMULATION_PATH = '/schedule:simulate';
@@ -78,8 +79,10 @@ type Limits = { readonly deadlineMs: number; readonly requestNumber: number };
 async function requireCreate({ user }: Exchange, namespace: string, context: Context, limits: Limits): Promise<void> {
   if (user.groups.includes(SUPERUSERS)) return;
   const access = { ...PODS, verb: 'create', isResource: true, namespace, path: '' };
-  const { allowed, reason } = await context.ref('auth').ask<'authorize'>({ type: 'authorize', user, access }, limits);
+  const asked = { type: 'authorize', user, access } as const;
+  const { allowed, reason, error } = await context.ref('auth').ask<'authorize'>(asked, limits);
   if (allowed) return;
+  if (error !== undefined) throw new FilterFailed(error);
   throw new StatusError(forbiddenAccess(user.name, access, reason));
 }
 

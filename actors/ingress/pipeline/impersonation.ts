@@ -6,11 +6,8 @@ import { unescaped } from './proxied-identity.ts';
 const PREFIX = 'impersonate-';
 const EXTRA_PREFIX = 'impersonate-extra-';
 
-/** Groups or other facts without a user to have them. */
-export class NobodyToImpersonate extends Error {}
-
-/** Whom the headers name; undefined where there are none. Throws NobodyToImpersonate. */
-export function impersonationOf(request: HttpRequest): User | undefined {
+/** Whom the headers name; undefined where there are none, null where they ask for groups or other facts of nobody. */
+export function impersonationOf(request: HttpRequest): User | null | undefined {
   if (!request.hasHeaderWithPrefix(PREFIX)) return undefined;
   let name = '';
   let uid = '';
@@ -26,7 +23,6 @@ export function impersonationOf(request: HttpRequest): User | undefined {
     }
   }
   if (name === '' && uid === '' && groups.length === 0 && extra.size === 0) return undefined;
-  if (name === '')
-    throw new NobodyToImpersonate('the headers ask to act with groups, a uid or extra fields of no user');
+  if (name === '') return null;
   return { name, uid, groups, extra: Object.fromEntries(extra) };
 }

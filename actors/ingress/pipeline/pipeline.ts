@@ -22,7 +22,7 @@ import type { HistogramSeries } from '../../../runtime/metrics.ts';
 import type { Soon } from '../../../runtime/soon.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
-import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
+import type { AccessRefusal, Admitted, AuthProtocol } from '../../auth/protocol.ts';
 import { filterSeconds } from '../../filter-seconds.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { RequestAudit } from '../audit/request-audit.ts';
@@ -34,8 +34,9 @@ import type { Tracer } from '../tracing/tracer.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
 import { ThrottledResponse } from '../watch/throttled-response.ts';
 import { AnsweredBefore, Exchange } from './exchange.ts';
+import { FilterFailed, filterFailure } from './filter-failed.ts';
 import { loggedArrival, logRequest } from './httplog.ts';
-import { impersonationOf, NobodyToImpersonate } from './impersonation.ts';
+import { impersonationOf } from './impersonation.ts';
 import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -97,6 +98,7 @@ export class Pipeline {
       const recordedFromMs = auditor === undefined ? undefined : context.clock.monotonicMs();
       const recording = this.#admitted(exchange, admitted, impersonate !== undefined);
       if (recording !== undefined) await recording;
+      if (impersonate === null) throw new FilterFailed(NOBODY_TO_IMPERSONATE);
       requireReadable(exchange);
       const admittedMs = context.clock.monotonicMs();
       exchange.admittedMs = admittedMs;
@@ -109,8 +111,7 @@ export class Pipeline {
       this.#fairnessSeconds?.observe((begunMs - admittedMs) / 1000);
       const { refusal } = admitted;
       // It counts among those worked on, as any other.
-      if (refusal !== undefined)
-        throw new StatusError(forbiddenAccess(refusal.user.name, refusal.access, refusal.reason));
+      if (refusal !== undefined) throw refused(refusal);
       if (exchange.longRunning) metrics.begin(exchange);
       const serving = dispatch(exchange);
       if (serving instanceof Promise) await serving;
@@ -232,7 +233,7 @@ export class Pipeline {
   }
 
   /** Asks whose request it is, and whether they may. */
-  #admission(exchange: Exchange, impersonate: User | undefined): Soon<Admitted> {
+  #admission(exchange: Exchange, impersonate: User | null | undefined): Soon<Admitted> {
     const { auth, bearerPrefix, identityHeaders, requestTimeoutMs } = this.#parts;
     const { request, requestNumber } = exchange;
     const { peerCertificate } = request;
@@ -279,8 +280,8 @@ export class Pipeline {
       exchange.cutOff();
       return;
     }
-    if (error instanceof NobodyToImpersonate) {
-      sendText(exchange, 500, `Internal Server Error: ${JSON.stringify(exchange.request.path)}: ${error.message}\n`);
+    if (error instanceof FilterFailed) {
+      sendText(exchange, 500, filterFailure(exchange.request, error));
       return;
     }
     if (isOrchError(error, 'Overloaded')) {
@@ -343,6 +344,11 @@ const UNAUTHORIZED = 401;
 const BAD_REQUEST = 400;
 const TIMED_OUT = 504;
 const TOO_LATE = 'request did not complete within the allotted timeout';
+const NOBODY_TO_IMPERSONATE = 'the headers ask to act with groups, a uid or extra fields of no user';
+
+function refused({ user, access, reason, error }: AccessRefusal): Error {
+  return error === undefined ? new StatusError(forbiddenAccess(user.name, access, reason)) : new FilterFailed(error);
+}
 
 /** Whether a request that was given up meanwhile has been carried out. `failed`: what it ended with; undefined: with nothing to say. */
 function isDone(failed: unknown): boolean {

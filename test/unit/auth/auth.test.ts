@@ -1,7 +1,12 @@
 import test from 'ava';
 import { Auth, type AuthOptions } from '../../../actors/auth/auth.ts';
 import { tokenDigest } from '../../../actors/auth/authenticators/token-file.ts';
-import { type Authorizer, AuthorizerChain, type Verdict } from '../../../actors/auth/authorizers/authorizer.ts';
+import {
+  type Authorizer,
+  AuthorizerChain,
+  NO_RULES,
+  type Verdict,
+} from '../../../actors/auth/authorizers/authorizer.ts';
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
@@ -142,6 +147,26 @@ test('the first mode with an opinion decides, and the superusers need none', (t)
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ANONYMOUS), deny);
   t.deepEqual(authorize(auth({ modes: [] }), ALICE), { allowed: false, denied: false, reason: '' });
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ADMIN), allow);
+});
+
+test('what authorizers failed on is told where nobody decides, and is nothing to whoever does', async (t) => {
+  const authorizer = (verdict: Verdict, isLate = false): Authorizer => ({
+    name: verdict.decision,
+    decide: () => (isLate ? Promise.resolve(verdict) : verdict),
+    rules: () => NO_RULES,
+  });
+  const decide = (...chain: Authorizer[]): Verdict | Promise<Verdict> =>
+    new AuthorizerChain(chain).decide(ALICE, ACCESS, { requireWhole: () => {} });
+  const failed = authorizer({ decision: 'noOpinion', reason: 'a', errors: ['gone'] }, true);
+  const unsure = authorizer({ decision: 'noOpinion', reason: 'b' });
+  const broken = authorizer({ decision: 'noOpinion', reason: '', errors: ['broken'] });
+  t.deepEqual(await decide(unsure, failed, unsure, broken), {
+    decision: 'noOpinion',
+    reason: 'b\na\nb',
+    errors: ['gone', 'broken'],
+  });
+  for (const decision of ['allow', 'deny'] as const)
+    t.deepEqual(await decide(failed, authorizer({ decision, reason: 'c' })), { decision, reason: 'c' });
 });
 
 test('an authorizer that denies ends the chain, and the reasons of those without an opinion add up', (t) => {

@@ -39,7 +39,11 @@ class OwnerReferences implements AdmissionPlugin {
 
   async #requireDeletable(attributes: Attributes): Promise<void> {
     const { type, subresource, asked } = attributes;
-    const { allowed, reason } = await this.#authorize(attributes, {
+    const {
+      allowed,
+      reason,
+      error = '<nil>',
+    } = await this.#authorize(attributes, {
       verb: 'delete',
       isResource: true,
       group: type.group,
@@ -50,7 +54,8 @@ class OwnerReferences implements AdmissionPlugin {
       name: asked.name,
       path: '',
     });
-    if (!allowed) throw forbid(attributes, `cannot set an ownerRef on a resource you can't delete: ${reason}, <nil>`);
+    if (!allowed)
+      throw forbid(attributes, `cannot set an ownerRef on a resource you can't delete: ${reason}, ${error}`);
   }
 
   async #requireFinalizable(attributes: Attributes, owner: JsonObject): Promise<void> {
@@ -64,7 +69,11 @@ class OwnerReferences implements AdmissionPlugin {
         `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} ` +
           `Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`,
       );
-    const { allowed, reason } = await this.#authorize(attributes, {
+    const {
+      allowed,
+      reason,
+      error = '<nil>',
+    } = await this.#authorize(attributes, {
       verb: 'update',
       isResource: true,
       group,
@@ -80,7 +89,7 @@ class OwnerReferences implements AdmissionPlugin {
       throw forbid(
         attributes,
         "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: " +
-          `${reason}, <nil>`,
+          `${reason}, ${error}`,
       );
   }
 }

@@ -1,5 +1,6 @@
 // The order of a request's steps: what was taken for it is given back, however it ends.
 import test from 'ava';
+import type { RequestAudit } from '../../../../actors/ingress/audit/request-audit.ts';
 import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
 import { Pipeline, type PipelineParts } from '../../../../actors/ingress/pipeline/pipeline.ts';
 import { forbidden } from '../../../../api/status/failures.ts';
@@ -21,6 +22,11 @@ interface Surroundings {
   readonly time?: VirtualTime;
   readonly registry?: MetricsRegistry;
   readonly query?: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** Takes what the auth actor is asked. */
+  readonly asked?: object[];
+  /** Takes the texts of answers. */
+  readonly texts?: unknown[];
 }
 
 /** Serves one GET; answers what happened in its order. */
@@ -34,6 +40,9 @@ async function served(
     time = new VirtualTime(),
     registry = new MetricsRegistry(),
     query = '',
+    headers = [],
+    asked = [],
+    texts = [],
   }: Surroundings = {},
 ): Promise<readonly string[]> {
   const happened: string[] = [];
@@ -46,7 +55,12 @@ async function served(
       log: createLogger('test', { level: 'silent', format: 'json' }),
       nextRequestNumber: () => 1,
     },
-    auth: { askSoon: () => admitted },
+    auth: {
+      askSoon: (message: object) => {
+        asked.push(message);
+        return admitted;
+      },
+    },
     auditor,
     limits: {
       isFair,
@@ -71,11 +85,15 @@ async function served(
     query,
     isWebSocket: false,
     header: () => '',
-    hasHeaderWithPrefix: () => false,
+    hasHeaderWithPrefix: () => headers.length > 0,
+    headersWithPrefix: () => headers,
   } as unknown as HttpRequest;
   const response = {
     aborted: false,
-    respond: (code: number) => happened.push(`answered ${code}`),
+    respond: (code: number, _headers: unknown, text: unknown) => {
+      happened.push(`answered ${code}`);
+      texts.push(text);
+    },
   } as unknown as HttpResponse;
   await new Pipeline(parts).serve(request, response);
   return happened;
@@ -113,6 +131,36 @@ test('a request that is forbidden had a seat, and was not dispatched', async (t)
   const admitted = { user: USER, refusal: { user: USER, access: ACCESS, reason: '' } };
   const happened = await served(async () => t.fail(), { admitted });
   t.deepEqual(happened, ['seated', 'left', 'answered 403', 'counted']);
+});
+
+test('a request that nobody could decide about had a seat, and fails', async (t) => {
+  const admitted = { user: USER, refusal: { user: USER, access: ACCESS, reason: 'no', error: 'gone' } };
+  const texts: string[] = [];
+  const happened = await served(async () => t.fail(), { admitted, query: 'a=<b>', texts });
+  t.deepEqual(happened, ['seated', 'left', 'answered 500', 'counted']);
+  t.deepEqual(texts, ['Internal Server Error: "/version?a=&lt;b&gt;": gone\n']);
+});
+
+test('a request to act as nobody fails when it is known who asks, and is recorded', async (t) => {
+  const headers: readonly (readonly [string, string])[] = [['impersonate-group', 'ops']];
+  t.deepEqual(await served(async () => t.fail(), { admitted: { user: null }, headers }), ['answered 401', 'counted']);
+  const recorded: unknown[] = [];
+  const audit = { annotate: () => {}, started: () => {}, ended: () => recorded.push('ended') };
+  const auditor = {
+    begin: (exchange: Exchange, user: object) => {
+      recorded.push(user);
+      exchange.audit = audit as unknown as RequestAudit;
+      return audit;
+    },
+    admitted: (_audit: object, _admitted: object, isImpersonating: boolean) => {
+      recorded.push(isImpersonating);
+    },
+  };
+  const asked: object[] = [];
+  const happened = await served(async () => t.fail(), { headers, auditor, asked });
+  t.deepEqual(happened, ['answered 500', 'counted']);
+  t.deepEqual(recorded, [USER, true, 'ended']);
+  t.like(asked[0], { impersonate: null });
 });
 
 test('a request of nobody is refused without a seat', async (t) => {

@@ -1,0 +1,65 @@
+// What a service that is asked about access says, and what it comes to when it says nothing.
+import test from 'ava';
+import type { Verdict } from '../../../actors/auth/authorizers/authorizer.ts';
+import { WebhookAuthorizer } from '../../../actors/auth/authorizers/webhook.ts';
+import type { WebhookEnvironment } from '../../../actors/webhook-call.ts';
+import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import { ServiceCallFailed } from '../../../transport/outgoing/service-client.ts';
+
+const USER = { name: 'jane', uid: '', groups: [], extra: {} };
+const ACCESS = {
+  ...{ verb: 'get', isResource: true, group: '', version: 'v1', resource: 'pods', subresource: '' },
+  ...{ namespace: '', name: '', path: '' },
+};
+const apiVersion = 'authorization.orch.io/v1';
+const kind = 'SubjectAccessReview';
+
+/** A service that answers so, each time it is asked. */
+function service(answer: unknown): { readonly decide: () => Verdict | Promise<Verdict>; readonly asked: () => number } {
+  const time = new VirtualTime();
+  let asked = 0;
+  const post = async (): Promise<unknown> => {
+    asked++;
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const environment: WebhookEnvironment = { clock: time, timers: time, random: { next: () => 0 } };
+  const forMs = { allowedMs: 1000, refusedMs: 1000 };
+  const authorizer = new WebhookAuthorizer({ client: { post }, environment, apiVersion, ...forMs });
+  return { decide: () => authorizer.decide(USER, ACCESS), asked: () => asked };
+}
+
+/** An answer, and what is told of it. */
+const FAILURES: readonly (readonly [answer: unknown, error: string])[] = [
+  [new ServiceCallFailed('the service answered 400', false), 'authorization webhook: the service answered 400'],
+  [new Error('Bearer secret'), 'authorization webhook: the service could not be asked'],
+  [
+    { apiVersion: 'v9', kind, status: { allowed: true } },
+    'authorization webhook: the service answered another kind or version of a review',
+  ],
+];
+
+test('a service that cannot be asked has no opinion, says why, and is asked again', async (t) => {
+  for (const [answer, error] of FAILURES) {
+    const { decide, asked } = service(answer);
+    for (let times = 1; times <= 2; times++) {
+      t.deepEqual(await decide(), { decision: 'noOpinion', reason: '', errors: [error] });
+      t.is(asked(), times, error);
+    }
+  }
+});
+
+test('a service that both allows and denies has failed, denies, and is asked again', async (t) => {
+  const { decide, asked } = service({ apiVersion, kind, status: { allowed: true, denied: true, reason: 'both' } });
+  const errors = ['webhook subject access review returned both allow and deny response'];
+  for (let times = 1; times <= 2; times++) {
+    t.deepEqual(await decide(), { decision: 'deny', reason: 'both', errors });
+    t.is(asked(), times);
+  }
+});
+
+test('what a service has decided is not asked for again', async (t) => {
+  const { decide, asked } = service({ apiVersion, kind, status: { denied: true, reason: 'no' } });
+  for (let times = 0; times < 2; times++) t.deepEqual(await decide(), { decision: 'deny', reason: 'no' });
+  t.is(asked(), 1);
+});
