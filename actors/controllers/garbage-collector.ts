@@ -1,7 +1,8 @@
 // Deletes what only absent owners hold on to, and carries out foreground deletion and orphaning, as Kubernetes 1.21's
 // garbage collector does. Follows every persisted type, and parses an object only when it is owned or being deleted.
-// Never deletes an object with an owner that cannot be looked up, or one that lives in another namespace. Owners that extension
-// servers have are asked for (remote-owners.ts); what those servers' objects are owned by is theirs to look after.
+// An owner in another namespace is as good as absent, and an event says so. Never deletes an object with an owner that cannot be
+// looked up, or one without a namespace for an owner that has one. Owners that extension servers have are asked for
+// (remote-owners.ts); what those servers' objects are owned by is theirs to look after.
 import { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, type PropagationPolicy } from '../../api/deletion.ts';
 import type { Dialect } from '../../config/dialect.ts';
@@ -20,6 +21,8 @@ import { LOOK_AGAIN_MS, type LookUpOwner, RemoteOwners } from './remote-owners.t
 
 /** An owner elsewhere is asked for again. */
 const LATER: Plan = { writes: [], againAfterMs: LOOK_AGAIN_MS };
+/** Of an owner that holds nobody any more. */
+const OVER: ReadonlySet<OwnerRelation> = new Set(['absent', 'misplaced', 'waiting']);
 /** Objects looked at in search of a cycle of foreground deletions; longer cycles have to be broken by hand. */
 const CYCLE_SEARCH_MAX = 1_000;
 
@@ -134,8 +137,10 @@ export class GarbageCollector implements Controller {
   onOutcome(key: string, write: Write, outcome: WriteOutcome): void {
     // Said once: an event that is refused (its namespace may be on its way out) is not tried for ever.
     const node = this.#graph.get(key);
-    if (node !== undefined && write.verb === 'create' && outcome.code >= 200 && outcome.code < 500)
-      node.isReported = true;
+    if (node === undefined || write.verb !== 'create' || outcome.code < 200 || outcome.code >= 500) return;
+    node.isReported = true;
+    // What else there is to do has waited for that.
+    this.#due.add(key);
   }
 
   #onPresent(type: PersistedType, event: FeedEvent): void {
@@ -186,12 +191,13 @@ export class GarbageCollector implements Controller {
   #planOwned(node: GraphNode): Plan {
     const { references, finalizers } = node.ownership;
     const relations = references.map((reference) => this.#relation(node, reference));
-    if (relations.includes('misplaced') && !node.isReported)
-      return planOf(misplacedOwnerEvent(node, references[relations.indexOf('misplaced')]!, this.#clock.nowMs()));
+    const misplaced = relations.findIndex((relation) => relation === 'misplaced' || relation === 'impossible');
+    if (misplaced >= 0 && !node.isReported)
+      return planOf(misplacedOwnerEvent(node, references[misplaced]!, this.#clock.nowMs()));
     if (relations.includes('unknown')) this.#puzzling.add(node.uid);
-    const isOver = (relation: OwnerRelation) => relation === 'absent' || relation === 'waiting';
+    const isOver = (relation: OwnerRelation) => OVER.has(relation);
     const isElsewhere = references.some(({ apiVersion }) => this.#types.isElsewhere(apiVersion));
-    if (!relations.some(isOver) || relations.includes('misplaced') || relations.includes('unknown'))
+    if (!relations.some(isOver) || relations.includes('impossible') || relations.includes('unknown'))
       return isElsewhere ? LATER : NOTHING;
     if (!relations.every(isOver)) {
       const kept = references.filter((_, index) => !isOver(relations[index]!));

@@ -9,9 +9,10 @@ import type { GraphNode, OwnerReference } from './ownership-graph.ts';
 /**
  * `solid`: the owner is there. `absent`: nothing of that kind, name and uid is where it should be. `waiting`: it is being
  * deleted in the foreground. `orphaning`: it is being deleted and gives its dependents up. `misplaced`: it is in another
- * namespace, or the dependent in none. `unknown`: its kind is not followed, or another server has its objects and has not said.
+ * namespace, which is as good as absent. `impossible`: it has a namespace, and the dependent none. `unknown`: its kind is not
+ * followed, or another server has its objects and has not said.
  */
-export type OwnerRelation = 'solid' | 'absent' | 'waiting' | 'orphaning' | 'misplaced' | 'unknown';
+export type OwnerRelation = 'solid' | 'absent' | 'waiting' | 'orphaning' | 'misplaced' | 'impossible' | 'unknown';
 
 /** Types whose objects own nothing and are left alone when owned: they come in great numbers, and go by themselves. */
 const IGNORED: ReadonlySet<string> = new Set(['core/events']);
@@ -71,7 +72,7 @@ export class OwnerTypes {
   relation(dependent: GraphNode, reference: OwnerReference, owner: GraphNode | undefined): OwnerRelation {
     const type = this.#typeOf(reference);
     if (type === undefined) return 'unknown';
-    if (type.namespaced && dependent.namespace === '') return owner === undefined ? 'unknown' : 'misplaced';
+    if (type.namespaced && dependent.namespace === '') return owner === undefined ? 'unknown' : 'impossible';
     if (owner === undefined) return 'absent';
     if (owner.type.storageKey !== type.storageKey || owner.name !== reference.name) return 'absent';
     if (type.namespaced && owner.namespace !== dependent.namespace) return 'misplaced';

@@ -154,7 +154,7 @@ inBothDialects('kinds that orphan by default do so for clients that do not say',
   t.is(left.metadata.ownerReferences, undefined);
 });
 
-inBothDialects('an owner in another namespace owns nothing, and an event says so', async (t, kubectl) => {
+inBothDialects('what has its only owner in another namespace is deleted, and an event says so', async (t, kubectl) => {
   await kubectl.ok(['create', 'namespace', 'near']);
   await kubectl.ok(['create', 'namespace', 'far']);
   const owner = JSON.parse(await kubectl.ok(['create', 'configmap', 'owner', '-n', 'far', '-o', 'json'])) as Owned;
@@ -167,7 +167,7 @@ inBothDialects('an owner in another namespace owns nothing, and an event says so
     (text) => text !== '',
   );
   t.regex(output, /Warning +OwnerRefInvalidNamespace +configmap\/owned/);
-  await kubectl.ok(['get', 'configmap', 'owned', '-n', 'near']);
+  await kubectl.waitUntilGone(['configmap/owned', '-n', 'near']);
 });
 
 inBothDialects(

@@ -365,18 +365,21 @@ test('a chain deleted in the foreground all at once still goes from its end', as
   t.true(stored(f, 'b')?.metadata.ownerReferences?.[0]?.blockOwnerDeletion);
 });
 
-test('an owner in another namespace is reported once, and nothing is deleted for its sake', async (t) => {
+test('an owner in another namespace is reported once, and is as good as absent', async (t) => {
   const f = await world((cluster) => {
     cluster.putNamespace('elsewhere');
     put(cluster, 'a', { namespace: 'elsewhere' });
+    put(cluster, 'b');
     put(cluster, 'd', { owners: [blocking('a')] });
     put(cluster, 'e', { owners: [ownedBy('gone'), ownedBy('a')] });
+    put(cluster, 'g', { owners: [ownedBy('b'), ownedBy('a')] });
+    put(cluster, 'h', { owners: [ownedBy('b', { apiVersion: 'example.com/v1', kind: 'Widget' }), ownedBy('a')] });
   });
   const [event, ...others] = f.cluster.names('core/events').map((name) => {
     const [namespace = '', short = ''] = name.split('/');
     return f.cluster.get('core/events', namespace, short);
   });
-  t.is(others.length, 1);
+  t.is(others.length, 3);
   t.like(event, {
     type: 'Warning',
     reason: 'OwnerRefInvalidNamespace',
@@ -384,12 +387,24 @@ test('an owner in another namespace is reported once, and nothing is deleted for
   });
   t.is(event?.metadata.namespace, 'shop');
   await f.time.advance(100_000);
-  t.deepEqual(names(f), ['d', 'e']);
-  t.is(f.writesOf('create events').length, 2);
+  t.deepEqual(names(f), ['b', 'g', 'h']);
+  t.deepEqual(ownersOf(f, 'g'), ['b']);
+  t.deepEqual(ownersOf(f, 'h'), ['b', 'a'], 'one that cannot be looked up keeps the object as it is');
+  t.is(f.writesOf('create events').length, 4);
+  t.truthy(f.cluster.get(CONFIG_MAPS, 'elsewhere', 'a'));
+});
+
+test('an owner in another namespace does not wait for what is not its own', async (t) => {
+  const f = await world((cluster) => {
+    cluster.putNamespace('elsewhere');
+    put(cluster, 'a', { namespace: 'elsewhere' });
+    put(cluster, 'd', { owners: [blocking('a')], finalizers: ['example.com/wait'] });
+  });
   f.cluster.delete(CONFIG_MAPS, 'elsewhere', 'a', 'Foreground');
   f.deliver(true);
   await f.time.settle();
-  t.is(f.cluster.get(CONFIG_MAPS, 'elsewhere', 'a'), undefined, 'it does not wait for what is not its own');
+  t.is(f.cluster.get(CONFIG_MAPS, 'elsewhere', 'a'), undefined);
+  t.deepEqual(names(f), ['d']);
 });
 
 test('an object without a namespace is not deleted for owners that have one', async (t) => {
