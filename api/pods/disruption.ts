@@ -43,12 +43,11 @@ function isReady(pod: JsonObject): boolean {
   return (conditions as readonly Condition[]).some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
-/** True when a budget of the pod's namespace speaks of it. One that selects everything, or nothing, guards no pod. */
+/** True when a budget of the pod's namespace, as v1 writes it, speaks of it: an empty selector of all pods, and none of none. */
 export function selectsPod(budget: JsonObject, pod: JsonObject): boolean {
   const selector = asObject(budget.spec).selector;
   try {
-    const compiled = labelSelectorFromObject(selector);
-    return compiled.requirements.length > 0 && compiled.matches(metadataOf(pod).labels);
+    return labelSelectorFromObject(selector).matches(metadataOf(pod).labels);
   } catch {
     // A selector that validation would refuse today selects nothing.
     return false;

@@ -36,10 +36,13 @@ export class BudgetObjects {
     this.byNamespace.get(namespace)?.delete(name);
   }
 
-  /** The budgets that guard a pod. A pod without labels is guarded by none. */
+  /** The budgets that guard a pod. A pod without labels is guarded by those alone that guard all. */
   guarding(pod: PodInfo): readonly Budget[] {
     const budgets = this.byNamespace.get(pod.namespace);
-    if (budgets === undefined || Object.keys(pod.labels).length === 0) return [];
-    return [...budgets.values()].filter(({ selector }) => selector.matches(pod.labels));
+    if (budgets === undefined) return [];
+    const isLabelled = Object.keys(pod.labels).length > 0;
+    return [...budgets.values()].filter(
+      ({ selector }) => (isLabelled || selector.text === '') && selector.matches(pod.labels),
+    );
   }
 }

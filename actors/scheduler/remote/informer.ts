@@ -90,7 +90,10 @@ export class Informer {
       if (status === 410) throw new Expired();
       if (status === 404) return this.#tryOther();
       if (status !== 200) throw new Error(`a list was answered ${status} ${asText(object.message)}`.trimEnd());
-      for (const item of Array.isArray(object.items) ? object.items : []) this.#tell(asObject(item), false, seen);
+      // In a list the version is said once.
+      const { apiVersion } = object;
+      for (const item of Array.isArray(object.items) ? object.items : [])
+        this.#tell({ apiVersion, ...asObject(item) }, false, seen);
       const metadata = asObject(object.metadata);
       next = asText(metadata.continue);
       this.#version = next === '' ? asText(metadata.resourceVersion) : '';

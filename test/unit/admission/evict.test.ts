@@ -1,6 +1,9 @@
 import test from 'ava';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
+import { BudgetObjects } from '../../../actors/scheduler/objects/budget-objects.ts';
+import { readPod } from '../../../actors/scheduler/pods/pod-info.ts';
 import { metadataOf } from '../../../api/object-meta.ts';
+import { pod as schedulersPod } from '../scheduler/objects.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -14,8 +17,14 @@ interface BudgetStatus {
 
 const READY = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 
-async function pod(world: AdmissionWorld, name: string, status: object = READY, spec: object = {}): Promise<void> {
-  const metadata = { name, labels: { app: 'web' } };
+async function pod(
+  world: AdmissionWorld,
+  name: string,
+  status: object = READY,
+  spec: object = {},
+  labels: object = { app: 'web' },
+): Promise<void> {
+  const metadata = { name, labels };
   await world.created(PODS, { metadata, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } });
   const { code } = await world.write('patch', `${PODS}/${name}/status`, { body: { status } });
   if (code !== 200) throw new Error(`the status of ${name} was refused`);
@@ -26,8 +35,9 @@ async function budget(
   name: string,
   status: object,
   selector: object | null = { matchLabels: { app: 'web' } },
+  budgets = BUDGETS,
 ) {
-  await world.created(BUDGETS, { metadata: { name }, spec: { minAvailable: 1, selector } });
+  await world.created(budgets, { metadata: { name }, spec: { minAvailable: 1, selector } });
   const whole = { expectedPods: 2, currentHealthy: 2, desiredHealthy: 1, observedGeneration: 1, ...status };
   const { code } = await world.write('patch', `${BUDGETS}/${name}/status`, { body: { status: whole } });
   if (code !== 200) throw new Error(`the status of ${name} was refused`);
@@ -131,19 +141,29 @@ for (const [what, status] of UNGUARDED) {
   });
 }
 
-test('budgets that select everything, nothing or others guard no pod', async (t) => {
-  const world = await AdmissionWorld.start();
-  for (const [name, selector] of [
-    ['all', {}],
-    ['none', null],
-    ['others', { matchLabels: { app: 'db' } }],
-  ] as const) {
-    await pod(world, name);
-    await budget(world, name, { disruptionsAllowed: 0 }, selector);
-    t.is((await evict(world, name)).code, 201, name);
+const OTHERS = { matchLabels: { app: 'db' } };
+const SELECTIONS: readonly (readonly [selector: object | null, version: string, guards: boolean])[] = [
+  [{}, 'v1', true],
+  [{}, 'v1beta1', false],
+  [null, 'v1', false],
+  [null, 'v1beta1', false],
+  [OTHERS, 'v1', false],
+  [OTHERS, 'v1beta1', false],
+];
+for (const [selector, version, guards] of SELECTIONS)
+  for (const labels of [{ app: 'web' }, {}]) {
+    const which = `${'app' in labels ? '' : 'without labels '}is ${guards ? '' : 'not '}guarded`;
+    test(`a pod ${which} by a budget in ${version} whose selector is ${JSON.stringify(selector)}, from eviction and the scheduler alike`, async (t) => {
+      const world = await AdmissionWorld.start();
+      await pod(world, 'a', READY, {}, labels);
+      await budget(world, 'b', { disruptionsAllowed: 0 }, selector, BUDGETS.replace('v1', version));
+      const seen = new BudgetObjects();
+      seen.set('default', 'b', (await world.stored(`${BUDGETS}/b`))!);
+      t.is(seen.guarding(readPod(schedulersPod('a', { metadata: { labels } }))).length, guards ? 1 : 0);
+      t.is((await evict(world, 'a')).code, guards ? 429 : 201);
+      await world.stop();
+    });
   }
-  await world.stop();
-});
 
 test('the budget is asked again when it changed meanwhile, and never charged without the pod', async (t) => {
   const world = await AdmissionWorld.start();

@@ -22,6 +22,7 @@ const list = (resourceVersion: string, ...names: readonly string[]) => ({
 function running(answers: (path: string) => JsonObject | number) {
   const time = new VirtualTime();
   const told: string[] = [];
+  const versions: unknown[] = [];
   const troubles: string[] = [];
   const asked: string[] = [];
   const watches: OpenWatch[] = [];
@@ -42,13 +43,16 @@ function running(answers: (path: string) => JsonObject | number) {
     storageKey: 'core/pods',
     paths: ['/new', '/old'],
     fieldSelector: 'x=y',
-    onNews: ({ isGone, namespace, name }) => told.push(`${isGone ? '-' : '+'}${namespace}/${name}`),
+    onNews: ({ isGone, namespace, name, object }) => {
+      told.push(`${isGone ? '-' : '+'}${namespace}/${name}`);
+      versions.push(object().apiVersion);
+    },
     onSynced: () => told.push('synced'),
     onBatchEnd: () => {},
     onTrouble: (problem) => troubles.push(problem),
   });
   void informer.run();
-  return { informer, time, told, troubles, asked, watches };
+  return { informer, time, told, versions, troubles, asked, watches };
 }
 
 test('all pages are told of, then the changes from there', async (t) => {
@@ -64,6 +68,13 @@ test('all pages are told of, then the changes from there', async (t) => {
   watches[0]!.line({ type: 'ADDED', object: object('three', '8') });
   watches[0]!.line({ type: 'DELETED', object: object('one', '9') });
   t.deepEqual(told.slice(3), ['+a/three', '-a/one']);
+});
+
+test('what is listed is of the version of its list, which its items need not say', async (t) => {
+  const items = [object('one', '7'), { apiVersion: 'a/v2', ...object('two', '7') }];
+  const { time, versions } = running(() => ({ ...list('7'), apiVersion: 'a/v1', items }));
+  await time.advance(1);
+  t.deepEqual(versions, ['a/v1', 'a/v2']);
 });
 
 test('a watch that ends is resumed from the last version, bookmarks included', async (t) => {
