@@ -71,6 +71,7 @@ async function serve({ options, configuration, profiles, written, server, metric
     configuration,
     profiles,
     server,
+    host: hostname(),
     record: recordSettings(options.schedulingRecord, options.schedulingRecordBytes),
     identity: `${hostname()}_${realEnvironment.random.uuid()}`,
     crash(error) {

@@ -22,6 +22,8 @@ import { SCHEDULER_SETTINGS } from './settings.ts';
 
 export interface SchedulerOptions {
   readonly dialect: Dialect;
+  /** The machine's name. */
+  readonly host: string;
   /** Absent: the defaults. */
   readonly configuration?: SchedulerConfiguration;
   /** Absent: nothing is recorded. */
@@ -44,7 +46,7 @@ export class Scheduler implements Actor<SchedulerProtocol> {
 
   constructor(
     context: ActorContext,
-    { dialect, profiles, configuration, record, waitsToLead }: SchedulerParts,
+    { dialect, host, profiles, configuration, record, waitsToLead }: SchedulerParts,
     feedFactory: FeedFactory,
   ) {
     this.#leads = waitsToLead !== true;
@@ -58,6 +60,7 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       configuration,
       profiles,
       port: admissionPort(context.ref('admission'), dialect, profiles[0]!.schedulerName),
+      host,
       settings,
       record,
       crash: (error) => context.crash(error),
@@ -157,12 +160,12 @@ function listener(
 /** Makes the actor. `own`: plug-ins of the operator's, by name. `feedFactory` stands in for the thread's slabs in tests. */
 export function createScheduler(
   context: ActorContext,
-  { dialect, configuration = defaultConfiguration(dialect), record, waitsToLead = false }: SchedulerOptions,
+  { dialect, host, configuration = defaultConfiguration(dialect), record, waitsToLead = false }: SchedulerOptions,
   feedFactory: FeedFactory = feedOfThread,
   own?: ReadonlyMap<string, MakeOwnPlugin>,
 ): Scheduler {
   const profiles = profilesOf(configuration, dialect, own);
-  return new Scheduler(context, { dialect, configuration, profiles, record, waitsToLead }, feedFactory);
+  return new Scheduler(context, { dialect, host, configuration, profiles, record, waitsToLead }, feedFactory);
 }
 
 export const schedulerActor: ActorDefinition<SchedulerOptions> = {

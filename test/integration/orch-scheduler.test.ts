@@ -2,7 +2,7 @@
 // who may know. Method: a real server without a scheduler, and real `orch scheduler`s.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -76,11 +76,23 @@ for (const encoding of ['application/vnd.orch.protobuf', 'application/json']) {
       (pod) => JSON.stringify(pod.status).includes('Unschedulable'),
     );
     t.regex(JSON.stringify(status), /Insufficient cpu/);
-    await eventually(
+    const { items: events = [] } = await eventually(
       async () => (await server.client.get('/api/v1/namespaces/default/events')).json,
       ({ items = [] }) =>
         ['FailedScheduling', 'Scheduled'].every((wanted) => items.some(({ reason }) => reason === wanted)),
     );
+    const told = events.find(({ reason }) => reason === 'Scheduled') as unknown as Readonly<Record<string, unknown>>;
+    t.like(told, {
+      type: 'Normal',
+      action: 'Binding',
+      reportingComponent: 'default-scheduler',
+      reportingInstance: `default-scheduler-${hostname()}`,
+      source: {},
+      firstTimestamp: null,
+      lastTimestamp: null,
+    });
+    t.regex(`${told.message}`, /^Successfully assigned default\/(?:before|after) to n1$/);
+    t.regex(`${told.eventTime}`, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
     // An event that is told again is patched, which the scheduler does when it has heard of the answer before.
     const { text: counted } = await eventually(
       () => scheduler.page('/metrics'),

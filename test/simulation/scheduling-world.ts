@@ -209,6 +209,7 @@ export class RunningScheduler {
       configuration,
       profiles: profilesOf(configuration, dialect),
       port: this.#port(),
+      host: 'simulated',
       settings: SCHEDULER_SETTINGS,
       crash: (error) => void world.problems.push(error.message),
     });

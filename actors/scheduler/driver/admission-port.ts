@@ -20,6 +20,12 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
     extra: {},
   };
 
+  const eventGroup = dialect.spell('events.@group');
+  const eventTarget = (namespace: string, name: string): WriteTarget => ({
+    ...coreTarget('events', '', namespace, name),
+    group: eventGroup,
+  });
+
   const write = async (
     verb: WriteRequest['verb'],
     target: WriteTarget,
@@ -48,9 +54,12 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
         preconditions: { uid },
       }),
     createEvent: (namespace, event) =>
-      write('create', coreTarget('events', '', namespace, ''), 'application/json', event),
-    patchEvent: (namespace, name, patch) =>
-      write('patch', coreTarget('events', '', namespace, name), MERGE_PATCH, patch),
+      write('create', eventTarget(namespace, ''), 'application/json', {
+        kind: 'Event',
+        apiVersion: `${eventGroup}/v1`,
+        ...event,
+      }),
+    patchEvent: (namespace, name, patch) => write('patch', eventTarget(namespace, name), MERGE_PATCH, patch),
   };
 }
 

@@ -1,7 +1,7 @@
-// Tells users what happened to a pod, as core/v1 Events. Best effort: bounded, never waited for. A failure that repeats
-// counts up one event instead of making many, and each pod's failures are written at most every few seconds.
-import { newEvent } from '../../../api/event-object.ts';
-import { timestampOf } from '../../../api/object-meta.ts';
+// Tells users what happened to a pod, as Events of the group that events have of their own. Best effort: bounded, never waited
+// for. A failure that repeats makes a series of one event instead of many, and each pod's failures are written at most every few
+// seconds.
+import { microTimeOf } from '../../../api/object-meta.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
 import type { Series } from '../../../runtime/metrics.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
@@ -10,25 +10,55 @@ import type { ClusterPort } from './cluster-port.ts';
 import type { Pace } from './pace.ts';
 
 const REPEAT_INTERVAL_MS = 10_000;
+/** What comes again after so long is no more of the same series. */
+const SERIES_PAUSE_MAX_MS = 6 * 60_000;
 /** Failing pods remembered; the longest silent is forgotten first. */
 const SERIES_MAX = 4_096;
 const NAME_LENGTH_MAX = 253;
 const NANOSECONDS_PER_MS = 1_000_000;
 const NOT_FOUND = 404;
+/** What an event may say; longer ones are refused. */
+const NOTE_BYTES_MAX = 1024;
+const CUT_OFF = ' ...';
+const INSTANCE_LENGTH_MAX = 128;
 
 /** The event that counts the repetitions of one failure of one pod. */
 interface FailureSeries {
   readonly eventName: string;
   readonly message: string;
+  /** How often it happened again. */
   count: number;
-  /** Monotonic. */
+  /** Monotonic, as the other. */
   writtenMs: number;
+  seenMs: number;
+}
+
+/** What happens to a pod, and what of that is told. */
+interface Kind {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly action: string;
+}
+
+const SCHEDULED: Kind = { type: 'Normal', reason: 'Scheduled', action: 'Binding' };
+const PREEMPTED: Kind = { type: 'Normal', reason: 'Preempted', action: 'Preempting' };
+const FAILED: Kind = { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling' };
+
+interface Told extends Kind {
+  readonly pod: PodInfo;
+  readonly note: string;
+  /** For whom it had to make room. */
+  readonly related?: PodInfo;
+  readonly eventName?: string;
+  readonly onFailure?: () => void;
 }
 
 export interface EventRecorderParts {
   readonly port: ClusterPort;
   readonly clock: Clock;
   readonly random: Random;
+  /** The machine's name. */
+  readonly host: string;
   readonly writes: BestEffortWrites;
   /** How often pods that fit nowhere are written about, all together: there may be very many of them. */
   readonly failurePace: Pace;
@@ -47,29 +77,24 @@ export class EventRecorder {
 
   scheduled(pod: PodInfo, node: string): void {
     this.failures.delete(pod.uid);
-    this.create(
-      pod,
-      pod,
-      'Normal',
-      'Scheduled',
-      `Successfully assigned ${pod.key} to ${node}`,
-      this.eventName(pod),
-      () => {},
-    );
+    this.create({ ...SCHEDULED, pod, note: `Successfully assigned ${pod.key} to ${node}` });
   }
 
   /** A pod had to make room for another. */
   preempted(victim: PodInfo, by: PodInfo, node: string): void {
-    const message = `Preempted by ${by.key} on node ${node}`;
-    this.create(victim, by, 'Normal', 'Preempted', message, this.eventName(victim), () => {});
+    this.create({ ...PREEMPTED, pod: victim, related: by, note: `Preempted by ${by.key} on node ${node}` });
   }
 
   /** Within REPEAT_INTERVAL_MS of the pod's last event, only counted; beyond the pace, left out. */
   failed(pod: PodInfo, message: string): void {
     const nowMs = this.parts.clock.monotonicMs();
-    const series = this.failures.get(pod.uid);
-    if (series?.message === message) series.count++;
-    if (series !== undefined && nowMs - series.writtenMs < REPEAT_INTERVAL_MS) return;
+    const known = this.failures.get(pod.uid);
+    if (known !== undefined && nowMs - known.writtenMs < REPEAT_INTERVAL_MS) {
+      if (known.message === message) again(known, nowMs);
+      return;
+    }
+    const series = known !== undefined && nowMs - known.seenMs < SERIES_PAUSE_MAX_MS ? known : undefined;
+    if (series?.message === message) again(series, nowMs);
     if (this.parts.failurePace.take() > 0) {
       this.parts.dropped.add(1);
       return;
@@ -79,17 +104,18 @@ export class EventRecorder {
   }
 
   private begin(pod: PodInfo, message: string, nowMs: number): void {
-    const series = { eventName: this.eventName(pod), message, count: 1, writtenMs: nowMs };
-    const forget = () => this.forget(pod.uid, series);
-    if (this.create(pod, pod, 'Warning', 'FailedScheduling', message, series.eventName, forget))
+    const series = { eventName: this.eventName(pod), message, count: 0, writtenMs: nowMs, seenMs: nowMs };
+    const onFailure = () => this.forget(pod.uid, series);
+    if (this.create({ ...FAILED, pod, note: message, eventName: series.eventName, onFailure }))
       this.keep(pod.uid, series);
   }
 
   private repeat(pod: PodInfo, series: FailureSeries, nowMs: number): void {
     const { port, clock, writes } = this.parts;
-    const lastTimestamp = timestampOf(clock.nowMs());
+    const lastObservedTime = microTimeOf(clock.nowMs());
     const taken = writes.offer(series.eventName, async () => {
-      const code = await port.patchEvent(pod.namespace, series.eventName, { count: series.count, lastTimestamp });
+      const patch = { series: { count: series.count, lastObservedTime } };
+      const code = await port.patchEvent(pod.namespace, series.eventName, patch);
       if (code === NOT_FOUND) this.forget(pod.uid, series);
       return succeeded(code);
     });
@@ -99,25 +125,26 @@ export class EventRecorder {
     }
   }
 
-  /** `by`: the pod whose scheduler tells of it. */
-  private create(
-    pod: PodInfo,
-    by: PodInfo,
-    type: 'Normal' | 'Warning',
-    reason: string,
-    message: string,
-    eventName: string,
-    onFailure: () => void,
-  ): boolean {
-    const { port, clock, writes } = this.parts;
-    const component = by.schedulerName;
+  private create({ pod, related, type, reason, action, note, eventName, onFailure }: Told): boolean {
+    const { port, clock, host, writes } = this.parts;
+    const name = eventName ?? this.eventName(pod);
+    const reportingController = (related ?? pod).schedulerName;
     const atMs = clock.nowMs();
-    return writes.offer(eventName, async () => {
-      const at = timestampOf(atMs);
-      const told = { namespace: pod.namespace, name: eventName, involvedObject: reference(pod), type, reason, message };
-      const event = { ...newEvent({ ...told, component, at }), reportingComponent: component, reportingInstance: '' };
+    return writes.offer(name, async () => {
+      const event = {
+        metadata: { name, namespace: pod.namespace },
+        eventTime: microTimeOf(atMs),
+        reportingController,
+        reportingInstance: `${reportingController}-${host}`.slice(0, INSTANCE_LENGTH_MAX),
+        action,
+        reason,
+        regarding: reference(pod),
+        ...(related === undefined ? undefined : { related: reference(related) }),
+        note: noteOf(note),
+        type,
+      };
       const written = await port.createEvent(pod.namespace, event).then(succeeded, () => false);
-      if (!written) onFailure();
+      if (!written) onFailure?.();
       return written;
     });
   }
@@ -146,6 +173,19 @@ export class EventRecorder {
     const prefix = pod.name.slice(0, NAME_LENGTH_MAX - unique.length - 1).replace(/[.-]+$/, '');
     return `${prefix}.${unique}`;
   }
+}
+
+function again(series: FailureSeries, nowMs: number): void {
+  series.count++;
+  series.seenMs = nowMs;
+}
+
+/** As much of a message as an event may say. */
+function noteOf(message: string): string {
+  if (Buffer.byteLength(message) <= NOTE_BYTES_MAX) return message;
+  const kept = Buffer.from(message).toString('utf8', 0, NOTE_BYTES_MAX - CUT_OFF.length);
+  // Half a character is none.
+  return `${kept.replace(/\ufffd+$/, '')}${CUT_OFF}`;
 }
 
 function succeeded(code: number): boolean {

@@ -38,6 +38,8 @@ export interface EngineParts {
   readonly configuration: SchedulerConfiguration;
   readonly profiles: readonly Profile[];
   readonly port: ClusterPort;
+  /** The machine's name, which events say. */
+  readonly host: string;
   readonly settings: SchedulerSettings;
   /** Absent: nothing is recorded. */
   readonly record?: RecordSettings | undefined;
@@ -117,7 +119,7 @@ export class SchedulerEngine {
   }
 
   #makeLoop(metrics: SchedulerMetrics): SchedulingLoop {
-    const { environment, log, port, settings: limits } = this.#parts;
+    const { environment, log, port, host, settings: limits } = this.#parts;
     const { clock, timers, random } = environment;
     const core = this.#core;
     const waiting = new WaitingPods();
@@ -125,7 +127,7 @@ export class SchedulerEngine {
     const failurePace = new Pace({ perSecond, burst }, clock);
     const { eventsDropped: dropped } = metrics;
     const writes = this.#eventWrites;
-    const events = new EventRecorder({ port, clock, random, writes, failurePace, dropped });
+    const events = new EventRecorder({ port, clock, random, host, writes, failurePace, dropped });
     const queuedPod = core.queuedPod.bind(core);
     const crash = (error: unknown) => this.#parts.crash(error instanceof Error ? error : new Error(String(error)));
     const onChange = () => this.#loop.wake();

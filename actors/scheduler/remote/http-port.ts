@@ -7,6 +7,7 @@ import type { ApiServer } from './api-server.ts';
 import { objectPath } from './resource-paths.ts';
 
 export function httpPort(server: ApiServer): ClusterPort {
+  const eventVersion = `${server.registry.dialect.spell('events.@group')}/v1`;
   return {
     bind: (bindings) => Promise.all(bindings.map((binding) => bindOne(server, binding))),
     patchPodStatus: (namespace, name, patch) =>
@@ -20,10 +21,11 @@ export function httpPort(server: ApiServer): ClusterPort {
         preconditions: { uid },
       }),
     async createEvent(namespace, event) {
-      const object = { kind: 'Event', apiVersion: 'v1', ...event };
-      return (await server.create(objectPath('v1', 'events', namespace), object)).status;
+      const object = { kind: 'Event', apiVersion: eventVersion, ...event };
+      return (await server.create(objectPath(eventVersion, 'events', namespace), object)).status;
     },
-    patchEvent: (namespace, name, patch) => server.mergePatch(objectPath('v1', 'events', namespace, name), patch),
+    patchEvent: (namespace, name, patch) =>
+      server.mergePatch(objectPath(eventVersion, 'events', namespace, name), patch),
   };
 }
 

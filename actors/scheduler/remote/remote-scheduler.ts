@@ -28,6 +28,8 @@ export interface RemoteSchedulerParts {
   readonly configuration: SchedulerConfiguration;
   readonly profiles: readonly Profile[];
   readonly server: ApiServer;
+  /** The machine's name. */
+  readonly host: string;
   /** Of this process alone. */
   readonly identity: string;
   /** Absent: nothing is recorded. */
@@ -45,7 +47,7 @@ export class RemoteScheduler {
 
   constructor(parts: RemoteSchedulerParts) {
     this.#parts = parts;
-    const { environment, metrics, log, configuration, profiles, server, record, crash } = parts;
+    const { environment, metrics, log, configuration, profiles, server, host, record, crash } = parts;
     const { dialect } = server.registry;
     this.#engine = new SchedulerEngine({
       environment,
@@ -55,6 +57,7 @@ export class RemoteScheduler {
       configuration,
       profiles,
       port: httpPort(server),
+      host,
       settings: SCHEDULER_SETTINGS,
       record,
       crash,

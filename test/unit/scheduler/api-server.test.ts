@@ -68,6 +68,21 @@ test('objects are sent in Protobuf where that is asked for, and patches as JSON'
   t.like(patch, { path: '/api/v1/namespaces/a/pods/p/status', contentType: 'application/merge-patch+json' });
 });
 
+test('events are written to the group that they have of their own', async (t) => {
+  const { server, calls } = recording();
+  const port = httpPort(server);
+  await port.createEvent('a', { note: 'x' });
+  await port.patchEvent('a', 'e', { series: { count: 1 } });
+  const collection = '/apis/events.orch.io/v1/namespaces/a/events';
+  t.deepEqual(
+    calls.map(({ path, body }) => [path, JSON.parse(`${body}`)]),
+    [
+      [collection, { kind: 'Event', apiVersion: 'events.orch.io/v1', note: 'x' }],
+      [`${collection}/e`, { series: { count: 1 } }],
+    ],
+  );
+});
+
 test('answers and the events of watches are read in either encoding, by what they are', async (t) => {
   const podType = schemaOf(dialect).kind('', 'v1', 'Pod')!;
   const listType = schemaOf(dialect).kind('', 'v1', 'PodList')!;

@@ -45,7 +45,7 @@ class RecordingPort implements ClusterPort {
   }
 }
 
-function setUp(limits = { inFlightMax: 2, queuedMax: 3 }) {
+function setUp(limits = { inFlightMax: 2, queuedMax: 3 }, host = 'here') {
   const time = new VirtualTime();
   const port = new RecordingPort();
   const metrics = new RecordedMetrics();
@@ -55,7 +55,7 @@ function setUp(limits = { inFlightMax: 2, queuedMax: 3 }) {
   const pods = new Map<string, PodInfo>();
   const queuedPod = (key: string, uid: string) => (pods.get(key)?.uid === uid ? pods.get(key) : undefined);
   const random = seededRandom(1);
-  const events = new EventRecorder({ port, clock: time, random, writes, failurePace, dropped });
+  const events = new EventRecorder({ port, clock: time, random, host, writes, failurePace, dropped });
   const conditions = new ConditionWriter({ port, clock: time, timers: time, writes, queuedPod });
   const queue = (pod: PodInfo) => {
     pods.set(pod.key, pod);
@@ -64,9 +64,11 @@ function setUp(limits = { inFlightMax: 2, queuedMax: 3 }) {
   return { time, port, metrics, writes, events, conditions, pods, queue };
 }
 
+const SERIES = { series: { count: 4, lastObservedTime: '2026-01-01T00:00:10.000000Z' } };
+
 const nameOf = (event: Body | undefined) => (event!.metadata as { readonly name: string }).name;
 
-test('a failure that repeats counts up its event, at most every ten seconds', async (t) => {
+test('a failure that repeats makes a series of its event, written at most every ten seconds', async (t) => {
   const { time, port, events } = setUp();
   const pod = podInfo('a');
   for (const atMs of [0, 4_000, 4_000, 1_999, 1, 5_000]) {
@@ -75,7 +77,41 @@ test('a failure that repeats counts up its event, at most every ten seconds', as
   }
   await settlePromises();
   t.is(port.created.length, 1);
-  t.deepEqual(port.repeated, [[nameOf(port.created[0]), { count: 5, lastTimestamp: '2026-01-01T00:00:10Z' }]]);
+  t.deepEqual(port.repeated, [[nameOf(port.created[0]), SERIES]]);
+});
+
+test('a failure that comes again after six minutes is another event, and sooner it is not', async (t) => {
+  const { time, port, events } = setUp();
+  const pod = podInfo('a');
+  for (const atMs of [0, 5 * 60_000, 5 * 60_000, 6 * 60_000]) {
+    await time.advance(atMs);
+    events.failed(pod, 'no room');
+  }
+  await settlePromises();
+  t.deepEqual(
+    port.created.map(({ eventTime }) => eventTime),
+    ['2026-01-01T00:00:00.000000Z', '2026-01-01T00:16:00.000000Z'],
+  );
+  t.deepEqual(
+    port.repeated.map(([, { series }]) => (series as { readonly count: number }).count),
+    [1, 2],
+  );
+});
+
+test('what an event says is cut to what it may say, in whole characters', async (t) => {
+  const { port, events } = setUp(undefined, 'h'.repeat(200));
+  for (const [name, message] of [
+    ['a', 'x'.repeat(1024)],
+    ['b', 'x'.repeat(1025)],
+    ['c', `x${'ü'.repeat(512)}`],
+  ] as const)
+    events.failed(podInfo(name), message);
+  await settlePromises();
+  t.deepEqual(
+    port.created.map(({ note }) => note),
+    ['x'.repeat(1024), `${'x'.repeat(1020)} ...`, `x${'ü'.repeat(509)} ...`],
+  );
+  t.is(`${port.created[0]?.reportingInstance}`.length, 128);
 });
 
 test('another failure of the same pod is another event, at most every ten seconds', async (t) => {
@@ -88,11 +124,8 @@ test('another failure of the same pod is another event, at most every ten second
   events.failed(pod, 'no node');
   await settlePromises();
   t.deepEqual(
-    port.created.map(({ message, count }) => [message, count]),
-    [
-      ['no room', 1],
-      ['no node', 1],
-    ],
+    port.created.map(({ note }) => note),
+    ['no room', 'no node'],
   );
   t.not(nameOf(port.created[0]), nameOf(port.created[1]));
 });

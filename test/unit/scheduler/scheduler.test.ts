@@ -8,6 +8,7 @@ import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { emptyPresent, FakeCluster, feedEvent } from './fake-context.ts';
 import { boundPod, dialect, node, pod } from './objects.ts';
 
+const OPTIONS = { dialect, host: 'here' };
 const podEvent = (object: JsonObject, type: FeedEvent['type'] = 'put') => feedEvent(type, 'core/pods', object);
 const nodeEvent = (object: JsonObject, type: FeedEvent['type'] = 'put') => feedEvent(type, 'core/nodes', object);
 const manyPods = (count: number) => Array.from({ length: count }, (_, at) => podEvent(pod(`p${at}`)));
@@ -31,7 +32,7 @@ async function running(
   const cluster = new FakeCluster();
   cluster.listed = listed;
   prepare(cluster);
-  const scheduler = createScheduler(cluster.context(settings), { dialect }, cluster.feedFactory);
+  const scheduler = createScheduler(cluster.context(settings), OPTIONS, cluster.feedFactory);
   await scheduler.start();
   await cluster.time.advance();
   let sequence = 0;
@@ -73,16 +74,18 @@ test('a pod for another scheduler is not even parsed, and counts once it is boun
 test('a bound pod gets an event that says where it went', async (t) => {
   const { cluster } = await running([podEvent(pod('a')), nodeEvent(node('n'))]);
   const [event] = cluster.events('Scheduled');
-  t.like(event, {
-    apiVersion: 'v1',
+  const { metadata, ...told } = event!;
+  t.deepEqual(told, {
+    kind: 'Event',
+    apiVersion: 'events.orch.io/v1',
     type: 'Normal',
-    message: 'Successfully assigned default/a to n',
-    source: { component: 'default-scheduler' },
-    reportingComponent: 'default-scheduler',
-    firstTimestamp: '2026-01-01T00:00:00Z',
-    lastTimestamp: '2026-01-01T00:00:00Z',
-    count: 1,
-    involvedObject: {
+    reason: 'Scheduled',
+    action: 'Binding',
+    note: 'Successfully assigned default/a to n',
+    reportingController: 'default-scheduler',
+    reportingInstance: 'default-scheduler-here',
+    eventTime: '2026-01-01T00:00:00.000000Z',
+    regarding: {
       kind: 'Pod',
       apiVersion: 'v1',
       namespace: 'default',
@@ -91,13 +94,16 @@ test('a bound pod gets an event that says where it went', async (t) => {
       resourceVersion: '7',
     },
   });
-  const { name, namespace } = event!.metadata as { name: string; namespace: string };
+  const { name, namespace } = metadata as { name: string; namespace: string };
   t.regex(name, /^a\.[0-9a-f]{16}$/);
   t.is(namespace, 'default');
   t.like(cluster.writes[0]?.request, {
     verb: 'create',
     contentType: 'application/json',
-    target: { group: '', version: 'v1', resource: 'events', subresource: '', namespace: 'default', name: '' },
+    target: {
+      ...{ group: 'events.orch.io', version: 'v1', resource: 'events', subresource: '' },
+      ...{ namespace: 'default', name: '' },
+    },
   });
 });
 
@@ -138,7 +144,7 @@ test('a turn decides about a bounded number of pods', async (t) => {
     });
   scheduler = createScheduler(
     cluster.context({ slicePodsMax: 100, presentObjectsMax: 300 }),
-    { dialect },
+    OPTIONS,
     cluster.feedFactory,
   );
   await scheduler.start();
@@ -238,7 +244,7 @@ test('a pod that fits nowhere gets a condition and an event, and is bound when a
       ],
     },
   });
-  t.like(cluster.events('FailedScheduling'), [{ type: 'Warning', message, count: 1 }]);
+  t.like(cluster.events('FailedScheduling'), [{ type: 'Warning', action: 'Scheduling', note: message }]);
   await cluster.time.advance(2_000);
   await feed(nodeEvent(node('big', { allocatable: { cpu: '16' } })));
   t.deepEqual(
@@ -281,7 +287,7 @@ test('batches that arrive before the present state are applied after it, and old
   let answer = () => {};
   cluster.onSubscribe = () => new Promise((resolve) => (answer = () => resolve(emptyPresent(5))));
   cluster.listed = [nodeEvent(node('n'), 'present'), podEvent(pod('a'), 'present')];
-  const scheduler = createScheduler(cluster.context(), { dialect }, cluster.feedFactory);
+  const scheduler = createScheduler(cluster.context(), OPTIONS, cluster.feedFactory);
   await scheduler.start();
   const silent = { send() {}, fail() {} };
   scheduler.onMessage(cluster.batch(5, [podEvent(pod('old'))]), silent);
@@ -408,7 +414,12 @@ test('victims are deleted, the pod is promised their place, and gets it when the
     ['b', { uid: 'uid-b' }],
   ]);
   t.is(cluster.events('Preempted').length, 2);
-  t.is(cluster.events('Preempted')[0]?.message, 'Preempted by default/p on node n');
+  t.like(cluster.events('Preempted')[0], {
+    type: 'Normal',
+    action: 'Preempting',
+    note: 'Preempted by default/p on node n',
+    related: { kind: 'Pod', name: 'p', namespace: 'default' },
+  });
   const statuses = cluster.writes.filter(({ request }) => request.target.subresource === 'status');
   t.like(statuses[0]?.body, { status: { nominatedNodeName: 'n' } });
   t.is(cluster.metrics.read('scheduler_preemption_attempts_total'), 1);

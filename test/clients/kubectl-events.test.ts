@@ -1,0 +1,50 @@
+// What kubectl shows of the scheduler's events, which say when and how often in the way of the newer form.
+import { hostname } from 'node:os';
+import ava from 'ava';
+import { eventually, POD_SPEC, untainted } from '../integration/objects.ts';
+import type { ServerProcess } from '../server/server-process.ts';
+import { clusters } from './clusters.ts';
+
+const NODE = '/api/v1/nodes/small';
+
+async function roomy({ client }: ServerProcess, cpu: string): Promise<void> {
+  const amounts = { cpu, pods: '10' };
+  const headers = { 'Content-Type': 'application/merge-patch+json' };
+  const body = JSON.stringify({ status: { capacity: amounts, allocatable: amounts } });
+  const { status, text } = await client.request('PATCH', `${NODE}/status`, { body, headers });
+  if (status !== 200) throw new Error(text);
+}
+
+const { everywhere } = clusters(ava, {
+  async prepare({ server }) {
+    await server.client.request('POST', '/api/v1/nodes', { body: { metadata: { name: 'small' } } });
+    await untainted(server.client, 'small');
+    await roomy(server, '1');
+  },
+});
+
+everywhere('kubectl shows how long ago and how often a pod found no node, and who says so', async (t, client) => {
+  const { kubectl, server } = client;
+  const here = await kubectl.freshNamespace('told');
+  const resources = { requests: { cpu: '100k' } };
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'large' }, spec: POD_SPEC };
+  const spec = { ...POD_SPEC, containers: [{ ...POD_SPEC.containers[0], resources }] };
+  await kubectl.ok([...here, 'create', '-f', '-'], JSON.stringify({ ...pod, spec }));
+  const events = () => kubectl.ok([...here, 'get', 'events', '--no-headers', '-o', 'wide']);
+  const source = `default-scheduler, default-scheduler-${hostname()}`;
+  const first = await eventually(events, (text) => text.includes('FailedScheduling'));
+  t.regex(first, /^\d+s +Warning +FailedScheduling +pod\/large +.* \d+s +1 +large\.[0-9a-f]+ *$/m);
+  t.true(first.includes(source), first);
+  let cpu = 1;
+  // Each change lets it be tried again; it is written when ten seconds have gone by.
+  const again = await eventually(
+    async () => {
+      await roomy(server, `${++cpu}`);
+      return events();
+    },
+    (text) => /pod\/large .* \d+s +([2-9]|\d\d+) +large\./.test(text),
+  );
+  t.is(again.split('\n').filter((line) => line !== '').length, 1, again);
+  const described = await kubectl.ok([...here, 'describe', 'pod', 'large']);
+  t.regex(described, /Warning +FailedScheduling +\d+s \(x\d+ over \d+s\) +default-scheduler +0\/1 nodes are available/);
+});
