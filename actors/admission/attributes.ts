@@ -100,7 +100,7 @@ export class Attributes implements WriteFacts {
   /** JSON for the managedFields of a new object, which then has none itself. */
   managedFieldsText = '';
   /** Keys that must be as they were read for the write to be committed. */
-  guards: readonly Guard[] = NO_GUARDS;
+  guards: readonly Guard[];
   /** What is committed with the object, or not at all. */
   also: readonly Draft[] = NO_DRAFTS;
   /** Mutating plugins are asked once more, since one changed what others have seen: said in the first round, it holds. */
@@ -124,6 +124,8 @@ export class Attributes implements WriteFacts {
   constructor(asked: Asked, dialect: Dialect, standing: readonly Guard[] = NO_GUARDS) {
     this.asked = asked;
     this.#standing = standing;
+    // A DELETE that no plugin is asked about does not begin its tries.
+    this.guards = standing;
     this.dialect = dialect;
   }
 

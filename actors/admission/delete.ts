@@ -87,7 +87,7 @@ export function deleteNamed(
       void stored.object;
       return afterOthers(write).then(() => admit(tries, stored));
     });
-  return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name));
+  return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);
 }
 
 /** What a completed DELETE answers with. */

@@ -124,6 +124,19 @@ export function admitDeletion(
   return old instanceof Promise ? old.then((shown) => admit(() => shown)) : admit(() => old);
 }
 
+/** What stays of a custom object: it may lie there in a version that was stored once, or under an earlier schema. */
+function customStored(
+  { registry }: WriteContext,
+  forms: StoredForm,
+  type: KnownType,
+  { schemaGeneration }: StoredObject,
+  object: JsonObject,
+): JsonObject {
+  const lies = forms.stored(type, object);
+  const own = registry.storageType(type.storageKey);
+  return lies !== object || own === undefined ? lies : forms.asked(own, object, schemaGeneration);
+}
+
 /** The outcome as a draft against the revision that was read, with what goes along with a removed object. */
 export function draftFor(
   write: WriteContext,
@@ -139,8 +152,10 @@ export function draftFor(
   }
   const asLast = (draft: Draft): Draft => (action === 'storeAndRemove' ? draftOfLast(draft) : draft);
   if (isApart) return asLast(draftMetadata(type, metadata, stored));
-  // It may lie there in a version that was stored once.
-  const stays = converted(write, type, (forms) => (type.custom === undefined ? object : forms.stored(type, object)));
+  const stays =
+    type.custom === undefined
+      ? object
+      : converted(write, type, (forms) => customStored(write, forms, type, stored, object));
   return whenThere(stays, (next) =>
     asLast(next === object ? draftPutAsStored(type, next, stored) : draftPut(type, next, revision)),
   );

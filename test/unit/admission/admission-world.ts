@@ -338,14 +338,15 @@ export class AdmissionWorld {
   async stored(path: string): Promise<Answer | undefined> {
     const info = parseRequestInfo('GET', path, '');
     if (!info.isResource) throw new Error(`${path} is no resource`);
-    const type = this.registry.byPath(info.group, info.version, info.resource)!;
-    const namespace = type.namespaced ? info.namespace : '';
+    // What is not built in is of a definition.
+    const type = this.registry.byPath(info.group, info.version, info.resource);
+    const namespace = type?.namespaced === false ? '' : info.namespace;
     const answer = await this.during(
       this.hub
         .ask(
           {
             type: 'get',
-            storageKey: type.storageKey,
+            storageKey: type?.storageKey ?? `${info.group}/${info.resource}`,
             namespace,
             name: info.name,
             freshness: { kind: 'mostRecent' },

@@ -121,10 +121,27 @@ test('who ends a type deletes its objects by the version that they are stored in
   await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions } } });
 
   t.is((await world.write('deletecollection', THINGS)).code, 404);
+  t.not(await world.stored(`${THINGS}/a`), undefined);
   const ended = await world.write('deletecollection', THINGS, { asStored: true });
   t.is(ended.code, 200);
   t.deepEqual(ended.body.items, []);
-  await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions: [versionOfThings({})] } } });
-  t.is((await world.write('delete', `${THINGS}/a`)).code, 404);
+  t.is(await world.stored(`${THINGS}/a`), undefined);
+  await world.stop();
+});
+
+test('what stays of a type that ends is stored by the schema of the moment, also where that changes meanwhile', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const held = { ...thing('a', {}), metadata: { name: 'a', finalizers: ['x/y'] } };
+  await world.created(THINGS, held);
+  const change = (size: number) =>
+    world.soon('patch', DEFINITION_OF_THINGS, { body: { spec: { versions: [versionOfThings({ default: size })] } } });
+  await world.during(change(3));
+  world.gate.beforeCommit = () => change(4);
+  const ended = await world.write('deletecollection', THINGS, { asStored: true });
+  t.is(ended.code, 200, ended.body.message);
+  const stored = await world.stored(`${THINGS}/a`);
+  t.not(stored?.metadata.deletionTimestamp, undefined);
+  t.deepEqual(stored?.spec, { size: 4 });
   await world.stop();
 });
