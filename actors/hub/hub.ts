@@ -3,7 +3,6 @@
 
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { Actor, ActorContext, ActorDefinition, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
-import { nextTurn } from '../../runtime/next-turn.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { forEachRecord } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
@@ -69,10 +68,9 @@ export class Hub implements Actor<HubProtocol> {
       store: context.ref('store'),
       subscription: { subscriber: context.name },
       timers: context.timers,
-      onPresent: async (present, isCurrent) => {
-        // What the store answered to other threads leaves first: they take over what there is at the same time.
-        await nextTurn(context.timers);
-        if (isCurrent()) this.#begin(present);
+      onPresent: (present) => {
+        this.#begin(present);
+        return undefined;
       },
       onBatch: (batch) => this.#apply(batch),
       onLost: (reason) => this.#lost(reason),
