@@ -4,7 +4,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseExact } from '../api/exact-json.ts';
 import { duplicateFields } from './duplicate-fields.ts';
-import { parseMediaType } from './media-type.ts';
+import { bareMediaType } from './media-type.ts';
 import { parseYaml } from './yaml/read.ts';
 
 /** A body that cannot be used: 400 when it cannot be decoded, 415 when its media type is not one of these. */
@@ -36,17 +36,13 @@ const DECODERS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
  * property named `__proto__`, so that copying it cannot change a prototype.
  */
 export function decodeBody(bytes: Uint8Array, contentType: string, elsewhere: readonly string[] = []): unknown {
-  const type = Object.hasOwn(DECODERS, contentType) ? contentType : bareType(contentType);
+  const type = Object.hasOwn(DECODERS, contentType) ? contentType : bareMediaType(contentType);
   const decode = Object.hasOwn(DECODERS, type) ? DECODERS[type] : undefined;
   if (decode === undefined) {
     const known = [...Object.keys(DECODERS).filter((name) => name !== ''), ...elsewhere];
     throw new BodyError(415, `the body's media type ${JSON.stringify(type)} is not one of: ${known.join(', ')}`);
   }
   return decode(bytes);
-}
-
-function bareType(contentType: string): string {
-  return contentType.trim() === '' ? '' : parseMediaType(contentType).type || contentType;
 }
 
 /**

@@ -32,6 +32,11 @@ export function parseMediaType(header: string): MediaType {
   return { type, parameters };
 }
 
+/** The type that a Content-Type header says, without parameters; what is no media type as it stands, to be refused as what it is. */
+export function bareMediaType(header: string): string {
+  return parseMediaType(header).type || header.trim();
+}
+
 /** The parts of `text` between separators that stand outside quoted strings, at most `partsMax` of them. */
 export function splitOutsideQuotes(text: string, separator: ',' | ';', partsMax: number): string[] {
   if (!text.includes('"')) return text.split(separator, partsMax);

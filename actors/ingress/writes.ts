@@ -8,7 +8,7 @@ import { tooLarge } from '../../api/status/failures.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
 import type { Ref } from '../../runtime/actor.ts';
-import { parseMediaType } from '../../transport/media-type.ts';
+import { bareMediaType } from '../../transport/media-type.ts';
 import type { AdmissionProtocol, WriteParameters } from '../admission/protocol.ts';
 import type { Exchange } from './pipeline/exchange.ts';
 import type { AnswerForm } from './reads/answer-forms.ts';
@@ -50,7 +50,7 @@ export class Writes {
         user,
         userAgent: request.header('user-agent'),
         parameters: request.query === '' ? NO_PARAMETERS : parametersOf(query),
-        contentType: contentType === 'application/json' ? contentType : mediaTypeOf(contentType),
+        contentType: contentType === 'application/json' ? contentType : bareMediaType(contentType),
         payload: body,
       },
       { deadlineMs: this.#requestTimeoutMs, requestNumber: exchange.requestNumber },
@@ -61,11 +61,6 @@ export class Writes {
       return this.#reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
     sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);
   }
-}
-
-/** Without parameters; what is no media type is passed on to be refused as what it is. */
-function mediaTypeOf(contentType: string): string {
-  return parseMediaType(contentType).type || contentType.trim();
 }
 
 const NO_PARAMETERS: WriteParameters = {};

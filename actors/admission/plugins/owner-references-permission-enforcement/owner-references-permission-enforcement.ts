@@ -8,7 +8,7 @@ import type { Registry } from '../../../../api/resources/registry.ts';
 import { splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Attributes } from '../../attributes.ts';
 import { forbid } from '../forbid.ts';
-import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
+import type { AdmissionPlugin, AdmissionPluginKind, Authorization, PluginContext } from '../plugin.ts';
 
 class OwnerReferences implements AdmissionPlugin {
   readonly #registry: Registry;
@@ -39,11 +39,7 @@ class OwnerReferences implements AdmissionPlugin {
 
   async #requireDeletable(attributes: Attributes): Promise<void> {
     const { type, subresource, asked } = attributes;
-    const {
-      allowed,
-      reason,
-      error = '<nil>',
-    } = await this.#authorize(attributes, {
+    const authorization = await this.#authorize(attributes, {
       verb: 'delete',
       isResource: true,
       group: type.group,
@@ -54,8 +50,8 @@ class OwnerReferences implements AdmissionPlugin {
       name: asked.name,
       path: '',
     });
-    if (!allowed)
-      throw forbid(attributes, `cannot set an ownerRef on a resource you can't delete: ${reason}, ${error}`);
+    if (authorization.allowed) return;
+    throw forbid(attributes, `cannot set an ownerRef on a resource you can't delete: ${whyNot(authorization)}`);
   }
 
   async #requireFinalizable(attributes: Attributes, owner: JsonObject): Promise<void> {
@@ -69,11 +65,7 @@ class OwnerReferences implements AdmissionPlugin {
         `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} ` +
           `Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`,
       );
-    const {
-      allowed,
-      reason,
-      error = '<nil>',
-    } = await this.#authorize(attributes, {
+    const authorization = await this.#authorize(attributes, {
       verb: 'update',
       isResource: true,
       group,
@@ -85,13 +77,18 @@ class OwnerReferences implements AdmissionPlugin {
       name: textAt(owner, 'name'),
       path: '',
     });
-    if (!allowed)
-      throw forbid(
-        attributes,
-        "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: " +
-          `${reason}, ${error}`,
-      );
+    if (authorization.allowed) return;
+    throw forbid(
+      attributes,
+      "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: " +
+        whyNot(authorization),
+    );
   }
+}
+
+/** The reason, and what the decision failed on: nothing, in the original's word for it. */
+function whyNot({ reason, error = '<nil>' }: Authorization): string {
+  return `${reason}, ${error}`;
 }
 
 function ownersOf(object: JsonObject): readonly JsonObject[] {
