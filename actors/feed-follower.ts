@@ -6,16 +6,18 @@ import { nextTurn } from '../runtime/next-turn.ts';
 import { SharedState } from '../storage/shared-state.ts';
 import type { FeedEvent, StoreFeed } from '../storage/store-feed.ts';
 import type { FeedFactory } from './feed-of-thread.ts';
-import type { PresentState, StoreBatch } from './store/protocol.ts';
+import type { FirstObjects, PresentState, StoreBatch } from './store/protocol.ts';
 import { StoreSubscription } from './store-subscription.ts';
 
 /**
- * Hears `onReset`, then `onEvent` for every object present, then `onSynced`, then `onEvent` for every change. `onReset` comes
- * also when the store is lost: what is known is then no longer followed.
+ * Hears `onReset`, then `onEvent` for every object present, with `onFirstTold` among them, then `onSynced`, then `onEvent` for every
+ * change. `onReset` comes also when the store is lost: what is known is then no longer followed.
  */
 export interface FeedListener {
   onReset(): void;
   onEvent(event: FeedEvent): void;
+  /** The objects that are told before all others have been told. The rest may take some turns. */
+  onFirstTold?(): void;
   onSynced(): void;
   /** An object that lies elsewhere now, for who keeps records. */
   onMoved?(event: FeedEvent): void;
@@ -25,8 +27,8 @@ export interface FeedListener {
 
 /** How a present state is told. */
 export interface PresentOrder {
-  /** The type whose objects come before all others. */
-  readonly first?: string;
+  /** The objects that come before all others. */
+  readonly first?: FirstObjects;
   /** Objects told in one turn of the thread; absent: all. */
   readonly partObjects?: number;
 }
@@ -92,8 +94,12 @@ export class FeedFollower {
     this.#shared = new SharedState(present.sharedState);
     this.#isShared = present.isShared;
     const parts = this.#feed.begin(present, this.#partObjects);
+    let isFirstTold = false;
     const isTold = (): boolean => {
-      if (parts.next().done !== true) return false;
+      const isWhole = parts.next().done === true;
+      if (!isFirstTold) this.#listener.onFirstTold?.();
+      isFirstTold = true;
+      if (!isWhole) return false;
       this.#appliedRevision = present.revision;
       this.#listener.onSynced();
       return true;

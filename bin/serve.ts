@@ -1,14 +1,12 @@
 // `orch up` and `orch apiserver`: read the options, prepare the data directory, start the threads, print where the server
 // is, and stop on a signal. The order of a stop is the supervisor's.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PENDING_HOOKS_METRIC } from '../actors/controllers/protocol.ts';
 import { ROSTER_URL } from '../actors/roster-url.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { helpText } from '../config/help.ts';
 import type { UpOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
-import type { Plan } from '../runtime/plan.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
 import { isStoreDamage } from '../storage/store-damage.ts';
@@ -27,7 +25,7 @@ import { type Systemd, systemd } from './systemd.ts';
 import { optimizeAsUsualOnceWarm, optimizeLate } from './v8-flags.ts';
 import { versionText } from './version.ts';
 
-const READY_CHECK_MS = 10;
+const SETTLED_CHECK_MS = 5;
 
 /** `orch up`: everything in one process, closed to all but the admin. */
 export function up(argv: readonly string[]): Promise<void> {
@@ -94,7 +92,7 @@ export async function serve(
     // Not sooner: a start that fails leaves the file of the server that was here before as it is.
     const kubeconfigPath = writeKubeconfig(directory, kubeconfig);
     process.stdout.write(`address ${url}\nkubeconfig ${kubeconfigPath}\nplacement ${summarizePlan(plan)}\n`);
-    await untilReady(supervisor, plan);
+    await untilSettled(supervisor);
     const running = supervisor;
     service.ready(`serving ${url}`, () => running.stats());
     await stopped;
@@ -111,22 +109,11 @@ function warn(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
 }
 
-/** Until then all that runs is what a start does. */
-async function untilReady(supervisor: Supervisor, plan: Plan): Promise<void> {
-  await startHooksDone(supervisor, plan);
+/** Until then the namespaces that every client counts on may not be there, and all that runs is what a start does. */
+async function untilSettled(supervisor: Supervisor): Promise<void> {
+  while (!(await supervisor.hasSettled())) await sleep(SETTLED_CHECK_MS);
   optimizeAsUsualOnceWarm();
   process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
-}
-
-/** Until then the namespaces every client counts on may not be there. */
-async function startHooksDone(supervisor: Supervisor, plan: Plan): Promise<void> {
-  const thread = plan.threads.findIndex(({ actors }) => actors.some(({ actor }) => actor === 'controllers'));
-  if (thread < 0) return;
-  for (;;) {
-    const families = await supervisor.metricsOf(thread);
-    if (families.some(({ name, series }) => name === PENDING_HOOKS_METRIC && series[0]?.value === 0)) return;
-    await sleep(READY_CHECK_MS);
-  }
 }
 
 /**

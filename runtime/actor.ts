@@ -79,6 +79,8 @@ export interface Actor<P extends Protocol> {
    * messages wait in the mailbox until then. A rejection fails the thread's start.
    */
   start?(): Promise<void>;
+  /** Whether what `start` has begun is done, for who waits for the server to be as it is to be. Absent: it is. */
+  hasSettled?(): boolean;
   /** The end of the server has been announced: `stop` will follow, perhaps much later. On a new thread, before `start`. */
   drain?(): void;
   /**

@@ -4,7 +4,6 @@ import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Endpoint } from 'comlink';
 import type { ErrorFrame } from './errors.ts';
 import type { LogOptions } from './logging/log-options.ts';
-import type { MetricsReading } from './metrics.ts';
 import type { Plan } from './plan.ts';
 import type { ActorStats } from './system.ts';
 
@@ -44,7 +43,7 @@ export interface ThreadControl {
   connect(thread: number, port: MessagePort): void;
   peerRestarted(thread: number): void;
   stats(): readonly ActorStats[];
-  metrics(): MetricsReading;
+  hasSettled(): boolean;
   /** Ends the thread from within, which is the only safe way for one that hosts native sockets. */
   end(): void;
 }

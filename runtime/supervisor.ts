@@ -7,7 +7,6 @@ import type { Timer } from './environment.ts';
 import { HeartbeatMonitor, heartbeatMemory } from './heartbeat.ts';
 import { createLogger } from './logging/log.ts';
 import type { LogOptions } from './logging/log-options.ts';
-import type { MetricsReading } from './metrics.ts';
 import { actorDown } from './pending-ask.ts';
 import type { Plan } from './plan.ts';
 import { realEnvironment } from './real-environment.ts';
@@ -54,10 +53,8 @@ export interface Supervisor {
   /** Stops the actors in ascending stop order across the threads, then ends the threads. */
   stop(): Promise<void>;
   stats(): Promise<readonly ThreadStats[]>;
-  /** One reading for each thread, an empty one for a thread that does not answer. */
-  metrics(): Promise<readonly MetricsReading[]>;
-  /** That of one thread, by its index in the plan. */
-  metricsOf(thread: number): Promise<MetricsReading>;
+  /** Whether all threads run, and every actor has done what its start began. */
+  hasSettled(): Promise<boolean>;
 }
 
 export type ThreadState = 'starting' | 'running' | 'down';
@@ -138,12 +135,10 @@ class ThreadSupervisor implements Supervisor {
     );
   }
 
-  metrics(): Promise<readonly MetricsReading[]> {
-    return Promise.all(this.seats.map(({ index }) => this.metricsOf(index)));
-  }
-
-  async metricsOf(thread: number): Promise<MetricsReading> {
-    return (await this.seats[thread]!.worker?.call((control) => control.metrics()).catch(() => [])) ?? [];
+  async hasSettled(): Promise<boolean> {
+    if (this.seats.some(({ state }) => state !== 'running')) return false;
+    const settled = this.seats.map(({ worker }) => worker?.call((control) => control.hasSettled()).catch(() => false));
+    return (await Promise.all(settled)).every((one) => one === true);
   }
 
   private get heartbeatMs(): number {

@@ -121,6 +121,11 @@ export class System<Options> {
     );
   }
 
+  /** Whether all actors have started and done what they began then. */
+  hasSettled(): boolean {
+    return this.crashed === undefined && this.running.every(({ actor }) => actor.hasSettled?.() !== false);
+  }
+
   /** The stop orders of this thread's actors, ascending, each once. */
   stopOrders(): readonly number[] {
     return [...new Set(this.running.map(({ facts }) => facts.stopOrder))].sort((left, right) => left - right);

@@ -69,7 +69,7 @@ const control: ThreadControl = {
   },
   peerRestarted: (thread) => host?.system.peerRestarted(thread),
   stats: () => host?.system.stats() ?? [],
-  metrics: () => host?.system.metricsReading() ?? [],
+  hasSettled: () => host?.system.hasSettled() ?? false,
   end() {
     const closed = host?.system.abandon() ?? Promise.resolve();
     void closed.then(() => process.exit(0));

@@ -31,8 +31,10 @@ export interface PresentState {
   /** The reader's epoch slot in sharedState. */
   readonly readerSlot: number;
   readonly slabs: SlabMemories;
-  /** The records of live objects: slab and offset, two numbers each, in no particular order. */
+  /** The records of live objects: slab and offset, two numbers each, otherwise in no particular order. */
   readonly live: Uint32Array;
+  /** How many of them, at the beginning, are those that were to come before all others. */
+  readonly first: number;
   /**
    * The events after compactedRevision, in order of revision, four numbers each: slab and offset of the event's record,
    * slab and offset of the record it replaced (NO_SLAB where the event created the object). Empty for who needs none.

@@ -14,6 +14,12 @@ export interface SlabsByNumber {
 /** Whether the record at a place is of that name, or of whatever else stands for it. */
 export type IsNamed<Name> = (slab: Slab, offset: number, name: Name) => boolean;
 
+/** Slab and offset of some records, two numbers each, and how many of them, at the beginning, were to come before the others. */
+export interface PlacesInOrder {
+  readonly places: Uint32Array;
+  readonly first: number;
+}
+
 const NOWHERE = -1;
 /** Words of a record: hash, slab, offset, tag. */
 const WORDS = 4;
@@ -130,25 +136,26 @@ export class RecordIndex<Name = string> {
   }
 
   /**
-   * Slab and offset of all whose tag is wanted, two numbers each. `isWanted`: 1 by tag; absent: all are. `first`: the tag of those
-   * that come before all others.
+   * All whose tag is wanted. `isWanted`: 1 by tag; absent: all are. `isFirst`: 1 by position for those that come before all others,
+   * up to `end`.
    */
-  places(isWanted?: Uint8Array, first?: number): Uint32Array {
+  places(isWanted?: Uint8Array, isFirst?: Uint8Array): PlacesInOrder {
     const entries = this.#entries;
-    const end = this.#end * WORDS;
     const places = new Uint32Array(this.#size * 2);
     let at = 0;
-    for (const isTurnOfFirst of first === undefined ? [false] : [true, false]) {
-      for (let entry = 0; entry < end; entry += WORDS) {
+    let first = 0;
+    for (const turn of isFirst === undefined ? [0] : [1, 0]) {
+      for (let position = 0; position < this.#end; position++) {
+        const entry = position * WORDS;
         const slab = entries[entry + 1]!;
-        const tag = entries[entry + 3]!;
-        if (slab === NO_SLAB || (isWanted !== undefined && isWanted[tag] !== 1)) continue;
-        if ((tag === first) !== isTurnOfFirst) continue;
+        if (slab === NO_SLAB || (isWanted !== undefined && isWanted[entries[entry + 3]!] !== 1)) continue;
+        if (isFirst !== undefined && isFirst[position] !== turn) continue;
         places[at++] = slab;
         places[at++] = entries[entry + 2]!;
       }
+      if (turn === 1) first = at / 2;
     }
-    return isWanted === undefined ? places : places.slice(0, at);
+    return { places: isWanted === undefined ? places : places.slice(0, at), first };
   }
 
   clear(): void {

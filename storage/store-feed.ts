@@ -71,8 +71,9 @@ export interface FeedEvent extends RecordPlace {
  */
 export interface StoreFeed {
   /**
-   * Calls back `present` for every live object of the wanted types: for `partObjects` of them, or all, each time the iterator is
-   * asked. Nothing may be applied before all are told; who begins anew leaves the rest.
+   * Calls back `present` for every live object of the wanted types: each time the iterator is asked for `partObjects` of them, or
+   * all; where some come before all others, first for those. Nothing may be applied before all are told; who begins anew leaves the
+   * rest.
    */
   begin(present: PresentState, partObjects?: number): Iterator<void, void>;
   /** Calls back `put` and `delete`, in order of revision. */
@@ -228,8 +229,8 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
   function* begin(present: PresentState, partObjects = Number.POSITIVE_INFINITY): Generator<void, void> {
     slabs.learn(present.slabs, present.incarnation);
     const state = new SharedState(present.sharedState);
-    const { live, readerSlot: slot } = present;
-    let left = partObjects;
+    const { live, first, readerSlot: slot } = present;
+    let left = first > 0 ? first : partObjects;
     for (let i = 0; i < live.length; i += 2) {
       if (left-- === 0) {
         yield;

@@ -8,6 +8,7 @@ import type { ServedGroup } from '../../api/resources/registry.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
+import type { FirstObjects } from '../store/protocol.ts';
 import {
   type ApiObject,
   type Controller,
@@ -43,6 +44,7 @@ export class ApiServiceRegistration implements Controller {
   readonly name = 'apiservice-registration';
   readonly identity;
   readonly wants: readonly string[];
+  readonly goesBy: FirstObjects;
   readonly keysInFlightMax = 32;
   readonly #due: Due;
   readonly #types: CustomTypes;
@@ -69,6 +71,7 @@ export class ApiServiceRegistration implements Controller {
     const builtIn = groups.flatMap(({ name, versions }) => versions.map((one) => this.#wanted(name, one, ON_START)));
     this.#builtIn = new Map(builtIn.flat());
     this.wants = [`${this.#group}/apiservices`, customTypes.storageKey];
+    this.goesBy = { types: this.wants };
   }
 
   reset(): void {

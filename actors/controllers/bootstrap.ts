@@ -3,6 +3,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { Timer, Timers } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FirstObjects } from '../store/protocol.ts';
 import { type BootstrapOptions, desiredObjects } from './bootstrap-objects.ts';
 import {
   type ApiObject,
@@ -31,6 +32,7 @@ export class Bootstrap implements Controller {
   readonly name = 'bootstrap';
   readonly identity;
   readonly wants: readonly string[];
+  readonly goesBy?: FirstObjects;
   readonly keysInFlightMax = 32;
   readonly #timers: Timers;
   readonly #due: Due;
@@ -61,6 +63,8 @@ export class Bootstrap implements Controller {
     }
     this.#hooks = hooksOf(this.#desired.values());
     this.wants = [...this.#rooms.keys()];
+    // Where other servers may be in the endpoints, it goes by their leases too.
+    if (options.liveAddresses === undefined) this.goesBy = { keys: [...this.#desired.keys()] };
   }
 
   reset(): void {
@@ -125,9 +129,9 @@ export class Bootstrap implements Controller {
     return writes;
   }
 
-  /** The state of each hook, given whether the store's stream has been taken up. */
-  hooks(isFollowing: boolean): readonly HookState[] {
-    return this.#hooks.map((hook) => this.#hookState(hook, isFollowing));
+  /** The state of each hook. What was done once stays done when the stream begins anew. */
+  hooks(): readonly HookState[] {
+    return this.#hooks.map((hook) => this.#hookState(hook));
   }
 
   /** Looks at the hook's objects again: what they are to be has changed. */
@@ -135,8 +139,8 @@ export class Bootstrap implements Controller {
     for (const [key, desired] of this.#desired) if (desired.hook === hook) this.#due.add(key);
   }
 
-  #hookState(hook: string, isFollowing: boolean): HookState {
-    let done = isFollowing;
+  #hookState(hook: string): HookState {
+    let done = this.#isFirstStart !== undefined;
     let failure = '';
     for (const [key, desired] of this.#desired) {
       if (desired.hook !== hook || this.#settled.has(key) || this.#isLeftAlone(desired)) continue;

@@ -5,6 +5,7 @@ import type { User } from '../../api/authorization/attributes.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { WriteParameters, WriteTarget } from '../admission/protocol.ts';
+import type { FirstObjects } from '../store/protocol.ts';
 
 /** An API object as parsed from the store: some client made it, so nothing about its shape is certain. */
 export type ApiObject = Readonly<Record<string, unknown>>;
@@ -63,6 +64,11 @@ export interface Controller {
   readonly wants: readonly string[];
   /** It follows the objects of all custom types as well. */
   readonly wantsCustom?: boolean;
+  /**
+   * All that it goes by: it is told of these objects before all others, and begins when it has been. Absent: it begins when it has
+   * been told of everything.
+   */
+  readonly goesBy?: FirstObjects;
   /** Keys worked on at the same time. */
   readonly keysInFlightMax: number;
   /** The stream begins anew: forget everything. */
@@ -71,7 +77,7 @@ export interface Controller {
   onEvent(event: FeedEvent): void;
   /** The object is as it was, and lies elsewhere: for who keeps its record. */
   onMoved?(event: FeedEvent): void;
-  /** The state is whole. Nothing is planned between `reset` and this. */
+  /** The state is whole, as far as it goes by it. Nothing is planned between `reset` and this. */
   onSynced(): void;
   plan(key: string): Plan;
   /** Called for each write of a plan, before the key can be planned again. */

@@ -9,6 +9,7 @@ import type { FeedEvent } from '../../storage/store-feed.ts';
 import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
+import type { FirstObjects } from '../store/protocol.ts';
 import { ApiServiceAvailability } from './api-service-availability.ts';
 import { ApiServiceRegistration } from './api-service-registration.ts';
 import { Bootstrap } from './bootstrap.ts';
@@ -26,7 +27,7 @@ import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
 import { IdentityLeases } from './identity-leases.ts';
 import { Leadership } from './leadership.ts';
 import type { ControllersOptions } from './options.ts';
-import { type ControllersProtocol, type HookState, PENDING_HOOKS_METRIC } from './protocol.ts';
+import type { ControllersProtocol, HookState } from './protocol.ts';
 import { ownerLookUp, sweeping, tokenIssuer, trying } from './questions.ts';
 import { switchable } from './switchable.ts';
 import { type QueueOf, WorkQueue } from './work-queue.ts';
@@ -54,6 +55,9 @@ export const controllersActor: ActorDefinition<ControllersOptions> = {
   create: (context, options) => createControllers(context, options),
 };
 
+/** Told in one turn, between which those that have begun get theirs: some ten milliseconds. */
+const PART_OBJECTS = 5000;
+
 const NOBODY: readonly Controller[] = [];
 
 class Controllers implements Actor<ControllersProtocol>, FeedListener {
@@ -72,7 +76,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   #registration: ApiServiceRegistration | undefined;
   /** Undefined: requests are not queued. */
   #announcer: FlowAnnouncer | undefined;
-  #synced = false;
+  /** Those have begun that go by the objects which are told first. */
+  #isUnderWay = false;
 
   constructor(context: ActorContext, options: ControllersOptions, feedFactory: FeedFactory) {
     this.#context = context;
@@ -95,7 +100,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     this.#bootstrap = bootstrap.controller;
     this.#authorities = new FollowedAuthorities(context, options.authorityFiles, (bundles) => {
       Object.assign(authentication, { clientCaPem: bundles.client, requestHeaderCaPem: bundles.proxy });
-      if (this.#synced) this.#bootstrap.review(HOOK_AUTHENTICATION_INFO);
+      if (this.#isUnderWay) this.#bootstrap.review(HOOK_AUTHENTICATION_INFO);
     });
     const parts = {
       context,
@@ -125,12 +130,11 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       }
     }
     this.#ofCustom = this.#queues.map(({ controller }) => controller).filter(({ wantsCustom }) => wantsCustom === true);
-    this.#feed = new FeedFollower(context, undefined, feedFactory, this, { first: customTypes.storageKey });
-    const { metrics } = context;
-    metrics.beforeReading(() => {
-      const pending = this.#hooks().filter(({ done }) => !done).length;
-      metrics.gauge(PENDING_HOOKS_METRIC, 'Start hooks that are not through yet.').set(pending);
-    });
+    const first = firstOf(
+      customTypes.storageKey,
+      this.#queues.map(({ controller }) => controller),
+    );
+    this.#feed = new FeedFollower(context, undefined, feedFactory, this, { first, partObjects: PART_OBJECTS });
   }
 
   /** None where they are not served. */
@@ -178,6 +182,10 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     this.#leadership.start();
   }
 
+  hasSettled(): boolean {
+    return this.#hooks().every(({ done }) => done);
+  }
+
   async stop(): Promise<void> {
     this.#authorities.stop();
     this.#announcer?.stop();
@@ -204,8 +212,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   }
 
   #hooks(): readonly HookState[] {
-    const ofObjects = this.#bootstrap.hooks(this.#synced);
-    return aroundStates(this.#dialect, ofObjects, this.#synced, this.#registration);
+    const ofObjects = this.#bootstrap.hooks();
+    return aroundStates(this.#dialect, ofObjects, this.#isUnderWay, this.#registration);
   }
 
   /** A restarted store knows none of its subscribers. */
@@ -259,14 +267,23 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     }
   }
 
-  // The hooks keep what they have reached: `synced` stays true when the stream begins anew.
+  // The hooks keep what they have reached: they stay done when the stream begins anew.
+  onFirstTold(): void {
+    this.#begin(({ controller }) => controller.goesBy !== undefined);
+    this.#isUnderWay = true;
+  }
+
   onSynced(): void {
-    this.#synced = true;
+    this.#begin(({ controller }) => controller.goesBy === undefined);
+    this.#leadership.synced();
+  }
+
+  #begin(isMeant: (queue: WorkQueue) => boolean): void {
     for (const queue of this.#queues) {
+      if (!isMeant(queue)) continue;
       queue.controller.onSynced();
       if (!this.#leadership.holdsBack(queue)) queue.open();
     }
-    this.#leadership.synced();
   }
 
   // The feed is still followed, so that another attempt after a conflict sees the newest object.
@@ -282,6 +299,13 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       );
     }
   }
+}
+
+/** What some go by, and the definitions of custom types, behind which those types' objects can be told. */
+function firstOf(definitions: string, controllers: readonly Controller[]): FirstObjects {
+  const parts = controllers.flatMap(({ goesBy }) => goesBy ?? []);
+  const types = new Set([definitions, ...parts.flatMap(({ types = [] }) => types)]);
+  return { types: [...types], keys: parts.flatMap(({ keys = [] }) => keys) };
 }
 
 function createBootstrap(context: ActorContext, due: Due, options: ControllersOptions): Bootstrap {

@@ -8,6 +8,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { FlowObjects } from '../ingress/protocol.ts';
+import type { FirstObjects } from '../store/protocol.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
 import { apiServerIdentity } from './identities.ts';
 
@@ -27,6 +28,7 @@ export class FlowSchemas implements Controller {
   readonly name = 'flow-schemas';
   readonly identity;
   readonly wants: readonly string[];
+  readonly goesBy: FirstObjects;
   readonly keysInFlightMax = 5;
   readonly #clock: Clock;
   readonly #due: Due;
@@ -45,6 +47,7 @@ export class FlowSchemas implements Controller {
     this.#group = dialect.spell('flowcontrol.apiserver.@group');
     this.#schemaKey = `${this.#group}/flowschemas`;
     this.wants = [this.#schemaKey, `${this.#group}/prioritylevelconfigurations`];
+    this.goesBy = { types: this.wants };
     this.#publish = publish;
   }
 

@@ -1,5 +1,5 @@
 // The checks in `/readyz` of those who follow definitions and APIServices (SPEC.md "Health endpoints"): each is done once the
-// store's stream has been taken up, by which they work; the last when every built-in group is registered.
+// store has told of those; `autoregister-completion` when every built-in group is registered.
 import type { Dialect } from '../../config/dialect.ts';
 import { checkName } from './hooks.ts';
 import type { ControllersOptions } from './options.ts';
@@ -43,7 +43,7 @@ export function aroundChecks(dialect: Dialect, objects: readonly string[], hasAp
 export function aroundStates(
   dialect: Dialect,
   objects: readonly HookState[],
-  isFollowing: boolean,
+  isUnderWay: boolean,
   registration: { readonly missing: string | undefined } | undefined,
 ): readonly HookState[] {
   const known = new Map(objects.map((state) => [state.name, state]));
@@ -53,7 +53,7 @@ export function aroundStates(
     registration !== undefined,
   );
   return names.map((name) => {
-    const state = known.get(name) ?? { name, done: isFollowing, failure: '' };
+    const state = known.get(name) ?? { name, done: isUnderWay, failure: '' };
     if (name !== REGISTERED || registration?.missing === undefined) return state;
     return { name, done: false, failure: `missing APIService: ${registration.missing}` };
   });

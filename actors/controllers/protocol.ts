@@ -11,9 +11,6 @@ export interface HookState {
   readonly failure: string;
 }
 
-/** The gauge of hooks that are not done: 0 is when a server counts as started. */
-export const PENDING_HOOKS_METRIC = 'orch_start_hooks_pending';
-
 export interface ControllersProtocol extends Protocol {
   readonly asks: {
     readonly hooks: {

@@ -2,9 +2,9 @@
 // what else there is to know of a record is read from it. Walked in the order in which keys came.
 import { ByType } from '../../storage/by-type.ts';
 import { nameHash } from '../../storage/name-hash.ts';
-import { RecordIndex, type SlabsByNumber } from '../../storage/record-index.ts';
+import { type PlacesInOrder, RecordIndex, type SlabsByNumber } from '../../storage/record-index.ts';
 import { hasKey, recordBornRevision, recordKey, recordRevision } from '../../storage/slab-record.ts';
-import type { Place } from './protocol.ts';
+import type { FirstObjects, Place } from './protocol.ts';
 
 /** The current state of one key. */
 export interface CurrentRecord extends Place {
@@ -87,16 +87,36 @@ export class CurrentRecords {
       if (!this.#index.isHole(position)) yield this.#at(position);
   }
 
-  /** Slab and offset of the objects of some types, or of all, two numbers each; those of the type `first` before all others. */
-  places(types?: readonly string[], first?: string): Uint32Array {
-    const firstType = first === undefined ? undefined : this.#types.get(first);
-    if (types === undefined) return this.#index.places(undefined, firstType);
-    const isWanted = new Uint8Array(this.#types.size);
+  /** Slab and offset of all objects, two numbers each. */
+  places(): Uint32Array {
+    return this.#index.places().places;
+  }
+
+  /** Those of some types, or all; some of them before all others. */
+  placesInOrder(types: readonly string[] | undefined, first: FirstObjects | undefined): PlacesInOrder {
+    return this.#index.places(types && this.#marksOf(types), first && this.#positionsOf(first));
+  }
+
+  /** By the types' numbers: 1 for each of these. */
+  #marksOf(types: readonly string[]): Uint8Array {
+    const marks = new Uint8Array(this.#types.size);
     for (const type of types) {
       const number = this.#types.get(type);
-      if (number !== undefined) isWanted[number] = 1;
+      if (number !== undefined) marks[number] = 1;
     }
-    return this.#index.places(isWanted, firstType);
+    return marks;
+  }
+
+  /** By position: 1 for each of these. */
+  #positionsOf({ types = [], keys = [] }: FirstObjects): Uint8Array {
+    const ofType = this.#marksOf(types);
+    const marks = new Uint8Array(this.#index.end);
+    for (let position = 0; position < marks.length; position++) marks[position] = ofType[this.#index.tagAt(position)]!;
+    for (const key of keys) {
+      const position = this.position(key);
+      if (position >= 0) marks[position] = 1;
+    }
+    return marks;
   }
 
   #hashOf(key: string): number {

@@ -106,6 +106,7 @@ export class Projection {
     isShared: boolean,
   ): PresentState {
     const readerSlot = this.subscribers.add(subscriber);
+    const { places: live, first: firstCount } = this.log.current.placesInOrder(types, first);
     return {
       incarnation: this.subscribers.incarnation,
       readerSlot,
@@ -114,7 +115,8 @@ export class Projection {
       compactedRevision: this.log.compactedRevision,
       sharedState: this.shared.memory,
       slabs: this.pool.memories(),
-      live: this.log.current.places(types, first),
+      live,
+      first: firstCount,
       history: history ? this.log.window.places() : new Uint32Array(),
       tokenKey,
       isShared,

@@ -93,14 +93,20 @@ export type StoreFeedTells = {
 /** Everything a subscriber needs to begin. */
 export type { PresentState };
 
+/** Objects to be told of before all others: those of some types, and some by their keys, as far as they are there. */
+export interface FirstObjects {
+  readonly types?: readonly string[];
+  readonly keys?: readonly string[];
+}
+
 /** What an actor asks for that is to be told what is committed. */
 export interface Subscription {
   /** Its name. */
   readonly subscriber: string;
   /** Whose objects alone the present state names; absent: all. Batches are told whole. */
   readonly types?: readonly string[];
-  /** The type whose objects it names before all others. */
-  readonly first?: string;
+  /** The objects it names before all others. */
+  readonly first?: FirstObjects;
   /** False: the present state names no history. */
   readonly history?: boolean;
 }

@@ -204,6 +204,7 @@ class WrittenStream {
       readerSlot: this.#shared.claimReader(0)!,
       slabs: this.#pool.memories().slice(0, this.#slabsAtStart),
       live: Uint32Array.from(this.#live),
+      first: 0,
       history: new Uint32Array(),
       tokenKey: new Uint8Array(32),
       isShared: false,

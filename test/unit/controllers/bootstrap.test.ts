@@ -2,6 +2,7 @@
 import test from 'ava';
 import { hookChecks } from '../../../actors/controllers/bootstrap-objects.ts';
 import type { ControllersOptions } from '../../../actors/controllers/options.ts';
+import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
@@ -12,6 +13,9 @@ const SLICES = DIALECT.spell('discovery.@group/endpointslices');
 const PRIORITY_CLASSES = DIALECT.spell('scheduling.@group/priorityclasses');
 const BRAND = DIALECT.brand;
 const NAMESPACES = ['default', DIALECT.nodeLeaseNamespace, DIALECT.publicNamespace, DIALECT.systemNamespace].sort();
+
+/** More than it takes to look at what there is. */
+const SLOW_TURNS = 50;
 
 function service(f: Fixture): Stored {
   return f.cluster.get('core/services', 'default', BRAND)!;
@@ -142,6 +146,36 @@ test('no hook is done before the stream has been taken up', async (t) => {
   await f.actor.start?.();
   await f.time.settle();
   t.true(f.hooks().every(({ done }) => !done));
+});
+
+test('hooks wait for their own objects to be told, and not for all that there are', async (t) => {
+  const f = await started();
+  f.die();
+  f.cluster.putNamespace('late');
+  await f.cluster.settle();
+  const whatWasDone: boolean[] = [];
+  const slow: FeedFactory = (...parts) => {
+    const feed = f.cluster.feedFactory(...parts);
+    return {
+      apply: (batch) => feed.apply(batch),
+      *begin(present, size) {
+        const told = feed.begin(present, size);
+        told.next();
+        for (let turn = 0; turn < SLOW_TURNS; turn++) yield;
+        whatWasDone.push(
+          g.hooks().every(({ done }) => done),
+          hasAccount(),
+        );
+        while (told.next().done !== true) yield;
+      },
+    };
+  };
+  const g = await fixture({}, { cluster: f.cluster, feedFactory: slow });
+  const hasAccount = (): boolean => g.cluster.names('core/serviceaccounts').includes('late/default');
+  await g.actor.start?.();
+  await g.time.settle();
+  t.deepEqual(whatWasDone, [true, false]);
+  t.true(hasAccount());
 });
 
 test('a store that has everything is not written to', async (t) => {

@@ -5,7 +5,13 @@ import { CONTROLLERS_FACTS } from '../../../actors/controllers/facts.ts';
 import type { ControllersProtocol } from '../../../actors/controllers/protocol.ts';
 import { type FeedFactory, feedOfThread } from '../../../actors/feed-of-thread.ts';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
-import type { Operation, PresentState, StoreProtocol, Transaction } from '../../../actors/store/protocol.ts';
+import type {
+  Operation,
+  PresentState,
+  StoreProtocol,
+  Subscription,
+  Transaction,
+} from '../../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
 import { registryFor } from '../../../actors/thread-registry.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
@@ -189,9 +195,10 @@ export class Cluster {
     });
   }
 
-  subscribe(): Promise<PresentState> {
+  subscribe(subscription: Omit<Subscription, 'subscriber'> = {}): Promise<PresentState> {
     const store = this.#run.ref<StoreProtocol>('store');
-    return store.ask<'subscribe'>({ type: 'subscribe', subscriber: this.context.name }, { deadlineMs: DEADLINE_MS });
+    const subscriber = this.context.name;
+    return store.ask<'subscribe'>({ ...subscription, type: 'subscribe', subscriber }, { deadlineMs: DEADLINE_MS });
   }
 
   /** The thread's feed, which counts what is parsed. */

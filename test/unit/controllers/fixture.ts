@@ -5,6 +5,7 @@ import { CustomTypes } from '../../../actors/controllers/custom-types.ts';
 import type { ControllersOptions, PersistedType } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
+import type { Subscription } from '../../../actors/store/protocol.ts';
 import { NOTHING_LEFT } from '../../../api/aggregation/namespace-sweep.ts';
 import { type RemoteOwner, type RemoteOwnerAsked, UNKNOWN_OWNER } from '../../../api/aggregation/remote-owner.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
@@ -190,7 +191,7 @@ export async function fixture(
   const timers = new MortalTimers(placed.timers);
   const held: StoreMessage[] = [];
   let [subscriptions, isDelivering, isDead] = [0, true, false];
-  let subscribe: () => unknown = () => cluster.subscribe();
+  let subscribe: (message: Subscription) => unknown = (message) => cluster.subscribe(message);
   /** Of a dead actor nothing is heard again. */
   const alive = async <T>(work: Promise<T>): Promise<T> => {
     const answer = await work.catch((error: unknown) => (isDead ? new Promise<T>(() => {}) : Promise.reject(error)));
@@ -215,9 +216,9 @@ export async function fixture(
     store: {
       name: store.name,
       tell: store.tell.bind(store),
-      ask: () => {
+      ask: (message: Subscription) => {
         subscriptions += 1;
-        return alive(Promise.resolve().then(subscribe));
+        return alive(Promise.resolve().then(() => subscribe(message)));
       },
     },
   };

@@ -11,6 +11,8 @@ export interface TestOptions {
   /** The driver makes the worker do this as soon as the file `<journal>.go` is there. */
   readonly mischief?: Mischief;
   readonly failIn?: 'create' | 'start';
+  /** What the worker's start began is done when that file is there. */
+  readonly settlesLate?: boolean;
 }
 
 export type Mischief = 'crash' | 'throwInTimer' | 'throwUncaught' | 'rejectUnhandled' | 'exit' | 'hang';
@@ -140,7 +142,8 @@ const actors: readonly ActorDefinition<TestOptions>[] = [
     stopOrder: 2,
     create: (context, options) => {
       if (options.failIn === 'create') throw new OrchError('StoreUnusable', 'the folder is locked', { by: 17 });
-      const actor = new BreakableActor(context, notes(context, options));
+      const actor: Actor<WorkerProtocol> = new BreakableActor(context, notes(context, options));
+      if (options.settlesLate) actor.hasSettled = () => existsSync(`${options.journal}.go`);
       if (options.failIn === 'start') actor.start = () => Promise.reject(new OrchError('BadConfiguration', 'no port'));
       return actor as unknown as Actor<Protocol>;
     },

@@ -154,24 +154,15 @@ test.serial('a roster that cannot be loaded fails the start', async (t) => {
   await t.throwsAsync(supervisor.ready, { message: /no-such-roster/ });
 });
 
-test.serial('metrics are one reading a thread, with the mailboxes of its actors', async (t) => {
-  const { supervisor } = await start({});
+test.serial('threads have settled when every actor has done what its start began', async (t) => {
+  const { supervisor, go } = await start({ settlesLate: true });
+  t.false(await supervisor.hasSettled());
   await supervisor.ready;
-  const readings = await supervisor.metrics();
-  const actors = readings.map((reading) =>
-    reading.find(({ name }) => name === 'actor_mailbox_depth')!.series.map(({ labels }) => labels),
-  );
-  t.deepEqual(actors, [
-    [
-      { actor: 'driver', thread: 'front' },
-      { actor: 'thread:front', thread: 'front' },
-    ],
-    [
-      { actor: 'worker', thread: 'back' },
-      { actor: 'thread:back', thread: 'back' },
-    ],
-  ]);
+  t.false(await supervisor.hasSettled());
+  await go();
+  await until(() => supervisor.hasSettled());
   await supervisor.stop();
+  t.false(await supervisor.hasSettled());
 });
 
 test.serial('variables of the environment are set before the threads start', async (t) => {

@@ -252,6 +252,7 @@ export function emptyPresent(sequence: number): PresentState {
     readerSlot: 0,
     slabs: [],
     live: new Uint32Array(),
+    first: 0,
     history: new Uint32Array(),
     tokenKey: new Uint8Array(),
     isShared: false,

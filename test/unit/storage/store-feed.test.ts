@@ -52,6 +52,7 @@ class Publisher {
       readerSlot: this.readerSlot,
       slabs: this.#pool.memories(),
       live: this.#log.current.places(),
+      first: 0,
       history: this.#log.window.places(),
       tokenKey: new Uint8Array(32),
       isShared: false,
@@ -210,6 +211,23 @@ test('a feed reports the last publication it has read, and no earlier than that'
   feed.apply(publisher.publish((w) => [w.put('core/pods/default/b', EXPECT_ANY, '')]));
   t.is(epoch(), 2);
   t.deepEqual(epochs, [0, 1]);
+});
+
+test('a feed that begins in parts tells what comes first in one of its own', (t) => {
+  const publisher = new Publisher();
+  for (const name of 'abcdef') publisher.publish((w) => [w.put(`core/pods/default/${name}`, EXPECT_ANY, '')]);
+  let heard = '';
+  const feed = createStoreFeed({ slabs: new SlabView(), onEvent: ({ name }) => (heard += name) });
+  const parts = (first: number): string => {
+    heard = '';
+    const begun = feed.begin({ ...publisher.present(), first }, 3);
+    while (begun.next().done !== true) heard += '|';
+    return heard;
+  };
+  t.is(parts(0), 'abc|def');
+  t.is(parts(1), 'a|bcd|ef');
+  t.is(parts(5), 'abcde|f');
+  t.is(parts(6), 'abcdef');
 });
 
 test('a feed that begins in parts tells the same, and reports that it has read when all is told', (t) => {

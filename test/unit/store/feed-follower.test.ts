@@ -37,6 +37,7 @@ function following(objects: readonly string[]) {
   const listener: FeedListener = {
     onReset: () => told.push('reset'),
     onEvent: ({ name }) => told.push(name),
+    onFirstTold: () => told.push('first'),
     onSynced: () => told.push('synced'),
   };
   const how = { partObjects: 2 };
@@ -60,7 +61,7 @@ function following(objects: readonly string[]) {
 test('a present state is told in parts, a turn each, and what comes meanwhile after it', async (t) => {
   const { follower, start, turn, take } = following(['a', 'b', 'c', 'd', 'e']);
   await start();
-  t.deepEqual(take(), ['reset', 'a', 'b']);
+  t.deepEqual(take(), ['reset', 'a', 'b', 'first']);
   follower.onBatch(batch(1, 5));
   await turn();
   t.deepEqual(take(), ['c', 'd']);
@@ -79,7 +80,7 @@ test('a present state that is told when the store is lost ends there, and the ne
   take();
   follower.onLost();
   await settled();
-  t.deepEqual(take(), ['reset', 'reset', 'a', 'b']);
+  t.deepEqual(take(), ['reset', 'reset', 'a', 'b', 'first']);
   await turn();
   t.deepEqual(take(), [], 'the first one leaves off');
   follower.onBatch(batch(2, 5));
@@ -100,6 +101,6 @@ test('a present state that is told when its follower stops ends there', async (t
 test('a present state of no more than a part is told at once', async (t) => {
   const { follower, start, take } = following(['a', 'b']);
   await start();
-  t.deepEqual(take(), ['reset', 'a', 'b', 'synced']);
+  t.deepEqual(take(), ['reset', 'a', 'b', 'first', 'synced']);
   t.true(follower.following);
 });

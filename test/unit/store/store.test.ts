@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { StoreBatch, StoreProtocol } from '../../../actors/store/protocol.ts';
+import type { StoreBatch, StoreProtocol, Subscription } from '../../../actors/store/protocol.ts';
 import type { EncryptionProvider } from '../../../config/encryption-configuration.ts';
 import type { ActorContext, Protocol, Ref } from '../../../runtime/actor.ts';
 import { isOrchError, OrchError } from '../../../runtime/errors.ts';
@@ -173,17 +173,22 @@ test('a present state holds the history window with what each event replaced', a
   t.is(present.tokenKey.byteLength, 32);
 });
 
-test('a present state names the objects of the type asked for before all others, and each once', async (t) => {
+test('a present state names the objects asked for before all others, and each once', async (t) => {
   const { put, followers } = await rigFor(t);
   const [follower] = followers;
   for (const key of ['core/pods/n/a', 'core/nodes//b', 'core/pods/n/c', 'apps/deployments/n/d']) await put(key);
-  const told = async (first: string): Promise<string[]> => {
-    const { live } = await follower!.subscribe({ first });
+  const told = async (subscription: Omit<Subscription, 'subscriber'>): Promise<string> => {
+    const { live, first } = await follower!.subscribe(subscription);
     const at = (i: number): string => recordKey(follower!.slabs.slab(live[i]!), live[i + 1]!);
-    return Array.from({ length: live.length / 2 }, (_, n) => at(n * 2));
+    const names = Array.from({ length: live.length / 2 }, (_, n) => at(n * 2).slice(-1));
+    return [...names.slice(0, first), '|', ...names.slice(first)].join('');
   };
-  t.deepEqual(await told('core/nodes'), ['core/nodes//b', 'core/pods/n/a', 'core/pods/n/c', 'apps/deployments/n/d']);
-  t.deepEqual(await told('core/secrets'), ['core/pods/n/a', 'core/nodes//b', 'core/pods/n/c', 'apps/deployments/n/d']);
+  t.is(await told({}), '|abcd');
+  t.is(await told({ first: { types: ['core/nodes'] } }), 'b|acd');
+  t.is(await told({ first: { types: ['core/secrets'] } }), '|abcd');
+  t.is(await told({ first: { keys: ['core/pods/n/c', 'core/pods/n/none'] } }), 'c|abd');
+  t.is(await told({ first: { types: ['core/nodes'], keys: ['apps/deployments/n/d', 'core/nodes//b'] } }), 'bd|ac');
+  t.is(await told({ types: ['core/pods'], first: { types: ['core/nodes'], keys: ['core/pods/n/c'] } }), 'c|a');
 });
 
 test('a follower that falls behind is told so without another write, and catches up by subscribing again', async (t) => {
