@@ -22,13 +22,13 @@ interface Delay {
 
 type QueueContext = Pick<ActorContext, 'clock' | 'timers' | 'random' | 'log' | 'metrics'>;
 
+/** Makes a controller and the queue of its keys. */
+export type QueueOf = <C extends Controller>(make: (due: Due) => C) => WorkQueue<C>;
+
 /**
  * Keys are planned in the order they became due, each at most once at a time; a key added while its writes are under
  * way is planned again afterwards. Closed until `open`: keys gather, nothing is planned.
  */
-/** Makes a controller and the queue of its keys. */
-export type QueueOf = <C extends Controller>(make: (due: Due) => C) => WorkQueue<C>;
-
 export class WorkQueue<C extends Controller = Controller> implements Due {
   readonly #context: QueueContext;
   readonly #writer: Writer;
