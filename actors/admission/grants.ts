@@ -1,6 +1,7 @@
 // Roles and bindings are written by those who hold what they grant, or may escalate or bind: the auth actor judges.
 import { SUPERUSERS } from '../../api/authorization/attributes.ts';
 import type { Grant } from '../../api/authorization/grant.ts';
+import { metadataOf } from '../../api/object-meta.ts';
 import { forbidden, notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Attributes } from './attributes.ts';
@@ -18,7 +19,7 @@ export function requireGrant(
 }
 
 async function judge(
-  { asked: { namespace, name, user }, type }: Attributes,
+  { asked: { namespace, user }, object, type }: Attributes,
   grant: Grant,
   write: WriteContext,
 ): Promise<void> {
@@ -30,7 +31,6 @@ async function judge(
     );
   if (answer.isRoleMissing) throw new StatusError(notFound({ group: type.group, plural: grant.resource }, grant.name));
   if (answer.problem !== '') {
-    const own = grant.verb === 'escalate' ? grant.name : name;
-    throw new StatusError(forbidden(type, own, answer.problem));
+    throw new StatusError(forbidden(type, metadataOf(object).name ?? '', answer.problem));
   }
 }

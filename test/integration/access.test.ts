@@ -284,6 +284,7 @@ test('what a binding gives must be held where the mode RBAC is off, too', async 
   const bind = (name: string, role: string): Promise<Answer> =>
     as(at, { name: 'boss' }, 'POST', bindings!, bound(name, role, 'ann'));
   const refused = await until(t, 403, () => bind('readers', 'reader'));
+  t.regex(refused.json.message ?? '', /^rolebindings\.rbac\.authorization\.orch\.io "readers" is forbidden: /);
   t.regex(refused.json.message ?? '', /is attempting to grant RBAC permissions not currently held/);
   t.is((await bind('none', 'no-such-role')).status, 404);
   await made(at, bindings!, bound('bosses', 'reader', 'boss'));
