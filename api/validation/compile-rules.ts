@@ -68,9 +68,17 @@ export class RuleCompiler {
   #memberStep(type: TypeSchema, name: string, rules: FieldRules): Check | undefined {
     const field = type.form === 'message' ? type.field(name) : undefined;
     if (field === undefined) return undefined;
+    const step = this.#valueStep(field, rules);
+    return step === undefined || rules.when === undefined ? step : onlyWhen(rules.when, step);
+  }
+
+  #valueStep(field: FieldSchema, rules: FieldRules): Check | undefined {
+    const { name } = field;
     const check = this.#fieldCheck(field, rules);
     if (rules.required !== undefined) return neededMember(name, rules, check);
-    return check === undefined ? undefined : optionalMember(name, check);
+    if (check === undefined) return undefined;
+    const isTextOrNone = field.optional && field.kind === 'string' && !rules.mayBeEmpty;
+    return isTextOrNone ? presentMember(name, check) : optionalMember(name, check);
   }
 
   #fieldCheck(field: FieldSchema, rules: FieldRules): Check | undefined {
@@ -176,10 +184,28 @@ function fieldsWithoutTurn(type: TypeSchema, rows: readonly string[], turns: rea
   return [...names];
 }
 
+function onlyWhen(members: Readonly<Record<string, string>>, step: Check): Check {
+  const wanted = Object.entries(members);
+  return (value, at) => {
+    if (wanted.every(([name, text]) => (value as JsonObject)[name] === text)) step(value, at);
+  };
+}
+
 function optionalMember(name: string, check: Check): Check {
   return (value, at) => {
     const member = (value as JsonObject)[name];
     if (member === undefined || member === null || member === '') return;
+    at.enter(name);
+    check(member, at);
+    at.leave();
+  };
+}
+
+/** A member whose empty text is one that somebody has set. */
+function presentMember(name: string, check: Check): Check {
+  return (value, at) => {
+    const member = (value as JsonObject)[name];
+    if (member === undefined || member === null) return;
     at.enter(name);
     check(member, at);
     at.leave();

@@ -16,7 +16,7 @@ export type AnyChangeRule = ChangeRule<never>;
 
 /**
  * What must hold of one field. A value that is absent or empty breaks `required` only; the other rules are for values
- * that are there. For a list, `format`, `enum`, `min` and `max` are of its elements; for a map, of its values.
+ * that are there, and the empty text is one where the schema tells it from an absent one. For a list, `format`, `enum`, `min` and `max` are of its elements; for a map, of its values.
  */
 export interface FieldRules {
   /** A text gives the detail of the error. */
@@ -38,12 +38,16 @@ export interface FieldRules {
   readonly forbidden?: string;
   /** An empty text breaks `required`, and then is held to the rest as well. */
   readonly emptyToo?: true;
+  /** The empty text is as good as none. */
+  readonly mayBeEmpty?: true;
   /** Errors of `required` (invalid), or of `enum` (invalid), `min` and `max` (forbidden), carry this reason instead. */
   readonly reason?: 'invalid' | 'forbidden';
   /** Where errors are reported when that is not the field: a sibling's name, or '' for the parent. */
   readonly reportedAt?: string;
   /** The rules of the field's type are not for this place. */
   readonly opaque?: true;
+  /** The row, and the rules of the field's type, are for objects of which these members say this. */
+  readonly when?: Readonly<Record<string, string>>;
   /** Rules of the value that is there, in order. */
   readonly rules?: readonly AnyRule[];
 }

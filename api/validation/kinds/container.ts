@@ -12,6 +12,7 @@ import {
   type ObjectFieldSelector,
   type ResourceFieldSelector,
 } from './downward.ts';
+import { windowsTypes } from './windows.ts';
 
 export interface ContainerPort {
   readonly name?: string;
@@ -223,19 +224,6 @@ const seccomp: Rule<SeccompProfile> = ({ type, localhostProfile }, at) => {
   } else if (path !== '') at.invalid('localhostProfile', path, 'can only be set when seccomp type is Localhost');
 };
 
-const WINDOWS_USER_BYTES_MAX = 1024;
-const CREDENTIAL_SPEC_BYTES_MAX = 64 * 1024;
-
-const windowsUser: Rule<string> = (user, at) => {
-  const [domain = '', name = '', ...more] = user.includes('\\') ? user.split('\\') : ['', user];
-  if (/\p{Cc}/u.test(user)) at.invalid('', user, 'must not contain control characters');
-  else if (more.length > 0) at.invalid('', user, 'must have at most one backslash');
-  else {
-    if (name === '') at.invalid('', user, 'must name a user');
-    if (domain.length > 255 || name.length > 104) at.invalid('', user, 'domain or user name is too long');
-  }
-};
-
 /** Only pods themselves are held to this: templates may leave the image to others. */
 export const trimmedImage: Rule<Container> = ({ image = '' }, at) => {
   if (image !== image.trim()) at.invalid('image', image, 'must not have leading or trailing whitespace');
@@ -367,11 +355,5 @@ export const containerTypes: RuleTable = {
     fields: { type: { required: true, enum: true } },
     rules: [seccomp],
   },
-  'core/v1.WindowsSecurityContextOptions': {
-    fields: {
-      gmsaCredentialSpecName: { format: 'dns1123Subdomain' },
-      gmsaCredentialSpec: { bytesMax: CREDENTIAL_SPEC_BYTES_MAX, reason: 'invalid' },
-      runAsUserName: { bytesMax: WINDOWS_USER_BYTES_MAX, reason: 'invalid', rules: [windowsUser] },
-    },
-  },
+  ...windowsTypes,
 };

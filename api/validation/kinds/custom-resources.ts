@@ -341,7 +341,7 @@ export const customResourceTypes: RuleTable = {
     fields: {
       specReplicasPath: { required: true, rules: [below('.spec.')] },
       statusReplicasPath: { required: true, rules: [below('.status.')] },
-      labelSelectorPath: { rules: [below('.spec.', '.status.')] },
+      labelSelectorPath: { rules: [below('.spec.', '.status.')], mayBeEmpty: true },
     },
   },
   'apiextensions.CustomResourceColumnDefinition': {

@@ -16,14 +16,26 @@ export interface ResourceFieldSelector {
 
 const SUBSCRIPT = /^metadata\.(labels|annotations)\['(.*)'\]$/;
 
+const VERSION = 'v1';
+/** What older clients call the node's name. */
+const NODE_NAME_ONCE = 'spec.host';
+
 /** A field path that stands below `fieldRef`: one of `fields`, or one label or annotation. */
-export function checkFieldPath({ fieldPath = '' }: ObjectFieldSelector, fields: readonly string[], at: Report): void {
+export function checkFieldPath(
+  { apiVersion = VERSION, fieldPath = '' }: ObjectFieldSelector,
+  fields: readonly string[],
+  at: Report,
+): void {
   const path = 'fieldRef.fieldPath';
   if (fieldPath === '') {
     at.required(path);
     return;
   }
-  if (fields.includes(fieldPath)) return;
+  if (apiVersion !== VERSION) {
+    at.invalid(path, fieldPath, `pods have no version ${apiVersion}`);
+    return;
+  }
+  if (fields.includes(fieldPath === NODE_NAME_ONCE ? 'spec.nodeName' : fieldPath)) return;
   const [, map, key] = SUBSCRIPT.exec(fieldPath) ?? [];
   if (map === undefined || key === undefined) at.notSupported(path, fieldPath, fields);
   else at.problems(path, key, qualifiedNameProblems(map === 'annotations' ? key.toLowerCase() : key));

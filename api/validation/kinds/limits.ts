@@ -208,7 +208,7 @@ function checkOrder(name: string, item: LimitRangeItem, at: Report): void {
   }
   checkRatio(name, item, at);
   const { default: limit, defaultRequest: request } = item;
-  if (isOvercommittable(name, at.dialect) || name.includes('.')) return;
+  if (isOvercommittable(name, at.dialect)) return;
   if (
     limit?.[name] !== undefined &&
     request?.[name] !== undefined &&

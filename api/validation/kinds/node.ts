@@ -1,6 +1,8 @@
 // Rules of nodes: taints, addresses of their pods, what they offer.
 import { parseIpRange } from '../../../values/ip.ts';
-import type { JsonObject } from '../../json-value.ts';
+import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import { asObject } from '../../object-fields.ts';
+import { metadataOf } from '../../object-meta.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
@@ -84,6 +86,38 @@ const offers: Rule<NodeSpec> = (_spec, at) => {
   at.enter(spec);
 };
 
+/** The pods that the scheduler is asked to keep away, each by the controller it has. */
+const avoidedPods: Rule<JsonObject> = (node, at) => {
+  const key = at.dialect.spell('scheduler.alpha.@label/preferAvoidPods');
+  const text = metadataOf(node).annotations?.[key] ?? '';
+  if (text === '') return;
+  at.enter('metadata');
+  at.enter('annotations');
+  const list = avoidedIn(text);
+  if (list === undefined) at.invalid('AvoidPods', key, 'must be a JSON object with a list preferAvoidPods');
+  for (const [index, entry] of (list ?? []).entries()) {
+    const path = `${key}[${index}].PodSignature`;
+    const { podController } = asObject(asObject(entry).podSignature);
+    if (!isJsonObject(podController)) at.required(path);
+    else if (podController.controller !== true) {
+      at.invalid(`${path}.PodController.Controller`, false, 'must point to a controller');
+    }
+  }
+  at.leave();
+  at.leave();
+};
+
+/** Undefined for a text that is no such list. */
+function avoidedIn(text: string): readonly unknown[] | undefined {
+  try {
+    const object: unknown = JSON.parse(text);
+    const list = isJsonObject(object) ? (object.preferAvoidPods ?? []) : undefined;
+    return Array.isArray(list) ? (list as readonly unknown[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Each range that is another one is reported, at the field itself. */
 const rangesFixed: ChangeRule<readonly string[] | undefined> = (next = [], stored = [], at) => {
   if (stored.length === 0) return;
@@ -108,6 +142,7 @@ const addresses: Rule<readonly JsonObject[]> = (list, at) =>
   );
 
 export const nodeTypes: RuleTable = {
+  'core/v1.Node': { rules: [avoidedPods, 'spec'] },
   'core/v1.NodeSpec': { rules: ['configSource', 'taints', offers, podCidrs] },
   'core/v1.Taint': {
     fields: {

@@ -3,6 +3,7 @@
 import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { type Amounts, nonNegativeAmounts } from './resource-amounts.ts';
@@ -55,7 +56,55 @@ const SOURCES = [
 
 const STORAGE = 'storage';
 
+/** Sources whose plug-ins take mount options. */
+const WITH_MOUNT_OPTIONS: readonly string[] = [
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'iscsi',
+  'cinder',
+  'cephfs',
+  'azureFile',
+  'vsphereVolume',
+  'azureDisk',
+  'photonPersistentDisk',
+];
+
+/** Of the annotation that came before the field; the field itself is held to nothing. */
+const mountOptions: Rule<{ readonly spec?: VolumeSpec } & JsonObject> = (volume, at) => {
+  const key = at.dialect.spell('volume.beta.@label/mount-options');
+  const { annotations } = metadataOf(volume);
+  if (annotations === undefined || !Object.hasOwn(annotations, key)) return;
+  const { spec = {} } = volume;
+  if (WITH_MOUNT_OPTIONS.some((source) => spec[source])) return;
+  at.forbidden(`metadata.annotations.${key}`, 'may not specify mount options for this volume type');
+};
+
+/** In an attachment, a volume stands for one that a pod names itself: nobody claims it, and a driver has it. */
+const isInAttachment = (at: Report): boolean => at.root.kind === 'VolumeAttachment';
+
+const NOT_IN_ATTACHMENT = 'may not be specified in the context of inline volumes';
+
+/** In an attachment the member is empty, or says this. */
+function inAttachment(member: string, only?: string): Rule<VolumeSpec> {
+  const detail = only === undefined ? NOT_IN_ATTACHMENT : `may only be ${only} in the context of inline volumes`;
+  return (spec, at) => {
+    const value = spec[member] ?? '';
+    if (value !== '' && value !== only && isInAttachment(at)) at.forbidden(member, detail);
+  };
+}
+
+const attached: Rule<VolumeSpec> = ({ capacity: amounts = {}, csi }, at) => {
+  if (!isInAttachment(at)) return;
+  if (Object.keys(amounts).length > 0) at.forbidden('capacity', NOT_IN_ATTACHMENT);
+  if (!csi) at.required('csi', 'has to be specified in the context of inline volumes');
+};
+
 const capacity: Rule<VolumeSpec> = ({ capacity: amounts = {} }, at) => {
+  if (isInAttachment(at)) return;
   const names = Object.keys(amounts);
   if (names.length === 0) at.required('capacity');
   if (!Object.hasOwn(amounts, STORAGE) || names.length > 1) at.notSupported('capacity', amounts, [STORAGE]);
@@ -81,7 +130,7 @@ const localNeedsNode: Rule<VolumeSpec> = ({ local, nodeAffinity }, at) => {
   if (local && !nodeAffinity) at.required('nodeAffinity', 'Local volume requires node affinity');
 };
 
-const CLASS_NAME = { format: 'dns1123Subdomain' } as const;
+const CLASS_NAME = { format: 'dns1123Subdomain', mayBeEmpty: true } as const;
 
 /** What a source that is already in use may still gain. */
 const SECRET_FOR_EXPANSION = 'controllerExpandSecretRef';
@@ -171,6 +220,7 @@ function withoutRequest(spec: JsonObject): JsonObject {
 }
 
 export const persistentVolumeTypes: RuleTable = {
+  'core/v1.PersistentVolume': { rules: ['spec', mountOptions] },
   'core/v1.PersistentVolumeSpec': {
     fields: {
       accessModes: { required: true, enum: true },
@@ -179,14 +229,20 @@ export const persistentVolumeTypes: RuleTable = {
       volumeMode: { enum: true },
     },
     rules: [
+      inAttachment('claimRef'),
+      attached,
       'accessModes',
       capacity,
+      inAttachment('persistentVolumeReclaimPolicy', 'Retain'),
       'persistentVolumeReclaimPolicy',
+      inAttachment('nodeAffinity'),
       'nodeAffinity',
       { choice: SOURCES, more: 'may not specify more than 1 volume type', none: 'must specify a volume type' },
       localNeedsNode,
       recycling,
+      inAttachment('storageClassName'),
       'storageClassName',
+      inAttachment('volumeMode', 'Filesystem'),
       'volumeMode',
     ],
   },

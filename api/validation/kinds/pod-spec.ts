@@ -216,7 +216,9 @@ export const podSpecTypes: RuleTable = {
   },
   'core/v1.PodDNSConfigOption': { fields: { name: { required: 'must not be empty', reportedAt: '' } } },
   'core/v1.HostAlias': { rules: [hostAlias] },
-  'core/v1.PodReadinessGate': { fields: { conditionType: { format: 'qualifiedName' } } },
+  'core/v1.PodReadinessGate': {
+    fields: { conditionType: { required: true, reason: 'invalid', format: 'qualifiedName' } },
+  },
   'core/v1.PodSecurityContext': {
     fields: {
       fsGroup: { format: 'id' },

@@ -13,13 +13,13 @@ import {
   type SeccompProfile,
   seccompDifference,
 } from '../../pods/seccomp.ts';
-import { climbingPathProblems } from '../field-formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { trimmedImage } from './container.ts';
 import { embeddedAnnotations, embeddedLabels, type Labels } from './labels.ts';
 import { type Toleration, toleration } from './placement.ts';
 import type { PodSpec } from './pod-spec.ts';
+import { appArmorProblems, seccompProblems } from './profiles.ts';
 import { checkTokenProjections } from './volumes.ts';
 
 const HUGE_PAGES = 'hugepages-';
@@ -98,17 +98,11 @@ function checkPodAnnotations(annotations: Labels, spec: PodSpec | undefined, at:
 function checkAppArmor(key: string, container: string, profile: string, spec: PodSpec | undefined, at: Report): void {
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
   if (!containers.some(({ name }) => name === container)) at.invalid(`[${key}]`, container, 'container not found');
-  const isKnown = profile === '' || profile === 'runtime/default' || profile === 'unconfined';
-  if (!isKnown && !profile.startsWith('localhost/')) at.invalid(`[${key}]`, profile, 'invalid AppArmor profile name');
+  at.problems(`[${key}]`, profile, appArmorProblems(profile));
 }
 
-const SECCOMP_PROFILES: ReadonlySet<string> = new Set(['runtime/default', 'docker/default', 'unconfined']);
-const LOCALHOST = 'localhost/';
-
 function checkSeccomp(key: string, profile: string, at: Report): void {
-  if (SECCOMP_PROFILES.has(profile)) return;
-  if (!profile.startsWith(LOCALHOST)) at.invalid(`[${key}]`, profile, 'must be a valid seccomp profile');
-  else at.problems(`[${key}]`, profile, climbingPathProblems(profile.slice(LOCALHOST.length)));
+  at.problems(`[${key}]`, profile, seccompProblems(profile));
 }
 
 /** Where annotations and fields both name a profile they must name the same. `meta` and `spec` lie where the run stands. */
@@ -335,7 +329,7 @@ export const podTypes: RuleTable = {
     fields: { podIPs: { rules: [podIps] }, nominatedNodeName: { format: 'dns1123Subdomain' } },
     rules: ['conditions', 'nominatedNodeName', 'podIPs'],
   },
-  'core/v1.PodCondition': { fields: { type: { format: 'qualifiedName' } } },
+  'core/v1.PodCondition': { fields: { type: { required: true, reason: 'invalid', format: 'qualifiedName' } } },
   'core/v1.Binding': { rules: [binding] },
 };
 

@@ -1,9 +1,12 @@
 // Rules of disruption budgets and pod security policies.
+import type { JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
 import { SYSCTL_LENGTH_MAX, sysctlProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
+import { appArmorProblems, seccompProblems } from './profiles.ts';
 import { atMostAll } from './workloads.ts';
 
 interface BudgetSpec {
@@ -181,6 +184,36 @@ const runtimeClasses: Rule<SecurityPolicy> = ({ runtimeClass }, at) => {
   }
 };
 
+/** The profiles that a policy gives pods, and those that it lets them have. */
+const profiles: Rule<JsonObject> = (policy, at) => {
+  const { annotations } = metadataOf(policy);
+  if (annotations === undefined) return;
+  const { labelDomain } = at.dialect;
+  at.enter('metadata');
+  at.enter('annotations');
+  checkProfiles(annotations, `apparmor.security.beta.${labelDomain}/`, appArmorProblems, at);
+  checkProfiles(annotations, `seccomp.security.alpha.${labelDomain}/`, seccompProblems, at, ANY);
+  at.leave();
+  at.leave();
+};
+
+function checkProfiles(
+  annotations: Readonly<Record<string, string>>,
+  prefix: string,
+  problemsOf: (profile: string) => readonly string[],
+  at: Report,
+  any?: string,
+): void {
+  const standard = `${prefix}defaultProfileName`;
+  const allowed = `${prefix}allowedProfileNames`;
+  const { [standard]: given = '', [allowed]: list = '' } = annotations;
+  if (given !== '') at.problems(`[${standard}]`, given, problemsOf(given));
+  if (list === '') return;
+  for (const profile of list.split(',')) {
+    if (profile !== any) at.problems(`[${allowed}]`, profile, problemsOf(profile));
+  }
+}
+
 const STRATEGY = { required: true, reason: 'invalid' } as const;
 const GROUPS = { fields: { rule: { required: true, enum: true } }, rules: [idRanges] } as const;
 
@@ -208,6 +241,7 @@ export const policyTypes: RuleTable = {
     },
     rules: [conditionTypes, 'type', 'status', 'observedGeneration', transition, 'reason', 'message'],
   },
+  'policy/v1beta1.PodSecurityPolicy': { rules: [profiles, 'spec'] },
   'policy/v1beta1.PodSecurityPolicySpec': {
     fields: {
       volumes: { enum: true },

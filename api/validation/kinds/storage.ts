@@ -113,7 +113,7 @@ export const storageTypes: RuleTable = {
     fields: {
       provisioner: { required: true, format: 'qualifiedNameAnyCase' },
       parameters: { rules: [parameters] },
-      reclaimPolicy: { enum: ['Delete', 'Retain'] },
+      reclaimPolicy: { enum: ['Delete', 'Retain'], mayBeEmpty: true },
       volumeBindingMode: { required: true, enum: true },
       allowedTopologies: topologyTermList,
     },

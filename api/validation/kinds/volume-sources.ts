@@ -1,10 +1,11 @@
 // Rules of the storage that volumes of pods and persistent volumes name alike: network file systems, disks of clouds,
 // storage systems.
+import { textProblems } from '../formats.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 
-const IQN = /^iqn\.\d{4}-\d{2}\.[^:\s]+(?::\S+)?$/;
-const EUI = /^eui\.[0-9a-fA-F]{16}$/;
-const NAA = /^naa\.[0-9a-fA-F]{32}$/;
+const IQN = /^iqn\.\d{4}-\d{2}\.[-.A-Za-z0-9]+:[^,;*&$|\s]+$/;
+const EUI = /^eui\.[A-Za-z0-9]{16}$/;
+const NAA = /^naa\.[A-Za-z0-9]{32}$/;
 
 const iscsiName: Rule<string> = (name, at) => {
   if (!IQN.test(name) && !EUI.test(name) && !NAA.test(name)) at.invalid('', name, 'must be of iqn, eui or naa form');
@@ -64,6 +65,18 @@ const azureDisk: Rule<AzureDisk> = ({ diskURI = '', kind }, at) => {
   }
 };
 
+/** A secret in the namespace of the pod. */
+const localSecret: Rule<{ name?: string }> = ({ name }, at) => {
+  if (!name) at.required('name');
+};
+
+const publishSecret: Rule<{ name?: string }> = (secret, at) => {
+  localSecret(secret, at);
+  if (secret.name) at.problems('name', secret.name, textProblems('dns1123Subdomain', secret.name));
+};
+
+const LOCAL_SECRET = { rules: [localSecret] } as const;
+
 /** A secret that a source outside any namespace refers to. */
 const secretReference: Rule<{ name?: string; namespace?: string }> = ({ name, namespace }, at) => {
   if (!name) at.required('name');
@@ -89,8 +102,8 @@ const CSI_SECRETS = [
   'nodeStageSecretRef',
 ] as const;
 
-const endpointsNamespace: Rule<string> = (namespace, at) => {
-  if (namespace.trim() === '') at.invalid('', namespace, 'must not be blank');
+const namedIfSet: Rule<string> = (text, at) => {
+  if (text === '') at.required('');
 };
 
 const monitor: Rule<readonly string[]> = (monitors, at) => {
@@ -107,6 +120,11 @@ const monitors = { required: true, rules: [monitor] } as const;
 const iscsiFields = {
   targetPortal: required,
   iqn: { required: true, rules: [iscsiName] },
+  initiatorName: { rules: [iscsiName], reportedAt: 'initiatorname' },
+} as const;
+const storageOsFields = {
+  volumeName: { required: true, format: 'dns1123Label' },
+  volumeNamespace: { format: 'dns1123Label' },
 } as const;
 const scaleIoFields = { gateway: required, system: required, volumeName: required } as const;
 
@@ -126,18 +144,20 @@ export const volumeSourceTypes: RuleTable = {
   },
   'core/v1.GlusterfsVolumeSource': { fields: { endpoints: required, path: required } },
   'core/v1.GlusterfsPersistentVolumeSource': {
-    fields: { endpoints: required, path: required, endpointsNamespace: { rules: [endpointsNamespace] } },
+    fields: { endpoints: required, path: required, endpointsNamespace: { format: 'dns1123Label' } },
   },
   'core/v1.RBDVolumeSource': { fields: { monitors, image: required } },
   'core/v1.RBDPersistentVolumeSource': { fields: { monitors, image: required } },
-  'core/v1.CinderVolumeSource': { fields: { volumeID: required } },
+  'core/v1.CinderVolumeSource': { fields: { volumeID: required, secretRef: LOCAL_SECRET } },
   'core/v1.CinderPersistentVolumeSource': { fields: { volumeID: required, secretRef: NAMED_SECRET } },
   'core/v1.CephFSVolumeSource': { fields: { monitors } },
   'core/v1.CephFSPersistentVolumeSource': { fields: { monitors } },
   'core/v1.FCVolumeSource': { rules: [fibreChannel] },
   'core/v1.FlockerVolumeSource': { rules: [flocker] },
   'core/v1.AzureFileVolumeSource': { fields: { secretName: required, shareName: required } },
-  'core/v1.AzureFilePersistentVolumeSource': { fields: { secretName: required, shareName: required } },
+  'core/v1.AzureFilePersistentVolumeSource': {
+    fields: { secretName: required, shareName: required, secretNamespace: { rules: [namedIfSet] } },
+  },
   'core/v1.VsphereVirtualDiskVolumeSource': { fields: { volumePath: required } },
   'core/v1.QuobyteVolumeSource': {
     fields: {
@@ -154,9 +174,14 @@ export const volumeSourceTypes: RuleTable = {
   'core/v1.PortworxVolumeSource': { fields: { volumeID: required } },
   'core/v1.ScaleIOVolumeSource': { fields: scaleIoFields },
   'core/v1.ScaleIOPersistentVolumeSource': { fields: scaleIoFields },
+  'core/v1.StorageOSVolumeSource': { fields: { ...storageOsFields, secretRef: LOCAL_SECRET } },
+  'core/v1.StorageOSPersistentVolumeSource': { fields: { ...storageOsFields, secretRef: NAMED_SECRET } },
   'core/v1.LocalVolumeSource': { fields: { path: { required: true, rules: [localPath] } } },
   'core/v1.CSIVolumeSource': {
-    fields: { driver: { required: true, format: 'csiDriverName', emptyToo: true } },
+    fields: {
+      driver: { required: true, format: 'csiDriverName', emptyToo: true },
+      nodePublishSecretRef: { rules: [publishSecret] },
+    },
   },
   'core/v1.CSIPersistentVolumeSource': {
     fields: { driver: { required: true, format: 'csiDriverName', emptyToo: true }, volumeHandle: required },

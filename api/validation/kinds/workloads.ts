@@ -222,6 +222,9 @@ const replicaStatus = counts(
   ],
 );
 
+/** What nobody goes by is not looked into. */
+const ROLLING = { when: { type: 'RollingUpdate' } } as const;
+
 export const workloadTypes: RuleTable = {
   'apps.DeploymentSpec': {
     fields: {
@@ -245,7 +248,7 @@ export const workloadTypes: RuleTable = {
     ],
   },
   'apps.DeploymentStrategy': {
-    fields: { type: { enum: true, reportedAt: '' } },
+    fields: { type: { enum: true, reportedAt: '' }, rollingUpdate: ROLLING },
     rules: ['type', recreate, 'rollingUpdate'],
   },
   'apps.RollingUpdateDeployment': {
@@ -297,7 +300,7 @@ export const workloadTypes: RuleTable = {
     ],
   },
   'apps.DaemonSetUpdateStrategy': {
-    fields: { type: { enum: true, reportedAt: '' } },
+    fields: { type: { enum: true, reportedAt: '' }, rollingUpdate: ROLLING },
     rules: ['type', daemonStrategy, 'rollingUpdate'],
   },
   'apps.RollingUpdateDaemonSet': {
@@ -338,7 +341,10 @@ export const workloadTypes: RuleTable = {
     ],
   },
   'apps.StatefulSetUpdateStrategy': {
-    fields: { type: { required: true, enum: 'listed', reason: 'invalid', reportedAt: '' } },
+    fields: {
+      type: { required: true, enum: 'listed', reason: 'invalid', reportedAt: '' },
+      rollingUpdate: ROLLING,
+    },
     rules: ['type', onDelete, 'rollingUpdate'],
   },
   'apps.RollingUpdateStatefulSetStrategy': { fields: { partition: COUNT } },
