@@ -15,7 +15,7 @@ import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import { NodeLifecycle } from './node-lifecycle.ts';
 import { NodePods } from './node-pods.ts';
 import { NodeTaints } from './node-taints.ts';
-import type { ControllersOptions } from './options.ts';
+import type { ControllersOptions, NamespacedType } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
 import type { SweepNamespace } from './remote-contents.ts';
 import type { LookUpOwner } from './remote-owners.ts';
@@ -33,6 +33,13 @@ interface Parts {
   readonly issue: TokenIssuer;
   readonly sweep: SweepNamespace;
   readonly lookUp: LookUpOwner;
+}
+
+/** By each group that serves it, a type has a name of its own in quotas. */
+function countedTypes({ persistedTypes, isServed }: ControllersOptions): readonly NamespacedType[] {
+  return persistedTypes.filter(
+    ({ namespaced, group, version, plural }) => namespaced && isServed({ group, version, resource: plural }),
+  );
 }
 
 /** How to make each controller that is to run, in the order in which they hear of changes. */
@@ -59,7 +66,10 @@ export function switchable(
     [runs('nodelifecycle'), (due) => new NodeTaints(clock, due, dialect)],
     [runs('nodelifecycle'), (due) => new NodeLifecycle(clock, due, dialect)],
     [runs('nodelifecycle'), (due) => new NodePods(clock, due, dialect)],
-    [runs('resourcequota'), (due) => new ResourceQuotas(clock, due, dialect, namespacedTypes, customTypes, contents)],
+    [
+      runs('resourcequota'),
+      (due) => new ResourceQuotas(clock, due, dialect, countedTypes(options), customTypes, contents),
+    ],
     [runs('tokencleaner'), (due) => new BootstrapTokenCleanup(clock, due, dialect)],
     [runs('csrapproving'), (due) => new CertificateApproving(due, dialect)],
     [runs('csrcleaner'), (due) => new CertificateCleanup(clock, due, dialect)],

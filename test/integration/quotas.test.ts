@@ -115,3 +115,20 @@ test('claims, objects of other kinds and limited resources are counted on a serv
   t.deepEqual([await lease('a'), await lease('b')], [201, 403]);
   t.deepEqual(await usedOf(client, namespace), { [gold]: '3Gi', [leases]: '1' });
 });
+
+test('an object that two groups serve is counted under the names of both', async (t) => {
+  const { client } = await startServer(t);
+  const namespace = await freshNamespace(client);
+  const names = ['count/ingresses.extensions', 'count/ingresses.networking.orch.io'] as const;
+  await makeQuota(client, namespace, { hard: { [names[0]]: '1', [names[1]]: '2' } });
+  const spec = { defaultBackend: { service: { name: 'a', port: { number: 80 } } } };
+  const path = `/apis/networking.orch.io/v1/namespaces/${namespace.name}/ingresses`;
+  t.is((await client.request('POST', path, { body: { metadata: { name: 'a' }, spec } })).status, 201);
+  await eventually(
+    () => usedOf(client, namespace),
+    (used) => names.every((name) => used[name] === '1'),
+  );
+  const older = { metadata: { name: 'b' }, spec: { backend: { serviceName: 'a', servicePort: 80 } } };
+  const olderPath = `/apis/extensions/v1beta1/namespaces/${namespace.name}/ingresses`;
+  t.is((await client.request('POST', olderPath, { body: older })).status, 403);
+});
