@@ -2,6 +2,7 @@
 // names and in the forms that clients of v1 know; what even those cannot say, in one of our own, which counts as long as
 // the rest still is what it was written with. The hub, v2beta2, has none of them.
 
+import type { Dialect } from '../../config/dialect.ts';
 import { decode } from '../codec/decode.ts';
 import { DecodeError } from '../codec/decode-error.ts';
 import { deepEqual } from '../deep-equal.ts';
@@ -23,6 +24,12 @@ const CARRIED = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, EXACT];
 const HUB = 'autoscaling/v2beta2.HorizontalPodAutoscaler';
 /** What an autoscaler goes by that names no metric. */
 const DEFAULT_CPU_PERCENT = 80;
+
+/** Whether an autoscaler has metrics that its version cannot say. */
+export function carriesMetrics(object: JsonObject, dialect: Dialect): boolean {
+  const annotations = asObject(asObject(object.metadata).annotations);
+  return [METRICS, EXACT].some((name) => annotations[dialect.spell(name)] !== undefined);
+}
 
 type List = readonly JsonObject[];
 

@@ -1,10 +1,20 @@
 // The columns of jobs and cron jobs, and of what keeps workloads at size: autoscalers and disruption budgets.
+import type { Dialect } from '../../config/dialect.ts';
 import type { JsonObject } from '../json-value.ts';
 import { asTimeMs, listAt, numberAt, partAt, scalarTextAt, setNumberAt, textAt } from '../object-fields.ts';
 import { ageText, spanText } from './age.ts';
-import { AGE, column, type KindTables, kindTable, NAME, type RowContext, wideColumn } from './column.ts';
+import {
+  AGE,
+  column,
+  type KindTable,
+  type KindTables,
+  kindTable,
+  NAME,
+  type RowContext,
+  wideColumn,
+} from './column.ts';
 import { containerColumns, specTemplate } from './containers.ts';
-import { metricTargetsText } from './metric-targets.ts';
+import { metricTargets } from './metric-targets.ts';
 import { selectorText } from './selector-text.ts';
 
 const spec = (object: JsonObject): JsonObject => partAt(object, 'spec');
@@ -36,7 +46,7 @@ function scaleTargetText(autoscaler: JsonObject): string {
   return `${textAt(target, 'kind')}/${textAt(target, 'name')}`;
 }
 
-export const BATCH_TABLES: KindTables = {
+const BATCH_TABLES: KindTables = {
   'batch/Job': kindTable([
     NAME,
     column('Completions', 'string', 'How many pods have succeeded, of how many that must.', completionsText),
@@ -69,19 +79,6 @@ export const BATCH_TABLES: KindTables = {
       selectorText(jobSpec(object).selector),
     ),
   ]),
-  'autoscaling/HorizontalPodAutoscaler': kindTable([
-    NAME,
-    column('Reference', 'string', 'What is being scaled.', scaleTargetText),
-    column('Targets', 'string', 'For each metric, what is measured and what is aimed at.', metricTargetsText),
-    column('MinPods', 'string', 'The fewest pods it scales down to.', (object) =>
-      scalarTextAt(spec(object), 'minReplicas', '<unset>'),
-    ),
-    column('MaxPods', 'string', 'The most pods it scales up to.', (object) => numberAt(spec(object), 'maxReplicas')),
-    column('Replicas', 'string', 'How many pods there were when it last looked.', (object) =>
-      numberAt(status(object), 'currentReplicas'),
-    ),
-    AGE,
-  ]),
   'policy/PodDisruptionBudget': kindTable([
     NAME,
     column('Min Available', 'string', 'How many pods must stay up, as a number or a share.', (object) =>
@@ -96,3 +93,23 @@ export const BATCH_TABLES: KindTables = {
     AGE,
   ]),
 };
+
+function autoscaler(dialect: Dialect): KindTable {
+  return kindTable([
+    NAME,
+    column('Reference', 'string', 'What is being scaled.', scaleTargetText),
+    column('Targets', 'string', 'For each metric, what is measured and what is aimed at.', metricTargets(dialect)),
+    column('MinPods', 'string', 'The fewest pods it scales down to.', (object) =>
+      scalarTextAt(spec(object), 'minReplicas', '<unset>'),
+    ),
+    column('MaxPods', 'string', 'The most pods it scales up to.', (object) => numberAt(spec(object), 'maxReplicas')),
+    column('Replicas', 'string', 'How many pods there were when it last looked.', (object) =>
+      numberAt(status(object), 'currentReplicas'),
+    ),
+    AGE,
+  ]);
+}
+
+export function batchTables(dialect: Dialect): KindTables {
+  return { ...BATCH_TABLES, 'autoscaling/HorizontalPodAutoscaler': autoscaler(dialect) };
+}

@@ -1,14 +1,32 @@
 // The targets of a horizontal autoscaler: for each metric what is measured and what is aimed at. Reads all the shapes the
 // versions of that kind have had.
+import type { Dialect } from '../../config/dialect.ts';
+import { carriesMetrics } from '../conversion/autoscaling.ts';
+import { conversionsOf } from '../conversion/conversion.ts';
 import type { JsonObject } from '../json-value.ts';
 import { partAt, partsAt, scalarTextAt, setNumberAt, textAt } from '../object-fields.ts';
+import { schemaOf } from '../schema/schema.ts';
 import { firstFew } from './first-few.ts';
 
 const UNKNOWN = '<unknown>';
 const SHOWN_MAX = 2;
 
+const KIND = { group: 'autoscaling', kind: 'HorizontalPodAutoscaler' };
+
+/** The text of `metricTargetsText`, also of what the first version only carries along. */
+export function metricTargets(dialect: Dialect): (autoscaler: JsonObject) => string {
+  const inFull = (autoscaler: JsonObject): JsonObject =>
+    conversionsOf(schemaOf(dialect))
+      .between({ ...KIND, version: 'v1' }, { ...KIND, version: 'v2beta2' })
+      .convert(autoscaler);
+  return (autoscaler) => {
+    const isFirst = partsAt(partAt(autoscaler, 'spec'), 'metrics').length === 0;
+    return metricTargetsText(isFirst && carriesMetrics(autoscaler, dialect) ? inFull(autoscaler) : autoscaler);
+  };
+}
+
 /** `<current>/<target>` of the first two metrics and the number of further ones; `<none>` without metrics. */
-export function metricTargetsText(autoscaler: JsonObject): string {
+function metricTargetsText(autoscaler: JsonObject): string {
   const spec = partAt(autoscaler, 'spec');
   const status = partAt(autoscaler, 'status');
   const metrics = partsAt(spec, 'metrics');

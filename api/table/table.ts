@@ -7,7 +7,7 @@ import type { JsonObject } from '../json-value.ts';
 import { apiVersionOf } from '../resources/resource-table.ts';
 import type { Cell, ColumnDefinition, KindTable, RowCondition } from './column.ts';
 import { DEFAULT_TABLE } from './column.ts';
-import { BATCH_TABLES } from './columns-batch.ts';
+import { batchTables } from './columns-batch.ts';
 import { clusterTables } from './columns-cluster.ts';
 import { CONTROL_TABLES } from './columns-control.ts';
 import { NETWORK_TABLES } from './columns-network.ts';
@@ -158,7 +158,7 @@ function kindTableOf({ group, kind, form }: RowType, dialect: Dialect): KindTabl
 function spelledTables(dialect: Dialect): ReadonlyMap<string, KindTable> {
   const tables = {
     ...WORKLOAD_TABLES,
-    ...BATCH_TABLES,
+    ...batchTables(dialect),
     ...NETWORK_TABLES,
     ...storageTables(dialect),
     ...clusterTables(dialect),

@@ -249,6 +249,28 @@ const AUTOSCALERS: readonly CellsCase[] = [
   },
   {
     type: HPA,
+    title: 'metrics that the first version carries in annotations',
+    object: {
+      apiVersion: 'autoscaling/v1',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: {
+        ...META,
+        annotations: {
+          'autoscaling.alpha.orch.io/metrics': JSON.stringify([
+            { type: 'Pods', pods: { metricName: 'requests', targetAverageValue: '100' } },
+          ]),
+        },
+      },
+      spec: {
+        scaleTargetRef: { kind: 'Deployment', name: 'web' },
+        maxReplicas: 2,
+        targetCPUUtilizationPercentage: 80,
+      },
+    },
+    shows: { Targets: '<unknown>/100, <unknown>/80%' },
+  },
+  {
+    type: HPA,
     title: 'no metrics',
     object: { metadata: META, spec: { maxReplicas: 2 } },
     shows: { Targets: '<none>' },
