@@ -48,7 +48,11 @@ export function gatedFieldDropper(isOpen: IsOpen): DropGated {
     collect(object, node, type.kind, found);
     if (found.length === 0) return;
     const inUse = stored === undefined ? NOTHING : gatesInUse(stored, node, type.kind);
-    for (const { parent, row } of found) if (!inUse.has(row.gate)) delete parent[row.field];
+    for (const { parent, row } of found) {
+      if (inUse.has(row.gate)) continue;
+      if (row.instead === undefined) delete parent[row.field];
+      else parent[row.field] = row.instead;
+    }
   };
 }
 

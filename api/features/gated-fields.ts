@@ -8,6 +8,8 @@ export interface GatedField {
   readonly gate: FeatureGateName;
   /** Values that were there before the feature. */
   readonly isOlder?: (value: unknown) => boolean;
+  /** What it becomes; absent: it goes. */
+  readonly instead?: string;
   /** The kinds it is gated in; absent: all that have it. */
   readonly kinds?: readonly string[];
 }
@@ -33,7 +35,10 @@ export const GATED_FIELDS: Readonly<Record<string, readonly GatedField[]>> = {
     ...gated('SetHostnameAsFQDN', 'setHostnameAsFQDN'),
   ],
   'core/v1.PodSecurityContext': gated('ConfigurableFSGroupPolicy', 'fsGroupChangePolicy'),
-  'core/v1.SecurityContext': gated('ProcMountType', 'procMount'),
+  // Stored objects have it, from a release that gave it to all: without it they would differ from what they are made from.
+  'core/v1.SecurityContext': [
+    { field: 'procMount', gate: 'ProcMountType', isOlder: (value) => value === 'Default', instead: 'Default' },
+  ],
   'core/v1.Probe': gated('ProbeTerminationGracePeriod', 'terminationGracePeriodSeconds'),
   'core/v1.VolumeMount': gated('VolumeSubpath', 'subPath', 'subPathExpr'),
   'core/v1.PodAffinityTerm': gated('PodAffinityNamespaceSelector', 'namespaceSelector'),

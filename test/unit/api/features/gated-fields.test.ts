@@ -50,7 +50,7 @@ const VALUE = { kind: 'Foreign', apiGroup: 'x.test', name: 'x' };
 
 let rows = 0;
 for (const [typeName, fields] of Object.entries(GATED_FIELDS)) {
-  for (const { field, gate, kinds } of fields) {
+  for (const { field, gate, kinds, instead } of fields) {
     rows++;
     test(`${field} of ${typeName} goes with the gate ${gate}`, (t) => {
       const places = placesOf(typeName).filter(({ root }) => kinds?.includes(root.kind) ?? true);
@@ -65,7 +65,8 @@ for (const [typeName, fields] of Object.entries(GATED_FIELDS)) {
             cardinality === 'list' ? (member as unknown as unknown[])[1] : cardinality === 'map' ? member.key : member
           ) as Record<string, unknown>;
         }
-        delete end[field];
+        if (instead === undefined) delete end[field];
+        else end[field] = instead;
         const drop = gatedFieldDropper(closed(gate));
         const dropped = given();
         drop(dropped, undefined, root);
@@ -110,6 +111,16 @@ test('a feature that one part of the stored object uses is kept in every part of
   const object = { spec: { containers: [container('a')], initContainers: [container('b')] } };
   drop(object, { spec: { containers: [container('a')] } }, pod);
   t.deepEqual(object, { spec: { containers: [container('a')], initContainers: [container('b')] } });
+});
+
+test('a way to mount /proc that is gated becomes the usual one, which is kept', (t) => {
+  const drop = gatedFieldDropper(closed('ProcMountType'));
+  const pod = schema.kind('', 'v1', 'Pod')!;
+  for (const procMount of ['Unmasked', 'Default']) {
+    const object = { spec: { containers: [{ name: 'a', securityContext: { procMount } }] } };
+    drop(object, undefined, pod);
+    t.deepEqual(object.spec.containers, [{ name: 'a', securityContext: { procMount: 'Default' } }]);
+  }
 });
 
 test('values of odd shapes are passed over', (t) => {
