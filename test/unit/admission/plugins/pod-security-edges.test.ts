@@ -111,7 +111,12 @@ testPods([
       spec: { securityContext: { seccompProfile: { type: 'RuntimeDefault' } } },
     },
   ],
-  ['a pod with any seccomp profile beside one that is named', seccomp('a,*'), noted({ [POD]: 'localhost/x' }), {}],
+  [
+    'a pod with any seccomp profile beside one that is named',
+    seccomp('localhost/a,*'),
+    noted({ [POD]: 'localhost/x' }),
+    {},
+  ],
 ]);
 
 const tuned = (name: string): object => podOf({ securityContext: { sysctls: [{ name, value: '1' }] } });
