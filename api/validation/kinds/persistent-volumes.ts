@@ -187,17 +187,36 @@ interface Claim extends JsonObject {
 
 const CLAIM_FIXED = 'spec is immutable after creation except resources.requests for bound claims';
 
+const classKey = (at: Report): string => `volume.beta.${at.dialect.labelDomain}/storage-class`;
+
+const classNamed = (claim: Claim, at: Report): string | undefined => metadataOf(claim).annotations?.[classKey(at)];
+
+/** The field may say what the annotation said that was there before it, which may then go. */
+function takesClassOver(next: Claim, stored: Claim, at: Report): boolean {
+  const before = classNamed(stored, at);
+  if (before === undefined || isSet(stored.spec?.storageClassName)) return false;
+  return next.spec?.storageClassName === before && (classNamed(next, at) ?? before) === before;
+}
+
+/** Else the annotation stays as it is. */
+const classAnnotation: ChangeRule<Claim> = (next, stored, at) => {
+  const now = classNamed(next, at) ?? '';
+  if (now === (classNamed(stored, at) ?? '') || takesClassOver(next, stored, at)) return;
+  at.invalid(`metadata.annotations.${classKey(at)}`, now, 'field is immutable');
+};
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 /** A claim is bound once, and may grow while it is bound. */
 const claimChange: ChangeRule<Claim> = (next, stored, at) => {
   const spec = next.spec ?? {};
   const before = stored.spec ?? {};
   if (spec === before) return;
-  const annotations = (claim: Claim) =>
-    (claim.metadata as { annotations?: Record<string, string> } | undefined)?.annotations;
-  const classKey = `volume.beta.${at.dialect.labelDomain}/storage-class`;
   const { volumeName, storageClassName, ...rest } = spec;
   const { volumeName: nameBefore, storageClassName: classBefore, ...restBefore } = before;
-  const takesOver = classBefore === undefined && storageClassName === annotations(stored)?.[classKey];
+  const takesOver = takesClassOver(next, stored, at);
   const isBound = stored.status?.phase === 'Bound';
   const sameName = volumeName === nameBefore || (nameBefore ?? '') === '';
   const fixed = isBound ? withoutRequest(rest) : rest;
@@ -268,6 +287,6 @@ export const persistentVolumeUpdates: ChangeTable = {
   },
   'core/v1.PersistentVolumeClaim': {
     fields: { 'spec.volumeMode': FIXED },
-    rules: [claimChange, 'spec.volumeMode'],
+    rules: [classAnnotation, claimChange, 'spec.volumeMode'],
   },
 };
