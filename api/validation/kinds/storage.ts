@@ -2,6 +2,7 @@
 
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
 import { textProblems } from '../formats.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
@@ -37,6 +38,14 @@ const attachmentSource: Rule<AttachmentSpec> = ({ source }, at) => {
   } else if (!inlineVolumeSpec && !isNamed) {
     at.required('source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName');
   } else if (isNamed && persistentVolumeName === '') at.required('source.persistentVolumeName');
+};
+
+/** The first versions took any name. */
+const namedVolume: Rule<AttachmentSpec> = ({ source }, at) => {
+  const name = source?.persistentVolumeName ?? '';
+  if (name !== '' && !at.isUpdate) {
+    at.problems('source.persistentVolumeName', name, textProblems('dns1123Subdomain', name));
+  }
 };
 
 const ATTACHMENT_METADATA_BYTES_MAX = 256 * 1024;
@@ -96,6 +105,13 @@ const nodeIds: Rule<StorageNode> = (node, at) => {
   if (!at.isUpdate) checkNodeIds(node.spec?.drivers ?? [], NODE_ID_BYTES_MAX, at);
 };
 
+const DRIVER_NAME_MAX = 63;
+
+/** Drivers have short names: they stand in paths of sockets. */
+const driverName: Rule<JsonObject> = (driver, at) => {
+  if ((metadataOf(driver).name ?? '').length > DRIVER_NAME_MAX) at.tooLong('name', DRIVER_NAME_MAX);
+};
+
 const capacityAmount: Rule<string> = (amount, at) => {
   if (amount.startsWith('-')) at.invalid('', amount, 'must be greater than or equal to 0');
 };
@@ -124,7 +140,7 @@ export const storageTypes: RuleTable = {
   },
   'storage/v1.VolumeAttachmentSpec': {
     fields: { attacher: { required: true, format: 'csiDriverName' }, nodeName },
-    rules: ['attacher', attachmentSource, 'source', 'nodeName'],
+    rules: ['attacher', attachmentSource, 'source', 'nodeName', namedVolume],
   },
   'storage.VolumeAttachmentStatus': { fields: { attachmentMetadata: { rules: [attachmentMetadata] } } },
   'storage.VolumeError': { fields: { message: { bytesMax: 1024 } } },
@@ -138,6 +154,7 @@ export const storageTypes: RuleTable = {
     rules: ['name', 'nodeID', 'allocatable', driverNames, 'topologyKeys'],
   },
   'storage.VolumeNodeResources': { fields: { count: { min: 0 } } },
+  'storage.CSIDriver': { rules: [driverName, 'spec'] },
   'storage.CSIDriverSpec': {
     fields: {
       fsGroupPolicy: { enum: true },
