@@ -1,7 +1,7 @@
 // `orch check-config`: everything that an operator gives a server, flags and files, looked at without starting it. Each problem is
 // a line, so that one run tells all. Changes nothing, and asks nobody else: neither ports nor services.
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { profilesOf } from '../actors/scheduler/configuration/profiles.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
@@ -9,7 +9,6 @@ import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { traceSettings } from '../config/trace-environment.ts';
 import { UsageError } from '../config/usage-error.ts';
-import { OrchError } from '../runtime/errors.ts';
 import { auditSettings } from './audit-files.ts';
 import { AUTH_METHOD_PARTS } from './auth-methods.ts';
 import { refuseForeignDirectory } from './closed-directory.ts';
@@ -19,9 +18,11 @@ import { agentTls } from './node-agents.ts';
 import { SCHEDULER_CHECKS } from './scheduler-checks.ts';
 import { schedulerConfiguration } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
-import { admissionPluginsOf, encryptionOf, fileTokens } from './server-settings.ts';
+import { admissionPluginsOf, encryptionOf, fileTokens, shownToServices } from './server-settings.ts';
 import { checkServiceAccountKeys, unsharedKeys } from './service-accounts.ts';
 import { checkOrigins, checkServingTls, missingSuites } from './serving-tls.ts';
+import { etcdAccess } from './store-access.ts';
+import { requireFile, requireFolder } from './writable-places.ts';
 
 type ServerProgram = 'up' | 'apiserver';
 type CheckedProgram = ServerProgram | 'scheduler';
@@ -45,6 +46,11 @@ const CHECKS: readonly Check[] = [
   (options) => checkOrigins(options),
   (options) => checkServiceAccountKeys(options),
   (options) => agentTls(options),
+  (options) => shownToServices(options),
+  (options) => options.storeServers.length > 0 && etcdAccess(options),
+  ({ auditLogPath }) => requireFile(auditLogPath === '-' ? '' : auditLogPath, '--audit-log-path'),
+  ({ logtostderr, logFile }) => requireFile(logtostderr ? '' : logFile, '--log-file'),
+  (options, program) => program === 'up' && requireFile((options as UpOptions).schedulingRecord, '--scheduling-record'),
   ({ dataDir }) => requireFolder(dataDir, '--data-dir'),
   ({ dataDir }) => existsSync(dataDir) && refuseForeignDirectory(resolve(dataDir)),
   ({ certDir, tlsCertFile }) => tlsCertFile === '' && certDir !== '' && requireFolder(certDir, '--cert-dir'),
@@ -54,19 +60,6 @@ const CHECKS: readonly Check[] = [
 function schedulerProfiles(options: UpOptions): void {
   const configuration = schedulerConfiguration(options);
   if (configuration.pluginModules.length === 0) profilesOf(configuration, DIALECTS[options.apiDialect]);
-}
-
-/** Throws unless a server could write there, in a folder that it may have to make first. */
-function requireFolder(folder: string, option: string): void {
-  let path = resolve(folder);
-  while (!existsSync(path)) path = dirname(path);
-  try {
-    if (!statSync(path).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
-    accessSync(path, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new OrchError('BadConfiguration', `${option} ${resolve(folder)} cannot be written to (${code})`);
-  }
 }
 
 /** What a start with the arguments would be told, and what would keep it from starting. */

@@ -10,6 +10,7 @@ import { schedulerConfiguration } from './scheduler-configuration.ts';
 import { serverConnection } from './scheduler-server.ts';
 import { schedulerTls } from './scheduler-tls.ts';
 import { checkOrigins } from './serving-tls.ts';
+import { requireFile } from './writable-places.ts';
 
 /** Each throws what a start would. */
 export const SCHEDULER_CHECKS: readonly ((options: SchedulerOptions) => unknown)[] = [
@@ -18,6 +19,8 @@ export const SCHEDULER_CHECKS: readonly ((options: SchedulerOptions) => unknown)
   // A folder for a pair that would be made is not touched.
   (options) => schedulerTls({ ...options, certDir: '' }, ''),
   (options) => checkOrigins(options),
+  ({ logtostderr, logFile }) => requireFile(logtostderr ? '' : logFile, '--log-file'),
+  ({ schedulingRecord }) => requireFile(schedulingRecord, '--scheduling-record'),
 ];
 
 /** Plug-ins of the operator's own are not loaded. */

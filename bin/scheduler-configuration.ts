@@ -16,6 +16,7 @@ import { DIALECTS, type DialectName } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
+import { requireFile } from './writable-places.ts';
 
 const DEPTH_MAX = 32;
 
@@ -60,8 +61,9 @@ function schedulerGates(featureGates: string, apiDialect: DialectName): Schedule
   };
 }
 
-/** `--scheduling-record` and its size; undefined where nothing is recorded. */
+/** `--scheduling-record` and its size; undefined where nothing is recorded. Throws OrchError BadConfiguration. */
 export function recordSettings(path: string, bytesMax: number): RecordSettings | undefined {
+  requireFile(path, '--scheduling-record');
   return path === '' ? undefined : { path: resolve(path), bytesMax };
 }
 

@@ -1,7 +1,8 @@
 // `orch scheduler`: a scheduler of its own against an API server, this one or any other of the same API. Reads the options and
 // files, starts the parts, prints where it serves, and ends on a signal, or with exit code 1 when it no longer leads.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { dirname, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { SchedulerConfiguration } from '../actors/scheduler/configuration/configuration.ts';
 import { profilesOf } from '../actors/scheduler/configuration/profiles.ts';
@@ -24,6 +25,7 @@ import { SchedulerEndpoints } from './scheduler-endpoints.ts';
 import { preparedScheduler, withOldLockNames } from './scheduler-server.ts';
 import { missingSuites } from './serving-tls.ts';
 import { versionText } from './version.ts';
+import { requireFile } from './writable-places.ts';
 
 export async function scheduler(argv: readonly string[]): Promise<void> {
   const parsed = parseArguments('scheduler', argv);
@@ -49,6 +51,8 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
   const profiles = profilesOf(configuration, dialect, own);
   const written = writtenConfiguration(configuration, dialect);
   if (options.writeConfigTo === '') return serve({ options, configuration, profiles, written, server, metrics, log });
+  requireFile(options.writeConfigTo, '--write-config-to');
+  mkdirSync(dirname(resolve(options.writeConfigTo)), { recursive: true });
   writeFileSync(options.writeConfigTo, `${JSON.stringify(written, undefined, 2)}\n`);
 }
 

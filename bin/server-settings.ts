@@ -101,7 +101,7 @@ function recordOf({ schedulingRecord, schedulingRecordBytes }: UpOptions): Pick<
 }
 
 /** The certificate of `--proxy-client-cert-file`, and where it is read again. Throws OrchError BadConfiguration. */
-function shownToServices({
+export function shownToServices({
   proxyClientCertFile,
   proxyClientKeyFile,
 }: ServerOptions): Pick<ServerSettings, 'shownToServices'> {
@@ -127,6 +127,9 @@ export async function encryptionOf({
   return readEncryptionFile(encryptionProviderConfig, DIALECTS[apiDialect]);
 }
 
+/** Plugins that start with settings only: without, they would have nobody to ask, or nothing to hold events to. */
+const IDLE_WITHOUT_SETTINGS = ['ImagePolicyWebhook', 'EventRateLimit'] as const;
+
 /** Undefined where no file has settings of plugins. Throws OrchError BadConfiguration. */
 export async function admissionPluginsOf({
   admissionControlConfigFile: file,
@@ -135,8 +138,11 @@ export async function admissionPluginsOf({
 }: ServerOptions): Promise<PluginConfigurations | undefined> {
   const plugins =
     file === '' ? undefined : (await import('./admission-file.ts')).readAdmissionFile(file, DIALECTS[apiDialect]);
-  if (enableAdmissionPlugins.includes('ImagePolicyWebhook') && plugins?.ImagePolicyWebhook === undefined)
-    throw new OrchError('BadConfiguration', 'ImagePolicyWebhook needs settings in --admission-control-config-file');
+  const bare = IDLE_WITHOUT_SETTINGS.find(
+    (plugin) => enableAdmissionPlugins.includes(plugin) && plugins?.[plugin] === undefined,
+  );
+  if (bare !== undefined)
+    throw new OrchError('BadConfiguration', `${bare} needs settings in --admission-control-config-file`);
   return plugins;
 }
 

@@ -140,7 +140,19 @@ const BAD_FILES: readonly (readonly [flags: readonly string[], text: string, pro
     /the admission configuration .*bad: kind: must be AdmissionConfiguration/,
   ],
   [['--data-dir'], '', /--data-dir .*bad cannot be written to \(ENOTDIR\)/],
+  [['--proxy-client-cert-file', '--proxy-client-key-file'], 'nothing', /bad and .*bad cannot be used: /],
+  [['--orchlet-client-certificate', '--orchlet-client-key'], '', /bad cannot be used for node agents: /],
+  [['--store-cafile'], 'nothing', /--store-cafile .*bad holds no certificates/],
+  [['--store-certfile', '--store-keyfile'], 'nothing', /bad and .*bad cannot be used: /],
 ];
+
+/** What else the server needs for the flag to be looked at. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  '--authorization-policy-file': ['--authorization-mode', 'ABAC'],
+  '--audit-policy-file': ['--audit-log-path', '-'],
+  '--store-cafile': ['--store-servers', 'https://127.0.0.1:1'],
+  '--store-certfile': ['--store-servers', 'https://127.0.0.1:1'],
+};
 
 // One after the other: each is two processes, and there are many.
 for (const [flags, text, problem] of BAD_FILES) {
@@ -150,8 +162,7 @@ for (const [flags, text, problem] of BAD_FILES) {
     writeFileSync(bad, text);
     const args = flags.flatMap((flag) => [flag, bad]);
     const more = flags.includes('--data-dir') ? [] : ['--data-dir', join(own, 'data')];
-    if (flags.includes('--authorization-policy-file')) more.push('--authorization-mode', 'ABAC');
-    if (flags.includes('--audit-policy-file')) more.push('--audit-log-path', '-');
+    more.push(...flags.flatMap((flag) => BESIDE[flag] ?? []));
     const checked = await orch('check-config', ...args, ...more);
     t.is(checked.code, 1);
     t.is(problemsOf(checked).length, 1, checked.stderr);
@@ -159,6 +170,48 @@ for (const [flags, text, problem] of BAD_FILES) {
     t.false(existsSync(join(own, 'data')));
     const started = await orch('up', ...args, ...more, '--secure-port', String(await freePort()));
     t.is(started.code, 1, started.stderr);
+  });
+}
+
+/** Flags that name a file to be written, and what else a server needs to write it. */
+const WRITTEN: Readonly<Record<string, readonly string[]>> = {
+  '--audit-log-path': ['--audit-policy-file', 'policy.json'],
+  '--log-file': ['--logtostderr=false'],
+  '--scheduling-record': [],
+};
+
+for (const [flag, beside] of Object.entries(WRITTEN)) {
+  test.serial(`a folder in place of the file of ${flag} is told, and keeps a server from starting`, async (t) => {
+    const own = folder(t);
+    const policy = { apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules: [{ level: 'None' }] };
+    writeFileSync(join(own, 'policy.json'), JSON.stringify(policy));
+    const more = beside.map((argument) => (argument === 'policy.json' ? join(own, argument) : argument));
+    const args = [flag, own, ...more, '--data-dir', join(own, 'data')];
+    const checked = await orch('check-config', ...args);
+    t.deepEqual(problemsOf(checked), [`${flag} ${own} cannot be written to (EISDIR)`]);
+    t.is(checked.code, 1);
+    const good = await orch('check-config', flag, join(own, 'new', 'file'), ...more, '--data-dir', join(own, 'data'));
+    t.is(good.code, 0, good.stderr);
+    t.deepEqual(readdirSync(own), ['policy.json']);
+    const started = await orch('up', ...args, '--secure-port', String(await freePort()));
+    t.is(started.code, 1, started.stderr);
+    t.is(problemsOf(started).length, 1, started.stderr);
+    t.regex(problemsOf(started)[0]!, /cannot be written/);
+  });
+}
+
+test('a folder in place of the file of --write-config-to is told', async (t) => {
+  const own = folder(t);
+  const ended = await orch('scheduler', '--master', 'http://127.0.0.1:1', '--write-config-to', own);
+  t.is(ended.code, 1);
+  t.deepEqual(problemsOf(ended), [`--write-config-to ${own} cannot be written to (EISDIR)`]);
+});
+
+for (const plugin of ['ImagePolicyWebhook', 'EventRateLimit']) {
+  test(`${plugin} does not start without its settings`, async (t) => {
+    const ended = await orch('check-config', '--enable-admission-plugins', plugin);
+    t.is(ended.code, 1);
+    t.deepEqual(problemsOf(ended), [`${plugin} needs settings in --admission-control-config-file`]);
   });
 }
 

@@ -1,7 +1,6 @@
 // The files that are shown to node agents, and that they are believed by, as TLS material. Reading them is the caller's.
-import { createSecureContext } from 'node:tls';
 import { OrchError } from '../../runtime/errors.ts';
-import { bundleProblem } from '../tls/certificates.ts';
+import { bundleProblem, pairProblem } from '../tls/certificates.ts';
 import type { AgentTls } from './agent-address.ts';
 
 /** Absolute paths; blank where there is none. Plain data: it crosses threads. */
@@ -34,10 +33,6 @@ function problemOf({ caPem, certPem, keyPem }: AgentTls): string | undefined {
   // A file without a certificate would be no authority at all.
   const problem = caPem === undefined ? undefined : bundleProblem(caPem);
   if (problem !== undefined) return `the authority ${problem}`;
-  try {
-    createSecureContext({ ca: caPem, cert: certPem, key: keyPem });
-    return undefined;
-  } catch (error) {
-    return (error as Error).message.split('\n', 1)[0];
-  }
+  // TLS takes a file with nothing in it for none.
+  return certPem === undefined || keyPem === undefined ? undefined : pairProblem({ certPem, keyPem });
 }
