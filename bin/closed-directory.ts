@@ -1,7 +1,7 @@
 // A data directory holds every secret of a cluster, so nobody but its owner may look into it. Before a start, what others
-// could read is closed to them; a directory that is not ours to close is refused.
+// could read is closed to them; a directory that is not ours to close, or not ours alone, is refused.
 import { chmodSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 
 /** What files and folders of this process leave to group and others: nothing. */
@@ -26,15 +26,28 @@ export function closeDirectory(path: string, uid: number | undefined = process.g
     : `${path} was open to other users: ${closed} of its files and folders are closed now`;
 }
 
-/** Throws BadConfiguration for an open directory of another user. Changes nothing. */
+/**
+ * Throws BadConfiguration for an open directory of another user, or of several: closed, it would keep them from what is theirs.
+ * Changes nothing.
+ */
 export function refuseForeignDirectory(path: string, uid: number | undefined = process.geteuid?.()): void {
   const { uid: owner, mode } = statSync(path);
-  if (uid === undefined || owner === uid || (mode & OTHERS) === 0) return;
+  if (uid === undefined || (mode & OTHERS) === 0) return;
+  const reason = owner === uid ? sharedBecause(path, uid) : `belongs to user ${owner}`;
+  if (reason === undefined) return;
   throw new OrchError(
     'BadConfiguration',
-    `the data directory ${path} belongs to user ${owner} and is open to others (mode ${(mode & 0o777).toString(8)}); ` +
+    `the data directory ${path} ${reason} and is open to others (mode ${(mode & 0o777).toString(8)}); ` +
       'name a folder for this server alone, in it or elsewhere',
   );
+}
+
+/** Why others need the directory, as `/` or `/tmp`, if so. What is root's, as `lost+found`, root comes to in any case. */
+function sharedBecause(path: string, uid: number): string | undefined {
+  if (parse(path).root === path) return 'is the root of all';
+  const owners = readdirSync(path).map((name) => lstatSync(join(path, name), { throwIfNoEntry: false })?.uid);
+  const other = owners.find((owner) => owner !== undefined && owner !== uid && owner !== 0);
+  return other === undefined ? undefined : `holds files of user ${other}`;
 }
 
 /** True when it was open, and ours to close. Behind a closed directory a file of another user is out of reach as well. */

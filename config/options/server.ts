@@ -8,6 +8,8 @@ export const orchOptions = optionGroup('Orch', SERVER, [
     name: 'data-dir',
     type: 'path',
     default: '.orch',
+    // Blank would be the folder that the server happens to be started in, which is closed to others.
+    form: { pattern: /./, says: '/path/of/a/folder' },
     description: 'Folder of everything that must survive a restart: the store, and for up its certificates and tokens.',
     effect: ['in force', 'the folder that the store, certificates and tokens are in'],
   },

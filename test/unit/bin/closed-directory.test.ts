@@ -1,5 +1,15 @@
 // Goal: a data directory is nobody's but its owner's. Method: directories of other modes, owners and contents.
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -64,4 +74,23 @@ test('an open directory of another user is refused and not touched, a closed one
     message: new RegExp(`^the data directory ${path} belongs to user ${OWN} and is open to others \\(mode 777\\); `),
   });
   t.is(modeOf(path), 0o777);
+});
+
+test('an open directory that other users have files in is refused and not touched, and so is the root', (t) => {
+  const path = directory(t);
+  chmodSync(path, 0o1777);
+  writeFileSync(join(path, 'theirs'), '', { mode: 0o644 });
+  if (OWN === 0) {
+    lchownSync(join(path, 'theirs'), 4711, 4711);
+    const message = new RegExp(
+      `^the data directory ${path} holds files of user 4711 and is open to others \\(mode 777\\); `,
+    );
+    t.throws(() => closeDirectory(path), { message });
+    t.is(statSync(path).mode & 0o7777, 0o1777);
+    t.throws(() => closeDirectory('/'), {
+      message: /^the data directory \/ is the root of all and is open to others /,
+    });
+    lchownSync(join(path, 'theirs'), 0, 0);
+  }
+  t.regex(closeDirectory(path) ?? '', /: 2 of its/);
 });

@@ -117,6 +117,7 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', '--ingress none', /"none" is not one of auto, uws, node$/],
   ['up', '--authorization-mode allow', /"allow" is not one of AlwaysAllow, AlwaysDeny, ABAC/],
   ['up', '--authorization-mode AlwaysDeny,,', /an element of the list is empty$/],
+  ['up', '--data-dir=', /invalid value "" for --data-dir: "" is not of the form \/path\/of\/a\/folder$/],
   ['up', '--authorization-mode=', /--authorization-mode names no mode$/],
   [
     'up',
