@@ -1,11 +1,12 @@
 // `orch bundle FILE`: what a stranger needs to see of a running server to help with it, in one archive: metrics, health, profiles,
 // what every thread waits for, the command, the end of the log. No object is in it, and what looks like a credential is cut out.
-import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { keepFile } from '../storage/kept-file.ts';
 import { adminConnection } from './admin-connection.ts';
 import { AdminPages, dataDirOf } from './admin-pages.ts';
 import { print } from './print-lines.ts';
@@ -54,17 +55,12 @@ export async function bundle(argv: readonly string[]): Promise<void> {
   if (!isUsable || (flag !== undefined && (flag !== '--log-file' || logFile === undefined)))
     throw new UsageError(USAGE);
   const directory = resolve(parsed.directory);
-  const files = await collected(directory, logFile);
-  const archive = await compressed(tarArchive(files, Date.now() / 1000));
-  const temporary = `${file}.new`;
-  try {
-    writeFileSync(temporary, archive, { mode: 0o600 });
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw new OrchError('BadConfiguration', `${file} cannot be written (${(error as NodeJS.ErrnoException).code})`);
-  }
-  print([`${files.length} files in ${file}`]);
+  const count = await keepFile(file, async (descriptor) => {
+    const files = await collected(directory, logFile);
+    writeFileSync(descriptor, await compressed(tarArchive(files, Date.now() / 1000)));
+    return files.length;
+  });
+  print([`${count} files in ${file}`]);
 }
 
 async function collected(directory: string, logFile: string | undefined): Promise<readonly ArchivedFile[]> {

@@ -1,7 +1,17 @@
 // What a server keeps in its data directory besides the store: the certificate pair, the admin's token and kubeconfig, and
 // the file that says which process owns it all. Files with secrets have mode 0600.
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
@@ -24,6 +34,20 @@ export function openDataDirectory(directory: string): string {
     );
   }
   return path;
+}
+
+/**
+ * True when one of the entries is in the directory. Throws BadConfiguration where that cannot be told: the directory is its owner's
+ * alone, and whoever may not look into it is not told that nothing is there.
+ */
+export function holdsOneOf(directory: string, names: readonly string[]): boolean {
+  try {
+    return readdirSync(directory).some((name) => names.includes(name));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw new OrchError('BadConfiguration', `the data directory ${directory} cannot be read (${code})`);
+  }
 }
 
 /** The admin's token, kept from start to start. */

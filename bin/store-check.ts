@@ -1,12 +1,11 @@
 // `orch store check DIR`: says what a data folder's store holds, whether it is sound, and what is not. Opens nothing for
 // writing. What it prints is for people; the exit code is 0 for a sound store and 1 for any other.
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { type Inspection, inspectStore } from '../storage/inspection.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../storage/level-layout.ts';
-import { refuseInUse } from './data-directory.ts';
+import { holdsOneOf, refuseInUse } from './data-directory.ts';
 import { print } from './print-lines.ts';
 
 export async function check(argv: readonly string[]): Promise<void> {
@@ -35,9 +34,9 @@ export async function check(argv: readonly string[]): Promise<void> {
   print(['the store is sound']);
 }
 
-/** Throws StoreUnusable for a directory that no store was ever made in. */
+/** Throws StoreUnusable for a directory that no store was ever made in, BadConfiguration for one that cannot be read. */
 export function refuseWithoutStore(path: string): void {
-  if (existsSync(join(path, DATABASE_DIRECTORY)) || existsSync(join(path, HEAD_FILE))) return;
+  if (holdsOneOf(path, [DATABASE_DIRECTORY, HEAD_FILE])) return;
   throw new OrchError('StoreUnusable', `there is no store in ${path}`);
 }
 

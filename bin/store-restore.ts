@@ -1,5 +1,5 @@
 // `orch store restore FILE DIR`: makes a data folder of a snapshot. The folder must be empty or not there.
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
@@ -14,7 +14,7 @@ export async function restore(argv: readonly string[]): Promise<void> {
     throw new UsageError('usage: orch store restore FILE DIR');
   }
   const path = resolve(directory);
-  if (!existsSync(file)) throw new OrchError('BadConfiguration', `there is no file ${file}`);
+  readable(file);
   if (isEtcdSnapshot(file)) {
     throw new OrchError(
       'Refused',
@@ -26,4 +26,15 @@ export async function restore(argv: readonly string[]): Promise<void> {
     `restored ${header.objects} objects of revision ${header.revision} into ${path} (dialect ${header.dialect})`,
     `the store goes on from revision ${revision}`,
   ]);
+}
+
+/** Throws OrchError BadConfiguration unless there is a file that we may read. */
+function readable(file: string): void {
+  if (!existsSync(file)) throw new OrchError('BadConfiguration', `there is no file ${file}`);
+  try {
+    if (!statSync(file).isFile()) throw Object.assign(new Error(), { code: 'it is no file' });
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw new OrchError('BadConfiguration', `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
 }

@@ -1,16 +1,15 @@
 // `orch store snapshot FILE`: asks the server that runs on a data folder for everything it stores, and keeps it in a file.
-// The file has its name only when it is whole and on the disk.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { SNAPSHOT_PATH } from '../actors/ingress/protocol.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { keepFile } from '../storage/kept-file.ts';
 import { type SnapshotHeader, SnapshotReader } from '../storage/snapshot-file.ts';
-import { syncDirectory } from '../storage/sync-directory.ts';
 import { type AdminConnection, adminConnection } from './admin-connection.ts';
 import { print } from './print-lines.ts';
 
@@ -31,16 +30,8 @@ export async function snapshot(argv: readonly string[]): Promise<void> {
     throw new UsageError(USAGE);
   }
   const server = adminConnection(resolve(directory ?? STANDARD_DIRECTORY));
-  const temporary = `${file}.new`;
-  try {
-    const header = await save(await ask(server), temporary);
-    renameSync(temporary, file);
-    syncDirectory(dirname(resolve(file)));
-    print([`saved ${header.objects} objects of revision ${header.revision} in ${file}`]);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  const header = await keepFile(file, async (descriptor) => save(await ask(server), descriptor));
+  print([`saved ${header.objects} objects of revision ${header.revision} in ${file}`]);
 }
 
 async function ask({ url, ca, token }: AdminConnection): Promise<IncomingMessage> {
@@ -69,10 +60,9 @@ async function refusal(response: IncomingMessage): Promise<string> {
 }
 
 /** Writes what arrives and the checksum of it; throws when it is not a whole snapshot. */
-async function save(response: IncomingMessage, path: string): Promise<SnapshotHeader> {
+async function save(response: IncomingMessage, file: number): Promise<SnapshotHeader> {
   const reader = new SnapshotReader();
   const hash = createHash('sha256');
-  const file = openSync(path, 'w', 0o600);
   try {
     for await (const piece of response as AsyncIterable<Buffer>) {
       reader.read(piece);
@@ -81,13 +71,10 @@ async function save(response: IncomingMessage, path: string): Promise<SnapshotHe
     }
     const header = reader.finish();
     writeWhole(file, hash.digest());
-    fsyncSync(file);
     return header;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
     throw new OrchError('ActorDown', 'the server cut the snapshot off');
-  } finally {
-    closeSync(file);
   }
 }
 

@@ -1,7 +1,7 @@
 // Makes a data directory's store out of a snapshot file. Nothing has the store's name before all of it is read, its checksum
 // holds, and it is on the disk.
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, createReadStream, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { HeadMarker } from './head-marker.ts';
@@ -23,9 +23,12 @@ export interface Restored {
   readonly revision: number;
 }
 
-/** Throws OrchError StoreUnusable for a file that is no whole snapshot or a directory that is not empty. */
+/**
+ * Throws OrchError BadConfiguration for a directory that cannot be written, StoreUnusable for one that is not empty or a file that
+ * is no whole snapshot.
+ */
 export async function restoreSnapshot(file: string, directory: string, wallMs: number): Promise<Restored> {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeWritable(directory);
   if (readdirSync(directory).length > 0)
     throw new OrchError('StoreUnusable', `the directory ${directory} is not empty`);
   const unfinished = join(directory, UNFINISHED);
@@ -40,6 +43,16 @@ export async function restoreSnapshot(file: string, directory: string, wallMs: n
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
     throw error;
+  }
+}
+
+function makeWritable(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    accessSync(directory, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new OrchError('BadConfiguration', `the directory ${directory} cannot be written to (${code})`);
   }
 }
 

@@ -1,10 +1,8 @@
-// Saves a whole etcd in a file, as its members give it: their database, and behind it its SHA-256. The file has its name only when
-// it is whole and on the disk. Whoever restores it uses etcd's own means.
+// Saves a whole etcd in a file, as its members give it: their database, and behind it its SHA-256. Whoever restores it uses etcd's own means.
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { OrchError } from '../../runtime/errors.ts';
-import { syncDirectory } from '../sync-directory.ts';
+import { keepFile } from '../kept-file.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { EtcdError } from './etcd-cluster.ts';
 
@@ -16,14 +14,9 @@ const HEAD_BYTES = MAGIC_OFFSET + 4;
 
 /** Resolves with the bytes that were saved. Throws OrchError ActorDown or Refused, and leaves no file then. */
 export async function saveEtcd(client: Pick<EtcdClient, 'snapshot'>, file: string): Promise<number> {
-  const temporary = `${file}.new`;
   try {
-    const bytes = await write(client, temporary);
-    renameSync(temporary, file);
-    syncDirectory(dirname(resolve(file)));
-    return bytes;
+    return await keepFile(file, (descriptor) => write(client, descriptor));
   } catch (error) {
-    rmSync(temporary, { force: true });
     if (!(error instanceof EtcdError)) throw error;
     throw new OrchError(error.kind === 'unknown' ? 'ActorDown' : 'Refused', `etcd gave no snapshot: ${error.message}`);
   }
@@ -40,26 +33,20 @@ export function isEtcdSnapshot(file: string): boolean {
   }
 }
 
-async function write(client: Pick<EtcdClient, 'snapshot'>, path: string): Promise<number> {
+async function write(client: Pick<EtcdClient, 'snapshot'>, file: number): Promise<number> {
   const hash = createHash('sha256');
-  const file = openSync(path, 'w', 0o600);
   let [bytes, tail]: [number, Buffer] = [0, Buffer.alloc(0)];
-  try {
-    await client.snapshot((piece) => {
-      for (let at = 0; at < piece.length; ) at += writeSync(file, piece, at);
-      bytes += piece.length;
-      // What may be the hash itself is not hashed yet.
-      const all = Buffer.concat([tail, piece]);
-      const end = Math.max(0, all.length - HASH_BYTES);
-      hash.update(all.subarray(0, end));
-      tail = all.subarray(end);
-    });
-    if (tail.length < HASH_BYTES || !hash.digest().equals(tail)) {
-      throw new OrchError('ActorDown', 'the snapshot does not match its hash: it was cut off');
-    }
-    fsyncSync(file);
-    return bytes;
-  } finally {
-    closeSync(file);
+  await client.snapshot((piece) => {
+    for (let at = 0; at < piece.length; ) at += writeSync(file, piece, at);
+    bytes += piece.length;
+    // What may be the hash itself is not hashed yet.
+    const all = Buffer.concat([tail, piece]);
+    const end = Math.max(0, all.length - HASH_BYTES);
+    hash.update(all.subarray(0, end));
+    tail = all.subarray(end);
+  });
+  if (tail.length < HASH_BYTES || !hash.digest().equals(tail)) {
+    throw new OrchError('ActorDown', 'the snapshot does not match its hash: it was cut off');
   }
+  return bytes;
 }

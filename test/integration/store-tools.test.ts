@@ -1,6 +1,8 @@
 // `orch store …` as an operator meets it: real servers, real folders, real damage.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -195,6 +197,36 @@ test('a snapshot is for superusers, and its refusals leave no file', async (t) =
   t.deepEqual(readdirSync(directory), ['tokens.csv']);
 });
 
+test('a snapshot takes the place of a file alone: a link leads to it, and a folder or a socket stays what it is', async (t) => {
+  const directory = temporaryDirectory(t);
+  const server = await startServer(t, { args: SINGLE });
+  // In place of a device, which no test ought to put at risk.
+  const sockets = temporaryDirectory(t);
+  const socket = createServer().listen(join(sockets, 'socket'));
+  t.teardown(() => void socket.close());
+  await once(socket, 'listening');
+  const saved = (file: string) => store('snapshot', file, '--data-dir', server.dataDirectory);
+  for (const [file, problem] of [
+    [directory, 'it is a folder'],
+    [join(sockets, 'socket'), 'it is no file'],
+    [join(directory, 'none', 'file'), '(ENOENT)'],
+  ] as const) {
+    const ended = await saved(file);
+    t.is(ended.code, 1);
+    t.regex(ended.stderr, /^orch: [^\n]+\n$/);
+    t.true(ended.stderr.includes(`${file} cannot be written`) && ended.stderr.includes(problem), ended.stderr);
+  }
+  t.true(lstatSync(join(sockets, 'socket')).isSocket());
+  t.deepEqual(readdirSync(sockets), ['socket']);
+  t.deepEqual(readdirSync(directory), []);
+  writeFileSync(join(directory, 'old'), 'old');
+  symlinkSync('old', join(directory, 'link'));
+  t.is((await saved(join(directory, 'link'))).code, 0);
+  t.true(lstatSync(join(directory, 'link')).isSymbolicLink());
+  t.true(readFileSync(join(directory, 'old')).length > 1000);
+  t.deepEqual(readdirSync(directory).sort(), ['link', 'old']);
+});
+
 const REFUSALS: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
   [[], /usage: orch store check DIR \| .*orch store repair DIR/],
   [['nonsense'], /usage: orch store check DIR/],
@@ -208,6 +240,8 @@ const REFUSALS: readonly (readonly [args: readonly string[], reason: RegExp])[] 
   [['snapshot', '/tmp/x', '--data-dir', '/nonexistent'], /no server was started on \/nonexistent$/],
   [['restore', '/nonexistent'], /usage: orch store restore FILE DIR$/],
   [['restore', '/nonexistent', '/nonexistent-too'], /there is no file \/nonexistent$/],
+  [['restore', '/tmp', '/nonexistent-too'], /\/tmp cannot be read \(it is no file\)$/],
+  [['restore', ORCH, join(ORCH, 'below')], /the directory .*below cannot be written to \(ENOTDIR\)$/],
 ];
 
 test('what a store command cannot use is refused with one line', async (t) => {
@@ -216,6 +250,28 @@ test('what a store command cannot use is refused with one line', async (t) => {
     t.deepEqual([code, stdout], [1, ''], args.join(' '));
     t.regex(stderr.trimEnd(), reason);
     t.regex(stderr, /^orch: [^\n]+\n$/);
+  }
+});
+
+test('a kubeconfig of the folder that is damaged is told of by its name', async (t) => {
+  const directory = temporaryDirectory(t);
+  for (const text of ['', 'text', '[', 'clusters: [{}]\nusers: [{}]', 'clusters: {}']) {
+    writeFileSync(join(directory, 'admin.conf'), text);
+    const { code, stderr } = await store('snapshot', join(directory, 'file'), '--data-dir', directory);
+    t.is(code, 1);
+    t.regex(stderr, /^orch: \S+admin\.conf(?:: line \d+: .*| names no server and user)\n$/, text);
+  }
+  t.deepEqual(readdirSync(directory), ['admin.conf']);
+});
+
+test('a folder that cannot be read is not told to be empty', async (t) => {
+  const directory = temporaryDirectory(t);
+  // A link to itself: what may not be read root may read.
+  const path = join(directory, 'data');
+  symlinkSync('data', path);
+  for (const args of [['check'], ['repair'], ['snapshot', join(directory, 'file'), '--data-dir']]) {
+    const { code, stderr } = await store(...args, path);
+    t.deepEqual([code, stderr], [1, `orch: the data directory ${path} cannot be read (ELOOP)\n`]);
   }
 });
 
