@@ -23,6 +23,7 @@ import { OrchError } from '../runtime/errors.ts';
 import { createLogger } from '../runtime/logging/log.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { SeededRandom } from '../runtime/simulation/seeded-random.ts';
+import { errorLine } from './error-line.ts';
 import { logSettings } from './log-settings.ts';
 import { explanationText } from './schedule-text.ts';
 import { schedulerConfiguration } from './scheduler-configuration.ts';
@@ -39,17 +40,37 @@ export async function replay([file = '', ...argv]: readonly string[]): Promise<n
   const { value: first, done } = await lines.next();
   const header = done === true ? undefined : headerOf(first);
   if (header === undefined) throw new OrchError('BadConfiguration', `${file} is no record of scheduling`);
+  let traced = 0;
   const again = new Replay(await coreOf(header, parsed.options, file), pod, (trace) => {
+    traced++;
     process.stdout.write(traceText(trace));
   });
-  for await (const line of lines) {
-    const entry = entryOf(line);
-    // One that was killed leaves half a line at the end.
-    if (entry === undefined) break;
-    again.apply(entry);
-  }
+  await apply(lines, again, file);
+  if (pod !== undefined && traced === 0) process.stdout.write(`nothing was decided about ${pod}\n`);
   process.stdout.write(summaryOf(again));
   return again.differing === 0 ? 0 : 1;
+}
+
+/** Throws OrchError BadConfiguration for a line that is no entry, unless it is the last: one that was killed leaves half a line. */
+async function apply(lines: AsyncIterable<string>, again: Replay, file: string): Promise<void> {
+  let unread: number | undefined;
+  // The header is the first.
+  let number = 1;
+  for await (const line of lines) {
+    number++;
+    if (unread !== undefined)
+      throw new OrchError('BadConfiguration', `${file}:${unread}: the line is no entry of a record`);
+    const entry = entryOf(line);
+    if (entry === undefined) {
+      unread = number;
+      continue;
+    }
+    try {
+      again.apply(entry);
+    } catch (error) {
+      throw new OrchError('BadConfiguration', `${file}:${number}: the line cannot be replayed: ${errorLine(error)}`);
+    }
+  }
 }
 
 function podIn(argv: readonly string[]): { readonly pod: string | undefined; readonly rest: readonly string[] } {
@@ -76,7 +97,8 @@ function headerOf(line: string): RecordHeader | undefined {
 }
 
 function entryOf(line: string): Entry | undefined {
-  return json(line) as Entry | undefined;
+  const entry = json(line) as Entry | null | undefined;
+  return typeof entry?.op === 'string' ? entry : undefined;
 }
 
 function json(line: string): unknown {

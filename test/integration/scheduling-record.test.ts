@@ -85,6 +85,16 @@ for (const [title, run] of Object.entries(PROGRAMS)) {
     const traced = await replay(path, '--pod', 'huge');
     t.regex(traced.stdout, /^[\d.]+ s {2}default\/huge goes nowhere: 0\/\d nodes are available/m);
     t.regex(traced.stdout, /^n1 +refused {2}.*NodeResourcesFit: Insufficient cpu$/m);
+    t.regex((await replay(path, '--pod', 'none')).stdout, /^nothing was decided about default\/none\n/);
+    const lines = text.split('\n');
+    for (const damaged of ['{"op"', 'null', '{"at":1}']) {
+      writeFileSync(path, lines.with(2, damaged).join('\n'));
+      const { code, stdout, stderr } = await replay(path);
+      t.deepEqual([code, stdout], [1, '']);
+      t.is(stderr, `orch: ${path}:3: the line is no entry of a record\n`);
+    }
+    writeFileSync(path, lines.with(2, '{"op":"guess"}').join('\n'));
+    t.true((await replay(path)).stderr.startsWith(`orch: ${path}:3: the line cannot be replayed: `));
     // Killed in the middle of a line.
     writeFileSync(path, text.slice(0, -5));
     t.is((await replay(path)).code, 0);
