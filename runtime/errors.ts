@@ -51,6 +51,13 @@ export function isOrchError(error: unknown, code?: OrchErrorCode): error is Orch
   return error instanceof OrchError && (code === undefined || error.code === code);
 }
 
+const OUTSIDE: ReadonlySet<OrchErrorCode> = new Set(['BadConfiguration', 'StorageFull', 'StoreUnusable']);
+
+/** True for what an operator or the machine brings about, not the program: the message says all, a stack nothing more. */
+export function isOutside(error: unknown): boolean {
+  return error instanceof OrchError && OUTSIDE.has(error.code);
+}
+
 /** What of an error crosses a thread. */
 export interface ErrorFrame {
   readonly code: OrchErrorCode;

@@ -1,6 +1,7 @@
 // Follows files that an operator may replace while the server runs: certificates, keys, authorities. Reads them again and
 // again, and hands on what has changed. Knows nothing of what is in them.
 import type { Disk, Timer, Timers } from './environment.ts';
+import { OrchError } from './errors.ts';
 
 const LOOK_EVERY_MS = 2000;
 
@@ -60,7 +61,9 @@ export class FollowedFiles {
 
   async #read(): Promise<{ readonly texts: readonly string[]; readonly content: string }> {
     const { disk, paths } = this.#parts;
-    const files = await Promise.all(paths.map((path) => disk.readFile(path)));
+    const files = await Promise.all(
+      paths.map((path) => disk.readFile(path).catch((error: unknown) => unread(path, error))),
+    );
     const texts = files.map((bytes) => Buffer.from(bytes).toString('utf8'));
     return { texts, content: JSON.stringify(texts) };
   }
@@ -74,4 +77,9 @@ export class FollowedFiles {
     this.#isTold = true;
     this.#parts.onRefused(error);
   }
+}
+
+function unread(path: string, error: unknown): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  throw new OrchError('BadConfiguration', `${path} cannot be read (${code ?? message})`);
 }

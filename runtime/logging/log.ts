@@ -1,6 +1,7 @@
 // One pino logger a thread, written synchronously, so that the last line before a crash is there. Tokens and secrets are cut
 // out here as a last resort; callers must not log them in the first place.
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { isOutside } from '../errors.ts';
 import { inSources } from '../packed-sources.ts';
 import { NO_REQUEST, turn } from '../turn.ts';
 import { callerOf } from './caller.ts';
@@ -111,8 +112,8 @@ function requestOfTurn(): { readonly requestNumber?: number } {
 }
 
 function stackOf(given: object): { readonly stack?: string } {
-  const stack = given instanceof Error ? given.stack : (given as { err?: { stack?: string } }).err?.stack;
-  return stack === undefined ? {} : { stack: inSources(stack) };
+  const error = given instanceof Error ? given : (given as { err?: { stack?: string } }).err;
+  return error?.stack === undefined || isOutside(error) ? {} : { stack: inSources(error.stack) };
 }
 
 function stream(options: LogOptions, write: ((line: string) => void) | undefined): DestinationStream {

@@ -4,6 +4,7 @@ import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
+import { OrchError } from '../../../runtime/errors.ts';
 import { FollowedFiles, type FollowedFilesParts } from '../../../runtime/followed-files.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { Listener, RequestHandler } from '../../../transport/http.ts';
@@ -132,7 +133,8 @@ export class WayOut {
     const take = ([certPem, keyPem]: readonly string[]): void => {
       const pair = { certPem: certPem!, keyPem: keyPem! };
       const problem = pairProblem(pair);
-      if (problem !== undefined) throw new Error(`${files.cert} and ${files.key} cannot be used: ${problem}`);
+      if (problem !== undefined)
+        throw new OrchError('BadConfiguration', `${files.cert} and ${files.key} cannot be used: ${problem}`);
       backends.replaceShown(pair);
     };
     await this.#follow([files.cert, files.key], take, 'what was replaced is not shown to extension servers');

@@ -89,7 +89,7 @@ test('a file that is gone is told once, and what was there is not taken again wh
   files.delete('a');
   await look();
   await look();
-  t.deepEqual(refused, ['no a']);
+  t.deepEqual(refused, ['a cannot be read (no a)']);
   files.set('a', 'good');
   await look();
   t.is(taken.length, 1);

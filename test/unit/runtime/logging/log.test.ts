@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'ava';
+import { OrchError } from '../../../../runtime/errors.ts';
 import { createLogger, setLogLevel } from '../../../../runtime/logging/log.ts';
 import { NO_REQUEST, RequestNumbers, turn } from '../../../../runtime/turn.ts';
 
@@ -112,6 +113,16 @@ test('requests of all threads have numbers of their own, from 1, and begin anew 
 test('an error as text shows its stack on lines of its own', (t) => {
   const [line] = logged('text', (log) => log.error({ err: new RangeError('too far') }, 'failed'));
   t.regex(line!, /^E.*\] "failed" err="RangeError: too far" thread="front\/0"\nRangeError: too far\n {4}at /);
+});
+
+test('what an operator or the machine brings about is one line, without a stack', (t) => {
+  for (const code of ['BadConfiguration', 'StorageFull', 'StoreUnusable'] as const) {
+    const err = new OrchError(code, '/a.crt cannot be used');
+    const [text] = logged('text', (log) => log.warn({ err }, 'refused'));
+    t.regex(text!, /^W.*\] "refused" err="OrchError: \/a\.crt cannot be used" thread="front\/0"\n$/);
+    const [json] = logged('json', (log) => log.warn({ err }, 'refused'));
+    t.false('stack' in JSON.parse(json!));
+  }
 });
 
 test('levels below the one asked for say nothing', (t) => {
