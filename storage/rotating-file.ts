@@ -46,6 +46,7 @@ export class RotatingFile {
   readonly #onProblem: (error: unknown) => void;
   #descriptor: number | undefined;
   #bytes = 0;
+  #bytesMax = 0;
   #space: Buffer | undefined;
   #compressing: Promise<void> = Promise.resolve();
 
@@ -61,7 +62,7 @@ export class RotatingFile {
   append(text: string): void {
     const bytes = this.#bytesOf(text);
     let descriptor = this.#descriptor ?? this.#open();
-    if (this.#bytes > 0 && this.#bytes + bytes.length > this.#limits.bytesMax) descriptor = this.#rotate();
+    if (this.#bytes > 0 && this.#bytes + bytes.length > this.#bytesMax) descriptor = this.#rotate();
     for (let written = 0; written < bytes.length; ) {
       const count = writeSync(descriptor, bytes, written);
       written += count;
@@ -87,7 +88,10 @@ export class RotatingFile {
     mkdirSync(dirname(this.#path), { recursive: true });
     const descriptor = openSync(this.#path, 'a', FILE_MODE);
     this.#descriptor = descriptor;
-    this.#bytes = fstatSync(descriptor).size;
+    const found = fstatSync(descriptor);
+    this.#bytes = found.size;
+    // A device or a pipe, as /dev/stdout, is the system's: it never fills, and whoever renamed it would take it from all others.
+    this.#bytesMax = found.isFile() ? this.#limits.bytesMax : Number.POSITIVE_INFINITY;
     return descriptor;
   }
 

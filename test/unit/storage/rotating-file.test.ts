@@ -1,5 +1,5 @@
 // A log that is put aside when it is full: which of the old files stay, by number and by age.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -46,6 +46,15 @@ test('texts of any length and in any script are in the file as they were appende
   await file.close();
   t.deepEqual(names(), ['a.log']);
   t.is(readFileSync(join(folder, 'a.log'), 'utf8'), texts.join(''));
+});
+
+test('a device is never put aside, also where a link leads to it', async (t) => {
+  const { folder, file, names } = log(t, {});
+  symlinkSync('/dev/null', join(folder, 'a.log'));
+  for (const line of ['one\n', 'two\n', 'three\n']) file.append(line);
+  await file.close();
+  t.deepEqual(names(), ['a.log']);
+  t.is(readlinkSync(join(folder, 'a.log')), '/dev/null');
 });
 
 test('what a start finds in the file counts', async (t) => {
