@@ -31,8 +31,9 @@ export function closeDirectory(path: string, uid: number | undefined = process.g
  * Changes nothing.
  */
 export function refuseForeignDirectory(path: string, uid: number | undefined = process.geteuid?.()): void {
-  const { uid: owner, mode } = statSync(path);
-  if (uid === undefined || (mode & OTHERS) === 0) return;
+  const found = statSync(path);
+  const { uid: owner, mode } = found;
+  if (uid === undefined || !found.isDirectory() || (mode & OTHERS) === 0) return;
   const reason = owner === uid ? sharedBecause(path, uid) : `belongs to user ${owner}`;
   if (reason === undefined) return;
   throw new OrchError(
