@@ -14,6 +14,7 @@ import { AUTH_METHOD_PARTS } from './auth-methods.ts';
 import { refuseForeignDirectory } from './closed-directory.ts';
 import { egressOf } from './egress-file.ts';
 import { errorLine } from './error-line.ts';
+import { asksForHelp } from './help-flag.ts';
 import { agentTls } from './node-agents.ts';
 import { SCHEDULER_CHECKS } from './scheduler-checks.ts';
 import { schedulerConfiguration } from './scheduler-configuration.ts';
@@ -106,8 +107,9 @@ function schedulerChecks(argv: readonly string[]) {
 
 const USAGE = `usage: orch check-config [${PROGRAMS.join('|')}] [OPTIONS of that command]`;
 
-/** Prints warnings and problems, one line each, and sets the exit code: 1 where a start would fail. */
+/** Prints warnings and problems, one line each, and sets the exit code: 1 where a start would fail. Throws UsageError. */
 export async function checkConfig(argv: readonly string[]): Promise<void> {
+  if (asksForHelp(argv)) throw new UsageError(USAGE);
   const [first = ''] = argv;
   const isNamed = PROGRAMS.includes(first);
   const program = isNamed ? (first as CheckedProgram) : 'up';

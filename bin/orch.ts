@@ -6,6 +6,7 @@ import { UsageError } from '../config/usage-error.ts';
 import { writeExactIntegers } from '../runtime/exact-integers.ts';
 import { UMASK } from './closed-directory.ts';
 import { errorLine } from './error-line.ts';
+import { asksForHelp } from './help-flag.ts';
 import { setV8Flags } from './v8-flags.ts';
 
 type Command = (argv: readonly string[]) => Promise<void>;
@@ -55,7 +56,13 @@ function outliveReaders(): void {
 process.umask(UMASK);
 setV8Flags();
 outliveReaders();
-main(process.argv.slice(2)).catch((error: unknown) => {
+const given = process.argv.slice(2);
+main(given).catch((error: unknown) => {
+  // Commands of their own syntax answer a call for help as they do what they do not understand: whoever called has not failed.
+  if (error instanceof UsageError && error.message.startsWith('usage: ') && asksForHelp(given)) {
+    process.stdout.write(`${error.message}\n`);
+    return;
+  }
   process.stderr.write(`orch: ${errorLine(error)}\n`);
   process.exit(1);
 });

@@ -7,6 +7,7 @@ import { resolvePlacement } from '../runtime/placement.ts';
 import { readPlacement } from '../runtime/placement-file.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { formatPlan } from '../runtime/plan-format.ts';
+import { asksForHelp } from './help-flag.ts';
 
 /** The plan of a shipped placement or a file. Throws OrchError BadConfiguration. */
 export function planFor(nameOrPath: string): Plan {
@@ -21,7 +22,7 @@ export async function placement(argv: readonly string[]): Promise<void> {
     await comparePlacements(argv.slice(1));
     return;
   }
-  if (verb !== 'check' || file === undefined || rest.length > 0) {
+  if (verb !== 'check' || file === undefined || rest.length > 0 || asksForHelp(argv)) {
     throw new UsageError('usage: orch placement check FILE, or orch placement compare FILE FILE...');
   }
   process.stdout.write(`${formatPlan(planFor(file))}\n`);

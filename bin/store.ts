@@ -2,6 +2,7 @@
 // loaded when asked for; none of their logic is here.
 import { COMMANDS } from '../config/commands.ts';
 import { UsageError } from '../config/usage-error.ts';
+import { asksForHelp } from './help-flag.ts';
 
 /** Gets what follows the subcommand's name. */
 export type StoreCommand = (argv: readonly string[]) => Promise<void>;
@@ -20,7 +21,8 @@ export async function store(argv: readonly string[]): Promise<void> {
   const [name = '', ...rest] = argv;
   const load = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
   if (load === undefined) throw new UsageError(`usage: ${usages().join(' | ')}`);
-  await (await load())(rest);
+  // Without arguments each says what it takes.
+  await (await load())(asksForHelp(rest) ? [] : rest);
 }
 
 function usages(): readonly string[] {

@@ -282,6 +282,35 @@ test('help and versions go to stdout', async (t) => {
   t.is((await orch('up', '--version')).stdout, stdout);
 });
 
+/** Commands of their own syntax, and what of it their help says. */
+const SYNTAXES: Readonly<Record<string, RegExp>> = {
+  store: /^usage: orch store check DIR \| /,
+  'store check': /^usage: orch store check DIR, or /,
+  'store repair': /^usage: orch store repair DIR \[--api-dialect NAME\]/,
+  'store snapshot': /^usage: orch store snapshot FILE \[--data-dir DIR\]/,
+  'store restore': /^usage: orch store restore FILE DIR\n$/,
+  'store reencrypt': /^usage: orch store reencrypt DIR \| /,
+  'store move': /^usage: orch store move \[--to\] DIR /,
+  schedule: /^usage: orch schedule explain .*\n +orch schedule simulate /,
+  'schedule explain': /^usage: orch schedule explain /,
+  placement: /^usage: orch placement check FILE/,
+  'placement check': /^usage: orch placement check FILE/,
+  'check-config': /^usage: orch check-config /,
+  options: /^usage: orch options /,
+  top: /^usage: orch top \[--once\] /,
+  bundle: /^usage: orch bundle FILE /,
+};
+
+test('every command says what it takes when it is asked for help, and has not failed then', async (t) => {
+  for (const [command, syntax] of Object.entries(SYNTAXES)) {
+    for (const flag of ['--help', '-h']) {
+      const { code, stdout, stderr } = await orch(...command.split(' '), flag);
+      t.deepEqual([code, stderr], [0, ''], `${command} ${flag}`);
+      t.regex(stdout, syntax);
+    }
+  }
+});
+
 test('options prints what can be set, and what it does when asked', async (t) => {
   const { code, stdout, stderr } = await orch('options', '--effects');
   t.deepEqual([code, stderr], [0, '']);
