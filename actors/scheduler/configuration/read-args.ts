@@ -1,5 +1,6 @@
 // The `args` of built-in plug-ins, as configuration files and legacy policies write them, checked against what each plug-in
 // can do. One reader a plug-in.
+import { qualifiedNameProblems } from '../../../api/validation/formats.ts';
 import { ConfigurationError } from '../../../config/configuration-file.ts';
 import { Section } from '../../../config/configuration-section.ts';
 import type { Dialect } from '../../../config/dialect.ts';
@@ -75,7 +76,10 @@ const READERS: Readers = {
     const wrong = ignoredResourceGroups.find((group) => group.includes('/'));
     if (wrong !== undefined)
       section.fail('ignoredResourceGroups', `${wrong} has a slash: a group is what comes before it`);
-    return { ignoredResources: section.texts('ignoredResources'), ignoredResourceGroups };
+    const ignoredResources = section.texts('ignoredResources');
+    requireQualified(section, 'ignoredResources', ignoredResources);
+    requireQualified(section, 'ignoredResourceGroups', ignoredResourceGroups);
+    return { ignoredResources, ignoredResourceGroups };
   },
   NodeResourcesLeastAllocated: (args, path, dialect) => ({
     resources: readResources(open(args, path, dialect, ['resources'])),
@@ -124,6 +128,14 @@ export function readPluginArgs(
 ): Partial<PluginArgs> | undefined {
   if (!Object.hasOwn(READERS, name)) return undefined;
   return { [name]: READERS[name as keyof PluginArgs](args, path, dialect) };
+}
+
+/** A name that no resource can have would be ignored without a word. */
+function requireQualified(section: Section, member: string, names: readonly string[]): void {
+  for (const name of names) {
+    const [problem] = qualifiedNameProblems(name);
+    if (problem !== undefined) section.fail(member, `${JSON.stringify(name)}: ${problem}`);
+  }
 }
 
 /** Args may be a typed object of their own. */

@@ -2,6 +2,7 @@
 // wrong. Reading the file is bin/'s work. SPEC.md "Scheduler options", `--config`.
 import { Section } from '../../../config/configuration-section.ts';
 import type { Dialect } from '../../../config/dialect.ts';
+import { parseIp } from '../../../values/ip.ts';
 import type { PluginSets } from '../framework/default-plugins.ts';
 import {
   type ClientConnectionConfiguration,
@@ -36,6 +37,9 @@ const SECONDS = { least: 1, most: 2 ** 31 - 1 };
 const RATE = { least: 0, most: 2 ** 31 - 1 };
 /** A renewal can come this much later than the retry period says. */
 const RETRY_JITTER = 1.2;
+/** `0.0.0.0:10251`, `[::1]:10251`, `:10251`. */
+const BIND_ADDRESS = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/;
+const PORT_MAX = 65_535;
 const JSON_TYPE = 'application/json';
 
 export interface ConfigurationSources {
@@ -71,12 +75,22 @@ export function readConfiguration(content: unknown, sources: ConfigurationSource
     podMaxBackoffMs: maxSeconds * 1000,
     clientConnection: readConnection(file, defaults.clientConnection, [dialect.protobufMediaType, JSON_TYPE]),
     leaderElection: readLeaderElection(file, defaults.leaderElection),
-    healthzBindAddress: file.text('healthzBindAddress', defaults.healthzBindAddress),
-    metricsBindAddress: file.text('metricsBindAddress', defaults.metricsBindAddress),
+    healthzBindAddress: readBindAddress(file, 'healthzBindAddress', defaults.healthzBindAddress),
+    metricsBindAddress: readBindAddress(file, 'metricsBindAddress', defaults.metricsBindAddress),
     enableProfiling: file.flag('enableProfiling', defaults.enableProfiling),
     enableContentionProfiling: file.flag('enableContentionProfiling', defaults.enableContentionProfiling),
     pluginModules: file.texts('pluginModules'),
   };
+}
+
+/** Blank is no address to listen on, and a port of 0 neither; without a host it is every address of the machine. */
+function readBindAddress(file: Section, name: string, standard: string): string {
+  const address = file.text(name, standard);
+  const [, bracketed, plain = '', port = ''] = BIND_ADDRESS.exec(address) ?? [];
+  const host = bracketed ?? plain;
+  const isUsable = port !== '' && Number(port) <= PORT_MAX && (host === '' || parseIp(host) !== undefined);
+  if (address !== '' && !isUsable) file.fail(name, 'must be an IP address and a port, such as 0.0.0.0:10251');
+  return address;
 }
 
 function readConnection(

@@ -8,6 +8,7 @@ import { writtenConfiguration } from '../../../../actors/scheduler/configuration
 import type { SchedulerGates } from '../../../../actors/scheduler/framework/gates.ts';
 import { DEFAULT_GATES } from '../../../../actors/scheduler/framework/gates.ts';
 import { PLUGINS } from '../../../../actors/scheduler/framework/plugin-table.ts';
+import { qualifiedNameProblems } from '../../../../api/validation/formats.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 
 const dialect = DIALECTS.orch;
@@ -197,6 +198,12 @@ const score = (enabled: readonly object[]) => ({ plugins: { score: { enabled } }
 const args = (name: string, value: object) => ({ profiles: [{ pluginConfig: [{ name, args: value }] }] });
 const EXTENDER = { urlPrefix: 'http://127.0.0.1:1/', filterVerb: 'filter' };
 
+test('addresses to listen on may be of either family, of all, or of none', (t) => {
+  for (const address of ['127.0.0.1:10251', '[::1]:1', ':10251', '0.0.0.0:0', '']) {
+    t.is(ofFile({ healthzBindAddress: address, metricsBindAddress: address }).metricsBindAddress, address);
+  }
+});
+
 /** What a file holds beside its head, and what is said of it. */
 const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
   [
@@ -252,6 +259,12 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
     'clientConnection.acceptContentTypes: must have one of application/vnd.orch.protobuf, application/json',
   ],
   [{ pluginModules: [''] }, 'pluginModules[0]: must be a text'],
+  ...['here', '0.0.0.0', 'localhost:80', '0.0.0.0:65536', '::1:80', '[here]:80'].flatMap((address) =>
+    ['healthzBindAddress', 'metricsBindAddress'].map(
+      (member) =>
+        [{ [member]: address }, `${member}: must be an IP address and a port, such as 0.0.0.0:10251`] as const,
+    ),
+  ),
   [{ extenders: [{}] }, 'extenders[0].urlPrefix: is required'],
   [{ extenders: [{ urlPrefix: 'there' }] }, 'extenders[0].urlPrefix: there is not an address'],
   [{ extenders: [{ urlPrefix: 'ftp://there' }] }, 'extenders[0].urlPrefix: must be an http or https address'],
@@ -281,6 +294,10 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
     args('NodeResourcesFit', { ignoredResourceGroups: ['a.b/c'] }),
     'profiles[0].pluginConfig[0].args.ignoredResourceGroups: a.b/c has a slash: a group is what comes before it',
   ],
+  [
+    args('NodeResourcesFit', { ignoredResources: ['example.com/a', 'a/b/c'] }),
+    `profiles[0].pluginConfig[0].args.ignoredResources: "a/b/c": ${qualifiedNameProblems('a/b/c')[0]}`,
+  ],
   [args('RequestedToCapacityRatio', {}), 'profiles[0].pluginConfig[0].args.shape: must have a point at least'],
   [
     args('NodeLabel', { presentLabels: ['a'], absentLabels: ['a'] }),
@@ -293,7 +310,7 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
 ];
 
 for (const [members, message] of BAD_FILES) {
-  test(`a file is refused: ${message}`, (t) => {
+  test(`a file is refused: ${message} (${JSON.stringify(members)})`, (t) => {
     t.throws(() => ofFile(members), { name: 'ConfigurationError', message });
   });
 }
