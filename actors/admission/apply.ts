@@ -9,7 +9,7 @@ import { isUnchanged } from '../../api/metadata.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import { APPLY_PATCH } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { badRequest, notFound } from '../../api/status/failures.ts';
+import { badRequest, conflict, notFound } from '../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../api/status/status.ts';
 import { viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
@@ -20,7 +20,7 @@ import { digestOfApply } from './known-applies.ts';
 import { otherVersions } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { canonical, type ExpectedKind, kindOf, patchOptions, requireKind } from './request-body.ts';
-import { canBeApplied, modify } from './update.ts';
+import { canBeApplied, modify, requireNameOfPath, withoutVersion } from './update.ts';
 import { requireValidView } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -52,8 +52,11 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
   const whenMissing = async (): Promise<WriteReply | undefined> => {
     read ??= readConfiguration(write, request, type);
     if (subresource !== '') throw new StatusError(notFound(type, name));
+    requireOfNobody(read.config, type, name);
+    const object = withoutVersion(applied(undefined, write.forms));
+    requireNameOfPath(object, name);
     try {
-      return await createObject(write, request, type, applied(undefined, write.forms), { dryRun, isTracked: false });
+      return await createObject(write, request, type, object, { dryRun, isTracked: false });
     } catch (error) {
       // Someone else was first: what they made is applied to.
       if (isStatusError(error) && error.status.reason === 'AlreadyExists') return undefined;
@@ -65,6 +68,13 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
   if (digest !== undefined && merged !== undefined && read?.warnings.length === 0 && hasLeft(merged, reply))
     write.knownApplies.remember(digest, merged.live);
   return withWarnings(reply, read?.warnings ?? []);
+}
+
+/** Who names a uid means an object that was there, and would not have another in its place. Throws 409. */
+function requireOfNobody(config: JsonObject, type: KnownType, name: string): void {
+  const uid = metadataOf(config).uid ?? '';
+  if (uid === '') return;
+  throw new StatusError(conflict(type, name, `the uid given is ${uid}, and there is no object of this name`));
 }
 
 interface Merged {

@@ -220,7 +220,8 @@ export function metadataOfPatch(
     isAll: () => true,
     of: (before) => {
       const { metadata } = applyPatch(contentType, { metadata: before }, document, schema);
-      return isJsonObject(metadata) ? metadata : undefined;
+      // Without its name it is refused, as other patches that leave none.
+      return isJsonObject(metadata) && metadata.name === before.name ? metadata : undefined;
     },
   };
 }

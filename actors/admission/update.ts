@@ -105,6 +105,7 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
       return canonical(write.schema, result, expected);
     });
     warnings = fieldWarnings(request, () => unknownFields);
+    requireNameOfPath(object, target.name);
     return object;
   };
   const whenMissing = (): never => {
@@ -120,10 +121,11 @@ export function canBeApplied({ serverSideApply }: WriteContext, view: Subresourc
   return serverSideApply && (view === undefined || view.configurationOf !== undefined);
 }
 
-/** A body meant for another object says nothing about this one. Throws 400. */
-function requireNameOfPath(object: JsonObject, name: string): void {
+/** What is stored under a name says that it has it: a body meant for another object says nothing about this one. Throws 400. */
+export function requireNameOfPath(object: JsonObject, name: string): void {
   const { name: given = '' } = metadataOf(object);
-  if (given === '' || given === name) return;
+  if (given === name) return;
+  if (given === '') throw new StatusError(badRequest(`the object must have its name, here ${name}`));
   throw new StatusError(badRequest(`the name of the object (${given}) differs from the name in the path (${name})`));
 }
 
@@ -301,8 +303,8 @@ function answerWith({ asked: { view }, type, warnings }: Attributes, object: Jso
   return withWarnings({ code: 200, body: view === undefined ? asAnswer(type, object) : view.of(object) }, warnings);
 }
 
-/** What a PUT that creates is made from: the version it names is that of an object that is gone. */
-function withoutVersion(object: JsonObject): JsonObject {
+/** What an update that creates is made from: the version it names is that of an object that is gone. */
+export function withoutVersion(object: JsonObject): JsonObject {
   const { resourceVersion: _resourceVersion, ...metadata } = metadataOf(object);
   return { ...object, metadata };
 }

@@ -99,6 +99,13 @@ const REFUSED: readonly Refused[] = [
   { of: 'another version', body: configMap('x', {}, { apiVersion: 'v2' }), status: 400, message: /version/ },
   { of: 'another kind', body: configMap('x', {}, { kind: 'Secret' }), status: 400, message: /kind/ },
   { of: 'another name', body: configMap('y', {}), status: 400, message: /name/ },
+  { of: 'a new object without a name', body: configMap('x', {}, { metadata: {} }), status: 400, message: /its name/ },
+  {
+    of: 'a uid that nothing has',
+    body: configMap('x', {}, { metadata: { name: 'x', uid: 'gone' } }),
+    status: 409,
+    message: /the uid given is gone/,
+  },
   {
     of: 'managedFields',
     body: configMap('x', {}, { metadata: { name: 'x', managedFields: [{ manager: 'm' }] } }),
@@ -233,6 +240,12 @@ test('a patch that names a version applies to no other', async (t) => {
   const metadata = { name: 'versioned', resourceVersion: json.metadata.resourceVersion };
   t.is((await apply(path, configMap('versioned', { a: '2' }, { metadata }))).status, 200);
   t.is((await apply(path, configMap('versioned', { a: '3' }, { metadata }))).status, 409);
+  await client.request('DELETE', path);
+  t.is(
+    (await apply(path, configMap('versioned', { a: '4' }, { metadata }))).status,
+    201,
+    'the version of what is gone',
+  );
 });
 
 test('an operator can switch ownership off', async (t) => {

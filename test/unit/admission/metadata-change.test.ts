@@ -265,7 +265,7 @@ const ODD: readonly (readonly [what: string, code: number, body: (text: string) 
   ['has its owners behind a comma more', 400, (text) => text.replace(',"managedFields"', ',,"managedFields"')],
   ['is of another kind', 400, (text) => text.replace('"kind":"Deployment"', '"kind":"Pod"')],
   ['says metadata twice', 200, (text) => text.replace('"metadata":{', '"metadata":{"uid":"u"},"metadata":{')],
-  ['has its owners in something else', 200, (text) => text.replace('"metadata":{', '"metadata":{},"spec":{')],
+  ['has its owners in something else', 200, (text) => text.replace('"metadata":{', '"metadata":{"name":"a"},"spec":{')],
   [
     'has its owners below a label',
     400,

@@ -37,7 +37,7 @@ const places: readonly Place[] = [
     does: 'a PUT',
     verb: 'update',
     path: `${CONFIG_MAPS}/it`,
-    request: { body: { data: { a: 'b' } } },
+    request: { body: { metadata: { name: 'it' }, data: { a: 'b' } } },
     told: 'update configmaps default it tester ConfigMap>ConfigMap',
   },
   {
@@ -65,7 +65,7 @@ const places: readonly Place[] = [
     request: {
       contentType: APPLY,
       parameters: { fieldManager: 'm' },
-      body: { apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'b' } },
+      body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'other' }, data: { a: 'b' } },
     },
     told: 'create configmaps default other tester ->ConfigMap',
   },
@@ -73,7 +73,7 @@ const places: readonly Place[] = [
     does: 'a PUT of the status',
     verb: 'update',
     path: `${PODS}/it/status`,
-    request: { body: { status: { phase: 'Running' } } },
+    request: { body: { metadata: { name: 'it' }, status: { phase: 'Running' } } },
     told: 'update pods/status default it tester Pod>Pod',
   },
   {

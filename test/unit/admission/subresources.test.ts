@@ -172,7 +172,8 @@ test('ephemeral containers of another version of the pod, or of another pod, are
   const other = await world.write('update', path, { body: { metadata: { name: 'p', uid: 'x' }, ...list } });
   t.is(other.code, 409);
   t.is((await world.write('update', path, { body: { metadata: { name: 'q' }, ...list } })).code, 400);
-  t.is((await world.write('update', `${PODS}/none/ephemeralcontainers`, { body: list })).code, 404);
+  const nobody = { metadata: { name: 'none' }, ...list };
+  t.is((await world.write('update', `${PODS}/none/ephemeralcontainers`, { body: nobody })).code, 404);
   await world.stop();
 });
 

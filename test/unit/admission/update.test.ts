@@ -77,6 +77,37 @@ test('a PUT replaces the object, but for what the server owns', async (t) => {
   await world.stop();
 });
 
+const NAMELESS: readonly (readonly [
+  what: string,
+  verb: 'patch' | 'update',
+  path: string,
+  body: object,
+  type?: string,
+])[] = [
+  ['a PUT without metadata', 'update', A, { data: { k: '2' } }],
+  ['a PUT with a blank name', 'update', A, { metadata: { name: '' }, data: { k: '2' } }],
+  ['a PUT that would create', 'update', `${LEASES}/a`, { spec: { holderIdentity: 'me' } }],
+  ['a PUT of a scale', 'update', `${DEPLOYMENTS}/web/scale`, { spec: { replicas: 3 } }],
+  ['a PUT of a status', 'update', `${DEPLOYMENTS}/web/status`, { status: { replicas: 3 } }],
+  ['a patch that takes the name', 'patch', A, { metadata: { name: null } }],
+  ['a patch that takes the metadata', 'patch', A, { metadata: null, data: { k: '2' } }],
+  ['a JSON patch that takes the name', 'patch', A, [{ op: 'remove', path: '/metadata/name' }], 'json-patch+json'],
+];
+for (const [what, verb, path, body, type] of NAMELESS) {
+  test(`${what} is refused: an update says what it is of`, async (t) => {
+    const world = await AdmissionWorld.start();
+    await world.created(CONFIG_MAPS, { metadata: { name: 'a' }, data: { k: '1' } });
+    await world.created(DEPLOYMENTS, DEPLOYMENT);
+    const before = await world.revision();
+    const contentType = type === undefined ? undefined : { contentType: `application/${type}` };
+    const answer = await world.write(verb, path, { body, ...contentType });
+    t.is(answer.code, 400);
+    t.regex(answer.body.message ?? '', /must have its name/);
+    t.is(await world.revision(), before);
+    await world.stop();
+  });
+}
+
 test('an update that changes nothing is not stored, and answers with the version there is', async (t) => {
   const world = await AdmissionWorld.start();
   const created = await world.created(DEPLOYMENTS, DEPLOYMENT);
