@@ -1,11 +1,11 @@
-// JSON patches (RFC 6902). The document given is never changed: containers on a changed path are copied once, then
+// JSON patches (RFC 6902, and what clients of this API say beyond it). The document given is never changed: containers on a changed path are copied once, then
 // edited in place for the rest of the patch; everything else is shared with the result.
 import { jsonCopy } from '../conversion/json-copy.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf } from '../json-value.ts';
 import { BODY_BYTES_MAX, badRequest, patchNotApplicable, tooLarge } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
-import { arrayPosition, parsePointer } from './json-pointer.ts';
+import { elementPosition, insertPosition, parsePointer } from './json-pointer.ts';
 
 /** Operations one patch may have. */
 const OPERATIONS_MAX = 10_000;
@@ -106,7 +106,7 @@ class Editor {
       parent[key] = value;
       return;
     }
-    const position = arrayPosition(key, parent.length);
+    const position = insertPosition(key, parent.length);
     if (position < 0) throw notApplicable();
     this.shift(parent.length - position);
     parent.splice(position, 0, value);
@@ -121,8 +121,8 @@ class Editor {
     }
     const parent = this.editableParent(path);
     if (Array.isArray(parent)) parent[elementAt(parent, key)] = value;
-    else if (Object.hasOwn(parent, key)) parent[key] = value;
-    else throw notApplicable();
+    // Unlike in RFC 6902 a member need not be there: objects leave out what is empty, and clients say of it that they replace it.
+    else parent[key] = value;
   }
 
   /** Answers what was removed. */
@@ -248,8 +248,8 @@ class Editor {
 
 /** The position of an element that is there. */
 function elementAt(list: readonly unknown[], segment: string): number {
-  const position = arrayPosition(segment, list.length);
-  if (position < 0 || position >= list.length) throw notApplicable();
+  const position = elementPosition(segment, list.length);
+  if (position < 0) throw notApplicable();
   return position;
 }
 

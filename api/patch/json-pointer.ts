@@ -17,14 +17,22 @@ export function parsePointer(text: string): readonly string[] | undefined {
   return segments.includes(PROTOTYPE_KEY) ? undefined : segments;
 }
 
+/** The position of the element that a segment names in a list of `length`; -1 where there is none. */
+export function elementPosition(segment: string, length: number): number {
+  return placeAmong(segment, length);
+}
+
+/** The position to insert at that a segment names, `-` being the one after the last element; -1 where there is none. */
+export function insertPosition(segment: string, length: number): number {
+  return segment === '-' ? length : placeAmong(segment, length + 1);
+}
+
 /**
- * The position a segment names in a list of `length` elements: digits without leading zeros, or `-` for the place after
- * the last. Answers -1 where it is neither or lies beyond `length`. `length` itself is a place to insert at, not an
- * element.
+ * A place of `count`: digits without leading zeros. Behind a minus they count from the end, which RFC 6901 does not know and
+ * clients of this API use.
  */
-export function arrayPosition(segment: string, length: number): number {
-  if (segment === '-') return length;
-  if (!/^(?:0|[1-9][0-9]{0,9})$/.test(segment)) return -1;
-  const position = Number(segment);
-  return position <= length ? position : -1;
+function placeAmong(segment: string, count: number): number {
+  if (!/^(?:0|-?[1-9][0-9]{0,9})$/.test(segment)) return -1;
+  const place = Number(segment) + (segment.startsWith('-') ? count : 0);
+  return place < count ? place : -1;
 }

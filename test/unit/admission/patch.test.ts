@@ -44,7 +44,7 @@ test('what a patch may not do is refused', async (t) => {
     ['missing object', `${CONFIG_MAPS}/none`, merge, '{"data":{"a":"b"}}', 404],
     ['media type', A, 'application/json', '{"data":{"a":"b"}}', 415],
     ['no list of operations', A, json, '{"op":"add"}', 400],
-    ['missing path', A, json, '[{"op":"replace","path":"/data/none","value":"x"}]', 422],
+    ['missing path', A, json, '[{"op":"remove","path":"/data/none"}]', 422],
     ['failed test', A, json, '[{"op":"test","path":"/data/k","value":"x"}]', 422],
     ['no object', A, merge, '[1]', 400],
     ['broken JSON', A, merge, '{', 400],

@@ -74,9 +74,35 @@ const JSON_PATCHES: readonly Case[] = [
     expected: 422,
   },
   {
-    does: 'refuses a negative index',
-    document: { a: [1, 2] },
-    patch: [{ op: 'remove', path: '/a/-1' }],
+    does: 'counts from the end behind a minus',
+    document: { a: [1, { b: 2 }] },
+    patch: [
+      { op: 'replace', path: '/a/-1/b', value: 3 },
+      { op: 'remove', path: '/a/-2' },
+    ],
+    expected: { a: [{ b: 3 }] },
+  },
+  {
+    does: 'inserts where it counts to from the end',
+    document: { a: [1, 3] },
+    patch: [
+      { op: 'add', path: '/a/-1', value: 4 },
+      { op: 'add', path: '/a/-3', value: 2 },
+      { op: 'add', path: '/a/-5', value: 0 },
+    ],
+    expected: { a: [0, 1, 2, 3, 4] },
+  },
+  { does: 'refuses minus zero', document: { a: [1] }, patch: [{ op: 'remove', path: '/a/-0' }], expected: 422 },
+  {
+    does: 'refuses an insert before the beginning',
+    document: { a: [1] },
+    patch: [{ op: 'add', path: '/a/-3', value: 2 }],
+    expected: 422,
+  },
+  {
+    does: 'refuses to remove what is before the beginning',
+    document: { a: [1] },
+    patch: [{ op: 'remove', path: '/a/-2' }],
     expected: 422,
   },
   {
@@ -131,9 +157,21 @@ const JSON_PATCHES: readonly Case[] = [
     expected: { a: { b: 2 } },
   },
   {
-    does: 'refuses to replace what is absent',
+    does: 'replaces a member that is absent',
     document: {},
     patch: [{ op: 'replace', path: '/a', value: 2 }],
+    expected: { a: 2 },
+  },
+  {
+    does: 'refuses to replace an element that is absent',
+    document: { a: [1] },
+    patch: [{ op: 'replace', path: '/a/1', value: 2 }],
+    expected: 422,
+  },
+  {
+    does: 'refuses to replace a member of what is absent',
+    document: {},
+    patch: [{ op: 'replace', path: '/a/b', value: 2 }],
     expected: 422,
   },
   {
@@ -239,7 +277,7 @@ const JSON_PATCHES: readonly Case[] = [
   {
     does: 'refuses members of the prototype',
     document: { a: {} },
-    patch: [{ op: 'replace', path: '/a/constructor', value: 1 }],
+    patch: [{ op: 'replace', path: '/a/constructor/name', value: 1 }],
     expected: 422,
   },
   {
