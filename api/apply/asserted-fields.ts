@@ -52,7 +52,9 @@ class Reader {
         const fields = this.read(object[name], memberRule, levelsLeft);
         // Members of a type come and go with what is in them; keys of a map are there in their own right.
         const isIn = rule.kind !== 'struct' && member === undefined;
-        const part = isIn ? node(true, fields ?? LEAF) : fields;
+        // Nobody owns the metadata itself, be it that there is nothing in it.
+        const own = member?.stays === true && fields === LEAF ? undefined : fields;
+        const part = isIn ? node(true, fields ?? LEAF) : own;
         if (part !== undefined) below[step] = part;
       }
       this.#path.pop();

@@ -349,6 +349,12 @@ export const CASES: readonly Case[] = [
     fields: { a: ['.data.x'] },
   },
   {
+    does: 'does not own metadata that says nothing',
+    kind: CONFIG_MAP,
+    steps: [['apply', 'a', { metadata: {}, data: { x: '1' } }]],
+    fields: { a: ['.data.x'] },
+  },
+  {
     does: 'keeps the time of a manager that changes nothing',
     kind: CONFIG_MAP,
     steps: [
