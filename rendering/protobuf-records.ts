@@ -101,9 +101,9 @@ export class ProtobufRecords {
   }
 
   /**
-   * The messages of a rendering.
+   * The messages of a rendering. Of a type that has none there are those of metadata alone.
    *
-   * @throws RangeError for a type that has no message, and for Tables.
+   * @throws RangeError for other messages of such a type, and for Tables.
    */
   of(rendering: Rendering): RecordMessages {
     let messages = this.#messages.get(rendering);
@@ -116,7 +116,8 @@ export class ProtobufRecords {
 
   #make(rendering: Rendering): RecordMessages {
     const { target, shape } = rendering;
-    const type = protobufTypeOf(this.schema, target);
+    // Encodings of whole objects are kept for their metadata too, so it is asked for last.
+    const type = protobufTypeOf(this.schema, target) ?? (shape && protobufTypeOf(this.schema, answeredAs(rendering)));
     if (type === undefined || shape?.kind === 'Table') throw new RangeError(`${target.kind} has no Protobuf form`);
     const key = `${target.group}/${target.version}/${target.kind}`;
     let set = this.#sets.get(key);

@@ -28,6 +28,8 @@ export interface Choice {
 export interface Offer {
   /** In the order of the endpoint's preference: the first answers a client that takes anything. */
   readonly formats: readonly Format[];
+  /** Those in which there is more than transforms; absent: all. */
+  readonly plainFormats?: readonly Format[];
   /** `Dialect.protobufMediaType`. */
   readonly protobufMediaType: string;
   readonly transforms: readonly TransformKind[];
@@ -97,7 +99,9 @@ export function parseAccept(header: string): AcceptClause[] {
 
 /** The media types an offer names, for the text of a 406. */
 export function offeredMediaTypes(offer: Offer): string[] {
-  return servedFormats(offer).map((format) => mediaTypeOf(format, offer));
+  return servedFormats(offer)
+    .filter((format) => isPlain(format, offer))
+    .map((format) => mediaTypeOf(format, offer));
 }
 
 /**
@@ -135,7 +139,7 @@ function withParameters(clause: AcceptClause, format: Format, offer: Offer): Cho
   if ((parameters.get('sv') ?? '') !== '') return null;
   const asksTransform = parameters.has('as') || parameters.has('g') || parameters.has('v');
   const transform = asksTransform ? transformOf(parameters, format, offer) : undefined;
-  if (transform === null) return null;
+  if (transform === null || (transform === undefined && !isPlain(format, offer))) return null;
   return choiceOf(format, offer, transform, parameters.get('pretty') === '1');
 }
 
@@ -158,6 +162,10 @@ function choiceOf(format: Format, offer: Offer, transform: Transform | undefined
 
 function servedFormats(offer: Offer): readonly Format[] {
   return offer.isWatch ? offer.formats.filter((format) => format !== 'yaml') : offer.formats;
+}
+
+function isPlain(format: Format, { plainFormats }: Offer): boolean {
+  return plainFormats === undefined || plainFormats.includes(format);
 }
 
 function mediaTypeOf(format: Format, offer: Offer): string {

@@ -1,12 +1,14 @@
 // Custom types on a real server: a definition comes into force on every thread, its objects are pruned, defaulted, validated
 // and shown, and go before it does.
 import ava from 'ava';
+import { readEvents, readWire } from '../server/kubernetes-messages.ts';
 import { startServer } from '../server/server-process.ts';
 import { conditionOf, DEFINITIONS, definition, establish, GROUP, object, path, TABLE } from './custom-definitions.ts';
 import { eventually } from './objects.ts';
 
 // One after the other: each keeps a server busy.
 const test = ava.serial;
+const PROTOBUF = 'application/vnd.orch.protobuf';
 
 test('a definition is established, and its objects are pruned, defaulted, validated and shown', async (t) => {
   const { client } = await startServer(t, { args: ['--placement', 'default'] });
@@ -56,6 +58,24 @@ test('a definition is established, and its objects are pruned, defaulted, valida
     table.rows.map(({ cells }) => cells),
     [['a', '1 2', 1]],
   );
+});
+
+test('the metadata of objects is shown in Protobuf, which has nothing else of them', async (t) => {
+  const { client } = await startServer(t);
+  await establish(client);
+  const made = await client.request('POST', path(), { body: object('a', { cron: '1' }) });
+  const as = (kind: string) => ({ headers: { accept: `${PROTOBUF};as=${kind};v=v1;g=meta.orch.io` } });
+  const seen = { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1' };
+  const one = readWire((await client.get(`${path()}/a`, as('PartialObjectMetadata'))).bytes);
+  t.like(one, { ...seen, metadata: { name: 'a', uid: made.json.metadata.uid } });
+  t.is(one.spec, undefined);
+  const list = readWire((await client.get(path(), as('PartialObjectMetadataList'))).bytes);
+  t.like(list.items, [{ metadata: { name: 'a' } }]);
+  const watch = await client.stream(`${path()}?watch=1`, as('PartialObjectMetadata'));
+  const { events } = readEvents(await watch.until((bytes) => readEvents(bytes).events.length === 1));
+  t.like(events[0], { type: 'ADDED', object: { ...seen, metadata: { name: 'a' } } });
+  watch.close();
+  t.is((await client.get(`${path()}/a`, { headers: { accept: PROTOBUF } })).status, 406);
 });
 
 test('objects are patched, updated, scaled, given a status and applied', async (t) => {

@@ -53,6 +53,7 @@ const TRANSFORMS: Readonly<Record<AnswerClass, readonly TransformKind[]>> = {
   watch: ['Table', 'PartialObjectMetadata'],
 };
 const EVERY_FORMAT: readonly Format[] = ['json', 'yaml', 'protobuf'];
+const TEXT_FORMATS: readonly Format[] = ['json', 'yaml'];
 
 type Offers = Readonly<Record<AnswerClass, Offer>>;
 
@@ -60,7 +61,7 @@ export class Representations {
   readonly #dialect: Dialect;
   readonly #clock: Clock;
   readonly #offers: Offers;
-  /** For types that no message stands for. */
+  /** For types that no message stands for: of them there is one of their metadata alone. */
   readonly #textOffers: Offers;
   readonly #encoded = new Map<string, Encoded>();
   /** Of each type, by what was chosen; only those without a shape, which do not depend on the time. */
@@ -70,7 +71,7 @@ export class Representations {
     this.#dialect = dialect;
     this.#clock = clock;
     this.#offers = this.#offersIn(EVERY_FORMAT);
-    this.#textOffers = this.#offersIn(['json', 'yaml']);
+    this.#textOffers = this.#offersIn(EVERY_FORMAT, TEXT_FORMATS);
   }
 
   /**
@@ -167,9 +168,10 @@ export class Representations {
     return schemaOf(this.#dialect);
   }
 
-  #offersIn(formats: readonly Format[]): Offers {
+  #offersIn(formats: readonly Format[], plainFormats = formats): Offers {
     const offer = (answer: AnswerClass): Offer => ({
       formats: answer === 'watch' ? formats.filter((format) => format !== 'yaml') : formats,
+      plainFormats,
       protobufMediaType: this.#dialect.protobufMediaType,
       transforms: TRANSFORMS[answer],
       isWatch: answer === 'watch',

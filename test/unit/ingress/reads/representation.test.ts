@@ -14,8 +14,12 @@ import { exchangeOver } from '../exchanges.ts';
 
 const REPRESENTATIONS = new Representations(DIALECTS.orch, { nowMs: () => 0, monotonicMs: () => 0 });
 const POD = { group: '', version: 'v1', kind: 'Pod' };
+/** No message stands for it. */
+const CUSTOM = { group: 'example.com', version: 'v1', kind: 'CronTab' };
+const PROTOBUF = DIALECTS.orch.protobufMediaType;
 const as = (kind: string, version = 'v1', group = 'meta.orch.io'): string =>
   `application/json;as=${kind};v=${version};g=${group}`;
+const inProtobuf = (kind: string): string => as(kind).replace('application/json', PROTOBUF);
 
 function exchangeWith(accept: string, query: string): Exchange {
   const request = { header: (name: string) => (name === 'accept' ? accept : '') } as Exchange['request'];
@@ -67,6 +71,30 @@ for (const [answer, accept, query, expected] of CASES) {
     t.is(outcome(answer, accept, query), expected);
   });
 }
+
+const ofCustom: readonly (readonly [
+  answer: AnswerClass,
+  accept: string,
+  encoding: string,
+  shape: string | undefined,
+])[] = [
+  ['object', inProtobuf('PartialObjectMetadata'), 'protobuf', 'PartialObjectMetadata'],
+  ['list', inProtobuf('PartialObjectMetadataList'), 'protobuf', 'PartialObjectMetadataList'],
+  ['watch', `${PROTOBUF},${inProtobuf('PartialObjectMetadata')}`, 'protobuf', 'PartialObjectMetadata'],
+  ['list', `${PROTOBUF},application/json`, 'json', undefined],
+  ['list', `${inProtobuf('Table')},${as('Table')}`, 'json', 'Table'],
+];
+for (const [answer, accept, encoding, shape] of ofCustom) {
+  test(`${answer} of a type that has no message: Accept "${accept}" gives ${shape ?? 'all'} in ${encoding}`, (t) => {
+    const { rendering } = REPRESENTATIONS.of(exchangeWith(accept, ''), answer, CUSTOM);
+    t.deepEqual([rendering.encoding, rendering.shape?.kind], [encoding, shape]);
+  });
+}
+
+test('a type that has no message is refused in Protobuf', (t) => {
+  const { message } = t.throws(() => REPRESENTATIONS.of(exchangeWith(PROTOBUF, ''), 'object', CUSTOM)) ?? {};
+  t.is(message, 'media types served here: application/json, application/yaml');
+});
 
 test('a plain representation is made once for all requests that say the same', (t) => {
   const choose = (): Representation => REPRESENTATIONS.of(exchangeWith('application/json', ''), 'list', POD);
