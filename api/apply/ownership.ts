@@ -41,6 +41,7 @@ import {
 import { mergeConfiguration } from './merge.ts';
 import { type DifferencesIn, differencesIn, type OtherVersions, withoutGivenUpIn } from './other-versions.ts';
 import type { OwnedType } from './owned-type.ts';
+import { byPresentRules } from './schema-changes.ts';
 
 /** Who writes, when, and under which version of the API. */
 export interface Writer {
@@ -122,10 +123,11 @@ export function entriesOfUpdate(
     time: writer.nowIso,
     fields: taken,
   };
-  const former = managers.find((manager) => isSameManager(manager, self));
+  const present = ownedNow(managers, type, writer, versions);
+  const former = present.find((manager) => isSameManager(manager, self));
   const differences = differencesIn(stored, next, writer.apiVersion, { changed: taken, removed }, versions);
   const others = withoutLost(
-    managers.filter((manager) => manager !== former),
+    present.filter((manager) => manager !== former),
     differences,
   );
   const fields = difference(union(former?.fields ?? NO_FIELDS, taken), removed);
@@ -164,7 +166,7 @@ export function applyConfiguration(
   const asserted = assertedFields(config, type.rule);
   // A new object is made complete in place later on, which the shared empty one must not be.
   const base = live ?? canonical({}, type);
-  const managers = liveManagers(live, application);
+  const managers = ownedNow(liveManagers(live, application), type, writer, versions);
   const self: Manager = {
     name: writer.manager,
     operation: 'Apply',
@@ -221,6 +223,17 @@ function requireNoManagers(config: JsonObject): void {
   if (managedFields !== undefined && managedFields !== null) {
     throw new StatusError(badRequest('metadata.managedFields must not be set in an applied object'));
   }
+}
+
+function ownedNow(
+  managers: readonly Manager[],
+  type: OwnedType,
+  { apiVersion }: Writer,
+  versions: OtherVersions | undefined,
+): readonly Manager[] {
+  return byPresentRules(managers, (version) =>
+    versions === undefined || version === apiVersion || version === '' ? type.rule : versions(version)?.type.rule,
+  );
 }
 
 function liveManagers(live: JsonObject | undefined, { type, writer, reset }: Application): Manager[] {

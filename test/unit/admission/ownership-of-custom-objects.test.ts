@@ -92,3 +92,67 @@ test('an embedded object is owned with what it is, and its metadata as metadata'
   });
   await world.stop();
 });
+
+const LIST = {
+  type: 'array',
+  items: { type: 'object', properties: { name: { type: 'string' }, at: { type: 'string' } } },
+};
+const BY_NAME = { ...LIST, items: { ...LIST.items, required: ['name'] } };
+/** Parts of a thing that are owned member by member, and as a whole. */
+const GRANULAR = {
+  list: { ...BY_NAME, 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['name'] },
+  map: { type: 'object', additionalProperties: { type: 'string' } },
+};
+const ATOMIC = { list: LIST, map: { ...GRANULAR.map, 'x-orch-map-type': 'atomic' } };
+
+async function redefined(world: AdmissionWorld, properties: object): Promise<void> {
+  const spec = { type: 'object', properties };
+  const version = { ...versionOfThings({}), schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } };
+  await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions: [version] } } });
+}
+
+/** The managers of an object, and what they own of its spec. */
+function ownersOfSpec({ body }: Answered): unknown {
+  return body.metadata.managedFields?.map(({ manager, fieldsV1 }) => [
+    manager,
+    (fieldsV1 as { readonly 'f:spec'?: object })['f:spec'],
+  ]);
+}
+
+const specOf = (name: string) => ({ list: [{ name, at: '1' }], map: { [name]: '1' } });
+
+test('whoever owned a part of what is owned as a whole now owns it as a whole', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  await redefined(world, GRANULAR);
+  for (const name of ['one', 'two']) t.true((await applied(world, THINGS, thing('it', specOf(name)), name)).code < 300);
+  await redefined(world, ATOMIC);
+  const refused = await applied(world, THINGS, thing('it', specOf('three')), 'three');
+  t.is(refused.code, 409);
+  t.deepEqual(
+    refused.body.details?.causes?.map(({ message, field }) => `${message}: ${field}`),
+    ['one', 'two'].flatMap((name) => ['list', 'map'].map((part) => `conflict with "${name}": .spec.${part}`)),
+  );
+  const labels = await world.write('patch', `${THINGS}/it`, { body: { metadata: { labels: { a: 'b' } } } });
+  const whole = { 'f:list': {}, 'f:map': {} };
+  t.like(ownersOfSpec(labels), [
+    ['one', whole],
+    ['two', whole],
+  ]);
+  const taken = await world.write('patch', `${THINGS}/it`, { body: { spec: specOf('four') } });
+  t.deepEqual(ownersOfSpec(taken), [['test', whole]]);
+  await world.stop();
+});
+
+test('whoever owned the whole of what is owned by its members now owns none of them', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  await redefined(world, ATOMIC);
+  await applied(world, THINGS, thing('it', specOf('one')), 'one');
+  await redefined(world, GRANULAR);
+  const spec = { list: [{ name: 'one', at: '2' }], map: { one: '2', two: '2' } };
+  const answer = await applied(world, THINGS, thing('it', spec), 'two');
+  t.is(answer.code, 200);
+  t.deepEqual(answer.body.spec, spec);
+  await world.stop();
+});
