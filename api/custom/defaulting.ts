@@ -61,11 +61,14 @@ function defaultMember(object: Members, member: DefaultedMember): void {
 }
 
 function defaultRest(object: Members, known: ReadonlySet<string>, rest: Structure, below: Defaulter | undefined): void {
-  const gives = rest.whenAbsent !== undefined && !rest.isNullable;
-  if (!gives && below === undefined) return;
+  const { isNullable, whenAbsent } = rest;
+  if (isNullable && below === undefined) return;
   for (const name in object) {
     if (known.has(name)) continue;
-    if (gives && object[name] === null) setOwn(object, name, jsonCopy(rest.whenAbsent));
+    if (object[name] === null && !isNullable) {
+      if (whenAbsent === undefined) delete object[name];
+      else setOwn(object, name, jsonCopy(whenAbsent));
+    }
     below?.(object[name]);
   }
 }

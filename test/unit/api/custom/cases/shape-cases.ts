@@ -106,7 +106,10 @@ export const DEFAULT_CASES: readonly DefaultCase[] = [
   [{ type: 'array', items: { type: 'array', items: of({ a: { ...TEXT, ...given('x') } }) } }, [[{}]], [[{ a: 'x' }]]],
   [{ type: 'object', additionalProperties: of({ a: { ...TEXT, ...given('x') } }) }, { k: {} }, { k: { a: 'x' } }],
   [{ type: 'object', additionalProperties: { ...TEXT, ...given('x') } }, { k: null }, { k: 'x' }],
-  [{ type: 'object', additionalProperties: TEXT }, { k: null }, { k: null }],
+  [{ type: 'object', additionalProperties: TEXT }, { k: null, l: 'x' }, { l: 'x' }],
+  [{ type: 'object', additionalProperties: { ...TEXT, nullable: true } }, { k: null }, { k: null }],
+  [{ type: 'object', additionalProperties: of({ a: TEXT }) }, { k: { a: null }, l: null }, { k: {} }],
+  [{ type: 'object', additionalProperties: true }, { k: null }, { k: null }],
   [of({ a: { ...TEXT, ...given('x') } }, OPEN), { b: null }, { b: null, a: 'x' }],
   [{ ...of({ a: { ...TEXT, ...given('x') } }), ...WHOLE }, { kind: 'K' }, { kind: 'K', a: 'x' }],
   // Values of another type are left to the checks.
