@@ -89,7 +89,8 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   const view = viewOf(target.subresource, type);
   const expected = view ?? kindOf(type);
   const schemaType = schemaTypeOf(write.schema, expected.apiVersion, expected.kind);
-  const accepted = patchMediaTypesOf(schemaType);
+  // What custom objects cannot be patched by, their scales cannot either.
+  const accepted = patchMediaTypesOf(type.custom === undefined ? schemaType : undefined);
   if (!accepted.includes(contentType)) {
     throw new StatusError(unsupportedMediaType(canBeApplied(write, view) ? [...accepted, APPLY_PATCH] : accepted));
   }

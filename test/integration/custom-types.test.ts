@@ -106,6 +106,7 @@ test('objects are patched, updated, scaled, given a status and applied', async (
   t.deepEqual([scale.json.spec, scale.json.status], [{ replicas: 3 }, { replicas: 2 }] as never);
   const scaled = await patch('merge-patch+json', { spec: { replicas: 7 } }, '/scale');
   t.is(scaled.status, 200, scaled.text);
+  t.is((await patch('strategic-merge-patch+json', { spec: { replicas: 8 } }, '/scale')).status, 415);
   t.is(((await client.get(`${path()}/a`)).json.spec as { replicas: number }).replicas, 7);
 
   const config = { ...object('b', { cron: '1', parts: [{ name: 'x', size: 'L' }] }) };
