@@ -5,6 +5,7 @@ import type { CustomSchema } from '../custom/custom-schema.ts';
 import type { CustomType } from '../custom/custom-type.ts';
 import { type Structure, TYPE_MEMBERS } from '../custom/structure.ts';
 import { asTexts } from '../object-fields.ts';
+import { isScalar } from './field-path.ts';
 import {
   byName,
   DEDUCED_RULE,
@@ -75,7 +76,7 @@ function listRule({ node, items }: Structure, words: Words): OwnershipRule {
     return {
       name,
       prefix: `${JSON.stringify(name)}:`,
-      whenAbsent: typeof whenAbsent === 'string' ? whenAbsent : undefined,
+      whenAbsent: isScalar(whenAbsent) ? whenAbsent : undefined,
     };
   });
   let element: OwnershipRule | undefined;

@@ -2,7 +2,7 @@
 // (`.image`, `[name="a"]`). Spells and reads, decides nothing.
 import { parseExact } from '../exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
-import type { ListKey } from './ownership-rule.ts';
+import type { ListKey, Scalar } from './ownership-rule.ts';
 
 /** The step to a member. */
 export function memberStep(name: string): string {
@@ -82,7 +82,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function isScalar(value: unknown): value is string | number | bigint | boolean {
+export function isScalar(value: unknown): value is Scalar {
   return (
     typeof value === 'string' ||
     typeof value === 'boolean' ||

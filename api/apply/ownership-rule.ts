@@ -11,12 +11,15 @@ import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
  */
 export type RuleKind = 'leaf' | 'struct' | 'map' | 'set' | 'keyed' | 'deduced';
 
+/** What elements of sets can be, and the keys of elements. */
+export type Scalar = string | number | bigint | boolean;
+
 /** A member that tells the elements of a list apart. */
 export interface ListKey {
   readonly name: string;
   /** `"name":`, as in JSON. */
   readonly prefix: string;
-  readonly whenAbsent: string | undefined;
+  readonly whenAbsent: Scalar | undefined;
 }
 
 /** A member of a type. */

@@ -156,3 +156,39 @@ test('whoever owned the whole of what is owned by its members now owns none of t
   t.deepEqual(answer.body.spec, spec);
   await world.stop();
 });
+
+test('a key that an element leaves out counts with its default, whatever its type', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const properties = {
+    name: { type: 'string', default: 'a' },
+    port: { type: 'integer', default: 80 },
+    on: { type: 'boolean', default: true },
+    at: { type: 'string' },
+  };
+  const items = { type: 'object', properties };
+  const keys = ['port', 'name', 'on'];
+  const list = { type: 'array', items, 'x-orch-list-type': 'map', 'x-orch-list-map-keys': keys };
+  await redefined(world, { list });
+  const one = await applied(world, THINGS, thing('it', { list: [{ at: '1' }, { port: 81, on: false }] }), 'one');
+  t.is(one.code, 201);
+  const element = (name: string) => `k:{"name":"a","on":${name}}`;
+  t.deepEqual(ownersOfSpec(one), [
+    [
+      'one',
+      {
+        'f:list': {
+          [element('false,"port":81')]: { '.': {}, 'f:on': {}, 'f:port': {} },
+          [element('true,"port":80')]: { '.': {}, 'f:at': {} },
+        },
+      },
+    ],
+  ]);
+  const two = await applied(world, THINGS, thing('it', { list: [{ port: 80, name: 'a', on: true, at: '2' }] }), 'two');
+  t.is(two.code, 409);
+  t.deepEqual(
+    two.body.details?.causes?.map(({ field }) => field),
+    ['.spec.list[name="a",on=true,port=80].at'],
+  );
+  await world.stop();
+});
