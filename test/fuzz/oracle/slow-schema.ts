@@ -57,8 +57,8 @@ export function slowlyDefaulted(value: Value, schema: Dict): Value {
     if (isDict(property)) {
       if (!counts(member, property)) result[name] = slowlyDefaulted(member, property);
     } else if (isDict(rest)) {
-      const given = counts(member, rest) ? whenAbsent(rest) : undefined;
-      result[name] = slowlyDefaulted(given === undefined ? member : structuredClone(given), rest);
+      const given = counts(member, rest) ? whenAbsent(rest) : member;
+      if (given !== undefined) result[name] = slowlyDefaulted(structuredClone(given), rest);
     } else result[name] = member;
   }
   for (const [name, property] of Object.entries(properties)) {
