@@ -45,7 +45,7 @@ export class ApiServiceRegistration implements Controller {
   readonly identity;
   readonly wants: readonly string[];
   readonly goesBy: FirstObjects;
-  readonly keysInFlightMax = 32;
+  readonly keysInFlightMax = 128;
   readonly #due: Due;
   readonly #types: CustomTypes;
   readonly #dialect: Dialect;

@@ -33,7 +33,7 @@ export class Bootstrap implements Controller {
   readonly identity;
   readonly wants: readonly string[];
   readonly goesBy?: FirstObjects;
-  readonly keysInFlightMax = 32;
+  readonly keysInFlightMax = 128;
   readonly #timers: Timers;
   readonly #due: Due;
   readonly #hooks: readonly string[];
