@@ -81,6 +81,11 @@ async function exportsOf(entries) {
   );
 }
 
+/** esbuild escapes what stands in texts, and leaves regular expressions as they are. */
+function asciiOf(text) {
+  return text.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** Makes the program of a role: a script whose exports are functions to load its entries. */
 async function packProgram(role, entries, plugins = []) {
   const program = join(packed, `${role}.cjs`);
@@ -104,7 +109,7 @@ async function packProgram(role, entries, plugins = []) {
   });
   // Whatever the program imports from outside of it comes through the loader: a script's own imports need a flag of Node.
   const text = readFileSync(program, 'utf8');
-  writeFileSync(program, text.replaceAll(/\bimport\(/g, 'importOutside('));
+  writeFileSync(program, asciiOf(text.replaceAll(/\bimport\(/g, 'importOutside(')));
   const sourceMap = JSON.parse(readFileSync(`${program}.map`, 'utf8'));
   const table = lineTable(sourceMap, (source) => relative(root, join(packed, source)));
   writeFileSync(join(packed, `${role}.lines`), table);

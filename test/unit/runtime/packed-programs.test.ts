@@ -1,7 +1,7 @@
 // Goal: what V8 compiled at the build is taken by the threads it was compiled for. Method: a process with the flags of the command
 // loads each program as its threads do, and says whether V8 refused what lies beside it.
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 
@@ -42,4 +42,15 @@ test('nothing that V8 compiled at the build is refused', (t) => {
     [...roles.filter((role) => role !== 'command').map((role) => `${role} false`)].sort(),
   );
   t.deepEqual(loaded('options'), ['command false']);
+});
+
+test('every program is read as it was written, one byte a character', (t) => {
+  for (const name of readdirSync(PACKED).filter((file) => file.endsWith('.cjs'))) {
+    const program = readFileSync(`${PACKED}${name}`);
+    t.is(
+      program.findIndex((byte) => byte > 0x7f),
+      -1,
+      name,
+    );
+  }
 });
