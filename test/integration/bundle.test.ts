@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { samplesOf, table } from '../../bin/top-table.ts';
+import { ORCH } from '../server/program.ts';
 import { startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
 
 const run = promisify(execFile);
-const ORCH = new URL('../../bin/orch.js', import.meta.url).pathname;
 
 test('a bundle holds what tells how a server is, and no secret', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bundle-'));

@@ -3,12 +3,10 @@ import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../bench/free-port.ts';
 import { agentPair } from '../server/fake-agent.ts';
-
-const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
+import { ORCH } from '../server/program.ts';
 
 interface Ended {
   readonly code: number;

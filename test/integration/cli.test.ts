@@ -15,14 +15,13 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ava, { type ExecutionContext } from 'ava';
 import { freePort } from '../../bench/free-port.ts';
 import { HttpsClient } from '../server/https-client.ts';
+import { ORCH } from '../server/program.ts';
 import { newServer, startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
 
-const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 // One after the other: each starts processes of its own.
 const test = ava.serial;
 const PID_FILE = 'orch.pid';

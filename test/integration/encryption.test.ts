@@ -4,16 +4,15 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ava, { type ExecutionContext } from 'ava';
 import { filesHolding } from '../server/data-folder.ts';
 import type { HttpsClient } from '../server/https-client.ts';
 import { KmsPlugin } from '../server/kms-plugin.ts';
+import { ORCH } from '../server/program.ts';
 import { newServer, type ServerProcess, startServer } from '../server/server-process.ts';
 import { eventually, settledSecrets } from './objects.ts';
 
 const test = ava.serial;
-const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 const SECRETS = '/api/v1/namespaces/default/secrets';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 /** What is searched for on the disk: a label, which is stored beside the object as well, and data. */

@@ -4,16 +4,15 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { HttpsClient } from '../server/https-client.ts';
+import { ORCH } from '../server/program.ts';
 import { type SchedulerProcess, spawnScheduler } from '../server/scheduler-process.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { testAuthority } from '../server/test-authority.ts';
 import { accountIn, eventually, POD_SPEC, untainted } from './objects.ts';
 
-const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 const PODS = '/api/v1/namespaces/default/pods';
 const NO_SCHEDULER = ['--scheduler-name', 'off'];
 const NODE_STATUS = { capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } };

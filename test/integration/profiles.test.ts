@@ -91,7 +91,7 @@ test('the command is that of the server, with its options', async (t) => {
   const { text } = await PROFILED().client.get(`${AT}cmdline`);
   const [program, entry, command, ...options] = text.split('\0');
   t.is(program, process.execPath);
-  t.regex(entry!, /orch\.js$/);
+  t.regex(entry!, /orch\.cjs$/);
   t.is(command, 'up');
   t.true(options.includes('--contention-profiling'), text);
 });

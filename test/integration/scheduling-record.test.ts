@@ -4,14 +4,13 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { ORCH } from '../server/program.ts';
 import { spawnScheduler } from '../server/scheduler-process.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { accountIn, eventually, POD_SPEC, untainted } from './objects.ts';
 
-const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 const PODS = '/api/v1/namespaces/default/pods';
 
 function folderOf(t: ExecutionContext): string {

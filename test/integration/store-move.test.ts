@@ -3,14 +3,13 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ava from 'ava';
 import { freePort } from '../../bench/free-port.ts';
 import { EtcdMember } from '../server/etcd-member.ts';
 import { testNeeding } from '../server/machine-tools.ts';
+import { ORCH } from '../server/program.ts';
 import { ServerProcess } from '../server/server-process.ts';
 
-const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const test = testNeeding(ava, ['etcd']).serial;
 

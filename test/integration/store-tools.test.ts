@@ -5,13 +5,12 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ava, { type ExecutionContext } from 'ava';
 import { freePort } from '../../bench/free-port.ts';
 import type { HttpsClient } from '../server/https-client.ts';
+import { ORCH } from '../server/program.ts';
 import { type FailedStart, ServerProcess, startServer } from '../server/server-process.ts';
 
-const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 // One after the other: each starts processes of its own.
 const test = ava.serial;
 const MAPS = '/api/v1/namespaces/default/configmaps';

@@ -1,11 +1,9 @@
 // Real schedulers for tests: `orch scheduler` as a child process on free ports, gone when the test is over.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../../bench/free-port.ts';
+import { ORCH } from './program.ts';
 import type { Scope } from './server-process.ts';
-
-const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 
 export class SchedulerProcess {
   readonly port: number;

@@ -5,12 +5,11 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../../bench/free-port.ts';
 import { HttpsClient } from './https-client.ts';
 import { guardProcess } from './process-guard.ts';
+import { ORCH } from './program.ts';
 
-const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 const READY = /^ready in \d+ ms$/m;
 const STOP_PATIENCE_MS = 120_000;
 /** What ends a server: the test's `t`, or a file's list of things to do at the end. */
