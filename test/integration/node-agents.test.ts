@@ -129,6 +129,11 @@ for (const listener of LISTENERS) {
           setImmediate(() => response.destroy());
           return;
         }
+        if (request.url === '/moved') {
+          response.writeHead(302, { location: `https://127.0.0.1:${agent.port}/login?from=%2F` });
+          response.end();
+          return;
+        }
         response.writeHead(request.url!.startsWith('/teapot') ? 418 : 200, {
           'content-type': 'application/json',
           'set-cookie': ['a=b', 'c=d'],
@@ -167,6 +172,8 @@ for (const listener of LISTENERS) {
     t.deepEqual([head.status, head.text], [200, '']);
     const moved = await client.get(proxy);
     t.deepEqual([moved.status, moved.headers.location], [301, `${proxy}/`]);
+    const sent = await client.get(`${proxy}/moved`);
+    t.deepEqual([sent.status, sent.headers.location], [302, `${proxy}/login?from=%2F`]);
 
     const large = Buffer.alloc(6 * MEGABYTE, 'x');
     t.true((await client.request('POST', `${proxy}/large`, { body: large })).text === large.toString());

@@ -16,6 +16,7 @@ import { connectOptions } from '../../../api/connect/connect-options.ts';
 import { backendPath, backendQuery, forwardedRequestHeaders } from '../../../api/connect/forwarded.ts';
 import { type ProxiedName, parseProxiedName } from '../../../api/connect/proxied-name.ts';
 import { addressProblem } from '../../../api/connect/proxyable-address.ts';
+import { proxyPlace } from '../../../api/connect/seen-from-outside.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
@@ -178,7 +179,7 @@ export class Connects {
       path: backendPath(info.rest) + backendQuery(exchange.request.query),
       unreachable: (detail) => serviceUnavailable(`${type.plural} ${JSON.stringify(info.name)}: ${detail}`),
     };
-    if (!asksForTunnel(exchange)) await this.#passOn(exchange, route);
+    if (!asksForTunnel(exchange)) await this.#passOn(exchange, info, route);
     else if (!(await isSentElsewhere(this.#parts.door, exchange, info))) await this.#join(exchange, route);
   }
 
@@ -248,11 +249,12 @@ export class Connects {
     return join(this.#client, exchange, route, headers, followed);
   }
 
-  #passOn(exchange: Exchange, route: Route): Promise<void> {
+  #passOn(exchange: Exchange, info: ResourceRequestInfo, route: Route): Promise<void> {
     const headers = this.#headers(exchange, false);
     return relay(this.#client, exchange, route, {
       headers: [...headers, ...forwardedFrom(exchange)],
       body: exchange.bodyFlow,
+      place: proxyPlace(info, route.target, exchange.request.header('host')),
     });
   }
 

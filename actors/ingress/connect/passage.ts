@@ -1,6 +1,7 @@
 // A request that another server answers, on its way there and back: passed on with its body, its answer streamed to our client; or
 // joined to that server as a connection of another protocol. Where it goes and what it is shown is its callers' matter.
 import { forwardedResponseHeaders } from '../../../api/connect/forwarded.ts';
+import { headersOutside, type ProxyPlace } from '../../../api/connect/seen-from-outside.ts';
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
@@ -22,6 +23,8 @@ export interface Route extends Place {
 export interface Passed {
   readonly headers: HeaderList;
   readonly body: BodyFlow | undefined;
+  /** Where the client sees the backend, for whose redirections to be told so; absent where it speaks of our paths itself. */
+  readonly place?: ProxyPlace;
   /** Gets what gives it up. */
   readonly onSent?: (cancel: () => void) => void;
   /** Looks at the answer before it is passed back; rejects to answer something else. */
@@ -59,7 +62,9 @@ export async function relay(client: AgentClient, exchange: Exchange, route: Rout
     },
   );
   await passed.check?.(answer);
-  exchange.start(answer.status, forwardedResponseHeaders(answer.headers), !isEventStream(exchange, answer));
+  const forwarded = forwardedResponseHeaders(answer.headers);
+  const headers = passed.place === undefined ? forwarded : headersOutside(forwarded, passed.place);
+  exchange.start(answer.status, headers, !isEventStream(exchange, answer));
   await answer.relay(response, () => exchange.cutOff());
 }
 
