@@ -41,10 +41,11 @@ export function proxyPlace(
 const REFERENCE = /^([a-z][a-z0-9+.-]*:)?(?:\/\/([^/?#]*))?([^?#]*)(.*)$/is;
 
 /**
- * A reference (of a Location header, say) that leads to a path of the backend, as one to the same place behind this server. What leads to other
- * hosts stays as it is, and so does what counts from where it is read: that is below the prefix already.
+ * A reference (of a Location header, say) that leads to a path of the backend, as one to the same place behind this
+ * server. What leads to other hosts stays as it is, and so does what counts from where it is read: that is below the
+ * prefix already.
  */
-function referenceOutside(reference: string, { prefix, backends, asked }: ProxyPlace): string {
+export function referenceOutside(reference: string, { prefix, backends, asked }: ProxyPlace): string {
   const [, scheme = '', authority, path = '', rest = ''] = REFERENCE.exec(reference) ?? [];
   if (!path.startsWith('/') || (scheme !== '' && authority === undefined)) return reference;
   const host = authority?.toLowerCase() ?? '';

@@ -7,6 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { gzipSync } from 'node:zlib';
 import ava, { type ExecutionContext } from 'ava';
 import { agentPair, type FakeAgent, startFakeAgent } from '../server/fake-agent.ts';
 import { MetricsText } from '../server/metrics-text.ts';
@@ -134,6 +135,18 @@ for (const listener of LISTENERS) {
           response.end();
           return;
         }
+        if (request.url!.startsWith('/page')) {
+          const page = Buffer.from('<p>é<a href="/login">');
+          const isPacked = request.url === '/page/packed';
+          const sent = isPacked ? gzipSync(page) : page;
+          response.writeHead(200, {
+            'content-type': 'text/html; charset=utf-8',
+            'content-length': request.url === '/page/broken' ? sent.length + 1 : sent.length,
+            ...(isPacked || request.url === '/page/false' ? { 'content-encoding': 'gzip' } : {}),
+          });
+          response.write(sent, () => (request.url === '/page/broken' ? response.destroy() : response.end()));
+          return;
+        }
         response.writeHead(request.url!.startsWith('/teapot') ? 418 : 200, {
           'content-type': 'application/json',
           'set-cookie': ['a=b', 'c=d'],
@@ -174,6 +187,15 @@ for (const listener of LISTENERS) {
     t.deepEqual([moved.status, moved.headers.location], [301, `${proxy}/`]);
     const sent = await client.get(`${proxy}/moved`);
     t.deepEqual([sent.status, sent.headers.location], [302, `${proxy}/login?from=%2F`]);
+    for (const path of ['page', 'page/packed']) {
+      const page = await client.get(`${proxy}/${path}`);
+      t.deepEqual([page.status, page.text], [200, `<p>é<a href="${proxy}/login">`], path);
+      t.is(page.headers['content-encoding'], undefined);
+    }
+    t.is((await client.request('HEAD', `${proxy}/page`)).status, 200);
+    t.is((await client.request('HEAD', `${proxy}/page/packed`)).status, 200);
+    for (const path of ['page/broken', 'page/false'])
+      await t.throwsAsync(client.get(`${proxy}/${path}`), undefined, path);
 
     const large = Buffer.alloc(6 * MEGABYTE, 'x');
     t.true((await client.request('POST', `${proxy}/large`, { body: large })).text === large.toString());

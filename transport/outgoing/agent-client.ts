@@ -3,7 +3,7 @@
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
@@ -42,10 +42,10 @@ export interface AgentAnswer {
   /** The first bytes of the body, as text; the rest is discarded. */
   text(bytesMax: number): Promise<string>;
   /**
-   * Streams the body into an answer that has been begun; `cutOff` ends that where the backend ends before the body is whole. Resolves
-   * when it is over, one way or the other.
+   * Streams the body into an answer that has been begun, through `stages` if there are any; `cutOff` ends that where the backend ends
+   * before the body is whole, or a stage cannot read it. Resolves when it is over, one way or the other.
    */
-  relay(response: HttpResponse, cutOff: () => void): Promise<void>;
+  relay(response: HttpResponse, cutOff: () => void, stages?: readonly Duplex[]): Promise<void>;
   /** Closes the connection: nobody wants the body. */
   discard(): void;
 }
@@ -315,19 +315,23 @@ class Answer implements AgentAnswer {
     this.#message.destroy();
   }
 
-  relay(response: HttpResponse, cutOff: () => void): Promise<void> {
+  relay(response: HttpResponse, cutOff: () => void, stages: readonly Duplex[] = []): Promise<void> {
     const message = this.#message;
+    // What goes wrong in a stage closes the last one.
+    const body: Readable = stages.length === 0 ? message : (pipeline([message, ...stages], () => {}) as Duplex);
     return new Promise((resolve) => {
-      response.onDrained(() => message.resume());
-      message.on('data', (chunk: Buffer) => {
-        if (!response.write(chunk)) message.pause();
+      let isWhole = false;
+      response.onDrained(() => body.resume());
+      body.on('data', (chunk: Buffer) => {
+        if (!response.write(chunk)) body.pause();
       });
-      message.once('end', () => {
-        if (message.complete) response.end();
+      body.once('end', () => {
+        isWhole = message.complete;
+        if (isWhole) response.end();
       });
-      message.once('close', () => {
+      body.once('close', () => {
         // Cut off by the backend: our client must not take it for the end.
-        if (!message.complete) cutOff();
+        if (!isWhole) cutOff();
         resolve();
       });
     });

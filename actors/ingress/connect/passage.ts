@@ -1,7 +1,7 @@
 // A request that another server answers, on its way there and back: passed on with its body, its answer streamed to our client; or
 // joined to that server as a connection of another protocol. Where it goes and what it is shown is its callers' matter.
 import { forwardedResponseHeaders } from '../../../api/connect/forwarded.ts';
-import { headersOutside, type ProxyPlace } from '../../../api/connect/seen-from-outside.ts';
+import type { ProxyPlace } from '../../../api/connect/seen-from-outside.ts';
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
@@ -10,6 +10,7 @@ import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import type { AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import { isPlainJson } from '../../../transport/response-headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { seenOutside } from './pages.ts';
 import { type Place, REDIRECTED, REDIRECTIONS_MAX, type Redirections, redirectedTo } from './redirections.ts';
 import type { UpgradeDoor } from './upgrade-door.ts';
 
@@ -23,7 +24,7 @@ export interface Route extends Place {
 export interface Passed {
   readonly headers: HeaderList;
   readonly body: BodyFlow | undefined;
-  /** Where the client sees the backend, for whose redirections to be told so; absent where it speaks of our paths itself. */
+  /** Where the client sees the backend, whose redirections and links are told so; absent where it speaks of our paths itself. */
   readonly place?: ProxyPlace;
   /** Gets what gives it up. */
   readonly onSent?: (cancel: () => void) => void;
@@ -62,10 +63,9 @@ export async function relay(client: AgentClient, exchange: Exchange, route: Rout
     },
   );
   await passed.check?.(answer);
-  const forwarded = forwardedResponseHeaders(answer.headers);
-  const headers = passed.place === undefined ? forwarded : headersOutside(forwarded, passed.place);
+  const { headers, stages } = seenOutside(answer, passed.place, request.method !== 'HEAD');
   exchange.start(answer.status, headers, !isEventStream(exchange, answer));
-  await answer.relay(response, () => exchange.cutOff());
+  await answer.relay(response, () => exchange.cutOff(), stages);
 }
 
 /**
