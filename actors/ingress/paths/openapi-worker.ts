@@ -48,7 +48,7 @@ export function buildDocuments(request: DocumentRequest): Documents {
   const own = buildDocument(registry.all(), schema, {
     isOn: (gate) => featureGates[gate] === true,
     customSchema: (type: ResourceType & { readonly custom?: CustomType | undefined }) =>
-      type.custom && publishedSchema(type.custom, words.openapiExtensionPrefix),
+      type.custom && publishedSchema(type.custom, words.openapiExtensionPrefix, openapi),
   });
   const document = withRemoteDocuments(own, remotes, (part) => {
     encodeDocument(part);

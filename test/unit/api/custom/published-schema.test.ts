@@ -1,0 +1,55 @@
+import test from 'ava';
+import type { CustomType } from '../../../../api/custom/custom-type.ts';
+import { readDefinition } from '../../../../api/custom/definition.ts';
+import { knownTypesOf } from '../../../../api/custom/known-types.ts';
+import { publishedSchema } from '../../../../api/custom/published-schema.ts';
+import { schemaOf } from '../../../../api/schema/schema.ts';
+import { DIALECTS } from '../../../../config/dialect.ts';
+
+const WORDS = DIALECTS.orch;
+const PREFIX = WORDS.openapiExtensionPrefix;
+const TEXT = { type: 'string' };
+const MEMBERS = { type: 'object', properties: { b: TEXT } };
+const OPEN = { [`${PREFIX}preserve-unknown-fields`]: true };
+const EITHER = { [`${PREFIX}int-or-string`]: true };
+
+/** What is published of a kind with one member of that schema. */
+function memberIn(openapi: 2 | 3, member: object): unknown {
+  const schema = { openAPIV3Schema: { type: 'object', properties: { a: member } } };
+  const names = { plural: 'crontabs', singular: 'crontab', kind: 'CronTab', listKind: 'CronTabList' };
+  const versions = [{ name: 'v1', served: true, storage: true, schema }];
+  const status = {
+    acceptedNames: names,
+    conditions: [{ type: 'Established', status: 'True' }],
+    storedVersions: ['v1'],
+  };
+  const spec = { group: 'stable.example.com', scope: 'Namespaced', names, versions };
+  const definition = readDefinition({ metadata: { name: 'crontabs.stable.example.com' }, spec, status }, 1);
+  const [type] = knownTypesOf(definition, { prefix: PREFIX, metadata: schemaOf(WORDS).type('meta/v1.ObjectMeta') });
+  return publishedSchema(type!.custom as CustomType, PREFIX, openapi)?.properties?.a;
+}
+
+const CASES: readonly (readonly [title: string, member: object, in2: object, in3: object])[] = [
+  ['a value that may be null is of any kind in 2.0', { ...TEXT, nullable: true }, {}, { ...TEXT, nullable: true }],
+  ['so is an object', { ...MEMBERS, nullable: true }, {}, { ...MEMBERS, nullable: true }],
+  [
+    'an object with more members has none in 2.0',
+    { ...MEMBERS, ...OPEN },
+    { type: 'object', ...OPEN },
+    { ...MEMBERS, ...OPEN },
+  ],
+  ['a number or text has no kind', EITHER, EITHER, EITHER],
+  [
+    'what else there is, is said in both',
+    { ...TEXT, pattern: '^x' },
+    { ...TEXT, pattern: '^x' },
+    { ...TEXT, pattern: '^x' },
+  ],
+];
+
+for (const [title, member, in2, in3] of CASES) {
+  test(`of a custom type's schema OpenAPI has what its version can say: ${title}`, (t) => {
+    t.deepEqual(memberIn(2, member), in2);
+    t.deepEqual(memberIn(3, member), in3);
+  });
+}
