@@ -15,7 +15,7 @@ import type { LeaderLock, SchedulerConfiguration } from './configuration.ts';
 import { defaultConfiguration, defaultProfileConfiguration } from './defaults.ts';
 import { readConfiguration } from './read-configuration.ts';
 import type { FileReader } from './read-extenders.ts';
-import { readPolicy } from './read-policy.ts';
+import { type PolicySources, readPolicy } from './read-policy.ts';
 
 /** The flags that say something of it, as option names write them in camel case. */
 export interface SchedulerFlags {
@@ -75,7 +75,7 @@ export function effectiveConfiguration({
   if (overrides !== undefined && configuresPlugins(file)) {
     throw new ConfigurationError('profiles', `plug-ins cannot be configured together with ${overrides}`);
   }
-  return policy === undefined ? configuration : withPolicy(configuration, policy, base, readFile);
+  return policy === undefined ? configuration : withPolicy(configuration, policy, { base, readFile, gates });
 }
 
 /** Pods that have no constraints are spread by their services and controllers then. */
@@ -103,13 +103,12 @@ function checkNoVolumeShape({ profiles }: SchedulerConfiguration): void {
 function withPolicy(
   configuration: SchedulerConfiguration,
   policy: unknown,
-  base: PluginSets,
-  readFile: FileReader,
+  sources: PolicySources,
 ): SchedulerConfiguration {
   const [profile, second] = configuration.profiles;
   if (second !== undefined)
     throw new ConfigurationError('profiles', 'a policy is for one profile, and there are several');
-  const { sets, args, extenders } = readPolicy(policy, base, readFile);
+  const { sets, args, extenders } = readPolicy(policy, sources);
   return { ...configuration, profiles: [{ ...profile!, sets, args }], extenders };
 }
 

@@ -2,6 +2,7 @@
 // SPEC.md "Scheduler options", `--policy-config-file`, `--policy-configmap`.
 import { Section } from '../../../config/configuration-section.ts';
 import type { EnabledPlugin, PluginSets } from '../framework/default-plugins.ts';
+import type { SchedulerGates } from '../framework/gates.ts';
 import { PLUGIN_ARGS, type PluginArgs } from '../framework/plugin-args.ts';
 import { PLUGINS } from '../framework/plugin-table.ts';
 import type { ExtenderConfiguration } from './configuration.ts';
@@ -41,26 +42,35 @@ const PREDICATES: readonly (readonly [predicate: string, plugins: readonly strin
 /** These are checked whatever a policy says. */
 const MANDATORY = ['CheckNodeUnschedulable', 'PodToleratesNodeTaints'];
 
+/** For pods without constraints of their own, by their services and controllers; how, a feature gate says. */
+const BY_OWNERS: ReadonlySet<string> = new Set(['SelectorSpreadPriority', 'ServiceSpreadingPriority']);
+/** For pods that have constraints. */
+const BY_CONSTRAINTS = 'EvenPodsSpreadPriority';
 const PRIORITIES: Readonly<Record<string, string>> = {
   LeastRequestedPriority: 'NodeResourcesLeastAllocated',
   MostRequestedPriority: 'NodeResourcesMostAllocated',
   BalancedResourceAllocation: 'NodeResourcesBalancedAllocation',
-  SelectorSpreadPriority: 'SelectorSpread',
-  ServiceSpreadingPriority: 'SelectorSpread',
   InterPodAffinityPriority: 'InterPodAffinity',
   TaintTolerationPriority: 'TaintToleration',
   ImageLocalityPriority: 'ImageLocality',
   NodeAffinityPriority: 'NodeAffinity',
   NodePreferAvoidPodsPriority: 'NodePreferAvoidPods',
-  EvenPodsSpreadPriority: 'PodTopologySpread',
+  [BY_CONSTRAINTS]: 'PodTopologySpread',
 };
 /** Does nothing: every node is equal. */
 const EQUAL = 'EqualPriority';
 const PERCENT = { least: 0, most: 100 };
 const WEIGHT = { least: 1, most: 2 ** 31 - 1 };
 
+export interface PolicySources {
+  /** What runs where the policy says nothing of it. */
+  readonly base: PluginSets;
+  readonly readFile: FileReader;
+  readonly gates: Pick<SchedulerGates, 'spreadsByTopology'>;
+}
+
 /** Throws ConfigurationError. */
-export function readPolicy(content: unknown, base: PluginSets, readFile: FileReader): Policy {
+export function readPolicy(content: unknown, { base, readFile, gates }: PolicySources): Policy {
   const file = new Section(content, '', [
     'apiVersion',
     'kind',
@@ -73,8 +83,9 @@ export function readPolicy(content: unknown, base: PluginSets, readFile: FileRea
   ]);
   if (file.text('kind', 'Policy') !== 'Policy') file.fail('kind', 'must be Policy');
   if (file.text('apiVersion', 'v1') !== 'v1') file.fail('apiVersion', 'must be v1');
-  const args = new PolicyArgs(file.number('hardPodAffinitySymmetricWeight', PERCENT, 1));
+  const args = new PolicyArgs(file.number('hardPodAffinitySymmetricWeight', PERCENT, 1), gates.spreadsByTopology);
   const filters = file.has('predicates') ? readPredicates(file, args) : base.filter.map(({ name }) => name);
+  if (!file.has('priorities')) args.spreadByOwners();
   const scores = file.has('priorities') ? readPriorities(file, args) : base.score;
   const extenders = [
     ...file.sections('extenders', EXTENDER_MEMBERS),
@@ -105,14 +116,23 @@ function setsOf(base: PluginSets, filters: readonly string[], scores: readonly E
 /** The arguments of predicates and priorities, which become those of plug-ins; several add up. */
 class PolicyArgs {
   args: PluginArgs;
+  readonly #spreadsByTopology: boolean;
 
-  constructor(hardPodAffinityWeight: number) {
+  constructor(hardPodAffinityWeight: number, spreadsByTopology: boolean) {
+    this.#spreadsByTopology = spreadsByTopology;
     this.args = {
       ...PLUGIN_ARGS,
       InterPodAffinity: { hardPodAffinityWeight },
       // Policies name what spreads pods that have no constraints.
       PodTopologySpread: { defaultConstraints: [], systemDefaults: false },
     };
+  }
+
+  /** Pods without constraints are spread by what owns them; answers which plug-in does it. */
+  spreadByOwners(): string {
+    if (!this.#spreadsByTopology) return 'SelectorSpread';
+    this.args = { ...this.args, PodTopologySpread: { defaultConstraints: [], systemDefaults: true } };
+    return 'PodTopologySpread';
   }
 
   addLabels(member: keyof PluginArgs['NodeLabel'], labels: readonly string[]): void {
@@ -164,7 +184,10 @@ function readPriorities(file: Section, args: PolicyArgs): readonly EnabledPlugin
     const name = priority.requiredText('name');
     if (name === EQUAL) continue;
     const plugin = pluginOfPriority(priority, name, args);
-    weights.set(plugin, (weights.get(plugin) ?? 0) + priority.number('weight', WEIGHT, 0));
+    const weight = priority.number('weight', WEIGHT, 0);
+    // One plug-in does the work of both then, and what pods ask for themselves weighs more than what is assumed.
+    if (name === BY_CONSTRAINTS) weights.set(plugin, weight);
+    else if (!BY_OWNERS.has(name) || !weights.has(plugin)) weights.set(plugin, (weights.get(plugin) ?? 0) + weight);
   }
   return [...weights].map(([name, weight]) => ({ name, weight }));
 }
@@ -187,5 +210,6 @@ function pluginOfPriority(priority: Section, name: string, args: PolicyArgs): st
     args.setRatio(argument.section('requestedToCapacityRatioArguments', ['shape', 'resources']));
     return 'RequestedToCapacityRatio';
   }
+  if (BY_OWNERS.has(name)) return args.spreadByOwners();
   return Object.hasOwn(PRIORITIES, name) ? PRIORITIES[name]! : priority.fail('name', `there is no priority ${name}`);
 }

@@ -194,6 +194,32 @@ test('a policy names predicates and priorities, and the two that always hold are
   t.notThrows(() => profilesOf(effective({ policy: {} }), dialect));
 });
 
+test('a policy spreads pods without constraints by topology, as the gate says, where it names that or no priorities', (t) => {
+  const spread = (priorities: readonly object[] | undefined, spreadsByTopology: boolean) => {
+    const policy = { kind: 'Policy', apiVersion: 'v1', ...(priorities === undefined ? {} : { priorities }) };
+    const configuration = effective({ policy, gates: { spreadsByTopology } });
+    t.notThrows(() => profilesOf(configuration, dialect));
+    const { sets, args } = configuration.profiles[0]!;
+    const scores = sets.score.filter(({ name }) => name.endsWith('Spread'));
+    return { scores, systemDefaults: args.PodTopologySpread.systemDefaults };
+  };
+  const byOwners = { name: 'SelectorSpreadPriority', weight: 3 };
+  const byConstraints = { name: 'EvenPodsSpreadPriority', weight: 4 };
+  const topology = (weight: number) => ({ name: 'PodTopologySpread', weight });
+  const selector = (weight: number) => ({ name: 'SelectorSpread', weight });
+  t.deepEqual(spread(undefined, true), { scores: [topology(2)], systemDefaults: true });
+  t.deepEqual(spread([byOwners], true), { scores: [topology(3)], systemDefaults: true });
+  t.deepEqual(spread([byConstraints], true), { scores: [topology(4)], systemDefaults: false });
+  for (const both of [
+    [byOwners, byConstraints],
+    [byConstraints, byOwners],
+  ]) {
+    t.deepEqual(spread(both, true), { scores: [topology(4)], systemDefaults: true });
+  }
+  t.deepEqual(spread(undefined, false), { scores: [topology(2), selector(1)], systemDefaults: false });
+  t.deepEqual(spread([byConstraints, byOwners], false), { scores: [topology(4), selector(3)], systemDefaults: false });
+});
+
 const score = (enabled: readonly object[]) => ({ plugins: { score: { enabled } } });
 const args = (name: string, value: object) => ({ profiles: [{ pluginConfig: [{ name, args: value }] }] });
 const EXTENDER = { urlPrefix: 'http://127.0.0.1:1/', filterVerb: 'filter' };
