@@ -158,7 +158,7 @@ for (const [title, { start }] of Object.entries(PROGRAMS)) {
     answers[0]!();
     const { status } = await eventually(
       async () => (await server.client.get(`${PODS}/wants`)).json,
-      (pod) => JSON.stringify(pod.status).includes('SchedulerError'),
+      (pod) => JSON.stringify(pod.status).includes('"Unschedulable"'),
     );
     t.regex(JSON.stringify(status), /extender http:\/\/127[^"]*\/extend\/filter: the service answered 500/);
   });

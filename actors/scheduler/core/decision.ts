@@ -25,9 +25,15 @@ export interface PreemptionOrder {
   readonly displaced: readonly PodInfo[];
 }
 
+/** What a pod's condition gives as the reason: no node was found, or one was and the pod could not go there. */
+export type FailureReason = 'Unschedulable' | 'SchedulerError';
+
 /** Nothing fits, or (`error`) a plug-in could not decide. It is back in the queue. */
 export interface FailDecision {
   readonly kind: 'unschedulable' | 'error';
+  readonly reason: FailureReason;
+  /** Post-filter plug-ins were asked to make room. */
+  readonly soughtRoom: boolean;
   readonly queued: QueuedPod;
   readonly pod: PodInfo;
   readonly profile: Profile;
@@ -80,5 +86,8 @@ export interface NodeAnswer {
 /** Undefined: they could not be asked, and nobody is evicted. */
 export type VictimAnswer = readonly PreemptionCandidate[] | undefined;
 
-/** How a binding ended; `unanswered` means that it may have been carried out. */
-export type BindingEnd = BindingOutcome | { readonly bound: false; readonly reason: 'unanswered' };
+/** How a binding ended; `unanswered` means that it may have been carried out, `rejected` that a permit plug-in is against it. */
+export type BindingEnd =
+  | BindingOutcome
+  | { readonly bound: false; readonly reason: 'unanswered' }
+  | { readonly bound: false; readonly reason: 'rejected'; readonly message: string };

@@ -6,7 +6,7 @@ import type { Status } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { ClusterEvent } from './cluster-event.ts';
 import { type CycleTiming, NO_TIMING, outcomeOf } from './cycle-timing.ts';
-import type { NodeAnswer } from './decision.ts';
+import type { FailureReason, NodeAnswer } from './decision.ts';
 import { NO_NODES_MESSAGE, unschedulableMessage } from './failure-message.ts';
 import { FilterRun } from './filter-run.ts';
 import { type NodeQuestion, NodeQuestions } from './node-answers.ts';
@@ -22,8 +22,12 @@ export interface NoChoice {
   readonly message: string;
   /** The ClusterEvents after which another attempt may end otherwise. */
   readonly helpedBy: number;
+  /** Absent where no node was found: a plug-in that could not decide about one has found none either. */
+  readonly reason?: FailureReason;
   /** What would make room. */
   readonly room?: Preemption | PreemptionOffer;
+  /** Absent where nobody was asked to make room. */
+  readonly soughtRoom?: boolean;
 }
 
 /** Where a pod goes, or why it goes nowhere. */
@@ -253,7 +257,8 @@ export class NodeChooser {
     for (const status of this.refusals) helpedBy |= status.helpedBy;
     const message = unschedulableMessage(cluster.nodes.length, this.refusals);
     const room = this.makeRoom(pod, run, profile, cluster, promised);
-    return { node: null, code: 'unschedulable', message, helpedBy, ...(room === null ? {} : { room }) };
+    const soughtRoom = profile.postFilters.length > 0;
+    return { node: null, code: 'unschedulable', message, helpedBy, soughtRoom, ...(room === null ? {} : { room }) };
   }
 
   private makeRoom(

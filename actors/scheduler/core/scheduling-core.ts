@@ -230,13 +230,8 @@ export class SchedulingCore {
     if (queued === undefined) return undefined;
     const candidates = stillThere(answer);
     const room = candidates.length === 0 ? null : offer.choose(candidates);
-    const choice: NoChoice = {
-      node: null,
-      code: 'unschedulable',
-      message,
-      helpedBy,
-      ...(room === null ? {} : { room }),
-    };
+    const found: NoChoice = { node: null, code: 'unschedulable', message, helpedBy, soughtRoom: true };
+    const choice = room === null ? found : { ...found, room };
     return this.putBack(queued, profile, choice, nowMs, changesSeen);
   }
 
@@ -271,9 +266,11 @@ export class SchedulingCore {
       return { kind: 'bind', queued, pod, node, profile, waits: agreed.waits };
     }
     this.cluster.removePod(pod.key);
-    const code = agreed.code === 'error' ? 'error' : 'unschedulable';
+    const isFault = agreed.code === 'error';
+    const code = isFault ? 'error' : 'unschedulable';
+    const reason = isFault ? 'SchedulerError' : 'Unschedulable';
     const message = agreed.reasons.join(', ');
-    return this.putBack(queued, profile, { node: null, code, message, helpedBy: agreed.helpedBy }, nowMs);
+    return this.putBack(queued, profile, { node: null, code, reason, message, helpedBy: agreed.helpedBy }, nowMs);
   }
 
   /**
@@ -317,7 +314,7 @@ export class SchedulingCore {
       placed.expiresAtMs = nowMs + this.assumedMaxMs;
       return;
     }
-    if (end.reason === 'failed') this.giveUp(placed, nowMs);
+    if (end.reason === 'failed' || end.reason === 'rejected') this.giveUp(placed, nowMs);
     else this.forget(placed);
   }
 
@@ -385,7 +382,7 @@ export class SchedulingCore {
   private putBack(
     queued: QueuedPod,
     profile: Profile,
-    { code: kind, message, helpedBy, room }: NoChoice,
+    { code: kind, reason = 'Unschedulable', message, helpedBy, room, soughtRoom = false }: NoChoice,
     nowMs: number,
     changesSeen = this.cluster.changes,
   ): FailDecision {
@@ -395,6 +392,6 @@ export class SchedulingCore {
     // What changed while others were asked would not wake it any more.
     if (kind === 'error' || changesSeen !== this.cluster.changes) this.queue.requeueBackoff(queued, nowMs);
     else this.queue.requeueUnschedulable(queued, helpedBy, this.cluster.changes, nowMs);
-    return { kind, queued, pod, profile, message, preemption: order };
+    return { kind, reason, queued, pod, profile, message, preemption: order, soughtRoom };
   }
 }

@@ -6,7 +6,7 @@ import type { CycleTiming } from '../core/cycle-timing.ts';
 import type { BindDecision, BindingEnd } from '../core/decision.ts';
 import type { WaitingPods } from '../core/waiting-pods.ts';
 import type { Extenders } from '../extenders/extenders.ts';
-import type { PreBindWork, Profile } from '../framework/framework.ts';
+import type { BindPlugin, PreBindWork, Profile } from '../framework/framework.ts';
 import type { Status } from '../framework/status.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import type { SchedulerMetrics } from './scheduler-metrics.ts';
@@ -25,6 +25,9 @@ export interface BindingCycleParts {
 /** `default`: nothing stands in the way, and the pod is to be bound with the next batch. */
 export type CycleEnd = 'default' | BindingEnd;
 
+/** What a plug-in has to have done before the binding. */
+type NamedWork = PreBindWork & { readonly plugin: string };
+
 const HTTP_ERROR = 400;
 const RECHECK_MS = 1_000;
 
@@ -40,7 +43,11 @@ export class BindingCycle {
     const { profile, pod, node } = decision;
     if (decision.waits !== undefined) return this.afterPermit(decision, decision.waits);
     const beganMs = this.parts.timing.nowMs();
-    const works = profile.preBinds.map((plugin) => plugin.preBind(pod, node)).filter((work) => work !== null);
+    const works: NamedWork[] = [];
+    for (const plugin of profile.preBinds) {
+      const work = plugin.preBind(pod, node);
+      if (work !== null) works.push({ ...work, plugin: plugin.name });
+    }
     if (works.length > 0) return this.afterWorks(decision, works, beganMs);
     this.parts.timing.point(profile.schedulerName, 'PreBind', 'Success', beganMs);
     return this.bind(decision);
@@ -51,36 +58,38 @@ export class BindingCycle {
     const nowMs = clock.monotonicMs();
     const untilMs = new Map([...waits].map(([plugin, waitMs]) => [plugin, nowMs + waitMs]));
     const status = await new Promise<Status | null>((resolve) => waiting.add(decision.pod.uid, untilMs, resolve));
-    const waited = metrics.permitWaitSeconds(status === null ? 'allowed' : 'rejected');
+    const waited = metrics.permitWaitSeconds(status === null ? 'Success' : 'Unschedulable');
     waited.observe((clock.monotonicMs() - nowMs) / 1000);
-    return status === null ? this.begin({ ...decision, waits: undefined }) : failed(status.reasons.join(', '));
+    if (status === null) return this.begin({ ...decision, waits: undefined });
+    return { bound: false, reason: 'rejected', message: status.reasons.join(', ') };
   }
 
-  private async afterWorks(decision: BindDecision, works: readonly PreBindWork[], beganMs: number): Promise<CycleEnd> {
+  private async afterWorks(decision: BindDecision, works: readonly NamedWork[], beganMs: number): Promise<CycleEnd> {
     const { schedulerName } = decision.profile;
     for (const work of works) {
       const problem = await this.carryOut(work);
       if (problem === undefined) continue;
       this.parts.timing.point(schedulerName, 'PreBind', 'Error', beganMs);
-      return failed(problem);
+      return failed(`running PreBind plugin ${JSON.stringify(work.plugin)}: ${problem}`);
     }
     this.parts.timing.point(schedulerName, 'PreBind', 'Success', beganMs);
     return this.bind(decision);
   }
 
   /** Answers what went wrong, if anything did. */
-  private async carryOut({ writes, progress, timeoutMs }: PreBindWork): Promise<string | undefined> {
+  private async carryOut({ writes, progress, timeoutMs, waitsFor }: PreBindWork): Promise<string | undefined> {
     const { port, clock, timers } = this.parts;
     for (const { resource, namespace, name, patch } of writes) {
       const code = await port.patchObject(resource, namespace, name, patch);
       if (code >= HTTP_ERROR) return `${resource} ${JSON.stringify(name)} could not be changed (${code})`;
     }
+    const problem = (text: string): string => (waitsFor === undefined ? text : `${waitsFor}: ${text}`);
     const endMs = clock.monotonicMs() + timeoutMs;
     for (;;) {
       const state = progress();
       if (state === 'done') return undefined;
-      if (state !== 'waiting') return state.reasons.join(', ');
-      if (clock.monotonicMs() >= endMs) return 'timed out waiting for the condition';
+      if (state !== 'waiting') return problem(state.reasons.join(', '));
+      if (clock.monotonicMs() >= endMs) return problem('timed out waiting for the condition');
       await new Promise<void>((resolve) => void timers.after(RECHECK_MS, resolve));
     }
   }
@@ -101,17 +110,26 @@ export class BindingCycle {
 
   private binding({ profile, pod, node }: BindDecision): CycleEnd | Promise<CycleEnd> {
     const extended = this.parts.extenders?.binding(pod, node.name);
-    if (extended !== undefined) return extended;
+    if (extended !== undefined) return extended.then((end) => bindingRefused(end));
     for (const plugin of profile.binds) {
       const binding = plugin.bind(pod, node);
       if (binding === 'default') return 'default';
       if (binding === 'skip') continue;
       return new Promise((resolve) => {
-        binding((status) => resolve(status === null ? { bound: true } : failed(status.reasons.join(', '))));
+        binding((status) => {
+          resolve(status === null ? { bound: true } : bindingRefused(failed(status.reasons.join(', ')), plugin));
+        });
       });
     }
     return failed('no bind plug-in takes the pod');
   }
+}
+
+/** What is said of a pod that `plugin`, or an extender where none is given, could not bind. Other ends stay as they are. */
+export function bindingRefused(end: BindingEnd, plugin?: BindPlugin): BindingEnd {
+  if (end.bound || end.reason !== 'failed') return end;
+  const by = plugin === undefined ? '' : `running Bind plugin ${JSON.stringify(plugin.name)}: `;
+  return failed(`binding rejected: ${by}${end.message}`);
 }
 
 function failed(message: string): BindingEnd {

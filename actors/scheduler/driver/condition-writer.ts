@@ -5,11 +5,10 @@ import type { JsonObject } from '../../../api/json-value.ts';
 import { asObject, asText } from '../../../api/object-fields.ts';
 import { timestampOf } from '../../../api/object-meta.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
+import type { FailureReason } from '../core/decision.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { BestEffortWrites } from './best-effort-writes.ts';
 import { type ClusterPort, UNANSWERED } from './cluster-port.ts';
-
-export type ConditionReason = 'Unschedulable' | 'SchedulerError';
 
 const CONDITION_TYPE = 'PodScheduled';
 const OK = 200;
@@ -32,7 +31,7 @@ interface Wanted {
   readonly uid: string;
   /** The node the pod was promised room on; empty takes that back, undefined leaves it. */
   readonly nominated: string | undefined;
-  readonly reason: ConditionReason;
+  readonly reason: FailureReason;
   readonly message: string;
   triesLeft: number;
 }
@@ -47,7 +46,7 @@ export class ConditionWriter {
   }
 
   /** The pod could not be scheduled; its condition shall say why, and its status where it was promised room. */
-  unscheduled(pod: PodInfo, reason: ConditionReason, message: string, nominated: string | undefined): void {
+  unscheduled(pod: PodInfo, reason: FailureReason, message: string, nominated: string | undefined): void {
     const wanted = { uid: pod.uid, nominated, reason, message, triesLeft: TRIES_MAX };
     if (statusPatch(pod, wanted, '') === null) return;
     this.wanted.set(pod.key, wanted);
@@ -102,7 +101,7 @@ function statusPatch(pod: PodInfo, { nominated, reason, message }: Wanted, now: 
 /** The list with the one condition changed or added; null when it already says so. */
 function changedConditions(
   conditions: readonly unknown[],
-  reason: ConditionReason,
+  reason: FailureReason,
   message: string,
   now: string,
 ): readonly unknown[] | null {

@@ -37,7 +37,6 @@ export class Preemptor {
   carryOut(pod: PodInfo, order: PreemptionOrder): void {
     const { metrics, crash } = this.parts;
     if (order.node === '') return;
-    metrics.preemptionAttempts.add(1);
     metrics.preemptionVictims.observe(order.victims.length);
     this.makeRoom(pod, order).catch(crash);
   }

@@ -3,13 +3,13 @@ import type { HistogramSeries, Metrics, Series } from '../../../runtime/metrics.
 import { INCOMING_REASONS, type QueueName } from '../core/queue.ts';
 import type { SchedulingCore } from '../core/scheduling-core.ts';
 
+/** How an attempt to schedule a pod ended. */
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
 /** The series of one profile. */
 export interface ProfileMetrics {
-  readonly attempts: Readonly<Record<AttemptResult, Series>>;
-  /** From the attempt that placed the pod to its binding. */
-  readonly e2eSeconds: HistogramSeries;
+  /** An attempt has ended so, that many seconds after it began: with the binding where there is one. */
+  readonly attempted: (result: AttemptResult, seconds: number) => void;
 }
 
 export interface SchedulerMetrics {
@@ -24,7 +24,7 @@ export interface SchedulerMetrics {
   readonly batchBindings: HistogramSeries;
   readonly preemptionAttempts: Series;
   readonly preemptionVictims: HistogramSeries;
-  readonly permitWaitSeconds: (result: 'allowed' | 'rejected') => HistogramSeries;
+  readonly permitWaitSeconds: (result: 'Success' | 'Unschedulable') => HistogramSeries;
   readonly eventsDropped: Series;
   readonly eventsFailed: Series;
   readonly statusWritesDropped: Series;
@@ -57,7 +57,7 @@ export function schedulerMetrics(metrics: Metrics, core: SchedulingCore): Schedu
   const seconds = (name: string, help: string, labels = {}) => metrics.histogram(name, help, SECONDS, labels);
   const permit = (result: string) =>
     seconds('scheduler_permit_wait_duration_seconds', 'How long pods waited for their permit.', { result });
-  const permits = { allowed: permit('allowed'), rejected: permit('rejected') };
+  const permits = { Success: permit('Success'), Unschedulable: permit('Unschedulable') };
   return {
     profile: remembered((profile: string) => profileMetrics(metrics, profile)),
     algorithmSeconds: seconds('scheduler_scheduling_algorithm_duration_seconds', 'How long decisions took.'),
@@ -72,7 +72,7 @@ export function schedulerMetrics(metrics: Metrics, core: SchedulingCore): Schedu
     batchBindings: metrics.histogram('scheduler_binding_batch_size', 'Bindings sent together.', BATCH_SIZES, {}),
     preemptionAttempts: metrics.counter(
       'scheduler_preemption_attempts_total',
-      'Times that room was made for a pod.',
+      'Times that room was looked for by evicting others.',
       {},
     ),
     preemptionVictims: metrics.histogram(
@@ -90,16 +90,20 @@ export function schedulerMetrics(metrics: Metrics, core: SchedulingCore): Schedu
 }
 
 function profileMetrics(metrics: Metrics, profile: string): ProfileMetrics {
-  const attempts = (result: AttemptResult) =>
-    metrics.counter('scheduler_schedule_attempts_total', 'Attempts to schedule pods, by result.', { profile, result });
+  const series = (result: AttemptResult) => {
+    const labels = { profile, result };
+    const help = 'How long attempts took, those that placed a pod to its binding.';
+    return {
+      attempts: metrics.counter('scheduler_schedule_attempts_total', 'Attempts to schedule pods, by result.', labels),
+      e2eSeconds: metrics.histogram('scheduler_e2e_scheduling_duration_seconds', help, SECONDS, labels),
+    };
+  };
+  const ended = { scheduled: series('scheduled'), unschedulable: series('unschedulable'), error: series('error') };
   return {
-    attempts: { scheduled: attempts('scheduled'), unschedulable: attempts('unschedulable'), error: attempts('error') },
-    e2eSeconds: metrics.histogram(
-      'scheduler_e2e_scheduling_duration_seconds',
-      'From the attempt that placed a pod to its binding.',
-      SECONDS,
-      { profile, result: 'scheduled' },
-    ),
+    attempted(result, seconds) {
+      ended[result].attempts.add(1);
+      ended[result].e2eSeconds.observe(seconds);
+    },
   };
 }
 

@@ -7,7 +7,8 @@ import type { BindDecision, BindingEnd, Decision, FailDecision, Question } from 
 import type { SchedulingCore } from '../core/scheduling-core.ts';
 import type { WaitingPods } from '../core/waiting-pods.ts';
 import type { Extenders } from '../extenders/extenders.ts';
-import { BindingCycle, type CycleEnd } from './binding-cycle.ts';
+import { defaultBinder } from '../plugins/default-binder.ts';
+import { BindingCycle, bindingRefused, type CycleEnd } from './binding-cycle.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import type { EventRecorder } from './event-recorder.ts';
@@ -46,6 +47,8 @@ export interface LoopParts {
 
 interface GatheredBinding {
   readonly decision: BindDecision;
+  /** When the attempt began, and when it came to the decision. */
+  readonly beganMs: number;
   readonly decidedMs: number;
 }
 
@@ -102,7 +105,7 @@ export class SchedulingLoop {
 
   /** True when no pod is left to decide about, or the next has to wait until extenders have answered about another. */
   private decideSlice(nowMs: number): boolean {
-    const { core, limits, clock, metrics } = this.parts;
+    const { core, limits, clock } = this.parts;
     const nodesEnd = core.nodesExamined + limits.sliceNodesMax;
     for (let pods = 0; pods < limits.slicePodsMax && core.nodesExamined < nodesEnd; pods++) {
       if (this.gathering.length >= limits.bindingBatchMax) return false;
@@ -113,39 +116,40 @@ export class SchedulingLoop {
         this.ask(decision, beganMs);
         continue;
       }
-      metrics.algorithmSeconds.observe((clock.monotonicMs() - beganMs) / 1000);
-      this.carryOut(decision, nowMs);
+      this.carryOut(decision, beganMs);
     }
     return false;
   }
 
   /** The answers wake the loop. */
   private ask(question: Question, beganMs: number): void {
-    const { core, clock, metrics, extenders } = this.parts;
+    const { core, clock, extenders } = this.parts;
     if (extenders === undefined) throw new Error('there are questions, and nobody to ask');
     this.questions++;
     decisionAfter(question, { core, clock, extenders, isStopped: () => this.stopped })
       .then((decision) => {
         this.questions--;
         if (this.stopped) return;
-        const nowMs = clock.monotonicMs();
-        metrics.algorithmSeconds.observe((nowMs - beganMs) / 1000);
-        if (decision !== undefined) this.carryOut(decision, nowMs);
+        if (decision !== undefined) this.carryOut(decision, beganMs);
         this.sendBatch();
         this.wake();
       })
       .catch(this.crash);
   }
 
-  private carryOut(decision: Decision, nowMs: number): void {
-    if (decision.kind === 'bind') this.beginBinding(decision, nowMs);
-    else this.reportFailure(decision);
+  private carryOut(decision: Decision, beganMs: number): void {
+    const { clock, metrics } = this.parts;
+    const decidedMs = clock.monotonicMs();
+    metrics.algorithmSeconds.observe((decidedMs - beganMs) / 1000);
+    if (decision.kind === 'bind') this.beginBinding({ decision, beganMs, decidedMs });
+    else this.reportFailure(decision, (decidedMs - beganMs) / 1000);
   }
 
-  private beginBinding(decision: BindDecision, decidedMs: number): void {
+  private beginBinding(binding: GatheredBinding): void {
+    const { decision } = binding;
     const end = this.cycle.begin(decision);
     if (!(end instanceof Promise)) {
-      this.endCycle({ decision, decidedMs }, end);
+      this.endCycle(binding, end);
       return;
     }
     this.parts.core.hold(decision.pod);
@@ -153,7 +157,7 @@ export class SchedulingLoop {
       .catch((error: unknown): CycleEnd => ({ bound: false, reason: 'failed', message: toErrorFrame(error).message }))
       .then((settled) => {
         this.underWay.delete(done);
-        this.endCycle({ decision, decidedMs }, settled);
+        this.endCycle(binding, settled);
         if (this.stopped) return;
         this.sendBatch();
         this.wake();
@@ -167,10 +171,11 @@ export class SchedulingLoop {
     else this.settle(binding, end, this.parts.clock.monotonicMs());
   }
 
-  private reportFailure({ kind, pod, profile, message, preemption }: FailDecision): void {
+  private reportFailure(decision: FailDecision, seconds: number): void {
+    const { kind, reason, pod, profile, message, preemption, soughtRoom } = decision;
     const { metrics, events, conditions, preemptor } = this.parts;
-    metrics.profile(profile.schedulerName).attempts[kind].add(1);
-    const reason = kind === 'error' ? 'SchedulerError' : 'Unschedulable';
+    metrics.profile(profile.schedulerName).attempted(kind, seconds);
+    if (soughtRoom) metrics.preemptionAttempts.add(1);
     conditions.unscheduled(pod, reason, message, preemption?.node);
     events.failed(pod, message);
     if (preemption !== undefined) preemptor.carryOut(pod, preemption);
@@ -205,11 +210,13 @@ export class SchedulingLoop {
       node: node.name,
     }));
     try {
-      return await this.parts.port.bind(bindings);
+      const ends = await this.parts.port.bind(bindings);
+      return ends.map((end) => bindingRefused(end, defaultBinder));
     } catch (error) {
       this.parts.onUnanswered(error, batch.length);
       const { code, message } = toErrorFrame(error);
-      const end: BindingEnd = OPEN_ENDS.has(code) ? UNANSWERED : { bound: false, reason: 'failed', message };
+      const failed: BindingEnd = { bound: false, reason: 'failed', message };
+      const end = OPEN_ENDS.has(code) ? UNANSWERED : bindingRefused(failed, defaultBinder);
       return batch.map(() => end);
     }
   }
@@ -225,20 +232,19 @@ export class SchedulingLoop {
     this.wake();
   }
 
-  private settle({ decision, decidedMs }: GatheredBinding, end: BindingEnd, nowMs: number): void {
+  private settle({ decision, beganMs, decidedMs }: GatheredBinding, end: BindingEnd, nowMs: number): void {
     const { core, metrics, timing, events, conditions } = this.parts;
     const { pod, queued, node, profile } = decision;
     core.settleBinding(pod, end, nowMs);
-    const { attempts, e2eSeconds } = metrics.profile(profile.schedulerName);
+    const isRejected = !end.bound && end.reason === 'rejected';
+    const result = end.bound ? 'scheduled' : isRejected ? 'unschedulable' : 'error';
+    metrics.profile(profile.schedulerName).attempted(result, (nowMs - beganMs) / 1000);
     if (!end.bound) {
-      attempts.error.add(1);
-      if (end.reason !== 'failed') return;
-      conditions.unscheduled(pod, 'SchedulerError', end.message, undefined);
+      if (end.reason !== 'failed' && end.reason !== 'rejected') return;
+      conditions.unscheduled(pod, isRejected ? 'Unschedulable' : 'SchedulerError', end.message, undefined);
       events.failed(pod, end.message);
       return;
     }
-    attempts.scheduled.add(1);
-    e2eSeconds.observe((nowMs - decidedMs) / 1000);
     metrics.bindingSeconds.observe((nowMs - decidedMs) / 1000);
     metrics.podSeconds(queued.attempts).observe((nowMs - queued.firstQueuedMs) / 1000);
     metrics.podAttempts.observe(queued.attempts);

@@ -185,6 +185,8 @@ export interface PreBindWork {
   /** Asked after the writes, again and again while it says `waiting`. */
   progress(): 'done' | 'waiting' | Status;
   readonly timeoutMs: number;
+  /** What is waited for, said before why it did not come. */
+  readonly waitsFor?: string;
 }
 
 export interface PreBindPlugin extends Plugin {

@@ -189,6 +189,7 @@ function workOf(reservation: VolumeReservation, volumes: VolumeState, timeoutMs:
   return {
     writes: writesOf(reservation, volumes),
     timeoutMs,
+    waitsFor: 'binding volumes',
     progress() {
       const state = progress(reservation, volumes, seen);
       return state === 'done' || state === 'waiting' ? state : refusal('error', 0, state);

@@ -72,11 +72,15 @@ test('a pod that waits too long for a permit, or is rejected, is not bound', asy
   waiting.expire(999);
   t.is(waiting.size, 1);
   waiting.expire(1_000);
-  t.like(await late, { bound: false, message: 'rejected due to timeout after waiting at plugin A' });
+  t.like(await late, {
+    bound: false,
+    reason: 'rejected',
+    message: 'rejected due to timeout after waiting at plugin A',
+  });
   const rejected = cycle.begin(decision);
   t.true(waiting.reject('uid-p', 'no'));
   t.false(waiting.reject('uid-p', 'no'));
-  t.like(await rejected, { bound: false, reason: 'failed', message: 'no' });
+  t.like(await rejected, { bound: false, reason: 'rejected', message: 'no' });
 });
 
 test('what is to be written before the binding is, and what is to be waited for is', async (t) => {
@@ -97,13 +101,14 @@ test('a write that fails, work that fails and work that takes too long each end 
     [work({ writes: [write] }), 'persistentvolumes "v" could not be changed (409)'],
     [work({ progress: () => refusal('error', 0, 'broken') }), 'broken'],
     [work({ progress: () => 'waiting' }), 'timed out waiting for the condition'],
+    [work({ progress: () => 'waiting', waitsFor: 'a disk' }), 'a disk: timed out waiting for the condition'],
   ];
   for (const [each, message] of cases) {
     const { cycle, decision, cluster, time } = setUp(preBinding(each));
     cluster.onWrite = () => 409;
     const end = cycle.begin(decision);
     await time.advance(20_000);
-    t.like(await end, { bound: false, reason: 'failed', message });
+    t.like(await end, { bound: false, reason: 'failed', message: `running PreBind plugin "W0": ${message}` });
   }
 });
 
@@ -117,7 +122,10 @@ test('a plug-in that binds itself is not in the batch, and one that skips leaves
   const good = setUp(own(null));
   t.deepEqual(await good.cycle.begin(good.decision), { bound: true });
   const bad = setUp(own(refusal('error', 0, 'refused')));
-  t.like(await bad.cycle.begin(bad.decision), { bound: false, message: 'refused' });
+  t.like(await bad.cycle.begin(bad.decision), {
+    bound: false,
+    message: 'binding rejected: running Bind plugin "Own": refused',
+  });
   const nobody = setUp({ binds: [] });
   t.like(nobody.cycle.begin(nobody.decision), { bound: false, message: 'no bind plug-in takes the pod' });
 });

@@ -180,6 +180,24 @@ test('bindings that came too late are not repeated, and a failed one is after it
     ['c'],
   );
   t.is(cluster.events('Scheduled').length, 0);
+  const message = 'binding rejected: running Bind plugin "DefaultBinder": no quorum';
+  t.is(cluster.events('FailedScheduling')[0]?.note, message);
+  const condition = cluster.writes.find(({ request }) => request.target.subresource === 'status');
+  t.like(condition?.body, { status: { conditions: [{ reason: 'SchedulerError', message }] } });
+});
+
+test('every attempt is counted and timed by how it ended, and every time that room was looked for', async (t) => {
+  const { cluster } = await running([
+    nodeEvent(node('n')),
+    podEvent(pod('a')),
+    podEvent(pod('b', { requests: { cpu: '99' } })),
+  ]);
+  for (const result of ['scheduled', 'unschedulable']) {
+    const labels = `{profile="default-scheduler",result="${result}"}`;
+    t.is(cluster.metrics.read(`scheduler_schedule_attempts_total${labels}`), 1);
+    t.is(cluster.metrics.read(`scheduler_e2e_scheduling_duration_seconds${labels}`), 1);
+  }
+  t.is(cluster.metrics.read('scheduler_preemption_attempts_total'), 1);
 });
 
 const LOST: readonly (readonly [code: OrchErrorCode, after: Partial<SchedulerStatus>, againMs: number])[] = [
