@@ -122,7 +122,7 @@ export const PLUGINS: ReadonlyMap<string, PluginEntry> = new Map<string, PluginE
   ['TaintToleration', { points: ['filter', 'preScore', 'score'], create: () => taintToleration }],
   ['VolumeRestrictions', { points: FILTER, create: () => volumeRestrictions }],
   ...BUILT_IN_LIMITS.map(limitsEntry),
-  ['NodeVolumeLimits', { points: FILTER, create: () => csiVolumeLimits }],
+  ['NodeVolumeLimits', { points: FILTER, create: (_, dialect) => csiVolumeLimits(dialect.spell('@label/')) }],
   ['VolumeZone', { points: FILTER, create: (_, dialect) => volumeZone(dialect) }],
   ['DefaultPreemption', { points: ['postFilter'], create: (args) => defaultPreemption(args.DefaultPreemption) }],
   [

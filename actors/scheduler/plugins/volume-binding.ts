@@ -27,6 +27,18 @@ const NO_SUCH_VOLUME = refusal(
   HELPED_BY,
   'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)',
 );
+/** By what is against the bound volumes, and what against the others: both are told. */
+const BOTH: ReadonlyMap<Status, ReadonlyMap<Status, Status>> = new Map(
+  [OUT_OF_REACH, NO_SUCH_VOLUME].map((bound) => [
+    bound,
+    new Map(
+      [NONE_TO_BIND, TOO_LITTLE_ROOM].map((unbound) => [
+        unbound,
+        refusal('unresolvable', HELPED_BY, ...bound.reasons, ...unbound.reasons),
+      ]),
+    ),
+  ]),
+);
 const WAITS_FOR_BINDING = 'pod has unbound immediate PersistentVolumeClaims';
 
 export interface VolumeBindingArgs {
@@ -81,9 +93,17 @@ export function volumeBinding(
       reserved.delete(pod.uid);
       held.volumes.release(held.reservation);
     },
-    preBind(pod) {
+    preBind(pod, node) {
       const held = reserved.get(pod.uid);
-      return held === undefined ? null : workOf(held.reservation, held.volumes, args.bindTimeoutMs);
+      if (held === undefined) return null;
+      const { reservation, volumes } = held;
+      const isHeld = () => reserved.get(pod.uid) === held;
+      return {
+        writes: writesOf(reservation, volumes),
+        timeoutMs: args.bindTimeoutMs,
+        waitsFor: 'binding volumes',
+        progress: progressOf({ reservation, volumes, node, pod, isHeld }),
+      };
     },
     settled(pod) {
       const held = reserved.get(pod.uid);
@@ -147,19 +167,25 @@ function claimProblem(pod: PodInfo, { name, ephemeral }: ClaimUse, claim: Claim 
   if (claim.lost) return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.volumeName}"`;
   if (claim.deleting) return `persistentvolumeclaim "${name}" is being deleted`;
   if (ephemeral && claim.ownerPodUid !== pod.uid) {
-    return `PVC ${claim.namespace}/${name} was not created for pod ${pod.namespace}/${pod.name} (pod is not owner)`;
+    return `persistentvolumeclaim "${name}" was not created for the pod`;
   }
   return undefined;
 }
 
 function check({ bound, unbound }: PodClaims, node: NodeInfo, volumes: VolumeState): Status | null {
-  for (const volume of bound) {
+  const ofBound = checkBound(bound, node);
+  if (unbound.length === 0) return ofBound;
+  const found = find(unbound, node, volumes);
+  if (!('code' in found)) return ofBound;
+  return ofBound === null ? found : (BOTH.get(ofBound)?.get(found) ?? ofBound);
+}
+
+function checkBound(volumes: PodClaims['bound'], node: NodeInfo): Status | null {
+  for (const volume of volumes) {
     if (volume === undefined) return NO_SUCH_VOLUME;
     if (!reachable(volume, node)) return OUT_OF_REACH;
   }
-  if (unbound.length === 0) return null;
-  const found = find(unbound, node, volumes);
-  return 'code' in found ? found : null;
+  return null;
 }
 
 /** A volume for each claim on the node, the smallest claims first, or where one could be made. */
@@ -183,17 +209,21 @@ function find(claims: readonly Claim[], node: NodeInfo, volumes: VolumeState): V
   return { bindings, provisions, node: node.name };
 }
 
-/** Writes the decision into volumes and claims, and waits for the volume controller and provisioners to do their part. */
-function workOf(reservation: VolumeReservation, volumes: VolumeState, timeoutMs: number): PreBindWork {
+interface Awaited {
+  readonly reservation: VolumeReservation;
+  readonly volumes: VolumeState;
+  readonly node: NodeInfo;
+  readonly pod: PodInfo;
+  /** False when the pod is gone, and what was reserved for it given back. */
+  readonly isHeld: () => boolean;
+}
+
+/** The volume controller and provisioners do their part after what `writesOf` says was written. */
+function progressOf(awaited: Awaited): PreBindWork['progress'] {
   const seen = new Set<string>();
-  return {
-    writes: writesOf(reservation, volumes),
-    timeoutMs,
-    waitsFor: 'binding volumes',
-    progress() {
-      const state = progress(reservation, volumes, seen);
-      return state === 'done' || state === 'waiting' ? state : refusal('error', 0, state);
-    },
+  return () => {
+    const state = progress(awaited, seen);
+    return state === 'done' || state === 'waiting' ? state : refusal('error', 0, state);
   };
 }
 
@@ -219,26 +249,39 @@ function writesOf({ bindings, provisions, node }: VolumeReservation, { names }: 
  * Where things stand: a text that is neither word says what went wrong. `seen` holds what was written and has been seen
  * since: when that is gone again, somebody has taken it back, as provisioners do that cannot make a volume for the node.
  */
-function progress({ bindings, provisions, node }: VolumeReservation, volumes: VolumeState, seen: Set<string>): string {
+function progress({ reservation, volumes, node, pod, isHeld }: Awaited, seen: Set<string>): string {
+  const { bindings, provisions } = reservation;
+  if (!isHeld()) return `pod ${quoted(pod.key)} does not exist any more`;
+  if (!node.present) return `failed to get node ${quoted(node.name)}: node ${quoted(node.name)} not found`;
   const stands = (key: string, asWritten: boolean): boolean => {
     if (asWritten) seen.add(key);
     return asWritten || !seen.has(key);
   };
-  let waiting = false;
   for (const { claim, volume } of bindings) {
     const now = volumes.volume(volume.name);
-    if (!stands(volume.name, now?.claim?.uid === claim.uid)) return `persistentvolume "${volume.name}" was taken back`;
+    if (now !== undefined && !reachable(now, node)) return outOfReach(now, node);
+    if (!stands(volume.name, now?.claim?.uid === claim.uid)) return `ClaimRef got reset for pv ${quoted(volume.name)}`;
   }
+  let waiting = false;
   for (const { name, namespace, uid } of [...bindings.map(({ claim }) => claim), ...provisions]) {
     const claim = volumes.claim(namespace, name);
-    if (claim?.uid !== uid) return `persistentvolumeclaim "${name}" not found`;
+    if (claim?.uid !== uid) return `failed to check binding: persistentvolumeclaim ${quoted(name)} not found`;
     if (!claim.bound) waiting = true;
   }
   for (const { name, namespace } of provisions) {
     const claim = volumes.claim(namespace, name);
-    if (!stands(`${namespace}/${name}`, claim?.bound === true || claim?.selectedNode === node)) {
-      return `provisioning failed for PVC "${name}"`;
+    if (!stands(`${namespace}/${name}`, claim?.bound === true || claim?.selectedNode === node.name)) {
+      return `provisioning failed for PVC ${quoted(name)}`;
     }
+    const volume = claim === undefined || claim.volumeName === '' ? undefined : volumes.volume(claim.volumeName);
+    if (volume === undefined) waiting = true;
+    else if (!reachable(volume, node)) return outOfReach(volume, node);
   }
   return waiting ? 'waiting' : 'done';
 }
+
+function outOfReach(volume: Volume, node: NodeInfo): string {
+  return `pv ${quoted(volume.name)} node affinity doesn't match node ${quoted(node.name)}: no matching NodeSelectorTerms`;
+}
+
+const quoted = (text: string): string => JSON.stringify(text);

@@ -22,6 +22,8 @@ interface BuiltInDisks {
   /** The member of the volume's source. */
   readonly kind: string;
   readonly provisioner: string;
+  /** The CSI driver that such disks are the business of where nodes have been migrated to it. */
+  readonly driver: string;
   /** What a node's allocatable calls the limit. */
   readonly limitName: string;
   readonly limit: (node: NodeInfo) => number;
@@ -36,6 +38,7 @@ const BUILT_IN: readonly BuiltInDisks[] = [
     plugin: 'EBSLimits',
     kind: 'awsElasticBlockStore',
     provisioner: 'aws-ebs',
+    driver: 'ebs.csi.aws.com',
     limitName: `${LIMIT_PREFIX}aws-ebs`,
     limit: (node) => {
       for (const [label, value] of node.labels) {
@@ -48,6 +51,7 @@ const BUILT_IN: readonly BuiltInDisks[] = [
     plugin: 'GCEPDLimits',
     kind: 'gcePersistentDisk',
     provisioner: 'gce-pd',
+    driver: 'pd.csi.storage.gke.io',
     limitName: `${LIMIT_PREFIX}gce-pd`,
     limit: () => 16,
   },
@@ -55,6 +59,7 @@ const BUILT_IN: readonly BuiltInDisks[] = [
     plugin: 'AzureDiskLimits',
     kind: 'azureDisk',
     provisioner: 'azure-disk',
+    driver: 'disk.csi.azure.com',
     limitName: `${LIMIT_PREFIX}azure-disk`,
     limit: () => 16,
   },
@@ -62,6 +67,7 @@ const BUILT_IN: readonly BuiltInDisks[] = [
     plugin: 'CinderLimits',
     kind: 'cinder',
     provisioner: 'cinder',
+    driver: 'cinder.csi.openstack.org',
     limitName: `${LIMIT_PREFIX}cinder`,
     limit: () => 256,
   },
@@ -149,42 +155,79 @@ export function attachedDisks(provisionerPrefix: string): AttachedDisks {
   };
 }
 
-/** A CSI volume: its driver, and what tells it from others. */
+/** CSI volumes: the driver of each, by what tells it from others. */
 type CsiVolumes = Map<string, string>;
 
-export const csiVolumeLimits: FilterPlugin = {
-  name: 'NodeVolumeLimits',
-  prepareFilter(pod, { objects: { volumes } }) {
-    const wanted: CsiVolumes = new Map();
-    csiVolumes(pod, volumes, wanted);
-    if (wanted.size === 0) return null;
-    return (node) => {
-      const { limits } = volumes.attachLimits(node.name);
-      const limitOf = (driver: string) =>
-        limits.get(driver) ?? node.allocatable.scalars.get(`${CSI_LIMIT_PREFIX}${driver}`);
-      for (const driver of new Set(wanted.values())) {
-        const limit = limitOf(driver);
-        if (limit === undefined || node.volumeUses + wanted.size <= limit) continue;
-        const used: CsiVolumes = new Map(wanted);
-        for (const other of node.volumePods.values()) csiVolumes(other, volumes, used);
-        let count = 0;
-        for (const each of used.values()) if (each === driver) count++;
-        if (count > limit) return TOO_MANY;
-      }
-      return null;
-    };
-  },
-};
+/** Built-in kinds that a node has migrated to CSI drivers: the driver, by kind and by built-in provisioner. */
+interface Migrated {
+  readonly byKind: ReadonlyMap<string, string>;
+  readonly byProvisioner: ReadonlyMap<string, string>;
+}
 
-function csiVolumes(pod: PodInfo, volumes: VolumeState, into: CsiVolumes): void {
-  forEachClaim(pod, volumes, (claim, volume) => {
-    if (volume !== undefined) {
-      if (volume.disk?.driver !== undefined) into.set(`${volume.disk.driver}/${volume.disk.id}`, volume.disk.driver);
-      return;
-    }
-    const provisioner = volumes.classes.get(claim.storageClass)?.provisioner;
-    if (provisioner !== undefined) into.set(`${provisioner}/${claim.namespace}/${claim.name}`, provisioner);
+const NOTHING_MIGRATED: Migrated = { byKind: new Map(), byProvisioner: new Map() };
+
+/** NodeVolumeLimits. `provisionerPrefix` begins the names of the built-in provisioners. */
+export function csiVolumeLimits(provisionerPrefix: string): FilterPlugin {
+  const kinds = BUILT_IN.map(({ kind, provisioner, driver }) => {
+    return { kind, provisioner: `${provisionerPrefix}${provisioner}`, driver };
   });
+  const migratedTo = (provisioners: ReadonlySet<string>): Migrated => {
+    const migrated = kinds.filter(({ provisioner }) => provisioners.has(provisioner));
+    if (migrated.length === 0) return NOTHING_MIGRATED;
+    return {
+      byKind: new Map(migrated.map(({ kind, driver }) => [kind, driver])),
+      byProvisioner: new Map(migrated.map(({ provisioner, driver }) => [provisioner, driver])),
+    };
+  };
+  return {
+    name: 'NodeVolumeLimits',
+    prepareFilter(pod, { objects: { volumes } }) {
+      if (pod.volumes.claims.length === 0) return null;
+      const wantedAnywhere = csiVolumes([pod], volumes, NOTHING_MIGRATED);
+      return (node) => {
+        const { limits, migrated: provisioners } = volumes.attachLimits(node.name);
+        const migrated = migratedTo(provisioners);
+        const wanted = migrated === NOTHING_MIGRATED ? wantedAnywhere : csiVolumes([pod], volumes, migrated);
+        const limitOf = (driver: string) =>
+          limits.get(driver) ?? node.allocatable.scalars.get(`${CSI_LIMIT_PREFIX}${driver}`);
+        for (const driver of new Set(wanted.values())) {
+          const limit = limitOf(driver);
+          if (limit === undefined || node.volumeUses + wanted.size <= limit) continue;
+          const used = csiVolumes(node.volumePods.values(), volumes, migrated);
+          // A volume that is there already is no further one, even where there are too many.
+          const more = countOf(driver, wanted, (id) => !used.has(id));
+          if (more > 0 && countOf(driver, used) + more > limit) return TOO_MANY;
+        }
+        return null;
+      };
+    },
+  };
+}
+
+function countOf(driver: string, volumes: CsiVolumes, counts: (id: string) => boolean = () => true): number {
+  let count = 0;
+  for (const [id, each] of volumes) if (each === driver && counts(id)) count++;
+  return count;
+}
+
+function csiVolumes(pods: Iterable<PodInfo>, volumes: VolumeState, migrated: Migrated): CsiVolumes {
+  const found: CsiVolumes = new Map();
+  const add = (driver: string | undefined, id: string) => {
+    if (driver !== undefined) found.set(`${driver}/${id}`, driver);
+  };
+  for (const pod of pods) {
+    forEachClaim(pod, volumes, (claim, volume) => {
+      if (volume !== undefined) {
+        const { disk } = volume;
+        if (disk !== undefined) add(disk.driver ?? migrated.byKind.get(disk.kind), disk.id);
+        return;
+      }
+      const provisioner = volumes.classes.get(claim.storageClass)?.provisioner;
+      if (provisioner === undefined) return;
+      add(migrated.byProvisioner.get(provisioner) ?? provisioner, `${claim.namespace}/${claim.name}`);
+    });
+  }
+  return found;
 }
 
 /** The pod's claims that are there, with the volume of each, if it has one. */

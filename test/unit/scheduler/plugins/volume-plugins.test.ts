@@ -1,10 +1,13 @@
 import test from 'ava';
+import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
+import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
 import type { FilterPlugin } from '../../../../actors/scheduler/framework/framework.ts';
 import { volumeBinding } from '../../../../actors/scheduler/plugins/volume-binding.ts';
 import { builtInVolumeLimits, csiVolumeLimits } from '../../../../actors/scheduler/plugins/volume-limits.ts';
 import { volumeRestrictions } from '../../../../actors/scheduler/plugins/volume-restrictions.ts';
 import { volumeZone } from '../../../../actors/scheduler/plugins/volume-zone.ts';
-import { dialect, type PodParts } from '../objects.ts';
+import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
+import { boundPod, dialect, node, type PodParts } from '../objects.ts';
 import { type ClusterFilterCase, clusterFilterCases, clusterOf, podOf } from './cluster-cases.ts';
 import {
   boundClaim,
@@ -207,7 +210,34 @@ const csiObjects = (count: number | undefined) => ({
   ],
   [CLASSES]: [storageClass('csi', 'Immediate', { provisioner: 'csi.example.com' })],
 });
-clusterFilterCases(csiVolumeLimits, [
+const migratedNode = (name: string, count: number) => ({
+  metadata: { name, annotations: { [names.migratedPlugins]: dialect.spell('@label/cinder') } },
+  spec: { drivers: [{ name: 'cinder.csi.openstack.org', allocatable: { count } }] },
+});
+const cinderVolume = (name: string) => volume(name, { cinder: { volumeID: name } });
+clusterFilterCases(csiVolumeLimits(dialect.spell('@label/')), [
+  {
+    title: 'a pod whose volumes are there already fits where more than the limit are',
+    nodes: { a: {} },
+    objects: csiObjects(1),
+    placed: { 'a/o': using('c1', 'c2') },
+    pod: using('c2'),
+    refused: {},
+  },
+  {
+    title: 'built-in disks count for the driver that a node has migrated them to, found or still to be made',
+    nodes: { a: {}, b: {}, c: {} },
+    objects: {
+      [CSI_NODES]: [migratedNode('a', 1), migratedNode('b', 2)],
+      [VOLUMES]: ['v1', 'v2'].map(cinderVolume),
+      [CLAIMS]: [boundClaim('c1', 'v1'), boundClaim('c2', 'v2'), claim('d', { storageClassName: 'old' })],
+      [CLASSES]: [storageClass('old', 'Immediate', { provisioner: dialect.spell('@label/cinder') })],
+    },
+    placed: { 'a/o': using('c1'), 'b/o': using('d') },
+    pod: using('c2'),
+    refused: { a: TOO_MANY },
+  },
+
   {
     title: 'as many as the driver says fit',
     nodes: { a: {} },
@@ -391,7 +421,7 @@ const BINDING: readonly (readonly [
     'a claim made for the pod itself must be its own',
     { [CLAIMS]: [boundClaim('p-v', 'v')], [VOLUMES]: [volume('v')] },
     { spec: { volumes: [{ name: 'v', ephemeral: {} }] } },
-    everywhere('PVC default/p-v was not created for pod default/p (pod is not owner)'),
+    everywhere('persistentvolumeclaim "p-v" was not created for the pod'),
   ],
   [
     'a claim made for the pod itself is used',
@@ -457,6 +487,8 @@ test('VolumeBinding: before the pod is bound its volumes are, and the volume con
   cluster.objects.set(CLAIMS, 'default', 'c', boundClaim('c', 'v'));
   t.is(work.progress(), 'waiting');
   cluster.objects.set(CLAIMS, 'default', 'd', boundClaim('d', 'made'));
+  t.is(work.progress(), 'waiting', 'the volume has not been seen yet');
+  cluster.objects.set(VOLUMES, '', 'made', volume('made'));
   t.is(work.progress(), 'done');
   binding.settled?.(pod);
   t.is(binding.preBind(pod, a), null, 'nothing is left to be done');
@@ -471,4 +503,40 @@ test('VolumeBinding: a provisioner that takes the choice of the node back fails 
   cluster.objects.set(CLAIMS, 'default', 'd', claim('d'));
   t.like(work.progress(), { code: 'error', reasons: ['provisioning failed for PVC "d"'] });
   binding.unreserve(pod, a);
+});
+
+test('VolumeBinding: a node that goes, or that the volume made cannot be reached from, fails the binding', (t) => {
+  const { cluster, pod, a } = reserved(['d'], { [CLAIMS]: [claim('d')], [CLASSES]: [makes] });
+  cluster.setBound(readPod(boundPod('other', 'a')));
+  const work = binding.preBind(pod, a)!;
+  t.is(work.progress(), 'waiting');
+  cluster.removeNode('a');
+  t.like(work.progress(), { code: 'error', reasons: ['failed to get node "a": node "a" not found'] });
+  cluster.setNode('a', node('a', nodes.a));
+  cluster.objects.set(VOLUMES, '', 'far', volume('far', onlyOn('zone', 'b')));
+  cluster.objects.set(CLAIMS, 'default', 'd', boundClaim('d', 'far'));
+  const reason = 'pv "far" node affinity doesn\'t match node "a": no matching NodeSelectorTerms';
+  t.like(work.progress(), { code: 'error', reasons: [reason] });
+  binding.unreserve(pod, a);
+});
+
+test('VolumeBinding: nothing is waited for any longer once the pod is gone', (t) => {
+  const { pod, a } = reserved(['d'], { [CLAIMS]: [claim('d')], [CLASSES]: [makes] });
+  const work = binding.preBind(pod, a)!;
+  binding.unreserve(pod, a);
+  t.like(work.progress(), { code: 'error', reasons: ['pod "default/p" does not exist any more'] });
+});
+
+test('VolumeBinding: what is against the bound volumes and what against the others are both told', (t) => {
+  const cluster = clusterOf({
+    nodes,
+    objects: {
+      [CLAIMS]: [boundClaim('c', 'v'), claim('d')],
+      [VOLUMES]: [volume('v', onlyOn('zone', 'b'), {}, 'Bound')],
+      [CLASSES]: [waits],
+    },
+  });
+  const run = new FilterRun(podOf({ nodes, pod: using('c', 'd') }), cluster, [binding], new Nominations());
+  t.deepEqual(run.check(cluster.node('a')!)?.reasons, [OUT_OF_REACH, NONE]);
+  t.deepEqual(run.check(cluster.node('b')!)?.reasons, [NONE]);
 });
