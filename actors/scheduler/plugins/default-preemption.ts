@@ -50,7 +50,10 @@ function mayPreempt({ pod, cluster, rejections, promised }: PostFilterCycle): bo
   if (promised === undefined) return true;
   const refused = rejections.find(({ node }) => node.name === promised);
   if (refused?.status.code === 'unresolvable') return true;
-  for (const other of cluster.node(promised)?.pods.values() ?? []) {
+  const node = cluster.node(promised);
+  // No room is made on a node that is gone, whoever is still counted there.
+  if (node?.present !== true) return true;
+  for (const other of node.pods.values()) {
     if (other.deleting && other.priority < pod.priority) return false;
   }
   return true;

@@ -148,10 +148,14 @@ function groupKeyOf(labels: Labels, deleting: boolean): string {
 
 /**
  * True when an update changes nothing that decides where the pod can go, so that trying again would fail again.
- * Annotations decide nothing for the plugins there are.
+ * Annotations decide nothing for the plugins there are; what they are to somebody outside who sees the pod, nobody here knows.
  */
 export function sameDemands(a: PodInfo, b: PodInfo): boolean {
-  return a.groupKey === b.groupKey && demands(a) === demands(b);
+  return a.groupKey === b.groupKey && demands(a) === demands(b) && shownAnnotations(a) === shownAnnotations(b);
+}
+
+function shownAnnotations({ object }: PodInfo): string {
+  return object === undefined ? '' : JSON.stringify(asObject(object.metadata).annotations ?? {});
 }
 
 function demands(pod: PodInfo): string {

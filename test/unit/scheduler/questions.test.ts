@@ -192,3 +192,16 @@ test('who has left meanwhile is not evicted', (t) => {
   t.is(decision?.preemption, undefined);
   t.is(core.counts().backoff, 1);
 });
+
+test("a pod that nobody takes is tried again when an annotation changes, which may be an extender's business", (t) => {
+  const core = coreWith('n');
+  core.setPod(pod('asked', cpu(99)), 0);
+  core.advance(0);
+  t.is(core.decide(0, true)?.kind, 'unschedulable');
+  core.setPod(pod('asked', { ...cpu(99), status: { message: 'seen' } }), 5_000);
+  core.advance(5_000);
+  t.is(core.decide(5_000, true), undefined);
+  core.setPod(pod('asked', { ...cpu(99), metadata: { annotations: { team: 'a' } } }), 6_000);
+  core.advance(6_000);
+  t.is(core.decide(6_000, true)?.kind, 'unschedulable');
+});

@@ -231,6 +231,19 @@ test('DefaultPreemption: while its victims leave, a pod drives out nobody else',
   t.is(attempt(core, 2_000).preemption, undefined);
 });
 
+test('DefaultPreemption: a pod whose promised node is gone looks for room elsewhere, whoever is still leaving there', (t) => {
+  const core = coreOf({ running: { 'n/a': { cpu: 4 }, 'm/b': { cpu: 4, priority: 50 } } });
+  core.setPod(pod('p', wants(4)), 0);
+  t.is(attempt(core).preemption?.node, 'n');
+  core.setPod(
+    boundPod('a', 'n', { requests: { cpu: '4' }, metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }),
+    1,
+  );
+  core.removeNode('n');
+  core.setNode('o', node('o', { allocatable: { cpu: '1' } }));
+  t.like(attempt(core, 2_000).preemption, { node: 'm', victims: [{ name: 'b' }] });
+});
+
 test('DefaultPreemption: a promise that cannot be kept any more is taken back', (t) => {
   const core = coreOf({ running: { 'n/a': { cpu: 4 } } });
   core.setPod(pod('p', wants(4)), 0);
