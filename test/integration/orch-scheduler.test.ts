@@ -6,6 +6,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { asObject, asText } from '../../api/object-fields.ts';
 import { HttpsClient } from '../server/https-client.ts';
 import { ORCH } from '../server/program.ts';
 import { type SchedulerProcess, spawnScheduler } from '../server/scheduler-process.ts';
@@ -50,6 +51,18 @@ const leading = (scheduler: SchedulerProcess) =>
     async () => scheduler.leads,
     (leads) => leads,
   );
+
+/** The kinds of the objects that events say of that somebody leads by them. */
+async function leadersTold({ client }: ServerProcess): Promise<readonly string[]> {
+  const { json } = await client.get('/api/v1/namespaces/orch-system/events');
+  return (json.items ?? [])
+    .map(asObject)
+    .filter(({ reason, message }) => reason === 'LeaderElection' && / became leader$/.test(asText(message)))
+    .map(({ involvedObject }) => asObject(involvedObject))
+    .filter(({ name, uid }) => name === 'orch-scheduler' && asText(uid) !== '')
+    .map(({ kind }) => asText(kind))
+    .sort();
+}
 
 function folderOf(t: ExecutionContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'orch-scheduler-'));
@@ -159,6 +172,12 @@ for (const lock of ['leases', 'endpointsleases']) {
       await makePod(server, 'b');
       t.is(await placed(server, 'b'), 'n1');
       t.regex((await second.page('/metrics')).text, /leader_election_master_status\{name="orch-scheduler"\} 1/);
+      const kinds = lock === 'leases' ? ['Lease'] : ['Endpoints', 'Lease'];
+      const told = await eventually(
+        () => leadersTold(server),
+        (events) => events.length >= 2 * kinds.length,
+      );
+      t.deepEqual(told, [...kinds, ...kinds].sort());
     },
   );
 }

@@ -128,14 +128,12 @@ export class EventRecorder {
   private create({ pod, related, type, reason, action, note, eventName, onFailure }: Told): boolean {
     const { port, clock, host, writes } = this.parts;
     const name = eventName ?? this.eventName(pod);
-    const reportingController = (related ?? pod).schedulerName;
     const atMs = clock.nowMs();
     return writes.offer(name, async () => {
       const event = {
         metadata: { name, namespace: pod.namespace },
         eventTime: microTimeOf(atMs),
-        reportingController,
-        reportingInstance: `${reportingController}-${host}`.slice(0, INSTANCE_LENGTH_MAX),
+        ...reporter((related ?? pod).schedulerName, host),
         action,
         reason,
         regarding: reference(pod),
@@ -161,18 +159,27 @@ export class EventRecorder {
     if (this.failures.get(uid) === series) this.failures.delete(uid);
   }
 
-  /**
-   * `<pod>.<hex>`, cut so that it stays a valid name. The number is the time in nanoseconds, those within the millisecond by
-   * chance: a list of a pod's events, which comes by name, tells them in the order in which they happened.
-   */
   private eventName(pod: PodInfo): string {
-    const { clock, random } = this.parts;
-    const withinMs = Math.floor(random.next() * NANOSECONDS_PER_MS);
-    const nanoseconds = BigInt(Math.floor(clock.nowMs())) * BigInt(NANOSECONDS_PER_MS) + BigInt(withinMs);
-    const unique = nanoseconds.toString(16);
-    const prefix = pod.name.slice(0, NAME_LENGTH_MAX - unique.length - 1).replace(/[.-]+$/, '');
-    return `${prefix}.${unique}`;
+    return uniqueEventName(pod.name, this.parts.clock, this.parts.random);
   }
+}
+
+/**
+ * `<object>.<hex>`, cut so that it stays a valid name. The number is the time in nanoseconds, those within the millisecond by
+ * chance: a list of an object's events, which comes by name, tells them in the order in which they happened.
+ */
+export function uniqueEventName(object: string, clock: Clock, random: Pick<Random, 'next'>): string {
+  const withinMs = Math.floor(random.next() * NANOSECONDS_PER_MS);
+  const nanoseconds = BigInt(Math.floor(clock.nowMs())) * BigInt(NANOSECONDS_PER_MS) + BigInt(withinMs);
+  const unique = nanoseconds.toString(16);
+  const prefix = object.slice(0, NAME_LENGTH_MAX - unique.length - 1).replace(/[.-]+$/, '');
+  return `${prefix}.${unique}`;
+}
+
+/** Who tells of something: the scheduler of that name on that machine. */
+export function reporter(schedulerName: string, host: string): object {
+  const reportingInstance = `${schedulerName}-${host}`.slice(0, INSTANCE_LENGTH_MAX);
+  return { reportingController: schedulerName, reportingInstance };
 }
 
 function again(series: FailureSeries, nowMs: number): void {

@@ -50,23 +50,35 @@ interface LockKind {
 const NOBODY_KNOWN = 'leaderelection/unknown';
 
 /** The lock of that kind. */
-export function leaderLock(kind: LeaderLock, place: LockPlace): ReadLock {
-  const { dialect } = place;
-  const lease = () => single(leaseKind(dialect), place);
-  const endpoints = () => single(annotated(dialect, 'endpoints', 'Endpoints'), place);
-  const configMap = () => single(annotated(dialect, 'configmaps', 'ConfigMap'), place);
-  switch (kind) {
-    case 'leases':
-      return lease();
-    case 'endpoints':
-      return endpoints();
-    case 'configmaps':
-      return configMap();
-    case 'endpointsleases':
-      return both(endpoints(), lease());
-    case 'configmapsleases':
-      return both(configMap(), lease());
-  }
+export function leaderLock(lock: LeaderLock, place: LockPlace): ReadLock {
+  const [first, second] = kindsOf(lock, place.dialect);
+  return second === undefined ? single(first, place) : both(single(first, place), single(second, place));
+}
+
+/** The objects that hold the lock's record, as events name them; one that cannot be read is left out. */
+export async function lockReferences(lock: LeaderLock, place: LockPlace): Promise<readonly JsonObject[]> {
+  const { server, dialect, namespace, name } = place;
+  const references = kindsOf(lock, dialect).map(async ({ apiVersion, resource, kind }) => {
+    const { status, object } = await server.get(objectPath(apiVersion, resource, namespace, name));
+    const { uid, resourceVersion } = asObject(object.metadata);
+    return status === 200 ? [{ kind, apiVersion, namespace, name, uid, resourceVersion }] : [];
+  });
+  return (await Promise.all(references)).flat();
+}
+
+/** What holds the record; the second beside the first. */
+function kindsOf(lock: LeaderLock, dialect: Dialect): readonly [LockKind, ...LockKind[]] {
+  const lease = leaseKind(dialect);
+  const endpoints = annotated(dialect, 'endpoints', 'Endpoints');
+  const configMap = annotated(dialect, 'configmaps', 'ConfigMap');
+  const kinds: Readonly<Record<LeaderLock, readonly [LockKind, ...LockKind[]]>> = {
+    leases: [lease],
+    endpoints: [endpoints],
+    configmaps: [configMap],
+    endpointsleases: [endpoints, lease],
+    configmapsleases: [configMap, lease],
+  };
+  return kinds[lock];
 }
 
 function leaseKind(dialect: Dialect): LockKind {

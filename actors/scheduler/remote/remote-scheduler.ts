@@ -12,7 +12,8 @@ import type { ApiServer } from './api-server.ts';
 import { httpPort } from './http-port.ts';
 import { Informer } from './informer.ts';
 import { LeaderElection } from './leader-election.ts';
-import { leaderLock } from './leader-locks.ts';
+import { tellLeader } from './leader-event.ts';
+import { type LockPlace, leaderLock } from './leader-locks.ts';
 import { collectionPaths } from './resource-paths.ts';
 
 /** A leader whose lease has run out by so much more is stuck. */
@@ -86,6 +87,7 @@ export class RemoteScheduler {
     if (!(await this.#election.acquire())) return;
     this.#parts.log.info({ identity: this.#parts.identity }, 'this scheduler leads');
     this.#masterStatus(1);
+    this.#tellLeader();
     this.#lead();
     await this.#election.keep();
     this.#masterStatus(0);
@@ -118,14 +120,32 @@ export class RemoteScheduler {
     });
   }
 
+  #lockPlace(): LockPlace {
+    const { configuration, server } = this.#parts;
+    const { resourceNamespace: namespace, resourceName: name } = configuration.leaderElection;
+    return { server, dialect: server.registry.dialect, namespace, name };
+  }
+
+  #tellLeader(): void {
+    const { environment, configuration, server, host, identity, log } = this.#parts;
+    tellLeader({
+      port: httpPort(server),
+      environment,
+      lock: configuration.leaderElection.resourceLock,
+      place: this.#lockPlace(),
+      schedulerName: configuration.profiles[0]!.schedulerName,
+      host,
+      identity,
+    }).catch((error: unknown) => log.warn({ err: error }, 'nobody was told who leads'));
+  }
+
   #makeElection(): LeaderElection {
-    const { environment, configuration, server, identity, log } = this.#parts;
+    const { environment, configuration, identity, log } = this.#parts;
     const { leaderElection } = configuration;
-    const { resourceLock, resourceNamespace: namespace, resourceName: name } = leaderElection;
     return new LeaderElection({
       environment,
       configuration: leaderElection,
-      read: leaderLock(resourceLock, { server, dialect: server.registry.dialect, namespace, name }),
+      read: leaderLock(leaderElection.resourceLock, this.#lockPlace()),
       identity,
       onLeader: (leader) => log.info({ leader }, leader === '' ? 'nobody leads' : 'a scheduler leads'),
       onTrouble: (problem) => log.warn({ problem }, 'leadership could not be settled'),
