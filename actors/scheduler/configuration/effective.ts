@@ -75,7 +75,7 @@ export function effectiveConfiguration({
   if (overrides !== undefined && configuresPlugins(file)) {
     throw new ConfigurationError('profiles', `plug-ins cannot be configured together with ${overrides}`);
   }
-  return policy === undefined ? configuration : withPolicy(configuration, policy, { base, readFile, gates });
+  return policy === undefined ? configuration : withPolicy(configuration, policy, { base, readFile, dialect, gates });
 }
 
 /** Pods that have no constraints are spread by their services and controllers then. */

@@ -8,7 +8,8 @@ import type { PluginArgs } from '../framework/plugin-args.ts';
 import type { DefaultConstraint } from '../plugins/pod-topology-spread.ts';
 import type { ShapePoint } from '../plugins/requested-to-capacity-ratio.ts';
 import type { WeightedResource } from '../plugins/resource-scores.ts';
-import { readNodeTerm, type WeightedNodeTerm } from '../pods/node-terms.ts';
+import type { WeightedNodeTerm } from '../pods/node-terms.ts';
+import { readCheckedTerm, TERM_MEMBERS } from './read-node-terms.ts';
 import { configurationVersions } from './versions.ts';
 
 const PERCENT = { least: 0, most: 100 };
@@ -43,11 +44,11 @@ const READERS: Readers = {
     const added = section.section('addedAffinity', [required, preferred]);
     const terms = added.has(required) ? added.section(required, ['nodeSelectorTerms']) : undefined;
     return {
-      addedRequired: terms?.list('nodeSelectorTerms').map(readNodeTerm),
+      addedRequired: terms?.sections('nodeSelectorTerms', TERM_MEMBERS).map(readCheckedTerm),
       addedPreferred: added.sections(preferred, ['weight', 'preference']).map(
         (each): WeightedNodeTerm => ({
           weight: each.number('weight', WEIGHT, 0),
-          term: readNodeTerm(each.value('preference')),
+          term: readCheckedTerm(each.section('preference', TERM_MEMBERS)),
         }),
       ),
     };
@@ -179,6 +180,7 @@ function readConstraints(section: Section): readonly DefaultConstraint[] {
       each.fail('labelSelector', 'is not for default constraints: it follows from what owns the pod');
     const when = each.choice('whenUnsatisfiable', ['DoNotSchedule', 'ScheduleAnyway'] as const, 'DoNotSchedule');
     const topologyKey = each.requiredText('topologyKey');
+    requireQualified(each, 'topologyKey', [topologyKey]);
     if (seen.has(`${topologyKey} ${when}`)) each.fail('topologyKey', `${topologyKey} with ${when} is there already`);
     seen.add(`${topologyKey} ${when}`);
     return {

@@ -69,7 +69,7 @@ export function readConfiguration(content: unknown, sources: ConfigurationSource
   return {
     gates: defaults.gates,
     profiles,
-    extenders: readExtenders(file.sections('extenders', EXTENDER_MEMBERS), readFile),
+    extenders: readExtenders(file.sections('extenders', EXTENDER_MEMBERS), { readFile, dialect }),
     percentageOfNodesToScore: file.number('percentageOfNodesToScore', PERCENT, defaults.percentageOfNodesToScore),
     podInitialBackoffMs: initialSeconds * 1000,
     podMaxBackoffMs: maxSeconds * 1000,

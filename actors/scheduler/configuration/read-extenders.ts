@@ -1,6 +1,9 @@
 // The extenders of a configuration file or of a legacy policy, which write them alike but for the names of two members.
+
+import { isExtendedResource } from '../../../api/validation/kinds/resource-amounts.ts';
 import { ConfigurationError } from '../../../config/configuration-file.ts';
 import type { Section } from '../../../config/configuration-section.ts';
+import type { Dialect } from '../../../config/dialect.ts';
 import { bundleProblem, pairProblem } from '../../../transport/tls/certificates.ts';
 import type { ExtenderConfiguration, ExtenderTls, PemSource } from './configuration.ts';
 
@@ -27,13 +30,38 @@ export const EXTENDER_MEMBERS = [
 /** Reads a file that the configuration names. Throws ConfigurationError of its own accord. */
 export type FileReader = (path: string) => string;
 
+export interface ExtenderSources {
+  readonly readFile: FileReader;
+  readonly dialect: Dialect;
+}
+
 /** Throws ConfigurationError. */
-export function readExtenders(sections: readonly Section[], readFile: FileReader): readonly ExtenderConfiguration[] {
+export function readExtenders(
+  sections: readonly Section[],
+  { readFile, dialect }: ExtenderSources,
+): readonly ExtenderConfiguration[] {
   const extenders = sections.map((section) => readExtender(section, readFile));
   const binders = sections.filter((_, at) => extenders[at]!.bindVerb !== '');
   if (binders.length > 1)
     throw new ConfigurationError(binders[1]!.at('bindVerb'), 'one extender can bind, and another does');
+  checkManaged(sections, extenders, dialect);
   return extenders;
+}
+
+/** Resources that others defined, each looked after once: nobody could say whose word about it counts. */
+function checkManaged(
+  sections: readonly Section[],
+  extenders: readonly ExtenderConfiguration[],
+  dialect: Dialect,
+): void {
+  const managed = new Set<string>();
+  extenders.forEach(({ managedResources }, at) => {
+    for (const { name } of managedResources) {
+      if (!isExtendedResource(name, dialect)) sections[at]!.fail('managedResources', `${name} is no extended resource`);
+      if (managed.has(name)) sections[at]!.fail('managedResources', `${name} is managed already`);
+      managed.add(name);
+    }
+  });
 }
 
 function readExtender(section: Section, readFile: FileReader): ExtenderConfiguration {

@@ -1,6 +1,7 @@
 // A legacy policy, as a parsed value: predicates and priorities by their old names become the plug-ins that do their work.
 // SPEC.md "Scheduler options", `--policy-config-file`, `--policy-configmap`.
 import { Section } from '../../../config/configuration-section.ts';
+import type { Dialect } from '../../../config/dialect.ts';
 import type { EnabledPlugin, PluginSets } from '../framework/default-plugins.ts';
 import type { SchedulerGates } from '../framework/gates.ts';
 import { PLUGIN_ARGS, type PluginArgs } from '../framework/plugin-args.ts';
@@ -66,11 +67,12 @@ export interface PolicySources {
   /** What runs where the policy says nothing of it. */
   readonly base: PluginSets;
   readonly readFile: FileReader;
+  readonly dialect: Dialect;
   readonly gates: Pick<SchedulerGates, 'spreadsByTopology'>;
 }
 
 /** Throws ConfigurationError. */
-export function readPolicy(content: unknown, { base, readFile, gates }: PolicySources): Policy {
+export function readPolicy(content: unknown, { base, readFile, dialect, gates }: PolicySources): Policy {
   const file = new Section(content, '', [
     'apiVersion',
     'kind',
@@ -91,7 +93,11 @@ export function readPolicy(content: unknown, { base, readFile, gates }: PolicySo
     ...file.sections('extenders', EXTENDER_MEMBERS),
     ...file.sections('extenderConfigs', EXTENDER_MEMBERS),
   ];
-  return { sets: setsOf(base, filters, scores), args: args.args, extenders: readExtenders(extenders, readFile) };
+  return {
+    sets: setsOf(base, filters, scores),
+    args: args.args,
+    extenders: readExtenders(extenders, { readFile, dialect }),
+  };
 }
 
 function setsOf(base: PluginSets, filters: readonly string[], scores: readonly EnabledPlugin[]): PluginSets {

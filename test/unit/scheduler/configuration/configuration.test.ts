@@ -222,6 +222,12 @@ test('a policy spreads pods without constraints by topology, as the gate says, w
 
 const score = (enabled: readonly object[]) => ({ plugins: { score: { enabled } } });
 const args = (name: string, value: object) => ({ profiles: [{ pluginConfig: [{ name, args: value }] }] });
+const REQUIRED =
+  'profiles[0].pluginConfig[0].args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
+const required = (term: object) =>
+  args('NodeAffinity', {
+    addedAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } },
+  });
 const EXTENDER = { urlPrefix: 'http://127.0.0.1:1/', filterVerb: 'filter' };
 
 test('addresses to listen on may be of either family, of all, or of none', (t) => {
@@ -310,6 +316,35 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
       ],
     },
     'extenders[1].bindVerb: one extender can bind, and another does',
+  ],
+  [
+    { extenders: [{ ...EXTENDER, managedResources: [{ name: 'cpu' }] }] },
+    'extenders[0].managedResources: cpu is no extended resource',
+  ],
+  [
+    {
+      extenders: [
+        { ...EXTENDER, managedResources: [{ name: 'example.com/a' }] },
+        { ...EXTENDER, managedResources: [{ name: 'example.com/b' }, { name: 'example.com/a' }] },
+      ],
+    },
+    'extenders[1].managedResources: example.com/a is managed already',
+  ],
+  [
+    required({ matchExpressions: [{ key: 'a', operator: 'Like', values: ['b'] }] }),
+    `${REQUIRED}[0].matchExpressions[0].operator: must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt`,
+  ],
+  [
+    required({ matchExpressions: [{ key: 'a', operator: 'In' }] }),
+    `${REQUIRED}[0].matchExpressions[0].key: operator In of key a takes at least one value`,
+  ],
+  [
+    required({ matchFields: [{ key: 'spec.x', operator: 'In', values: ['n'] }] }),
+    `${REQUIRED}[0].matchFields[0].key: must be one of metadata.name`,
+  ],
+  [
+    args('PodTopologySpread', { defaultConstraints: [{ topologyKey: 'a b', maxSkew: 1 }] }),
+    `profiles[0].pluginConfig[0].args.defaultConstraints[0].topologyKey: "a b": ${qualifiedNameProblems('a b')[0]}`,
   ],
   [
     args('InterPodAffinity', { hardPodAffinityWeight: 101 }),
