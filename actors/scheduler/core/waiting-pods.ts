@@ -1,9 +1,11 @@
 // Pods that a permit plug-in makes wait between reservation and binding. Each waits until every plug-in that asked for it
 // has allowed it, one of them rejects it, or its time is up. Pure: time comes in as numbers.
+import { formatDurationMs } from '../../../values/duration.ts';
 import { refusal, type Status } from '../framework/status.ts';
 
 interface Waiting {
-  /** When each plug-in's patience ends. */
+  /** How long each plug-in makes it wait at most, and when its patience ends. */
+  readonly waits: ReadonlyMap<string, number>;
   readonly untilMs: Map<string, number>;
   readonly onDone: (status: Status | null) => void;
 }
@@ -15,9 +17,10 @@ export class WaitingPods {
     return this.byUid.size;
   }
 
-  /** The pod waits; `onDone` is called once, with null when it may go on. */
-  add(uid: string, untilMs: ReadonlyMap<string, number>, onDone: (status: Status | null) => void): void {
-    this.byUid.set(uid, { untilMs: new Map(untilMs), onDone });
+  /** The pod waits, for each plug-in so long at most; `onDone` is called once, with null when it may go on. */
+  add(uid: string, waits: ReadonlyMap<string, number>, nowMs: number, onDone: (status: Status | null) => void): void {
+    const untilMs = new Map([...waits].map(([plugin, waitMs]) => [plugin, nowMs + waitMs]));
+    this.byUid.set(uid, { waits, untilMs, onDone });
   }
 
   /** The uids of the pods that wait. */
@@ -45,11 +48,9 @@ export class WaitingPods {
     for (const [uid, waiting] of this.byUid) {
       for (const [plugin, untilMs] of waiting.untilMs) {
         if (untilMs > nowMs) continue;
-        this.end(
-          uid,
-          waiting,
-          refusal('unschedulable', 0, `rejected due to timeout after waiting at plugin ${plugin}`),
-        );
+        const waited = formatDurationMs(waiting.waits.get(plugin) || 0);
+        const reason = `rejected due to timeout after waiting ${waited} at plugin ${plugin}`;
+        this.end(uid, waiting, refusal('unschedulable', 0, reason));
         break;
       }
     }

@@ -63,7 +63,8 @@ function zoneDemands(pod: PodInfo, volumes: VolumeState, labels: readonly string
     if (volume === undefined) return unresolved(`persistentvolume "${claim.volumeName}" not found`);
     for (const label of labels) {
       const value = volume.labels.get(label);
-      if (value !== undefined) demands.push({ label, values: new Set(value.split(ZONE_SEPARATOR)) });
+      // An empty one names no zone.
+      if (value) demands.push({ label, values: new Set(value.split(ZONE_SEPARATOR)) });
     }
   }
   return demands;

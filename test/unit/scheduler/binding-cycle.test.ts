@@ -75,7 +75,7 @@ test('a pod that waits too long for a permit, or is rejected, is not bound', asy
   t.like(await late, {
     bound: false,
     reason: 'rejected',
-    message: 'rejected due to timeout after waiting at plugin A',
+    message: 'rejected due to timeout after waiting 1s at plugin A',
   });
   const rejected = cycle.begin(decision);
   t.true(waiting.reject('uid-p', 'no'));

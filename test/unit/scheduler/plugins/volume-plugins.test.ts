@@ -86,6 +86,7 @@ clusterFilterCases(volumeZone(dialect), [
       west: OTHER_ZONE,
     },
   ),
+  zonedCase('a volume whose label of a zone is empty goes anywhere', { [ZONE]: '' }, {}),
   zonedCase('a volume of several zones goes to any of them', { [ZONE]: 'east__west' }, {}),
   zonedCase(
     'a volume of an old region needs a node with that label',
