@@ -14,7 +14,7 @@ export interface ProfileMetrics {
 
 export interface SchedulerMetrics {
   readonly profile: (schedulerName: string) => ProfileMetrics;
-  /** How long deciding about a pod took. */
+  /** How long it took to find a node. */
   readonly algorithmSeconds: HistogramSeries;
   /** From the end of the decision to the binding's answer. */
   readonly bindingSeconds: HistogramSeries;
@@ -60,7 +60,10 @@ export function schedulerMetrics(metrics: Metrics, core: SchedulingCore): Schedu
   const permits = { Success: permit('Success'), Unschedulable: permit('Unschedulable') };
   return {
     profile: remembered((profile: string) => profileMetrics(metrics, profile)),
-    algorithmSeconds: seconds('scheduler_scheduling_algorithm_duration_seconds', 'How long decisions took.'),
+    algorithmSeconds: seconds(
+      'scheduler_scheduling_algorithm_duration_seconds',
+      'How long it took to find a node, where there was one.',
+    ),
     bindingSeconds: seconds('scheduler_binding_duration_seconds', 'From a decision to the answer to its binding.'),
     podSeconds: podSeconds(metrics),
     podAttempts: metrics.histogram(

@@ -140,9 +140,11 @@ export class SchedulingLoop {
   private carryOut(decision: Decision, beganMs: number): void {
     const { clock, metrics } = this.parts;
     const decidedMs = clock.monotonicMs();
-    metrics.algorithmSeconds.observe((decidedMs - beganMs) / 1000);
-    if (decision.kind === 'bind') this.beginBinding({ decision, beganMs, decidedMs });
-    else this.reportFailure(decision, (decidedMs - beganMs) / 1000);
+    const seconds = (decidedMs - beganMs) / 1000;
+    if (decision.kind === 'bind') {
+      metrics.algorithmSeconds.observe(seconds);
+      this.beginBinding({ decision, beganMs, decidedMs });
+    } else this.reportFailure(decision, seconds);
   }
 
   private beginBinding(binding: GatheredBinding): void {

@@ -198,6 +198,7 @@ test('every attempt is counted and timed by how it ended, and every time that ro
     t.is(cluster.metrics.read(`scheduler_e2e_scheduling_duration_seconds${labels}`), 1);
   }
   t.is(cluster.metrics.read('scheduler_preemption_attempts_total'), 1);
+  t.is(cluster.metrics.read('scheduler_scheduling_algorithm_duration_seconds'), 1, 'of those that found a node');
 });
 
 const LOST: readonly (readonly [code: OrchErrorCode, after: Partial<SchedulerStatus>, againMs: number])[] = [
