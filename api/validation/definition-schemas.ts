@@ -16,9 +16,9 @@ export function schemaProblemsOf({ versions, keepsUnknown }: Definition, dialect
     if (schemaText === undefined) continue;
     const schema = parseSchema(schemaText);
     const report = new Report(dialect, { allowPrivileged: false, gate: () => false });
-    report.begin(schema, false);
+    report.begin(schema);
     report.enter(`spec.versions[${index}].schema.openAPIV3Schema`);
-    checkCustomSchema(schema, { structural: true, hasStatus }, report);
+    checkCustomSchema(schema, { structural: true, mayDefault: true, hasStatus }, report);
     report.leave();
     errors.push(...report.end());
   }

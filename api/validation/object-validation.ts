@@ -74,14 +74,14 @@ export function objectValidation(schema: Schema, settings: ValidationSettings): 
     create: (object, type) => {
       const check = checksOf(type)?.object;
       if (check === undefined) return NO_FIELD_ERRORS;
-      report.begin(object, false);
+      report.begin(object);
       check(object, report);
       return report.end();
     },
     update: (next, stored, type, subresource) => {
       const checks = checksOf(type);
       if (checks === undefined) return NO_FIELD_ERRORS;
-      report.begin(next, true);
+      report.begin(next, stored);
       if (checks.statusChanges.has(subresource)) {
         statusPart(checks.status, next, report);
         checks.statusChanges.get(subresource)?.(next, stored, report);

@@ -33,8 +33,8 @@ export class Report {
   readonly settings: ValidationSettings;
   /** The whole object of the run. */
   root: JsonObject = {};
-  /** The object replaces a stored one. */
-  isUpdate = false;
+  /** What the object replaces; undefined: it is new. */
+  stored: JsonObject | undefined;
   /** What rules look at beside their own value: what stands around it. */
   readonly around: Surroundings = {};
   /** The list whose element the run stands in, which one that is, and the number of errors before it. */
@@ -53,9 +53,9 @@ export class Report {
     this.settings = settings;
   }
 
-  begin(root: JsonObject, isUpdate: boolean): void {
+  begin(root: JsonObject, stored?: JsonObject): void {
     this.root = root;
-    this.isUpdate = isUpdate;
+    this.stored = stored;
     this.#depth = 0;
     this.#errors = undefined;
     this.stand(NO_LIST, 0, 0);
@@ -63,11 +63,17 @@ export class Report {
     if (this.#met.size > 0) this.#met.clear();
   }
 
+  /** The object replaces a stored one. */
+  get isUpdate(): boolean {
+    return this.stored !== undefined;
+  }
+
   /** The errors of the run; the shared empty list when there are none. */
   end(): readonly FieldError[] {
     const errors = this.#errors;
     this.#errors = undefined;
     this.root = {};
+    this.stored = undefined;
     this.list = NO_LIST;
     return errors ?? NO_FIELD_ERRORS;
   }

@@ -18,11 +18,9 @@ interface Place {
   readonly isRoot: boolean;
   /** It is about a member that every whole object has. */
   readonly isOfMetadata: boolean;
-  /** Why there may be no default; empty: there may be one. */
-  readonly noDefaults: string;
+  /** Why there may be no default; undefined: there may be one. */
+  readonly noDefaults: string | undefined;
 }
-
-const ROOT: Place = { isRoot: true, isOfMetadata: false, noDefaults: '' };
 
 /** What stands below a place and is not about metadata anew. */
 function within(place: Place): Place {
@@ -30,8 +28,9 @@ function within(place: Place): Place {
 }
 
 /** Reports what a schema may not say, below where `at` stands. */
-export function checkVocabulary(schema: JsonObject, at: Report): void {
-  checkNode(schema, ROOT, at.dialect.openapiExtensionPrefix, at);
+export function checkVocabulary(schema: JsonObject, mayDefault: boolean, at: Report): void {
+  const root: Place = { isRoot: true, isOfMetadata: false, noDefaults: mayDefault ? undefined : '' };
+  checkNode(schema, root, at.dialect.openapiExtensionPrefix, at);
 }
 
 function checkNode(node: JsonObject, place: Place, prefix: string, at: Report): void {
@@ -85,8 +84,8 @@ export function isEmpty(value: unknown): boolean {
 function checkWords(node: JsonObject, { isOfMetadata, noDefaults }: Place, prefix: string, at: Report): void {
   const { type, items, properties, additionalProperties, uniqueItems } = node;
   if (typeof type === 'string' && type !== '' && !TYPES.includes(type)) at.notSupported('type', type, TYPES);
-  if (noDefaults !== '' && node.default !== undefined && node.default !== null) {
-    at.forbidden('default', `must not be set ${noDefaults}`);
+  if (noDefaults !== undefined && node.default !== undefined && node.default !== null) {
+    at.forbidden('default', `must not be set ${noDefaults}`.trimEnd());
   }
   for (const member of NOT_ALLOWED) if (!isEmpty(node[member])) at.forbidden(member, `${member} is not supported`);
   if (type === 'null') at.forbidden('type', 'type cannot be set to null, use nullable as an alternative');

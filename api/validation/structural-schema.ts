@@ -7,13 +7,15 @@ import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asList, asObject } from '../object-fields.ts';
 import { type FieldError, forbidden, invalid, required } from '../status/field-error.ts';
-import type { Report } from './report.ts';
+import { Report } from './report.ts';
 import { checkDefaults } from './schema-defaults.ts';
 import { checkVocabulary, isEmpty } from './schema-vocabulary.ts';
 
 export interface SchemaRules {
   /** Objects of the type are pruned: the schema must be structural. */
   readonly structural: boolean;
+  /** It may say what members hold that are left out. */
+  readonly mayDefault: boolean;
   /** The version has a status of its own, whose schema is taken out of the whole one. */
   readonly hasStatus: boolean;
 }
@@ -67,11 +69,18 @@ const OWN_NOT_AT_ROOT_WITH_STATUS = ['embedded-resource', 'int-or-string', 'list
 export function checkCustomSchema(schema: JsonObject, rules: SchemaRules, at: Report): void {
   if (rules.hasStatus) checkRootWithStatus(schema, at);
   if (schema.nullable === true) at.forbidden('nullable', 'nullable cannot be true at the root');
-  checkVocabulary(schema, at);
+  checkVocabulary(schema, rules.mayDefault, at);
   if (!rules.structural) return;
   const errors = new StructuralCheck(at).errorsIn(schema);
   if (errors.length > 0) at.addAll(errors);
   else checkDefaults(schema, at);
+}
+
+/** `at` says whose server it is; nothing is reported there. */
+export function isStructural(schema: JsonObject, at: Report): boolean {
+  const report = new Report(at.dialect, at.settings);
+  report.begin(schema);
+  return new StructuralCheck(report).errorsIn(schema).length === 0;
 }
 
 function checkRootWithStatus(schema: JsonObject, at: Report): void {

@@ -1,4 +1,4 @@
-// Rules of custom resource definitions, in both versions. Their schemas are in structural-schema.ts.
+// Rules of custom resource definitions, in both versions. Their schemas are in custom-schemas.ts.
 import {
   type Approval,
   approvalKey,
@@ -7,12 +7,12 @@ import {
   isProtectedGroup,
 } from '../../custom/api-approval.ts';
 import { deepEqual } from '../../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
-import { checkCustomSchema } from '../structural-schema.ts';
+import { olderSchemaRules, schemaRules } from './custom-schemas.ts';
 import { storedVersions, storedVersionsKept } from './stored-versions.ts';
 import { reviewVersions, webhookTarget } from './webhooks.ts';
 
@@ -27,12 +27,6 @@ interface Version {
   readonly storage?: boolean;
   readonly deprecated?: boolean;
   readonly deprecationWarning?: string | null;
-  readonly schema?: { readonly openAPIV3Schema?: JsonObject };
-  readonly subresources?: Subresources;
-}
-
-interface Subresources {
-  readonly status?: object | null;
 }
 
 interface Conversion {
@@ -48,8 +42,6 @@ interface DefinitionSpec {
   readonly names?: Names;
   readonly versions?: readonly Version[] | null;
   readonly version?: string;
-  readonly validation?: { readonly openAPIV3Schema?: JsonObject };
-  readonly subresources?: Subresources;
   readonly conversion?: Conversion;
   readonly preserveUnknownFields?: boolean | null;
 }
@@ -136,71 +128,24 @@ function checkDeprecation({ deprecated, deprecationWarning }: Version, path: str
   }
 }
 
-const schemaNeeded: Rule<DefinitionSpec> = ({ versions, preserveUnknownFields }, at) => {
-  if (preserveUnknownFields === true) {
-    at.invalid('preserveUnknownFields', true, 'must be false; the schema can keep unknown fields where it says so');
-  }
-  for (const [index, { schema }] of (versions ?? []).entries()) {
-    const path = `versions[${index}].schema.openAPIV3Schema`;
-    if (!isJsonObject(schema?.openAPIV3Schema)) at.required(path, 'schemas are required');
-  }
-};
-
-const schemas: Rule<DefinitionSpec> = ({ versions }, at) => {
-  for (const [index, { schema, subresources }] of (versions ?? []).entries()) {
-    if (!isJsonObject(schema?.openAPIV3Schema)) continue;
-    at.enter(`versions[${index}].schema.openAPIV3Schema`);
-    checkCustomSchema(schema.openAPIV3Schema, { structural: true, hasStatus: hasStatus(subresources) }, at);
-    at.leave();
-  }
-};
-
-const hasStatus = (subresources: Subresources | undefined): boolean => isJsonObject(subresources?.status);
-
-const olderSchemas: Rule<DefinitionSpec> = ({ versions: list, validation, preserveUnknownFields, ...spec }, at) => {
-  const versions = list ?? [];
-  const structural = preserveUnknownFields === false;
-  const perVersion = versions.some(({ schema }) => isJsonObject(schema?.openAPIV3Schema));
-  if (validation?.openAPIV3Schema && perVersion) {
-    at.invalid('validation', 'spec.validation', 'top-level and per-version schemas are mutually exclusive');
-  }
-  const all = [
-    ['validation.openAPIV3Schema', validation?.openAPIV3Schema, spec.subresources] as const,
-    ...versions.map(
-      ({ schema, subresources }, index) =>
-        [`versions[${index}].schema.openAPIV3Schema`, schema?.openAPIV3Schema, subresources] as const,
-    ),
-  ];
-  for (const [path, schema, subresources] of all) {
-    if (!isJsonObject(schema)) continue;
-    at.enter(path);
-    checkCustomSchema(schema, { structural, hasStatus: hasStatus(subresources) }, at);
-    at.leave();
-  }
-  if (structural && !validation?.openAPIV3Schema && versions.some(({ schema }) => !schema?.openAPIV3Schema)) {
-    at.required('validation', 'because otherwise all fields are pruned');
-  }
-};
-
 /** What v1beta1 can say for all versions or for each. */
 const COMMON = [
-  ['validation', 'schema'],
-  ['subresources', 'subresources'],
-  ['additionalPrinterColumns', 'additionalPrinterColumns'],
+  ['validation', 'schema', 'schemas'],
+  ['subresources', 'subresources', 'subresources'],
+  ['additionalPrinterColumns', 'additionalPrinterColumns', 'additionalPrinterColumns'],
 ] as const;
 
 /** What is the same for all versions is said once, and what is said for all is not said again for one. */
 const olderCommon: Rule<DefinitionSpec & JsonObject> = (spec, at) => {
   const versions = (spec.versions ?? []) as readonly JsonObject[];
-  for (const [topName, name] of COMMON) {
+  for (const [topName, name, plural] of COMMON) {
     const given = versions.filter((version) => version[name] !== undefined);
     if (given.length === 0) continue;
-    // Of schemas, olderSchemas has said it.
-    if (spec[topName] !== undefined && name !== 'schema') {
-      at.invalid(topName, `spec.${topName}`, `top-level and per-version ${topName} are mutually exclusive`);
+    if (spec[topName] !== undefined) {
+      at.forbidden(topName, `top-level and per-version ${plural} are mutually exclusive`);
     }
     if (given.length === versions.length && versions.every((version) => deepEqual(version[name], versions[0]![name]))) {
-      const detail = `per-version ${name} may not all be set to identical values (top-level ${topName} should be used instead)`;
+      const detail = `per-version ${plural} may not all be set to identical values (top-level ${topName} should be used instead)`;
       at.invalid(
         'versions',
         versions.map(({ name: text }) => text),
@@ -297,9 +242,9 @@ export const customResourceTypes: RuleTable = {
     rules: [
       'group',
       'scope',
-      schemaNeeded,
+      schemaRules.needed,
       versionNames,
-      schemas,
+      schemaRules.each,
       'versions',
       oneStored,
       'names',
@@ -312,13 +257,14 @@ export const customResourceTypes: RuleTable = {
     rules: [
       'group',
       'scope',
+      olderSchemaRules.needed,
       versionNames,
       'versions',
       olderCommon,
       oneStored,
       olderVersion,
       'names',
-      olderSchemas,
+      olderSchemaRules.each,
       'subresources',
       'additionalPrinterColumns',
       'conversion',

@@ -67,7 +67,7 @@ test('every rule that is a function refuses something, and there are enough case
   for (const one of CASES) {
     const { before, stored, next } = objectsOf(one);
     const report = new Report(DIALECT, settings(DIALECT, one.gates));
-    report.begin(next, one.update !== undefined);
+    report.begin(next, one.update === undefined ? undefined : stored);
     const isStatus = one.update === 'status' || one.update === 'approval';
     const type = isStatus ? before.schema.field('status')!.type! : before.schema;
     if (isStatus) report.enter('status');

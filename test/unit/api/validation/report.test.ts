@@ -6,7 +6,7 @@ import { settings } from './objects.ts';
 
 test('values of errors that are not kept are not looked at', (t) => {
   const report = new Report(DIALECTS.orch, settings(DIALECTS.orch));
-  report.begin({}, false);
+  report.begin({});
   let looks = 0;
   const value = {
     get member(): string {
@@ -22,10 +22,10 @@ test('values of errors that are not kept are not looked at', (t) => {
 
 test('a run after a full one begins with room', (t) => {
   const report = new Report(DIALECTS.orch, settings(DIALECTS.orch));
-  report.begin({}, false);
+  report.begin({});
   for (let i = 0; i < 5000; i++) report.required('spec');
   report.end();
-  report.begin({}, false);
+  report.begin({});
   report.addAll([{ path: 'a', reason: 'FieldValueRequired', message: 'Required value' }]);
   report.required('b');
   t.deepEqual(

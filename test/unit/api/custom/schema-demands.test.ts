@@ -1,0 +1,104 @@
+// What the schemas of a definition are held to by the version that it is written in, and by what is stored of it.
+import test from 'ava';
+import type { JsonObject } from '../../../../api/json-value.ts';
+
+import { DIALECTS } from '../../../../config/dialect.ts';
+import { validationOf } from '../validation/objects.ts';
+
+const DIALECT = DIALECTS.orch;
+const validation = validationOf('orch');
+
+const GROUP = `apiextensions.${DIALECT.groupDomain}`;
+const typeOf = (version: string): { group: string; version: string; kind: string } => ({
+  group: GROUP,
+  version,
+  kind: 'CustomResourceDefinition',
+});
+
+function definition(spec: JsonObject): JsonObject {
+  const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' };
+  return {
+    metadata: { name: 'things.example.com' },
+    spec: { group: 'example.com', scope: 'Namespaced', names, conversion: { strategy: 'None' }, ...spec },
+    status: { storedVersions: ['v1'] },
+  };
+}
+
+/** As v1beta1 says it. */
+const older = (openAPIV3Schema?: object, preserveUnknownFields = true): JsonObject =>
+  definition({
+    version: 'v1',
+    versions: [{ name: 'v1', served: true, storage: true }],
+    preserveUnknownFields,
+    ...(openAPIV3Schema && { validation: { openAPIV3Schema } }),
+  });
+
+const current = (openAPIV3Schema?: object, preserveUnknownFields = true): JsonObject =>
+  definition({
+    versions: [{ name: 'v1', served: true, storage: true, ...(openAPIV3Schema && { schema: { openAPIV3Schema } }) }],
+    preserveUnknownFields,
+  });
+
+const labelled = (object: JsonObject): JsonObject => ({
+  ...object,
+  metadata: { ...(object.metadata as JsonObject), labels: { a: 'b' } },
+});
+
+const created = (object: JsonObject, version: string): string[] =>
+  validation.create(object, typeOf(version)).map(({ path, message }) => `${path}: ${message}`);
+const updated = (next: JsonObject, stored: JsonObject, version: string): string[] =>
+  validation.update(next, stored, typeOf(version), '').map(({ path, message }) => `${path}: ${message}`);
+
+const UNTYPED = { properties: { spec: { properties: { a: { type: 'string' } } } } };
+const TYPED = { type: 'object', properties: { spec: { type: 'object' } } };
+const DEFAULTED = { type: 'object', properties: { a: { type: 'string', default: 'x' } } };
+const IN_V1 = 'spec.versions[0].schema.openAPIV3Schema';
+
+test('whoever changes an old definition as v1 need not mend what v1 would not have let in', (t) => {
+  for (const schema of [undefined, UNTYPED, TYPED]) {
+    const stored = current(schema);
+    t.deepEqual(updated(labelled(stored), stored, 'v1'), [], JSON.stringify(schema));
+  }
+});
+
+test('a definition that begins to prune is structural, and has a schema', (t) => {
+  t.deepEqual(updated(current(undefined, false), current(), 'v1'), [
+    `${IN_V1}: Required value: because otherwise all fields are pruned`,
+  ]);
+  t.deepEqual(updated(current(UNTYPED, false), current(UNTYPED), 'v1'), [
+    `${IN_V1}.properties[spec].type: Required value: must not be empty for specified object fields`,
+    `${IN_V1}.type: Required value: must not be empty at the root`,
+  ]);
+  t.deepEqual(updated(current(TYPED, false), current(TYPED), 'v1'), []);
+});
+
+test('what v1 let in stays as strict', (t) => {
+  const stored = current(TYPED, false);
+  t.regex(updated(current(TYPED), stored, 'v1').join(), /^spec\.preserveUnknownFields: Invalid value: true/);
+  t.deepEqual(updated(current(undefined, false), stored, 'v1'), [`${IN_V1}: Required value: schemas are required`]);
+  t.regex(updated(current(UNTYPED), current(TYPED), 'v1').join(), /must not be empty at the root/);
+});
+
+test('a definition written as v1beta1 has no defaults, unless it has them already', (t) => {
+  const path = 'spec.validation.openAPIV3Schema.properties[a].default';
+  for (const keeps of [true, false]) {
+    t.deepEqual(created(older(DEFAULTED, keeps), 'v1beta1'), [`${path}: Forbidden: must not be set`]);
+  }
+  const stored = older(DEFAULTED, false);
+  t.deepEqual(updated(labelled(stored), stored, 'v1beta1'), []);
+  t.deepEqual(updated(older(DEFAULTED), stored, 'v1beta1'), [
+    'spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema',
+  ]);
+});
+
+test('a schema of v1beta1 with words of our own is structural', (t) => {
+  const prefix = DIALECT.openapiExtensionPrefix;
+  const problem =
+    'spec.validation.openAPIV3Schema.properties[b].type: Required value: must not be empty for specified object fields';
+  for (const word of ['int-or-string', 'preserve-unknown-fields']) {
+    const schema = { type: 'object', properties: { a: { [prefix + word]: true }, b: {} } };
+    t.deepEqual(created(older(schema), 'v1beta1'), [problem], word);
+  }
+  t.deepEqual(created(older(UNTYPED), 'v1beta1'), []);
+  t.deepEqual(created(older({ properties: { a: { [`${prefix}list-type`]: 'set', type: 'array' } } }), 'v1beta1'), []);
+});
