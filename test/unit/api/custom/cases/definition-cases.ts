@@ -277,6 +277,7 @@ const LISTS: readonly DefinitionCase[] = [
 ];
 
 const D = `${A}.default`;
+const OPEN = { ...WHOLE, 'P-preserve-unknown-fields': true };
 
 const DEFAULTS: readonly DefinitionCase[] = [
   [a({ ...TEXT, default: 'x' })],
@@ -322,6 +323,37 @@ const DEFAULTS: readonly DefinitionCase[] = [
   ],
   // Defaults are looked at where the rest is right.
   [a({ default: 1 }), required(`${A}.type`, 'must not be empty for specified object fields')],
+  [
+    { ...ROOT, properties: { a: TEXT }, default: { a: 'x' } },
+    's.default.apiVersion: Required value',
+    's.default.kind: Required value',
+  ],
+  [{ ...ROOT, properties: { a: TEXT }, default: { apiVersion: 'v1', kind: 'K', metadata: { name: 'n' }, a: 'x' } }],
+  [
+    a({ ...OPEN, properties: { metadata: { ...ROOT, properties: { name: { ...TEXT, default: 'a/b' } } } } }),
+    invalid(
+      `${A}.properties[metadata].properties[name].default`,
+      '"a/b"',
+      'must result in valid metadata: metadata.name: Invalid value: "a/b": must not contain \'/\'',
+    ),
+  ],
+  [
+    a({ ...OPEN, properties: { kind: { ...TEXT, default: '' } } }),
+    invalid(
+      `${A}.properties[kind].default`,
+      '""',
+      'must result in valid metadata: kind: Invalid value: "": must not be empty',
+    ),
+  ],
+  [a({ ...OPEN, properties: { kind: { ...TEXT, default: 'K' }, apiVersion: { ...TEXT, default: 'v1' } } })],
+  [
+    a({ ...OPEN, default: { apiVersion: 'v1', kind: 'K', metadata: { finalizers: 'f' } } }),
+    invalid(
+      D,
+      '{"apiVersion":"v1","kind":"K","metadata":map[string]string{"finalizers":"f"}}',
+      'metadata.finalizers: cannot unmarshal string into a value of type list of string',
+    ),
+  ],
 ];
 
 export const DEFINITION_CASES: Readonly<Record<string, readonly DefinitionCase[]>> = {
