@@ -1,6 +1,7 @@
 // Deletes bootstrap tokens that have expired (SPEC.md "Bootstrap tokens"), when they do.
 import { asObject, asText } from '../../api/object-fields.ts';
 import { metadataOf } from '../../api/object-meta.ts';
+import { tokenEndMs } from '../../api/tokens/bootstrap-secret.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
@@ -45,8 +46,7 @@ export class BootstrapTokenCleanup implements Controller {
     const secret = event.object();
     const expiration = Buffer.from(asText(asObject(secret.data).expiration), 'base64').toString('utf8');
     if (secret.type !== this.#type || expiration === '') return;
-    // What cannot be read counts as over.
-    const expiresMs = Date.parse(expiration) || 0;
+    const expiresMs = tokenEndMs(expiration);
     this.#tokens.set(event.name, { expiresMs, uid: metadataOf(secret).uid ?? '', revision: event.revision });
     this.#due.add(event.name);
   }

@@ -55,6 +55,7 @@ export function impersonated(asked: ImpersonatedUser): User {
     groups.length === 0 && account !== null ? ['system:serviceaccounts', `system:serviceaccounts:${account[1]}`] : [];
   const all = [...groups, ...implied];
   const general = name === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED;
-  const isKnown = all.includes(AUTHENTICATED) || all.includes(UNAUTHENTICATED);
-  return { ...asked, groups: isKnown ? all : [...all, general] };
+  // Whoever is nobody in particular stays so, be it in the other group as well.
+  const isPlaced = all.includes(UNAUTHENTICATED) || all.includes(general);
+  return { ...asked, groups: isPlaced ? all : [...all, general] };
 }

@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { asObject, asText } from '../../../api/object-fields.ts';
 import { metadataOf } from '../../../api/object-meta.ts';
+import { tokenEndMs } from '../../../api/tokens/bootstrap-secret.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
@@ -67,12 +68,9 @@ export class BootstrapTokens implements TokenAuthenticator, ClusterReader {
     if (secret.type !== this.#type || metadataOf(secret).deletionTimestamp) return undefined;
     if (value('token-id') !== id || value('token-secret') === '') return undefined;
     if (value('usage-bootstrap-authentication') !== 'true') return undefined;
-    const expiration = value('expiration');
-    const expiresMs = expiration === '' ? Number.POSITIVE_INFINITY : Date.parse(expiration);
-    if (Number.isNaN(expiresMs)) return undefined;
-    const groups = value('auth-extra-groups')
-      .split(',')
-      .filter((group) => group !== '');
+    const expiresMs = tokenEndMs(value('expiration'));
+    const extraGroups = value('auth-extra-groups');
+    const groups = extraGroups === '' ? [] : extraGroups.split(',');
     if (!groups.every((group) => GROUP.test(group))) return undefined;
     const user = withAuthenticatedGroup({
       name: `system:bootstrap:${id}`,

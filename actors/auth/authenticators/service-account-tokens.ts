@@ -47,7 +47,7 @@ export interface ServiceAccountIssuer {
 /** What injected tokens ask for: they are given a year, since old clients do not renew them. */
 const INJECTED_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
-/** A token outlives the start of its object's deletion by this. */
+/** A token outlives the start of its object's deletion by this, unless it is kept in a secret. */
 const DELETION_LEEWAY_MS = 60_000;
 /** Good signatures that are remembered. */
 const REMEMBERED_MAX = 10_000;
@@ -111,7 +111,6 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       extendsExpiration &&
       subject.bound?.kind === 'pod' &&
       expirationSeconds === INJECTED_SECONDS &&
-      given.length === own.length &&
       given.every((audience) => own.includes(audience));
     const nowMs = this.#clock.nowMs();
     const issuedSeconds = Math.floor(nowMs / 1000);
@@ -224,11 +223,12 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     const { claims, account, bound, keptDigest } = token;
     if (keptDigest !== '' && !this.#issuer.looksUpSecrets) return undefined;
     const { serviceAccount, bound: named } = claims.subject;
-    return whenThere(this.#lives(account, serviceAccount), (accountLives) => {
+    const leewayMs = keptDigest === '' ? DELETION_LEEWAY_MS : 0;
+    return whenThere(this.#lives(account, serviceAccount, leewayMs), (accountLives) => {
       if (!accountLives) return 'the service account of the token is gone';
       if (bound === undefined || named === undefined) return undefined;
       const gone = `the ${named.kind} that the token is bound to is gone`;
-      const lives = keptDigest === '' ? this.#lives(bound, named) : this.#isKept(bound, keptDigest);
+      const lives = keptDigest === '' ? this.#lives(bound, named, leewayMs) : this.#isKept(bound, keptDigest);
       return whenThere(lives, (isThere) => (isThere ? undefined : gone));
     });
   }
@@ -240,10 +240,10 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     );
   }
 
-  #lives(object: Spoken, { uid }: NamedUid): boolean | Promise<boolean> {
+  #lives(object: Spoken, { uid }: NamedUid, leewayMs: number): boolean | Promise<boolean> {
     return whenThere(
       this.#identities.find(object),
-      (identity) => identity?.uid === uid && identity.deletedMs + DELETION_LEEWAY_MS > this.#clock.nowMs(),
+      (identity) => identity?.uid === uid && identity.deletedMs + leewayMs > this.#clock.nowMs(),
     );
   }
 

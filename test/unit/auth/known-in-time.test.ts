@@ -8,6 +8,24 @@ import type { FeedEvent } from '../../../storage/store-feed.ts';
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };
 
+const text = (value: string): string => Buffer.from(value).toString('base64');
+
+const bootstrapSecret = (more: Readonly<Record<string, string>> = {}) => ({
+  type: 'bootstrap.orch.io/token',
+  metadata: {},
+  data: {
+    'token-id': text('aaaaaa'),
+    'token-secret': text('0123456789abcdef'),
+    'usage-bootstrap-authentication': text('true'),
+    ...more,
+  },
+});
+
+function tell(tokens: BootstrapTokens, secret: object): void {
+  const event = { type: 'present', namespace: 'orch-system', name: 'bootstrap-token-aaaaaa', object: () => secret };
+  tokens.onEvent(event as unknown as FeedEvent);
+}
+
 test('a bootstrap token is neither good nor bad until the secrets are known', (t) => {
   let isWhole = false;
   const requireWhole = (): void => {
@@ -16,21 +34,25 @@ test('a bootstrap token is neither good nor bad until the secrets are known', (t
   const tokens = new BootstrapTokens(DIALECTS.orch, clock, { requireWhole });
   t.throws(() => tokens.owner('aaaaaa.0123456789abcdef'), { instanceOf: OrchError });
   t.is(tokens.owner('no token of this kind'), undefined, 'which does not hold up others');
-  const text = (value: string): string => Buffer.from(value).toString('base64');
-  const secret = {
-    type: 'bootstrap.orch.io/token',
-    metadata: {},
-    data: {
-      'token-id': text('aaaaaa'),
-      'token-secret': text('0123456789abcdef'),
-      'usage-bootstrap-authentication': text('true'),
-    },
-  };
-  const event = { type: 'present', namespace: 'orch-system', name: 'bootstrap-token-aaaaaa', object: () => secret };
-  tokens.onEvent(event as unknown as FeedEvent);
+  tell(tokens, bootstrapSecret());
   isWhole = true;
   t.like(tokens.owner('aaaaaa.0123456789abcdef'), { user: { name: 'system:bootstrap:aaaaaa' } });
   t.is(tokens.owner('aaaaaa.0123456789abcdee'), undefined);
+});
+
+test('a bootstrap token whose end or groups cannot be read lets nobody in', (t) => {
+  const tokens = new BootstrapTokens(DIALECTS.orch, clock, { requireWhole: () => {} });
+  const letsIn = (more: Readonly<Record<string, string>>): boolean => {
+    tell(tokens, bootstrapSecret(Object.fromEntries(Object.entries(more).map(([key, value]) => [key, text(value)]))));
+    return Boolean(tokens.owner('aaaaaa.0123456789abcdef')?.user);
+  };
+  t.true(letsIn({ expiration: '2030-01-01T00:00:00Z' }));
+  t.true(letsIn({ expiration: '2030-01-01T00:00:00.5+02:00' }));
+  for (const expiration of ['2030-01-01', '2030', '2030-01-01T00:00:00', 'January 1, 2030', '2030-02-30T00:00:00Z'])
+    t.false(letsIn({ expiration }), expiration);
+  t.true(letsIn({ 'auth-extra-groups': 'system:bootstrappers:a,system:bootstrappers:b' }));
+  for (const groups of ['system:bootstrappers:a,', ',system:bootstrappers:a', 'system:masters'])
+    t.false(letsIn({ 'auth-extra-groups': groups }), groups);
 });
 
 test('an answer to a very long question is not remembered', (t) => {

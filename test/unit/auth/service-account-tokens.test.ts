@@ -191,6 +191,9 @@ test('a token injected into a pod lives for a year, and says when it should have
   t.deepEqual(await lifeOf(cluster(), SUBJECT, 3607), [3607, undefined]);
   t.deepEqual(await lifeOf(cluster(), bound, 3607, ['vault']), [3607, undefined]);
   t.deepEqual(await lifeOf(cluster({ extendsExpiration: false }), bound, 3607), [3607, undefined]);
+  const several = { audiences: ['https://issuer.test', 'api'] };
+  t.deepEqual(await lifeOf(cluster(several), bound, 3607, ['api']), [year, 3607], 'for some of the own audiences');
+  t.deepEqual(await lifeOf(cluster(several), bound, 3607, ['api', 'vault']), [3607, undefined]);
 });
 
 test("tokens of others, and what is no token, are nobody's here", async (t) => {
@@ -297,6 +300,13 @@ const gone: Readonly<Record<string, { change: (all: Cluster) => void; problem: s
   },
   'its account is gone': {
     change: ({ kept }) => kept.delete('core/serviceaccounts/ns/robot'),
+    problem: 'the service account of the token is gone',
+  },
+  'its account is going': {
+    change: ({ kept }) => {
+      const account = kept.get('core/serviceaccounts/ns/robot')!;
+      kept.set('core/serviceaccounts/ns/robot', { ...account, deletedMs: START_MS });
+    },
     problem: 'the service account of the token is gone',
   },
   'its account is another': {

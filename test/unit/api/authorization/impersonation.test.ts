@@ -1,0 +1,27 @@
+// Whom a request goes on as that asks to act as somebody else.
+import test from 'ava';
+import { impersonated } from '../../../../api/authorization/impersonation.ts';
+
+const groupsOf = (name: string, groups: readonly string[] = []): readonly string[] =>
+  impersonated({ name, uid: '', groups, extra: {} }).groups;
+
+const KNOWN = 'system:authenticated';
+const UNKNOWN = 'system:unauthenticated';
+
+test('who is acted as is in the group of those who are known, unless it is said that nobody knows them', (t) => {
+  t.deepEqual(groupsOf('alice'), [KNOWN]);
+  t.deepEqual(groupsOf('alice', ['g']), ['g', KNOWN]);
+  t.deepEqual(groupsOf('alice', [KNOWN, 'g']), [KNOWN, 'g']);
+  t.deepEqual(groupsOf('alice', [UNKNOWN]), [UNKNOWN]);
+});
+
+test('nobody in particular is always in the group of those who are not known', (t) => {
+  t.deepEqual(groupsOf('system:anonymous'), [UNKNOWN]);
+  t.deepEqual(groupsOf('system:anonymous', ['g']), ['g', UNKNOWN]);
+  t.deepEqual(groupsOf('system:anonymous', [KNOWN]), [KNOWN, UNKNOWN]);
+});
+
+test('a service account that is acted as without groups is in those of its own', (t) => {
+  t.deepEqual(groupsOf('system:serviceaccount:ns:a'), ['system:serviceaccounts', 'system:serviceaccounts:ns', KNOWN]);
+  t.deepEqual(groupsOf('system:serviceaccount:ns:a', ['g']), ['g', KNOWN]);
+});
