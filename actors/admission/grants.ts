@@ -19,10 +19,12 @@ export function requireGrant(
 }
 
 async function judge(
-  { asked: { namespace, user }, object, type }: Attributes,
-  grant: Grant,
+  { asked: { namespace, user, name }, object, type }: Attributes,
+  sought: Grant,
   write: WriteContext,
 ): Promise<void> {
+  // Who may escalate roles by name may do so where the path names the role: not by a POST to all of them.
+  const grant = sought.verb === 'escalate' ? { ...sought, name } : sought;
   const answer = await write
     .auth()
     .ask(

@@ -264,6 +264,33 @@ test('nobody grants what they do not hold, by a role or by a binding', async (t)
   await until(t, 201, () => as(at, boss, 'POST', bindings, bound('all', 'cluster-admin', 'ann')));
 });
 
+test('who may escalate a role by its name widens it, and does not make it', async (t) => {
+  const at = server();
+  await namespace(at, 'escalate-home');
+  const roles = `${RBAC}/namespaces/escalate-home/roles`;
+  const group = 'rbac.authorization.orch.io';
+  const writer = { name: 'writer' };
+  const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }];
+  await made(at, roles, {
+    metadata: { name: 'writers' },
+    rules: [
+      { verbs: ['create', 'update'], apiGroups: [group], resources: ['roles'] },
+      { verbs: ['escalate'], apiGroups: [group], resources: ['roles'], resourceNames: ['wide', 'made'] },
+    ],
+  });
+  await made(at, roles, { metadata: { name: 'wide' }, rules: [] });
+  await made(at, `${RBAC}/namespaces/escalate-home/rolebindings`, {
+    metadata: { name: 'writers' },
+    roleRef: { apiGroup: group, kind: 'Role', name: 'writers' },
+    subjects: [{ kind: 'User', apiGroup: group, name: 'writer' }],
+  });
+  const { json: wide } = await as(at, { name: 'root', groups: ['system:masters'] }, 'GET', `${roles}/wide`);
+  await until(t, 200, () => as(at, writer, 'PUT', `${roles}/wide`, { ...wide, rules }));
+  const refused = await as(at, writer, 'POST', roles, { metadata: { name: 'made' }, rules });
+  t.is(refused.status, 403);
+  t.regex(refused.json.message ?? '', /is attempting to grant RBAC permissions not currently held/);
+});
+
 test('what a binding gives must be held where the mode RBAC is off, too', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-access-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
