@@ -3,7 +3,7 @@ import type { JsonObject } from '../json-value.ts';
 import { ageText } from '../table/age.ts';
 import { AGE, type Cell, type Column, type KindTable, kindTable, NAME } from '../table/column.ts';
 import type { DefinedColumn } from './definition.ts';
-import { jsonPathOf } from './json-path.ts';
+import { type JsonPath, jsonPathOf } from './json-path.ts';
 
 const tables = new WeakMap<readonly DefinedColumn[], KindTable>();
 
@@ -11,14 +11,24 @@ const tables = new WeakMap<readonly DefinedColumn[], KindTable>();
 export function customTable(columns: readonly DefinedColumn[]): KindTable {
   let table = tables.get(columns);
   if (table === undefined) {
-    table = kindTable([NAME, ...(columns.length === 0 ? [AGE] : columns.map(columnOf))]);
+    table = kindTable([NAME, ...(columns.length === 0 ? [AGE] : readable(columns))]);
     tables.set(columns, table);
   }
   return table;
 }
 
-function columnOf({ name, type, format, description, priority, jsonPath }: DefinedColumn): Column {
-  const path = jsonPathOf(jsonPath);
+/** Those before the first whose path cannot be read, as in the original. */
+function readable(columns: readonly DefinedColumn[]): readonly Column[] {
+  const found: Column[] = [];
+  for (const column of columns) {
+    const path = jsonPathOf(column.jsonPath);
+    if (path === undefined) break;
+    found.push(columnOf(column, path));
+  }
+  return found;
+}
+
+function columnOf({ name, type, format, description, priority, jsonPath }: DefinedColumn, path: JsonPath): Column {
   return {
     name,
     type,
@@ -27,7 +37,7 @@ function columnOf({ name, type, format, description, priority, jsonPath }: Defin
       description === '' ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
     priority,
     cell: (object, { nowMs }) => {
-      const found = path?.(object as JsonObject) ?? [];
+      const found = path(object as JsonObject);
       return found.length === 0 ? null : cellOf(type, found[0], nowMs);
     },
   };

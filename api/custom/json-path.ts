@@ -1,5 +1,5 @@
 // The JSON paths by which definitions name what a column shows, as far as kubectl's dialect of them makes sense for one value:
-// members, indexes, slices, wildcards, filters. Compiled once; takes time in proportion to what it passes over.
+// members, indexes, slices, unions, wildcards, filters, recursion. Compiled once; takes time in proportion to what it passes over.
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 
 /** Every value that a path leads to from the values before it. */
@@ -50,8 +50,25 @@ function element(index: number): Step {
   });
 }
 
-function range(from: number | undefined, to: number | undefined): Step {
-  return each((value) => (Array.isArray(value) ? value.slice(from, to) : []));
+function range(from: number | undefined, to: number | undefined, step: number): Step {
+  return each((value) =>
+    Array.isArray(value) ? value.slice(from, to).filter((_item, index) => index % step === 0) : [],
+  );
+}
+
+/** Whatever has something in it, at any depth, from the outside in. */
+const withinAll: Step = each(function within(value): readonly unknown[] {
+  const inside = Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
+  const found: unknown[] = inside.length === 0 ? [] : [value];
+  for (const one of inside) {
+    if (found.length >= VALUES_MAX) break;
+    found.push(...within(one));
+  }
+  return found;
+});
+
+function union(steps: readonly Step[]): Step {
+  return (values) => steps.flatMap((step) => step(values));
 }
 
 const OPERATORS: Readonly<Record<string, (left: unknown, right: unknown) => boolean>> = {
@@ -67,7 +84,7 @@ const FILTER = /^\?\(\s*@((?:[^=!<>\s]|\\.)*)\s*(?:(==|!=|<=|>=|<|>)\s*(.+?))?\s
 
 function filter(text: string): Step | undefined {
   const [, pathText = '', operator, literal = ''] = FILTER.exec(text) ?? [];
-  const path = jsonPathOf(pathText);
+  const path = pathText.includes('..') ? undefined : jsonPathOf(pathText);
   if (!FILTER.test(text) || path === undefined) return undefined;
   const holds = (item: unknown): boolean => {
     if (!isJsonObject(item)) return false;
@@ -84,6 +101,19 @@ function literalOf(text: string): unknown {
   return Number(text);
 }
 
+const ONE_KEY = /^(["'])(?:(?!\1).)*\1$/;
+
+/** One of the things between brackets. */
+function selection(text: string): Step | undefined {
+  if (text === '*') return everything;
+  if (/^(["']).*\1$/.test(text)) return member(text.slice(1, -1).replace(/\\(.)/g, '$1'));
+  if (/^-?\d+$/.test(text)) return element(Number(text));
+  const [, from, to, step = ''] = /^(-?\d*):(-?\d*)(?::(\d*))?$/.exec(text) ?? [];
+  if (from === undefined || to === undefined || /^0+$/.test(step)) return undefined;
+  const bound = (digits: string): number | undefined => (digits === '' ? undefined : Number(digits));
+  return range(bound(from), bound(to), bound(step) ?? 1);
+}
+
 class PathReader {
   readonly #text: string;
   #at = 0;
@@ -96,7 +126,8 @@ class PathReader {
     const steps: Step[] = [];
     while (this.#at < this.#text.length) {
       const step = this.#text[this.#at] === '[' ? this.#bracketed() : this.#dotted();
-      if (step === undefined) return undefined;
+      // Once: what is passed over stays in proportion to the object.
+      if (step === undefined || (step === withinAll && steps.includes(withinAll))) return undefined;
       if (step !== 'none') steps.push(step);
     }
     return steps;
@@ -114,20 +145,17 @@ class PathReader {
     }
     if (name === '*') return everything;
     if (name !== '') return member(name);
-    // `.` alone is the value itself, as before a bracket; two in a row are recursion, which no column needs.
-    return this.#text[this.#at] === '.' ? undefined : 'none';
+    // `.` alone is the value itself, as before a bracket.
+    return this.#text[this.#at] === '.' ? withinAll : 'none';
   }
 
   #bracketed(): Step | undefined {
     const inside = this.#insideBracket();
     if (inside === undefined) return undefined;
-    if (inside === '*') return everything;
     if (inside.startsWith('?')) return filter(inside);
-    if (/^(["']).*\1$/.test(inside)) return member(inside.slice(1, -1).replace(/\\(.)/g, '$1'));
-    if (/^-?\d+$/.test(inside)) return element(Number(inside));
-    const [, from, to] = /^(-?\d*):(-?\d*)$/.exec(inside) ?? [];
-    if (from === undefined || to === undefined) return undefined;
-    return range(from === '' ? undefined : Number(from), to === '' ? undefined : Number(to));
+    const parts = ONE_KEY.test(inside) ? [inside] : inside.split(',');
+    const steps = parts.map((part) => selection(part.trim())).filter((step) => step !== undefined);
+    return steps.length < parts.length ? undefined : union(steps);
   }
 
   /** What stands between brackets; quotes and inner brackets belong to it. */

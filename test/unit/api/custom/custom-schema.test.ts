@@ -1,6 +1,7 @@
 // Schemas of custom kinds at work: what they take away, what they give, and what they find wrong.
 import test from 'ava';
 import { CustomSchema } from '../../../../api/custom/custom-schema.ts';
+import { customTable } from '../../../../api/custom/custom-table.ts';
 import { jsonPathOf } from '../../../../api/custom/json-path.ts';
 import { byPriority } from '../../../../api/custom/version-order.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
@@ -132,7 +133,29 @@ test('paths of columns lead to values', (t) => {
   t.deepEqual(found(".a['b.c']"), [1]);
   t.deepEqual(found('.not.there'), []);
   t.is(found('.a[oops'), undefined);
-  t.is(found('..a'), undefined);
+  t.deepEqual(found('.a.list[0,1].s'), ['no', 'yes']);
+  t.deepEqual(found(".a.list[1]['s','t']"), ['yes', 'Ready']);
+  t.deepEqual(found('.a.list[0:2:2].s'), ['no']);
+  t.deepEqual(found('..s'), ['no', 'yes']);
+  t.deepEqual(found('.a..s'), ['no', 'yes']);
+  for (const wrong of ['.a.list[0,oops]', '.a.list[::0]', '..a..s', '.a[?(@..s)]'])
+    t.is(found(wrong), undefined, wrong);
+});
+
+test('columns end before the first whose path cannot be read', (t) => {
+  const column = (name: string, jsonPath: string) => ({
+    name,
+    jsonPath,
+    type: 'string',
+    format: '',
+    description: '',
+    priority: 0,
+  });
+  const columns = [column('A', '.spec.a'), column('B', '.spec.b['), column('C', '.spec.c')];
+  t.deepEqual(
+    customTable(columns).definitions.map(({ name }) => name),
+    ['Name', 'A'],
+  );
 });
 
 test('versions stand in the order of their stability', (t) => {
