@@ -1,4 +1,5 @@
 // How a custom kind is shown as a Table: its name, then what its definition lists, or its age where that lists nothing.
+import { parseInstant } from '../codec/timestamp.ts';
 import type { JsonObject } from '../json-value.ts';
 import { ageText } from '../table/age.ts';
 import { AGE, type Cell, type Column, type KindTable, kindTable, NAME } from '../table/column.ts';
@@ -55,10 +56,15 @@ function cellOf(type: string, value: unknown, nowMs: number): Cell {
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
     case 'date':
-      return typeof value === 'string' ? ageText(value, nowMs) : null;
+      return typeof value === 'string' ? dateCell(value, nowMs) : null;
     default:
       return null;
   }
+}
+
+/** What is no timestamp is told apart from one that is not there. */
+function dateCell(text: string, nowMs: number): Cell {
+  return text !== '' && parseInstant(text) === undefined ? '<invalid>' : ageText(text, nowMs);
 }
 
 function textOf(value: unknown): Cell {

@@ -158,6 +158,19 @@ test('columns end before the first whose path cannot be read', (t) => {
   );
 });
 
+test('a column of dates tells what is no date from what is not there', (t) => {
+  const date = { name: 'D', jsonPath: '.d', type: 'date', format: '', description: '', priority: 0 };
+  const table = customTable([date]);
+  const nowMs = Date.parse('2026-01-01T00:10:00Z');
+  const cellOf = (d: unknown) => table.cells({ metadata: { name: 'a' }, d }, { nowMs })[1];
+  t.is(cellOf('2026-01-01T00:00:00Z'), '10m');
+  t.is(cellOf('2026-01-01'), '<invalid>');
+  t.is(cellOf('soon'), '<invalid>');
+  t.is(cellOf(''), '<unknown>');
+  t.is(cellOf(5), null);
+  t.is(cellOf(undefined), null);
+});
+
 test('versions stand in the order of their stability', (t) => {
   const names = ['v1alpha1', 'foo1', 'v2', 'v10', 'v1', 'v2beta1', 'v11alpha2', 'v11beta2', 'foo10', 'v3beta1'];
   t.deepEqual(names.sort(byPriority), [
