@@ -6,7 +6,7 @@ import { asObject } from './object-fields.ts';
 import { metadataOf, type ObjectMeta } from './object-meta.ts';
 import type { Labels } from './selectors/label-requirement.ts';
 import { labelSelectorFromMap, labelSelectorFromObject } from './selectors/label-selector.ts';
-import { badRequest, conflict, conflictModified, type NamedType } from './status/failures.ts';
+import { badRequest, conflict, conflictModified, internalError, type NamedType } from './status/failures.ts';
 import { type FieldError, invalid, invalidFrom } from './status/field-error.ts';
 import { StatusError } from './status/status.ts';
 
@@ -68,6 +68,13 @@ export function scaleOf(object: JsonObject, paths: ScalePaths = BUILT_IN_PATHS):
       ...(selector === '' ? undefined : { selector }),
     },
   };
+}
+
+/** Throws StatusError 500 for an object of a custom type that does not say how many replicas it should have: there is no Scale to read. */
+export function requireReplicas(object: JsonObject, { replicas }: ScalePaths): void {
+  if ((valueAt(object, replicas) ?? undefined) !== undefined) return;
+  const path = JSON.stringify(`.${replicas.join('.')}`);
+  throw new StatusError(internalError(`the spec replicas field ${path} does not exist`));
 }
 
 /**

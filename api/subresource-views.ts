@@ -4,7 +4,7 @@ import type { CustomType } from './custom/custom-type.ts';
 import type { DefinedScale } from './custom/definition.ts';
 import type { JsonObject } from './json-value.ts';
 import { ephemeralContainersOf, withEphemeralContainers } from './pods/ephemeral-containers.ts';
-import { applyScale, type ScalePaths, scaleConfiguration, scaleOf } from './scale.ts';
+import { applyScale, requireReplicas, type ScalePaths, scaleConfiguration, scaleOf } from './scale.ts';
 import type { NamedType } from './status/failures.ts';
 
 export interface SubresourceView {
@@ -12,6 +12,8 @@ export interface SubresourceView {
   readonly kind: string;
   /** What a client sends is validated as an object of this kind, before it is merged. */
   readonly isChecked: boolean;
+  /** Throws StatusError where the object has nothing that can be read so, though it may be written. Absent: all have. */
+  readonly requireReadable?: (stored: JsonObject) => void;
   /** What a client reads. */
   readonly of: (stored: JsonObject) => JsonObject;
   /** The configuration of the object itself that an applied view stands for; absent: it cannot be applied. */
@@ -61,6 +63,7 @@ function customScale(custom: CustomType, { specReplicasPath, statusReplicasPath,
     };
     view = {
       ...VIEWS.scale!,
+      requireReadable: (stored) => requireReplicas(stored, paths),
       of: (stored) => scaleOf(stored, paths) as unknown as JsonObject,
       configurationOf: (scale, type) => scaleConfiguration(scale, type, paths),
       applied: (stored, scale, type) => applyScale(stored, scale, type, paths),

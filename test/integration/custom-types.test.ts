@@ -78,6 +78,24 @@ test('the metadata of objects is shown in Protobuf, which has nothing else of th
   t.is((await client.get(`${path()}/a`, { headers: { accept: PROTOBUF } })).status, 406);
 });
 
+test('an object that says no replicas has no scale to read, and may be given one', async (t) => {
+  const { client } = await startServer(t, { args: ['--placement', 'default'] });
+  const spec = { type: 'object', properties: { replicas: { type: 'integer' } } };
+  await establish(client, { schema: { type: 'object', properties: { spec } } as never });
+  t.is((await client.request('POST', path(), { body: object('a', {}) })).status, 201);
+  const scale = `${path()}/a/scale`;
+  const patch = (replicas: number, at: string) =>
+    client.request('PATCH', at, {
+      body: { spec: { replicas } },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+  const refused = await client.get(scale);
+  t.is(refused.status, 500);
+  t.is(refused.json.message, 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist');
+  t.is((await patch(4, scale)).status, 200);
+  t.deepEqual((await client.get(scale)).json.spec, { replicas: 4 } as never);
+});
+
 test('objects are patched, updated, scaled, given a status and applied', async (t) => {
   const { client } = await startServer(t, { args: ['--placement', 'default'] });
   await establish(client);

@@ -102,9 +102,10 @@ export class Reads {
     const { offset } = answer.place;
     const view = viewOf(subresource, type);
     if (view === undefined) return this.#sendRecord(exchange, 200, slab, offset, type, representation);
-    return this.#shown(exchange, type, decodeRecord(slab, offset)).then((object) =>
-      this.sendObject(exchange, 200, view.of(object), representation),
-    );
+    return this.#shown(exchange, type, decodeRecord(slab, offset)).then((object) => {
+      view.requireReadable?.(object);
+      return this.sendObject(exchange, 200, view.of(object), representation);
+    });
   }
 
   /** A stored object in the version of the type. */
