@@ -8,8 +8,15 @@ import type { Report } from './report.ts';
 
 const TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
-/** Members of JSON Schema that these schemas may not have. */
-const NOT_ALLOWED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'];
+/** Members of JSON Schema that these schemas may not have, and whether an empty one is as good as none. */
+const NOT_ALLOWED: readonly (readonly [member: string, mayBeEmpty: boolean])[] = [
+  ['id', true],
+  ['additionalItems', false],
+  ['patternProperties', true],
+  ['definitions', true],
+  ['dependencies', false],
+  ['$ref', false],
+];
 
 const TYPE_MEMBERS: readonly string[] = ['metadata', 'kind', 'apiVersion'];
 
@@ -87,7 +94,10 @@ function checkWords(node: JsonObject, { isOfMetadata, noDefaults }: Place, prefi
   if (noDefaults !== undefined && node.default !== undefined && node.default !== null) {
     at.forbidden('default', `must not be set ${noDefaults}`.trimEnd());
   }
-  for (const member of NOT_ALLOWED) if (!isEmpty(node[member])) at.forbidden(member, `${member} is not supported`);
+  for (const [member, mayBeEmpty] of NOT_ALLOWED) {
+    const value = node[member] ?? undefined;
+    if (value !== undefined && !(mayBeEmpty && isEmpty(value))) at.forbidden(member, `${member} is not supported`);
+  }
   if (type === 'null') at.forbidden('type', 'type cannot be set to null, use nullable as an alternative');
   if (Array.isArray(items)) at.forbidden('items', 'items must be a schema object and not an array');
   const embedded = `${prefix}embedded-resource`;

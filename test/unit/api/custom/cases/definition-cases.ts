@@ -20,6 +20,13 @@ const VOCABULARY: readonly DefinitionCase[] = [
   [a({ type: 'float' }), `${A}.type: Unsupported value: "float": supported values: ${TYPES}`],
   [a({ ...TEXT, id: 'x' }), forbidden(`${A}.id`, 'id is not supported')],
   [a({ ...TEXT, $ref: '#/x' }), forbidden(`${A}.$ref`, '$ref is not supported')],
+  [
+    a({ type: 'array', items: TEXT, additionalItems: false }),
+    forbidden(`${A}.additionalItems`, 'additionalItems is not supported'),
+  ],
+  [a({ ...ROOT, dependencies: {} }), forbidden(`${A}.dependencies`, 'dependencies is not supported')],
+  [a({ ...TEXT, $ref: '' }), forbidden(`${A}.$ref`, '$ref is not supported')],
+  [a({ ...TEXT, id: '', definitions: {}, patternProperties: {} })],
   [a({ ...ROOT, definitions: { x: TEXT } }), forbidden(`${A}.definitions`, 'definitions is not supported')],
   [a({ ...ROOT, dependencies: { x: ['y'] } }), forbidden(`${A}.dependencies`, 'dependencies is not supported')],
   [
