@@ -68,7 +68,14 @@ const withinAll: Step = each(function within(value): readonly unknown[] {
 });
 
 function union(steps: readonly Step[]): Step {
-  return (values) => steps.flatMap((step) => step(values));
+  return (values) => {
+    const found: unknown[] = [];
+    for (const step of steps) {
+      if (found.length >= VALUES_MAX) break;
+      found.push(...step(values));
+    }
+    return found;
+  };
 }
 
 const OPERATORS: Readonly<Record<string, (left: unknown, right: unknown) => boolean>> = {

@@ -142,6 +142,12 @@ test('paths of columns lead to values', (t) => {
     t.is(found(wrong), undefined, wrong);
 });
 
+test('a path that names the same again and again finds no more than a thousand values', (t) => {
+  const many = `[${'0,'.repeat(3000)}0]`;
+  const nested = { list: [[['x']]] };
+  t.is(jsonPathOf(`.list${many}${many}${many}`)?.(nested).length, 1000);
+});
+
 test('columns end before the first whose path cannot be read', (t) => {
   const column = (name: string, jsonPath: string) => ({
     name,
