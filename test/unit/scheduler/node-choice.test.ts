@@ -149,6 +149,7 @@ test('when nothing fits, the reasons are counted over the nodes and listed in or
     message:
       "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had taint {role: db}, that the pod didn't tolerate.",
     helpedBy: ClusterEvent.nodeAdded | ClusterEvent.nodeTaints | ClusterEvent.nodeAllocatable | ClusterEvent.podRemoved,
+    soughtRoom: true,
   });
 });
 
