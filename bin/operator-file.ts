@@ -57,9 +57,14 @@ function contentOf(text: string): unknown {
       throw new ConfigurationError('', 'is not valid JSON');
     }
   }
+  const repeated: string[] = [];
+  let content: unknown;
   try {
-    return parseYaml(text, DEPTH_MAX);
+    content = parseYaml(text, DEPTH_MAX, repeated);
   } catch (error) {
     throw new ConfigurationError('', String(error instanceof Error ? error.message : error).split('\n', 1)[0]!);
   }
+  // One of them would count, and nobody be told which.
+  if (repeated.length > 0) throw new ConfigurationError('', `${repeated[0]} is there more than once in a mapping`);
+  return content;
 }

@@ -1,0 +1,28 @@
+// Files of operators: what is wrong with one is a line that names it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { operatorContent } from '../../../bin/operator-file.ts';
+
+function contentOf(t: ExecutionContext, text: string): () => unknown {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-operator-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'settings.yaml');
+  writeFileSync(path, text);
+  return () => operatorContent(path, 'the settings');
+}
+
+test('a file in YAML or JSON is read', (t) => {
+  t.deepEqual(contentOf(t, 'kind: Policy\nrules: [{ level: None }]\n')(), {
+    kind: 'Policy',
+    rules: [{ level: 'None' }],
+  });
+  t.deepEqual(contentOf(t, '{"kind":"Policy"}')(), { kind: 'Policy' });
+});
+
+test('a member that is there twice is refused: which of them counts would be said by nobody', (t) => {
+  const message = /^the settings \S+settings\.yaml: level is there more than once in a mapping$/;
+  t.throws(contentOf(t, 'rules:\n  - level: None\n    level: Metadata\n'), { message });
+  t.notThrows(contentOf(t, 'rules:\n  - level: None\n  - level: Metadata\n'));
+});
