@@ -1,6 +1,7 @@
 // What a DELETE does to an object before, or instead of, its removal: grace periods, the finalizers of garbage
 // collection, preconditions (SPEC.md "Deletion of a resource"). Pure; the object given is never changed.
 import type { JsonObject } from './json-value.ts';
+import { isSet } from './object-fields.ts';
 import { metadataOf, type ObjectMeta, timestampOf, withMetadata } from './object-meta.ts';
 import { type Own, ownCopy } from './own-copy.ts';
 import type { ResourceType } from './resources/resource-type.ts';
@@ -161,8 +162,4 @@ function presentPolicy(finalizers: readonly string[]): PropagationPolicy | undef
 
 function sameList(left: readonly string[], right: readonly string[]): boolean {
   return left === right || (left.length === right.length && left.every((item, index) => item === right[index]));
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

@@ -3,6 +3,7 @@
 // validation/object-meta.ts, deletion in deletion.ts, rules of single kinds with the kinds.
 import { deepEqual, deepEqualBut } from './deep-equal.ts';
 import type { JsonObject } from './json-value.ts';
+import { isSet } from './object-fields.ts';
 import { metadataOf, type ObjectMeta, type OwnerReference, withMetadata } from './object-meta.ts';
 import { type Own, ownCopy } from './own-copy.ts';
 import type { GenerationPart, ResourceType } from './resources/resource-type.ts';
@@ -230,10 +231,6 @@ function keep<K extends keyof ObjectMeta>(metadata: Own<ObjectMeta>, before: Obj
   const value = before[member];
   if (value === undefined) clear(metadata, member);
   else (metadata as Record<K, unknown>)[member] = value;
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 /** Members of the metadata, or all of it. */

@@ -6,6 +6,11 @@ import { isJsonObject, type JsonObject } from './json-value.ts';
 const NO_MEMBERS: JsonObject = Object.freeze({});
 const NO_ITEMS: readonly unknown[] = Object.freeze([]);
 
+/** Whether there is a value: null is as good as none. */
+export function isSet<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null;
+}
+
 /** The value as an object; an empty one when it is none. */
 export function asObject(value: unknown): JsonObject {
   return isJsonObject(value) ? value : NO_MEMBERS;

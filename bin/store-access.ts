@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import type { EtcdAccess } from '../storage/etcd/etcd-access.ts';
-import { bundleProblem, pairProblem } from '../transport/tls/certificates.ts';
+import { pairProblem } from '../transport/tls/certificates.ts';
+import { bundleOf } from '../transport/tls/material-files.ts';
 import { operatorText } from './operator-file.ts';
 
 /** Where `storage/level-engine.ts` keeps a store of this process alone. */
@@ -32,17 +33,10 @@ export function etcdAccess(options: ServerOptions): EtcdAccess {
   return {
     servers,
     ...credentials,
-    ...(storeCafile === '' ? {} : { ca: authoritiesIn(storeCafile) }),
+    // One without certificates would be taken for none, and those of the machine be believed.
+    ...(storeCafile === '' ? {} : { ca: bundleOf(`--store-cafile ${storeCafile}`, operatorText(storeCafile)) }),
     ...shownCertificate(storeCertfile, storeKeyfile),
   };
-}
-
-/** One without certificates would be taken for none, and those of the machine be believed. */
-function authoritiesIn(file: string): string {
-  const text = operatorText(file);
-  const problem = bundleProblem(text);
-  if (problem !== undefined) throw new OrchError('BadConfiguration', `--store-cafile ${file} ${problem}`);
-  return text;
 }
 
 function shownCertificate(certFile: string, keyFile: string): Pick<EtcdAccess, 'certificate' | 'key'> {

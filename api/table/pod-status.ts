@@ -1,6 +1,6 @@
 // How far a pod has come, in one word, with its ready containers and restarts: one walk over its container statuses.
 import type { JsonObject } from '../json-value.ts';
-import { listAt, numberAt, partAt, partsAt, textAt } from '../object-fields.ts';
+import { isSet, listAt, numberAt, partAt, partsAt, textAt } from '../object-fields.ts';
 import { conditionIn, conditionOf, isTrue } from './conditions.ts';
 
 export interface PodSummary {
@@ -97,10 +97,6 @@ function statesOf(container: JsonObject): ContainerStates {
 function exitText(terminated: JsonObject): string {
   const signal = numberAt(terminated, 'signal');
   return signal !== 0 ? `Signal:${signal}` : `ExitCode:${numberAt(terminated, 'exitCode')}`;
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 /** `<met>/<all>` of a pod's readiness gates; `<none>` without any. */

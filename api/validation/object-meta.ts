@@ -4,6 +4,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../deletion.ts';
 import { isJsonObject } from '../json-value.ts';
+import { isSet } from '../object-fields.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../object-meta.ts';
 import type { ResourceType } from '../resources/resource-type.ts';
 import * as wrong from '../status/field-error.ts';
@@ -257,8 +258,4 @@ function changedParts(next: ObjectMeta, stored: ObjectMeta): ObjectMeta | undefi
 
 function collect(errors: FieldError[], more: readonly FieldError[]): void {
   for (const error of more) errors.push(error);
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

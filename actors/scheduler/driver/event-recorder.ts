@@ -130,17 +130,19 @@ export class EventRecorder {
     const name = eventName ?? this.eventName(pod);
     const atMs = clock.nowMs();
     return writes.offer(name, async () => {
-      const event = {
-        metadata: { name, namespace: pod.namespace },
-        eventTime: microTimeOf(atMs),
-        ...reporter((related ?? pod).schedulerName, host),
+      const event = reportedEvent({
+        name,
+        namespace: pod.namespace,
+        atMs,
+        schedulerName: (related ?? pod).schedulerName,
+        host,
         action,
         reason,
-        regarding: reference(pod),
-        ...(related === undefined ? undefined : { related: reference(related) }),
-        note: noteOf(note),
         type,
-      };
+        regarding: reference(pod),
+        note: noteOf(note),
+        ...(related === undefined ? undefined : { related: reference(related) }),
+      });
       const written = await port.createEvent(pod.namespace, event).then(succeeded, () => false);
       if (!written) onFailure?.();
       return written;
@@ -176,10 +178,31 @@ export function uniqueEventName(object: string, clock: Clock, random: Pick<Rando
   return `${prefix}.${unique}`;
 }
 
-/** Who tells of something: the scheduler of that name on that machine. */
-export function reporter(schedulerName: string, host: string): object {
-  const reportingInstance = `${schedulerName}-${host}`.slice(0, INSTANCE_LENGTH_MAX);
-  return { reportingController: schedulerName, reportingInstance };
+/** What a scheduler tells, and of what. */
+interface Report {
+  readonly name: string;
+  readonly namespace: string;
+  readonly atMs: number;
+  /** Who tells it, and the machine's name. */
+  readonly schedulerName: string;
+  readonly host: string;
+  readonly action: string;
+  readonly reason: string;
+  readonly type: Kind['type'];
+  readonly regarding: object;
+  readonly related?: object;
+  readonly note: string;
+}
+
+/** An Event as v1 of the events' own group has it. */
+export function reportedEvent({ name, namespace, atMs, schedulerName, host, ...told }: Report): object {
+  return {
+    metadata: { name, namespace },
+    eventTime: microTimeOf(atMs),
+    reportingController: schedulerName,
+    reportingInstance: `${schedulerName}-${host}`.slice(0, INSTANCE_LENGTH_MAX),
+    ...told,
+  };
 }
 
 function again(series: FailureSeries, nowMs: number): void {

@@ -166,18 +166,28 @@ interface Migrated {
 
 const NOTHING_MIGRATED: Migrated = { byKind: new Map(), byProvisioner: new Map() };
 
+function migrationOf(kinds: readonly Pick<BuiltInDisks, 'kind' | 'provisioner' | 'driver'>[]): Migrated {
+  return {
+    byKind: new Map(kinds.map(({ kind, driver }) => [kind, driver])),
+    byProvisioner: new Map(kinds.map(({ provisioner, driver }) => [provisioner, driver])),
+  };
+}
+
 /** NodeVolumeLimits. `provisionerPrefix` begins the names of the built-in provisioners. */
 export function csiVolumeLimits(provisionerPrefix: string): FilterPlugin {
   const kinds = BUILT_IN.map(({ kind, provisioner, driver }) => {
     return { kind, provisioner: `${provisionerPrefix}${provisioner}`, driver };
   });
+  /** By what is said of a node, which is asked about with every pod that has claims. */
+  const known = new WeakMap<ReadonlySet<string>, Migrated>();
   const migratedTo = (provisioners: ReadonlySet<string>): Migrated => {
-    const migrated = kinds.filter(({ provisioner }) => provisioners.has(provisioner));
-    if (migrated.length === 0) return NOTHING_MIGRATED;
-    return {
-      byKind: new Map(migrated.map(({ kind, driver }) => [kind, driver])),
-      byProvisioner: new Map(migrated.map(({ provisioner, driver }) => [provisioner, driver])),
-    };
+    let found = known.get(provisioners);
+    if (found === undefined) {
+      const migrated = kinds.filter(({ provisioner }) => provisioners.has(provisioner));
+      found = migrated.length === 0 ? NOTHING_MIGRATED : migrationOf(migrated);
+      known.set(provisioners, found);
+    }
+    return found;
   };
   return {
     name: 'NodeVolumeLimits',

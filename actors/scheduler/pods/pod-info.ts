@@ -1,8 +1,9 @@
 // A pod as the scheduler sees it: read once from the stored object, then never parsed again. Pure; holds no placement
 // state (cluster-state.ts) and no queue state (queue.ts).
 
+import { deepEqual } from '../../../api/deep-equal.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asNumber, asObject, asText, asTextMap, asTimeMs } from '../../../api/object-fields.ts';
+import { asList, asNumber, asObject, asText, asTextMap, asTimeMs, partAt } from '../../../api/object-fields.ts';
 import type { Labels } from '../../../api/selectors/label-requirement.ts';
 import { type NodeTerm, readNodeTerm, type WeightedNodeTerm } from './node-terms.ts';
 import { type PodRequest, readRequest } from './pod-request.ts';
@@ -151,11 +152,11 @@ function groupKeyOf(labels: Labels, deleting: boolean): string {
  * Annotations decide nothing for the plugins there are; what they are to somebody outside who sees the pod, nobody here knows.
  */
 export function sameDemands(a: PodInfo, b: PodInfo): boolean {
-  return a.groupKey === b.groupKey && demands(a) === demands(b) && shownAnnotations(a) === shownAnnotations(b);
+  return a.groupKey === b.groupKey && demands(a) === demands(b) && deepEqual(annotationsOf(a), annotationsOf(b));
 }
 
-function shownAnnotations({ object }: PodInfo): string {
-  return object === undefined ? '' : JSON.stringify(asObject(object.metadata).annotations ?? {});
+function annotationsOf({ object }: PodInfo): JsonObject {
+  return partAt(partAt(object ?? {}, 'metadata'), 'annotations');
 }
 
 function demands(pod: PodInfo): string {

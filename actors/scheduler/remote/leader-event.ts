@@ -1,9 +1,8 @@
 // Tells, as an Event of each object that holds the lock, who leads from now on. Best effort: nobody waits for it.
-import { microTimeOf } from '../../../api/object-meta.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
 import type { LeaderLock } from '../configuration/configuration.ts';
 import type { ClusterPort } from '../driver/cluster-port.ts';
-import { reporter, uniqueEventName } from '../driver/event-recorder.ts';
+import { reportedEvent, uniqueEventName } from '../driver/event-recorder.ts';
 import { type LockPlace, lockReferences } from './leader-locks.ts';
 
 const HTTP_ERROR = 400;
@@ -26,16 +25,19 @@ export async function tellLeader(parts: LeaderEventParts): Promise<void> {
   const { clock, random } = environment;
   const { namespace, name } = place;
   for (const regarding of await lockReferences(lock, place)) {
-    const code = await port.createEvent(namespace, {
-      metadata: { name: uniqueEventName(name, clock, random), namespace },
-      eventTime: microTimeOf(clock.nowMs()),
-      ...reporter(schedulerName, host),
+    const event = reportedEvent({
+      name: uniqueEventName(name, clock, random),
+      namespace,
+      atMs: clock.nowMs(),
+      schedulerName,
+      host,
       action: REASON,
       reason: REASON,
+      type: 'Normal',
       regarding,
       note: `${identity} became leader`,
-      type: 'Normal',
     });
+    const code = await port.createEvent(namespace, event);
     if (code >= HTTP_ERROR) throw new Error(`the event was answered ${code}`);
   }
 }

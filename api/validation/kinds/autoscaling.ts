@@ -3,6 +3,7 @@
 
 import { nanoOf } from '../../../values/quantity.ts';
 import type { JsonObject } from '../../json-value.ts';
+import { isSet } from '../../object-fields.ts';
 import { pathSegmentProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
@@ -54,10 +55,6 @@ interface MetricTarget {
   readonly value?: string | null;
   readonly averageValue?: string | null;
   readonly averageUtilization?: number | null;
-}
-
-function isSet<T>(value: T | null | undefined): value is T {
-  return value !== undefined && value !== null;
 }
 
 function isPositive(amount: string): boolean {

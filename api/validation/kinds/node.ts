@@ -91,8 +91,7 @@ const avoidedPods: Rule<JsonObject> = (node, at) => {
   const key = at.dialect.spell('scheduler.alpha.@label/preferAvoidPods');
   const text = metadataOf(node).annotations?.[key] ?? '';
   if (text === '') return;
-  at.enter('metadata');
-  at.enter('annotations');
+  at.enter('metadata.annotations');
   const list = avoidedIn(text);
   if (list === undefined) at.invalid('AvoidPods', key, 'must be a JSON object with a list preferAvoidPods');
   for (const [index, entry] of (list ?? []).entries()) {
@@ -103,7 +102,6 @@ const avoidedPods: Rule<JsonObject> = (node, at) => {
       at.invalid(`${path}.PodController.Controller`, false, 'must point to a controller');
     }
   }
-  at.leave();
   at.leave();
 };
 

@@ -3,6 +3,7 @@
 import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
+import { isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
@@ -204,10 +205,6 @@ const classAnnotation: ChangeRule<Claim> = (next, stored, at) => {
   if (now === (classNamed(stored, at) ?? '') || takesClassOver(next, stored, at)) return;
   at.invalid(`metadata.annotations.${classKey(at)}`, now, 'field is immutable');
 };
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
 
 /** A claim is bound once, and may grow while it is bound. */
 const claimChange: ChangeRule<Claim> = (next, stored, at) => {

@@ -67,10 +67,8 @@ const oneHugePageSize: Rule<Pod> = ({ spec }, at) => {
 const podAnnotations: Rule<Pod> = (pod, at) => {
   const { annotations } = metadataOf(pod);
   if (annotations === undefined) return;
-  at.enter('metadata');
-  at.enter('annotations');
+  at.enter('metadata.annotations');
   checkPodAnnotations(annotations, pod.spec, at);
-  at.leave();
   at.leave();
 };
 
@@ -265,12 +263,10 @@ const fixedAnnotations: ChangeRule<Pod> = (pod, stored, at) => {
   const next = metadataOf(pod).annotations ?? {};
   const before = metadataOf(stored).annotations ?? {};
   if (next === before) return;
-  at.enter('metadata');
-  at.enter('annotations');
+  at.enter('metadata.annotations');
   for (const key in before) if (next[key] !== before[key]) refuseChange(key, 'remove or update', at);
   for (const key in next) if (before[key] === undefined) refuseChange(key, 'add', at);
   checkPodAnnotations(next, pod.spec, at);
-  at.leave();
   at.leave();
 };
 

@@ -1,5 +1,6 @@
 // Rules of disruption budgets and pod security policies.
 import type { JsonObject } from '../../json-value.ts';
+import { isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { SYSCTL_LENGTH_MAX, sysctlProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
@@ -12,10 +13,6 @@ import { atMostAll } from './workloads.ts';
 interface BudgetSpec {
   readonly minAvailable?: number | string | null;
   readonly maxUnavailable?: number | string | null;
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 const oneBound: Rule<BudgetSpec> = ({ minAvailable, maxUnavailable }, at) => {
@@ -189,11 +186,9 @@ const profiles: Rule<JsonObject> = (policy, at) => {
   const { annotations } = metadataOf(policy);
   if (annotations === undefined) return;
   const { labelDomain } = at.dialect;
-  at.enter('metadata');
-  at.enter('annotations');
+  at.enter('metadata.annotations');
   checkProfiles(annotations, `apparmor.security.beta.${labelDomain}/`, appArmorProblems, at);
   checkProfiles(annotations, `seccomp.security.alpha.${labelDomain}/`, seccompProblems, at, ANY);
-  at.leave();
   at.leave();
 };
 

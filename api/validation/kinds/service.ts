@@ -3,7 +3,7 @@
 
 import { parseIp } from '../../../values/ip.ts';
 import type { JsonObject } from '../../json-value.ts';
-import { asObject } from '../../object-fields.ts';
+import { asObject, isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { dottedSubdomainProblems } from '../field-formats.ts';
 import { qualifiedNameProblems } from '../formats.ts';
@@ -248,10 +248,6 @@ const topologyKeys: Rule<ServiceSpec> = ({ topologyKeys: keys = [], externalTraf
     else if (index < keys.length - 1) at.invalid(path, key, '"*" must be the last value specified');
   }
 };
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
 
 const NOUNS = { clusterIPs: 'clusterIP', ipFamilies: 'ipFamily' } as const;
 

@@ -1,6 +1,7 @@
 // Rules of volumes in pods and of the sources they come from. Sources that persistent volumes have as well are in
 // volume-sources.ts.
 import type { JsonObject } from '../../json-value.ts';
+import { isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { relativePathProblems } from '../field-formats.ts';
 import { qualifiedNameProblems, textProblems } from '../formats.ts';
@@ -66,10 +67,6 @@ const ephemeralName: Rule<Volume> = (volume, at) => {
     at.invalid('name', name, `PVC name "${podName}-${name}": ${problem}`);
   }
 };
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
 
 const volumeNames = distinct<Volume>(
   ({ name }) => name,
