@@ -16,11 +16,9 @@ const OTHERS = 0o077;
 export function closeDirectory(path: string, uid: number | undefined = process.geteuid?.()): string | undefined {
   if (uid === undefined) return undefined;
   refuseForeignDirectory(path, uid);
-  // With types a link to a folder is not followed.
-  const inside = readdirSync(path, { recursive: true, withFileTypes: true });
-  const entries = inside.map(({ parentPath, name }) => join(parentPath, name));
   // The directory may be named by a link.
-  const closed = [realpathSync(path), ...entries].filter((entry) => close(entry, uid)).length;
+  const real = realpathSync(path);
+  const closed = [real, ...inside(real)].filter((entry) => close(entry, uid)).length;
   return closed === 0
     ? undefined
     : `${path} was open to other users: ${closed} of its files and folders are closed now`;
@@ -49,6 +47,14 @@ function sharedBecause(path: string, uid: number): string | undefined {
   const owners = readdirSync(path).map((name) => lstatSync(join(path, name), { throwIfNoEntry: false })?.uid);
   const other = owners.find((owner) => owner !== undefined && owner !== uid && owner !== 0);
   return other === undefined ? undefined : `holds files of user ${other}`;
+}
+
+/** The paths of all that is in it. Not by Node's own walk, which follows links to folders from version 24 on. */
+function inside(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    return entry.isDirectory() ? [path, ...inside(path)] : [path];
+  });
 }
 
 /** True when it was open, and ours to close. Behind a closed directory a file of another user is out of reach as well. */

@@ -26,7 +26,7 @@ const JOBS = [
 /** The command, and what the rehearsal calls of it. */
 const MAIN = ['bin/orch', 'bin/serve'];
 /** Packages that stay outside: those with a binary, and one that finds the file of its threads by where it lies itself. */
-const OUTSIDE = ['uWebSockets.js', 'classic-level/binding.js', 'piscina'];
+const OUTSIDE = ['uWebSockets.js', 'uWebSockets.js-node24', 'classic-level/binding.js', 'piscina'];
 const fileNameOf = (entry) => entry.slice(entry.lastIndexOf('/') + 1);
 
 /** The load generator is no part of the server: its processes are started from their own files. */

@@ -7,6 +7,12 @@ import { isMainThread } from 'node:worker_threads';
 
 export type UwsModule = typeof Uws;
 
+/**
+ * The package with binaries for this version of Node: 20.51 is the last with some for 20, 20.69 the first with some for 24, and those
+ * want glibc 2.38. Both bring what this program uses.
+ */
+const PACKAGE = Number.parseInt(process.versions.node, 10) < 24 ? 'uWebSockets.js' : 'uWebSockets.js-node24';
+
 const HEADER_LIMIT_VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE';
 
 /** What the binary allows when nobody has set its limit. */
@@ -28,5 +34,5 @@ export function uwsHeaderBytesMax(): number {
 /** The module. Rejects where there is no binary for this Node version, processor and C library. */
 export async function loadUws(): Promise<UwsModule> {
   // Not by `import`: the loader that a thread would set up for it takes longer than all else that its listener needs.
-  return createRequire(import.meta.url)('uWebSockets.js') as UwsModule;
+  return createRequire(import.meta.url)(PACKAGE) as UwsModule;
 }
