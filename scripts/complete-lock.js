@@ -29,10 +29,14 @@ function entryOf(name, version, isDev) {
 /** The lock file with every optional dependency in it, entries in the order npm writes them. */
 function completed(lock) {
   const packages = { ...lock.packages };
-  for (const { optionalDependencies = {}, dev = false } of Object.values(lock.packages)) {
+  for (const [place, { optionalDependencies = {}, dev = false }] of Object.entries(lock.packages)) {
     for (const [name, version] of Object.entries(optionalDependencies)) {
       // A range is of something that npm could choose a version of.
-      if (/^\d/.test(version)) packages[`node_modules/${name}`] ??= entryOf(name, version, dev);
+      if (!/^\d/.test(version)) continue;
+      const shared = `node_modules/${name}`;
+      packages[shared] ??= entryOf(name, version, dev);
+      // Where others have another version, this one lies below who asks for it.
+      if (packages[shared].version !== version) packages[`${place}/${shared}`] ??= entryOf(name, version, dev);
     }
   }
   const sorted = Object.entries(packages).sort(([left], [right]) => left.localeCompare(right, 'en'));
