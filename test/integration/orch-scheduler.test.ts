@@ -19,8 +19,8 @@ const NO_SCHEDULER = ['--scheduler-name', 'off'];
 const NODE_STATUS = { capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } };
 /** So short that a test need not wait long for another to take over, and so long that a busy machine loses no lease. */
 const QUICK = [
-  '--leader-elect-lease-duration=10s',
-  '--leader-elect-renew-deadline=9s',
+  '--leader-elect-lease-duration=20s',
+  '--leader-elect-renew-deadline=18s',
   '--leader-elect-retry-period=500ms',
 ];
 
@@ -194,7 +194,7 @@ test.serial(
     const second = await spawnScheduler(t, [...args, ...QUICK]);
     await leading(second);
     const lease = '/apis/coordination.orch.io/v1/namespaces/default/leases/mine';
-    t.like((await server.client.get(lease)).json.spec, { leaseTransitions: 1, leaseDurationSeconds: 10 });
+    t.like((await server.client.get(lease)).json.spec, { leaseTransitions: 1, leaseDurationSeconds: 20 });
     await server.kill9();
     t.is(await second.exited(), 1);
     t.regex(second.output, /does not lead any more/);

@@ -43,6 +43,14 @@ class Breakable implements Actor<Protocol> {
     else this.#held.push({ message, reply });
   }
 
+  hasSettled(): boolean {
+    return this.#actor.hasSettled?.() ?? true;
+  }
+
+  drain(): void {
+    this.#actor.drain?.();
+  }
+
   async stop(): Promise<void> {
     this.#release();
     await this.#actor.stop?.();
