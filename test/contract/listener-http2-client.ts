@@ -1,5 +1,5 @@
 // Reads whole answers by HTTP/2, and sends what Node's client never does, for listener tests.
-import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
 export interface Http2Answer {
@@ -20,6 +20,11 @@ export function answerOf(stream: ClientHttp2Stream): Promise<Http2Answer> {
     stream.on('error', reject);
     stream.on('close', () => reject(new Error(`closed with code ${stream.rstCode}`)));
   });
+}
+
+/** Asks where the server may take no more. Rejects if so: Node's client throws, or lets the stream wait and cancels it (from 24 on). */
+export async function requestIfAny(session: ClientHttp2Session): Promise<Http2Answer> {
+  return answerOf(session.request({ ':path': '/' }));
 }
 
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
