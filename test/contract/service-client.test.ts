@@ -1,7 +1,7 @@
 // Calls of services outside, against real servers that do what services should not: hang, trickle, redirect, answer without
 // end, show certificates of others, or change what they believe while we run.
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createPlainServer, type RequestListener } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
@@ -11,6 +11,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { ServiceConnection } from '../../transport/outgoing/connection-file.ts';
 import { ServiceCallFailed, ServiceClient } from '../../transport/outgoing/service-client.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
+import { certificateAuthority, certificateOf, intermediateAuthority } from '../server/credentials.ts';
 import { testAuthority } from '../server/test-authority.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'orch-service-client-'));
@@ -206,6 +207,16 @@ test('the authorities are others when their file is, and a call in progress goes
   t.false(refused.mayRepeat);
   release();
   t.deepEqual(await slow, { slow: true });
+});
+
+test('an authority is believed by itself, whether or not the one that vouches for it is known', async (t) => {
+  certificateAuthority(folder, 'root');
+  intermediateAuthority(folder, 'root', 'branch');
+  certificateOf(folder, 'branch', 'hooked', '/CN=hooked', { usage: 'serverAuth', names: ['IP:127.0.0.1'] });
+  const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
+  const { url } = await hook(t, echo, { cert: read('hooked.crt'), key: read('hooked.key') });
+  const { client } = asking(t, url, { caPem: read('branch.crt') });
+  t.like(await client.post('{}', PATIENT_MS), { body: '{}' });
 });
 
 const now = Date.now();

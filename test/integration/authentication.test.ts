@@ -1,7 +1,7 @@
 // Certificates, a trusted proxy, passwords, static tokens, bootstrap tokens and a token webhook on a real server, with all of them
 // switched on: what lets in, as whom, and what does not. Credentials that are no good are 401, even where requests without any
 // are let through.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -10,6 +10,7 @@ import {
   certificateOf,
   connectionFile,
   httpsService,
+  intermediateAuthority,
   jsonOf,
   outcomeOf,
   sendJson,
@@ -62,6 +63,15 @@ test.before(async () => {
   certificateOf(files, 'proxies', 'front', '/CN=front');
   certificateOf(files, 'proxies', 'other-proxy', '/CN=other-proxy');
   certificateOf(files, 'strangers', 'false-front', '/CN=front');
+  intermediateAuthority(files, 'people', 'department');
+  certificateOf(files, 'department', 'june', '/CN=june');
+  intermediateAuthority(files, 'strangers', 'branch');
+  certificateOf(files, 'branch', 'joan', '/CN=joan');
+  certificateOf(files, 'department', 'alone', '/CN=june');
+  const append = (to: string, more: string): void =>
+    appendFileSync(join(files, to), readFileSync(join(files, more), 'utf8'));
+  append('june.crt', 'department.crt');
+  append('people.crt', 'branch.crt');
   const asked: string[] = [];
   const webhook = await tokenService(files, asked);
   const file = (name: string): string => join(files, name);
@@ -118,6 +128,11 @@ const CERTIFICATES: readonly (readonly [name: string, outcome: number | string])
   ['expired', 401],
   ['not-yet-valid', 401],
   ['unknown-authority', 401],
+  // With that of the department that signed it, which an authority vouches for; and without.
+  ['june', 'june'],
+  ['alone', 401],
+  // Of an authority that is believed, though not the one that vouches for it.
+  ['joan', 'joan'],
 ];
 
 for (const [name, outcome] of CERTIFICATES) {

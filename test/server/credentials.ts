@@ -22,6 +22,13 @@ export function certificateAuthority(files: string, name: string): void {
   openssl(files, 'req', '-x509', ...EC_KEY, '-keyout', `${name}.key`, '-out', `${name}.crt`, '-subj', `/CN=${name}`);
 }
 
+/** An authority that another one of the folder vouches for. */
+export function intermediateAuthority(files: string, authority: string, name: string): void {
+  const signer = ['-CA', `${authority}.crt`, '-CAkey', `${authority}.key`];
+  const made = ['-keyout', `${name}.key`, '-out', `${name}.crt`, '-subj', `/CN=${name}`];
+  openssl(files, 'req', '-x509', ...EC_KEY, ...signer, ...made);
+}
+
 export interface CertificateTerms {
   /** The extended usage. */
   readonly usage?: string;

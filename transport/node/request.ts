@@ -215,9 +215,10 @@ function originForm(target: string): string {
 }
 
 function shownCertificate(socket: TLSSocket | undefined): PeerCertificate | null {
-  const der = socket?.getPeerX509Certificate?.()?.raw;
-  if (socket === undefined || der === undefined) return null;
-  return { der: new Uint8Array(der), chain: socket.authorized ? chainOf(socket.getPeerCertificate(true)) : [] };
+  // Nothing else is asked of the socket before: getPeerX509Certificate takes the certificates that the client sent beside its own.
+  const leaf = socket?.getPeerCertificate?.(true);
+  if (socket === undefined || leaf?.raw === undefined) return null;
+  return { der: new Uint8Array(leaf.raw), chain: socket.authorized ? chainOf(leaf) : [] };
 }
 
 /** Longer chains are none that an operator made. */

@@ -7,6 +7,7 @@ import { createSecureContext, DEFAULT_CIPHERS, type SecureContext, type SecureCo
 import { OrchError } from '../../runtime/errors.ts';
 import { unmappedText } from '../../values/ip.ts';
 import type { KeyPair, TlsMaterial } from '../http.ts';
+import { believing } from '../tls/certificates.ts';
 import { type ServerNames, serverNames } from '../tls/server-names.ts';
 
 export interface SecureServers {
@@ -22,14 +23,16 @@ export interface SecureServers {
 export function createSecureServers(options: SecureServerOptions, tls: TlsMaterial): SecureServers {
   let names = contextsOf(tls);
   const create = (pair: KeyPair): Http2SecureServer =>
-    usable(() =>
-      createSecureServer({
+    usable(() => {
+      const server = createSecureServer({
         ...options,
         ...contextOptions(tls, pair),
         ...(tls.clientCaPem === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
         SNICallback: (name, callback) => callback(null, names.find(name)?.context),
-      }),
-    );
+      });
+      setContext(server, tls, pair);
+      return server;
+    });
   const main = create(tls);
   const byAddress = new Map([...names.byAddress].map(([address, { pair }]) => [address, create(pair)]));
   if (byAddress.size > 0) spread(main, byAddress);
@@ -40,11 +43,20 @@ export function createSecureServers(options: SecureServerOptions, tls: TlsMateri
       const nextNames = contextsOf(next);
       usable(() => createSecureContext(contextOptions(next, next)));
       names = nextNames;
-      main.setSecureContext(contextOptions(next, next));
-      for (const [address, server] of byAddress)
-        server.setSecureContext(contextOptions(next, names.byAddress.get(address)?.pair ?? next));
+      setContext(main, next, next);
+      for (const [address, server] of byAddress) setContext(server, next, names.byAddress.get(address)?.pair ?? next);
     },
   };
+}
+
+/**
+ * What a server shows a client that asks for no name. Node makes such a context without `allowPartialTrustChain` (as of 24), so that it
+ * is put where Node keeps it.
+ */
+function setContext(server: Http2SecureServer, tls: TlsMaterial, pair: KeyPair): void {
+  const options = contextOptions(tls, pair);
+  server.setSecureContext(options);
+  if (tls.clientCaPem !== undefined) Object.assign(server, { _sharedCreds: createSecureContext(options) });
 }
 
 interface NamedContext {
@@ -95,7 +107,7 @@ function contextOptions(
     minVersion,
     ciphers: isOld ? `${suites}:@SECLEVEL=0` : suites,
     // A resumed session brings the certificate without its chain: nobody could tell who vouches for it.
-    ...(clientCaPem === undefined ? {} : { ca: clientCaPem, secureOptions: constants.SSL_OP_NO_TICKET }),
+    ...(clientCaPem === undefined ? {} : { ...believing(clientCaPem), secureOptions: constants.SSL_OP_NO_TICKET }),
   };
 }
 

@@ -7,6 +7,7 @@ import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
+import { believing } from '../tls/certificates.ts';
 import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
 import { checkedLookup } from './checked-lookup.ts';
 import { type EgressWay, type OnDial, throughWay } from './egress.ts';
@@ -226,7 +227,7 @@ function tlsOptions({ caPem, certPem, keyPem }: AgentTls, trust: Trust): object 
     ...(keyPem === undefined ? undefined : { key: keyPem }),
     ...(trust === 'unverifiedAgent' || (caPem === undefined && trust !== 'service')
       ? { rejectUnauthorized: false }
-      : { ca: caPem }),
+      : caPem && believing(caPem)),
   };
 }
 

@@ -1,6 +1,7 @@
 // The connections of Node's own client to one service: for answers that come part by part, and may last.
 import { Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
+import { believing } from '../tls/certificates.ts';
 import type { Pems, ServiceConnection } from './connection-file.ts';
 import type { Connections } from './connection-secrets.ts';
 import { throughWay } from './egress.ts';
@@ -43,7 +44,7 @@ function agentFor(
   const agent = new OneServiceAgent({
     ...limits,
     rejectUnauthorized: !insecure,
-    ...(caPem === '' ? {} : { ca: caPem }),
+    ...(caPem === '' ? {} : believing(caPem)),
     ...(certPem === '' ? {} : { cert: certPem, key: keyPem }),
     ...(serverName === '' ? {} : { servername: serverName }),
   });

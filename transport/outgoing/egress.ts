@@ -4,6 +4,7 @@ import type { ClientRequestArgs, Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { believing } from '../tls/certificates.ts';
 
 /** A proxy to ask for tunnels. Plain data: it crosses threads. */
 export interface EgressWay {
@@ -136,7 +137,7 @@ function connectionTo({ host, port, socketPath, tls }: EgressWay): Socket {
     host,
     port,
     ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...(caPem === '' ? {} : { ca: caPem }),
+    ...(caPem === '' ? {} : believing(caPem)),
     ...(certPem === '' ? {} : { cert: certPem, key: keyPem }),
   });
 }

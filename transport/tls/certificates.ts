@@ -9,6 +9,11 @@ export function certificatesOf(bundlePem: string): readonly X509Certificate[] {
   return (bundlePem.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
 }
 
+/** TLS options by which each authority of a bundle is believed by itself, whether or not another vouches for it. */
+export function believing(bundlePem: string): { readonly ca: string; readonly allowPartialTrustChain: true } {
+  return { ca: bundlePem, allowPartialTrustChain: true };
+}
+
 /** Why a text is no bundle of authorities, if so. */
 export function bundleProblem(bundlePem: string): string | undefined {
   try {

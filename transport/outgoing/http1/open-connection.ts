@@ -4,6 +4,7 @@
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import { keep } from '../../../values/kept.ts';
+import { believing } from '../../tls/certificates.ts';
 import type { Pems, ServiceConnection } from '../connection-file.ts';
 import type { ConnectionSecretsParts } from '../connection-secrets.ts';
 import { openTunnel } from '../egress.ts';
@@ -166,7 +167,7 @@ function placeOptions({ host, port, lookup }: Place): PlaceOptions {
 
 function contextOf({ caPem, certPem, keyPem }: Pems): SecureContext {
   return createSecureContext({
-    ...(caPem === '' ? undefined : { ca: caPem }),
+    ...(caPem === '' ? undefined : believing(caPem)),
     ...(certPem === '' ? undefined : { cert: certPem, key: keyPem }),
   });
 }
