@@ -73,14 +73,18 @@ export async function readJwt(token: string): Promise<UnverifiedJwt | undefined>
   }
 }
 
-/** True when one of the keys has signed the token, with the algorithm that belongs to the key. */
+/**
+ * True when one of the keys has signed the token, with the algorithm that belongs to the key. The key that the token names is tried
+ * first, and the others after it: whoever else signs with it may call it otherwise.
+ */
 export async function isSignedBy(
   { token, algorithm, keyId }: UnverifiedJwt,
   keys: readonly TokenKey[],
 ): Promise<boolean> {
   const { compactVerify } = await import('jose/jws/compact/verify');
-  for (const key of keys) {
-    if (key.algorithm !== algorithm || (keyId !== '' && key.id !== keyId)) continue;
+  const isNamed = ({ id }: TokenKey): boolean => id === keyId;
+  for (const key of [...keys.filter(isNamed), ...keys.filter((one) => !isNamed(one))]) {
+    if (key.algorithm !== algorithm) continue;
     try {
       await compactVerify(token, key.publicKey, { algorithms: [key.algorithm] });
       return true;
