@@ -1,11 +1,21 @@
 // Acting as somebody else (`Impersonate-*` headers): what the one who asks must be allowed for it, and who they then are.
 // Pure.
+import { textProblems } from '../validation/formats.ts';
 import type { AccessAttributes, User } from './attributes.ts';
 
 /** Whom the headers name; the groups and the rest may be empty. */
 export type ImpersonatedUser = User;
 
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
+
+/** Namespace and name of the service account that is called so; undefined for what no service account can be called. */
+function accountOf(user: string): readonly [namespace: string, name: string] | undefined {
+  const [, namespace, name] = SERVICE_ACCOUNT.exec(user) ?? [];
+  if (namespace === undefined || name === undefined) return undefined;
+  const problems = [...textProblems('dns1123Label', namespace), ...textProblems('dns1123Subdomain', name)];
+  return problems.length > 0 ? undefined : [namespace, name];
+}
+
 const ANONYMOUS = 'system:anonymous';
 const AUTHENTICATED = 'system:authenticated';
 const UNAUTHENTICATED = 'system:unauthenticated';
@@ -15,29 +25,30 @@ export function impersonationAccesses(
   { name, uid, groups, extra }: ImpersonatedUser,
   authenticationGroup: string,
 ): readonly AccessAttributes[] {
-  const account = SERVICE_ACCOUNT.exec(name);
+  const account = accountOf(name);
   const who =
-    account === null
+    account === undefined
       ? access({ resource: 'users', name })
-      : access({ resource: 'serviceaccounts', namespace: account[1]!, name: account[2]! });
+      : access({ resource: 'serviceaccounts', namespace: account[0], name: account[1] });
   return [
     who,
     ...groups.map((group) => access({ resource: 'groups', name: group })),
-    ...(uid === '' ? [] : [access({ group: authenticationGroup, resource: 'uids', name: uid })]),
+    ...(uid === '' ? [] : [access({ group: authenticationGroup, version: 'v1', resource: 'uids', name: uid })]),
     ...Object.entries(extra).flatMap(([key, values]) =>
       values.map((value) =>
-        access({ group: authenticationGroup, resource: 'userextras', subresource: key, name: value }),
+        access({ group: authenticationGroup, version: 'v1', resource: 'userextras', subresource: key, name: value }),
       ),
     ),
   ];
 }
 
+/** Users, groups and service accounts are of no version, as in the original: a webhook is told of none. */
 function access(changes: Partial<AccessAttributes>): AccessAttributes {
   return {
     verb: 'impersonate',
     isResource: true,
     group: '',
-    version: 'v1',
+    version: '',
     resource: '',
     subresource: '',
     namespace: '',
@@ -50,9 +61,8 @@ function access(changes: Partial<AccessAttributes>): AccessAttributes {
 /** The user the request goes on as: with the groups that such a user would have had. */
 export function impersonated(asked: ImpersonatedUser): User {
   const { name, groups } = asked;
-  const account = SERVICE_ACCOUNT.exec(name);
-  const implied =
-    groups.length === 0 && account !== null ? ['system:serviceaccounts', `system:serviceaccounts:${account[1]}`] : [];
+  const account = groups.length === 0 ? accountOf(name) : undefined;
+  const implied = account === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${account[0]}`];
   const all = [...groups, ...implied];
   const general = name === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED;
   // Whoever is nobody in particular stays so, be it in the other group as well.
