@@ -81,7 +81,7 @@ function specOf(review: JsonObject): ReviewSpec {
 
 async function tokenStatus(write: WriteContext, review: JsonObject): Promise<object> {
   const { token = '', audiences } = specOf(review);
-  if (token === '') throw new StatusError(badRequest('a TokenReview needs spec.token'));
+  if (token === '') throw new StatusError(badRequest('token is required for TokenReview in authentication'));
   const answer = await write
     .auth()
     .ask(
@@ -142,7 +142,7 @@ function accessOf({ resourceAttributes: resource, nonResourceAttributes: path }:
 
 async function rulesStatus(write: WriteContext, review: JsonObject, { user }: WriteRequest): Promise<object> {
   const { namespace = '' } = specOf(review);
-  if (namespace === '') throw new StatusError(badRequest('a SelfSubjectRulesReview needs spec.namespace'));
+  if (namespace === '') throw new StatusError(badRequest('no namespace on request'));
   const answer = await write
     .auth()
     .ask(

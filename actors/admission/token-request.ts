@@ -97,19 +97,27 @@ async function boundObject(
   namespace: string,
   account: string,
 ): Promise<BoundObject> {
-  const { group } = splitApiVersion(apiVersion);
+  const { group, version } = splitApiVersion(apiVersion);
   const bindable = group === '' && Object.hasOwn(BINDABLE, kind) ? BINDABLE[kind] : undefined;
   const type = bindable && write.registry.storageType(bindable.storageKey);
   if (bindable === undefined || type === undefined)
-    throw new StatusError(badRequest(`a token cannot be bound to an object of kind ${kind} in version ${apiVersion}`));
+    throw new StatusError(badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`));
   const stored = await readCurrent(write, type, namespace, name);
   if (stored === null) throw new StatusError(notFound(type, name));
   if (bindable.kind === 'pod' && accountOf(stored.object) !== account)
-    throw new StatusError(badRequest(`pod ${name} runs under another service account than ${account}`));
+    throw new StatusError(
+      badRequest(
+        `cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`,
+      ),
+    );
   const { uid: actual = '' } = metadataOf(stored.object);
   if (uid !== '' && uid !== actual)
     throw new StatusError(
-      conflict({ group: '', plural: kind }, name, `its uid is ${actual}, not ${uid} as the reference says`),
+      conflict(
+        { group: '', plural: kind },
+        name,
+        `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+      ),
     );
   return { kind: bindable.kind, name, uid: actual };
 }

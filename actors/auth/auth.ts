@@ -14,7 +14,7 @@ import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { filterSeconds } from '../filter-seconds.ts';
 import { type AuthorityFiles, FollowedAuthorities } from '../followed-authorities.ts';
 import { AuthenticationMetrics } from './authentication-metrics.ts';
-import { AuthenticatorChain } from './authenticators/authenticator.ts';
+import { AuthenticatorChain, UNKNOWN } from './authenticators/authenticator.ts';
 import { Identities, identityReader } from './authenticators/identities.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './authenticators/service-account-tokens.ts';
 import { TokenDigests } from './authenticators/token-digests.ts';
@@ -219,7 +219,7 @@ export class Auth implements Actor<AuthProtocol> {
     const own = this.#serviceAccounts?.audiences ?? [];
     const good = audiences.length === 0 ? own : audiences.filter((audience) => own.includes(audience));
     if (good.length > 0 || audiences.length === 0) return { user: owner.user, audiences: good, error: '' };
-    return { user: null, audiences: [], error: 'the token is for other audiences' };
+    return { ...UNKNOWN, audiences: [] };
   }
 
   #rules(user: User, namespace: string): ReplyTo<AuthProtocol, 'rules'> {

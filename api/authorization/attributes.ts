@@ -9,6 +9,11 @@ export interface User {
   readonly uid: string;
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
+  /**
+   * From when on the token that was shown should have been renewed, in seconds of wall time; 0: it is kept in a secret, and should be
+   * one that is renewed. Absent for everybody else. Recorded, and looked at by nobody who decides.
+   */
+  readonly renewalSeconds?: number;
 }
 
 /** What authorization decides about; also the attributes an audit event records. */

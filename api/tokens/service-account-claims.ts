@@ -146,8 +146,8 @@ export function readClaims(claims: JsonObject, { labelDomain }: Dialect): ReadCl
 /** Why a token is not valid at a moment; undefined when it is. */
 export function timeProblem({ notBeforeSeconds, expirySeconds }: ReadClaims, nowMs: number): string | undefined {
   const nowSeconds = nowMs / 1000;
-  if (nowSeconds > expirySeconds + LEEWAY_SECONDS) return 'the token has expired';
-  return nowSeconds < notBeforeSeconds - LEEWAY_SECONDS ? 'the token is not valid yet' : undefined;
+  if (nowSeconds > expirySeconds + LEEWAY_SECONDS) return 'Token has expired.';
+  return nowSeconds < notBeforeSeconds - LEEWAY_SECONDS ? 'Token could not be validated.' : undefined;
 }
 
 /** The user, without the groups that every user is in. */

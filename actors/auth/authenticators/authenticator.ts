@@ -1,6 +1,7 @@
 // What an authenticator is, and how a chain of them finds out who asks (SPEC.md "Authentication"): any success ends it, a
 // method that was tried and failed without another's success is a refusal, and only who tried nothing may be anonymous.
 import type { User } from '../../../api/authorization/attributes.ts';
+import { aggregate } from '../../../api/authorization/rbac-policy.ts';
 import type { AuthenticationMetrics } from '../authentication-metrics.ts';
 import type { Credentials } from '../protocol.ts';
 
@@ -8,6 +9,7 @@ import type { Credentials } from '../protocol.ts';
 export type TokenOwner =
   /** Without audiences of its own a token is good for whichever of the server's are asked about. */
   | { readonly user: User; readonly audiences: readonly string[] | undefined }
+  /** Why it is no good, as token reviews say it; empty where there is no more to say than that nobody is known by it. */
   | { readonly user: null; readonly error: string };
 
 /** Knows users by bearer tokens. */
@@ -103,7 +105,7 @@ export class AuthenticatorChain {
     beganMs = this.#parts.metrics.now(),
   ): TokenOwner | Promise<TokenOwner> {
     const { digestOf, metrics } = this.#parts;
-    const owner = this.#tokenFrom(0, token, digestOf(token), audiences, UNKNOWN);
+    const owner = this.#tokenFrom(0, token, digestOf(token), audiences, NO_ERRORS);
     if (owner instanceof Promise) return metrics.found(owner, beganMs);
     metrics.known(beganMs);
     return owner;
@@ -136,22 +138,29 @@ export class AuthenticatorChain {
     token: string,
     digest: string,
     audiences: readonly string[],
-    refused: TokenOwner,
+    before: readonly string[],
   ): TokenOwner | Promise<TokenOwner> {
     const { tokens } = this.#parts;
-    let last = refused;
+    let errors = before;
     for (let i = index; i < tokens.length; i++) {
       const found = tokens[i]!.owner(token, digest, audiences);
       if (found instanceof Promise) {
         return found.then((owner) =>
-          owner?.user ? owner : this.#tokenFrom(i + 1, token, digest, audiences, owner ?? last),
+          owner?.user ? owner : this.#tokenFrom(i + 1, token, digest, audiences, withError(errors, owner)),
         );
       }
       if (found?.user) return found;
-      last = found ?? last;
+      errors = withError(errors, found);
     }
-    return last;
+    return errors.length === 0 ? UNKNOWN : { user: null, error: aggregate(errors) };
   }
 }
 
-const UNKNOWN: TokenOwner = { user: null, error: 'nobody is known by this token' };
+/** As Kubernetes 1.21 says it. */
+export const UNKNOWN = { user: null, error: 'invalid bearer token' } as const satisfies TokenOwner;
+const NO_ERRORS: readonly string[] = [];
+
+/** What everybody who was asked had against a token. */
+function withError(errors: readonly string[], owner: TokenOwner | undefined): readonly string[] {
+  return owner === undefined || owner.user !== null || owner.error === '' ? errors : [...errors, owner.error];
+}

@@ -7,7 +7,6 @@ import type { JsonObject } from '../../../api/json-value.ts';
 import { isSignedBy, keySet, readJwt, signJwt, type TokenKey, tokenKey } from '../../../api/tokens/jwt.ts';
 import {
   claimsOf,
-  type NamedUid,
   type ReadClaims,
   readClaims,
   readSecretTokenClaims,
@@ -23,7 +22,7 @@ import { whenThere } from '../../../runtime/soon.ts';
 import { Kept } from '../../../values/kept.ts';
 import type { IssuedToken, TokenOrder } from '../protocol.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
-import { type Identities, type Spoken, spokenFor } from './identities.ts';
+import { type Identities, type Identity, type Spoken, spokenFor } from './identities.ts';
 import type { TokenUses } from './token-uses.ts';
 
 /** The issuer, as the operator set it. Plain data. */
@@ -49,6 +48,8 @@ const INJECTED_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
 /** A token outlives the start of its object's deletion by this, unless it is kept in a secret. */
 const DELETION_LEEWAY_MS = 60_000;
+/** Problems are told in the words of Kubernetes 1.21: who asks by a token review shows them. */
+const INVALIDATED = 'Token has been invalidated';
 /** Good signatures that are remembered. */
 const REMEMBERED_MAX = 10_000;
 
@@ -161,7 +162,11 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     if (read === undefined) return undefined;
     if (typeof read === 'string') return { user: null, error: read };
     const { claims: found, isKept } = read;
-    const user = withAuthenticatedGroup(userOfSubject(found.subject, this.#dialect));
+    const renewalSeconds = isKept ? 0 : found.warnAfterSeconds;
+    const user = withAuthenticatedGroup({
+      ...userOfSubject(found.subject, this.#dialect),
+      ...(renewalSeconds === undefined ? undefined : { renewalSeconds }),
+    });
     const own = ownedFor(user, found, this.#issuer.audiences);
     const { namespace, serviceAccount, bound } = found.subject;
     const verified = {
@@ -200,7 +205,8 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     const jwt = await readJwt(token);
     const isKept = jwt?.claims.iss === secretTokenIssuer(this.#dialect);
     if (jwt === undefined || !(isKept || jwt.claims.iss === this.#issuer.issuer)) return undefined;
-    if (!(await isSignedBy(jwt, this.#loaded().verification))) return 'the signature of the token is not valid';
+    if (!(await isSignedBy(jwt, this.#loaded().verification)))
+      return 'square/go-jose: error in cryptographic primitive';
     const claims = isKept ? this.#keptClaims(jwt.claims) : readClaims(jwt.claims, this.#dialect);
     return typeof claims === 'string' ? claims : { claims, isKept };
   }
@@ -220,31 +226,35 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   }
 
   #goneProblem(token: VerifiedToken): string | undefined | Promise<string | undefined> {
-    const { claims, account, bound, keptDigest } = token;
-    if (keptDigest !== '' && !this.#issuer.looksUpSecrets) return undefined;
-    const { serviceAccount, bound: named } = claims.subject;
-    const leewayMs = keptDigest === '' ? DELETION_LEEWAY_MS : 0;
-    return whenThere(this.#lives(account, serviceAccount, leewayMs), (accountLives) => {
-      if (!accountLives) return 'the service account of the token is gone';
-      if (bound === undefined || named === undefined) return undefined;
-      const gone = `the ${named.kind} that the token is bound to is gone`;
-      const lives = keptDigest === '' ? this.#lives(bound, named, leewayMs) : this.#isKept(bound, keptDigest);
-      return whenThere(lives, (isThere) => (isThere ? undefined : gone));
+    if (token.keptDigest !== '' && !this.#issuer.looksUpSecrets) return undefined;
+    return whenThere(this.#identities.find(token.account), (identity) => {
+      const problem = this.#accountProblem(token, identity);
+      if (problem !== undefined || token.bound === undefined) return problem;
+      return whenThere(this.#identities.find(token.bound), (found) => this.#boundProblem(token, found));
     });
   }
 
-  #isKept(secret: Spoken, digest: string): boolean | Promise<boolean> {
-    return whenThere(
-      this.#identities.find(secret),
-      (identity) => identity?.tokenDigest === digest && identity.deletedMs === Number.POSITIVE_INFINITY,
-    );
+  #accountProblem({ claims, keptDigest }: VerifiedToken, found: Identity | undefined): string | undefined {
+    const { namespace, serviceAccount } = claims.subject;
+    const { name, uid } = serviceAccount;
+    if (found === undefined) return `serviceaccounts ${JSON.stringify(name)} not found`;
+    if (this.#isDeleted(found, keptDigest === '' ? DELETION_LEEWAY_MS : 0))
+      return `ServiceAccount ${namespace}/${name} has been deleted`;
+    return found.uid === uid ? undefined : otherUid('ServiceAccount', found, uid);
   }
 
-  #lives(object: Spoken, { uid }: NamedUid, leewayMs: number): boolean | Promise<boolean> {
-    return whenThere(
-      this.#identities.find(object),
-      (identity) => identity?.uid === uid && identity.deletedMs + leewayMs > this.#clock.nowMs(),
-    );
+  #boundProblem({ claims, keptDigest }: VerifiedToken, found: Identity | undefined): string | undefined {
+    if (keptDigest !== '') {
+      if (found === undefined || found.deletedMs !== Number.POSITIVE_INFINITY) return INVALIDATED;
+      return found.tokenDigest === keptDigest ? undefined : "Token does not match server's copy";
+    }
+    const { kind, uid } = claims.subject.bound!;
+    if (found === undefined || this.#isDeleted(found, DELETION_LEEWAY_MS)) return INVALIDATED;
+    return found.uid === uid ? undefined : otherUid(kind === 'pod' ? 'Pod' : 'Secret', found, uid);
+  }
+
+  #isDeleted({ deletedMs }: Identity, leewayMs: number): boolean {
+    return deletedMs + leewayMs <= this.#clock.nowMs();
   }
 
   #loaded(): Keys {
@@ -257,8 +267,14 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   }
 }
 
+function otherUid(kind: string, { uid }: Identity, claimed: string): string {
+  return `${kind} UID (${uid}) does not match claim (${claimed})`;
+}
+
 /** The owner of a token with good claims, if it is for one of the audiences. */
 function ownedFor(user: User, claims: ReadClaims, audiences: readonly string[]): TokenOwner {
   const good = claims.audiences.filter((audience) => audiences.includes(audience));
-  return good.length === 0 ? { user: null, error: 'the token is for other audiences' } : { user, audiences: good };
+  if (good.length > 0) return { user, audiences: good };
+  const [named, asked] = [claims.audiences, audiences].map((list) => list.map((one) => JSON.stringify(one)).join(' '));
+  return { user: null, error: `token audiences [${named}] is invalid for the target audiences [${asked}]` };
 }

@@ -63,12 +63,12 @@ function ownerOf(review: Readonly<Record<string, unknown>>, apiVersion: string, 
   if (review.apiVersion !== apiVersion || review.kind !== 'TokenReview')
     return { user: null, error: 'the service that knows tokens answered something else' };
   const status = asObject(review.status);
-  if (status.authenticated !== true) return { user: null, error: 'nobody is known by this token' };
+  if (status.authenticated !== true) return { user: null, error: asText(status.error) };
   const user = asObject(status.user);
   const named = asTexts(status.audiences);
   // A service that says nothing of audiences speaks for all of them.
   const audiences = named.length === 0 ? asked : named.filter((audience) => asked.includes(audience));
-  if (asked.length > 0 && audiences.length === 0) return { user: null, error: 'the token is for other audiences' };
+  if (asked.length > 0 && audiences.length === 0) return { user: null, error: '' };
   const extra = Object.fromEntries(
     Object.entries(asObject(user.extra)).map(([field, values]) => [field, asList(values).map(asText)]),
   );

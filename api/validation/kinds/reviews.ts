@@ -5,6 +5,7 @@ import { metadataOf } from '../../object-meta.ts';
 import { textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
+import { tokenSeconds } from './token-seconds.ts';
 
 interface AccessSpec {
   readonly resourceAttributes?: { readonly namespace?: string };
@@ -112,13 +113,11 @@ const commonVersion: Rule<StorageVersionStatus> = ({ storageVersions = [], commo
   at.invalid('commonEncodingVersion', given ?? null, detail);
 };
 
-const TOKEN_SECONDS = { min: 600, max: 2 ** 32 } as const;
-
 export const reviewTypes: RuleTable = {
   'authorization.SubjectAccessReview': { rules: [accessReview] },
   'authorization.SelfSubjectAccessReview': { rules: [selfReview] },
   'authorization.LocalSubjectAccessReview': { rules: [localReview] },
-  'authentication/v1.TokenRequestSpec': { fields: { expirationSeconds: TOKEN_SECONDS } },
+  'authentication/v1.TokenRequestSpec': { fields: { expirationSeconds: { rules: [tokenSeconds] } } },
   'apiserverinternal/v1alpha1.ServerStorageVersion': { rules: [serverVersion] },
   'apiserverinternal/v1alpha1.StorageVersionStatus': { rules: [commonVersion] },
 };

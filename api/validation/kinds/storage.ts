@@ -8,6 +8,7 @@ import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 import { topologyTermList } from './placement.ts';
+import { tokenSeconds } from './token-seconds.ts';
 
 const PARAMETERS_MAX = 512;
 const PARAMETER_BYTES_MAX = 256 * 1024;
@@ -122,7 +123,6 @@ const nonEmptyClass: Rule<{ readonly storageClassName?: string }> = ({ storageCl
 
 const nodeName = { required: true, reason: 'invalid', format: 'dns1123Subdomain' } as const;
 const attachmentFields = { attacher: { required: true }, nodeName } as const;
-const TOKEN_SECONDS = { min: 600, max: 2 ** 32 } as const;
 
 export const storageTypes: RuleTable = {
   'storage.StorageClass': {
@@ -163,7 +163,7 @@ export const storageTypes: RuleTable = {
     rules: [neededFlags, 'fsGroupPolicy', 'tokenRequests', 'volumeLifecycleModes'],
   },
   'storage.TokenRequest': {
-    fields: { expirationSeconds: TOKEN_SECONDS },
+    fields: { expirationSeconds: { rules: [tokenSeconds] } },
     rules: [tokenAudiences, 'expirationSeconds'],
   },
   'storage.CSIStorageCapacity': {

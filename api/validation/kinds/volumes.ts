@@ -15,6 +15,7 @@ import {
   type ResourceFieldSelector,
 } from './downward.ts';
 import { embeddedAnnotations, embeddedLabels } from './labels.ts';
+import { tokenSeconds } from './token-seconds.ts';
 
 export interface Volume {
   readonly name?: string;
@@ -174,9 +175,6 @@ const sizeLimit: Rule<string> = (value, at) => {
   if (value.startsWith('-')) at.forbidden('', 'must be a quantity that is not negative');
 };
 
-const TOKEN_SECONDS_MIN = 600;
-const TOKEN_SECONDS_MAX = 2 ** 32;
-
 const ITEM_FIELDS = { key: { required: true }, path: { required: true, format: 'projectedPath' } } as const;
 const MODE = { format: 'fileMode' } as const;
 
@@ -212,7 +210,7 @@ export const volumeTypes: RuleTable = {
   'core/v1.ConfigMapProjection': { fields: { name: { required: true } } },
   'core/v1.ServiceAccountTokenProjection': {
     fields: {
-      expirationSeconds: { min: TOKEN_SECONDS_MIN, max: TOKEN_SECONDS_MAX },
+      expirationSeconds: { rules: [tokenSeconds] },
       path: { required: true, format: 'projectedPath' },
     },
   },

@@ -1,0 +1,36 @@
+// What a chain of authenticators says of a token that is no good, as token reviews show it.
+import test from 'ava';
+import { AuthenticationMetrics } from '../../../actors/auth/authentication-metrics.ts';
+import { AuthenticatorChain, type TokenOwner } from '../../../actors/auth/authenticators/authenticator.ts';
+import { NO_METRICS } from '../controllers/fake-context.ts';
+
+type Answer = TokenOwner | undefined | Promise<TokenOwner | undefined>;
+
+const CLOCK = { nowMs: () => 0, monotonicMs: () => 0 };
+const KNOWN: TokenOwner = { user: { name: 'a', uid: '', groups: [], extra: {} }, audiences: undefined };
+
+function reviewed(...answers: readonly Answer[]): TokenOwner | Promise<TokenOwner> {
+  const chain = new AuthenticatorChain({
+    requests: [],
+    tokens: answers.map((answer, index) => ({ name: String(index), owner: () => answer })),
+    anonymous: false,
+    digestOf: (token) => token,
+    metrics: new AuthenticationMetrics(NO_METRICS, CLOCK, 'orch-system'),
+  });
+  return chain.token('t', []);
+}
+
+const refused = (error: string): TokenOwner => ({ user: null, error });
+
+test('everybody who had something against a token is heard, and nobody who does not know it', async (t) => {
+  const cases: readonly (readonly [answers: readonly Answer[], error: string])[] = [
+    [[], 'invalid bearer token'],
+    [[undefined, refused('')], 'invalid bearer token'],
+    [[refused('Token has expired.'), undefined, Promise.resolve(refused(''))], 'Token has expired.'],
+    [[Promise.resolve(refused('one')), refused('other'), Promise.resolve(undefined)], '[one, other]'],
+    [[refused('one'), refused('one')], 'one'],
+  ];
+  for (const [answers, error] of cases) t.deepEqual(await reviewed(...answers), refused(error));
+  t.is(await reviewed(refused('one'), KNOWN), KNOWN);
+  t.is(await reviewed(Promise.resolve(refused('one')), KNOWN), KNOWN);
+});
