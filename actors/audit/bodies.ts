@@ -28,8 +28,13 @@ export function readEvent(unread: UnreadAuditEvent, schema: Schema): AuditEvent 
     ...event,
     request: { ...request, texts: undefined, objectRef: objectRef && completed(objectRef, requestObject) },
     requestObject: isAtLeast(level, 'Request') ? requestObject : undefined,
-    responseObject: isAtLeast(level, 'RequestResponse') ? responseObject : undefined,
+    responseObject: isAtLeast(level, 'RequestResponse') && isApiObject(responseObject) ? responseObject : undefined,
   };
+}
+
+/** Lists of paths and the like are not recorded, as in Kubernetes. */
+function isApiObject(value: unknown): boolean {
+  return isJsonObject(value) && typeof value.kind === 'string';
 }
 
 /** A path does not say what an object that is made is called, nor which version of it is replaced. */

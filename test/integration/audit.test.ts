@@ -198,6 +198,33 @@ test('what secrets and tokens hold is in no event that the policy has without bo
   t.true(at.events().some(({ objectRef }) => objectRef?.resource === 'secrets' && objectRef.name === 'kept'));
 });
 
+test('requests with a token that is kept in a secret are recorded as such, whoever they run as', async (t) => {
+  const at = await audited(t, [{ level: 'Metadata', nonResourceURLs: ['/version'] }]);
+  const { client } = at.server;
+  const secrets = await eventually(
+    async () => (await client.get('/api/v1/namespaces/default/secrets')).json.items ?? [],
+    (all) => all.length > 0,
+  );
+  const token = Buffer.from((secrets[0]!.data as { token: string }).token, 'base64').toString();
+  t.is((await client.get('/version', { token })).status, 200);
+  const key = 'authentication.orch.io/legacy-token';
+  const event = await at.found(complete('get', '/version'));
+  t.is(event.annotations?.[key], 'system:serviceaccount:default:default');
+  t.is(event.annotations?.['authorization.orch.io/decision'], 'allow');
+  await client.get('/version?other=1');
+  t.is((await at.found(complete('get', '/version?other'))).annotations?.[key], undefined);
+});
+
+test('an answer that is no object of the API is not recorded', async (t) => {
+  const at = await audited(t, [{ level: 'RequestResponse' }]);
+  const { client } = at.server;
+  for (const path of ['/version', '/openapi/v2', '/apis/nothing.test/v1', '/api?x=1'])
+    await client.get(path, { headers: { Accept: 'application/json' } });
+  t.like((await at.found(complete('get', '/api?x'))).responseObject, { kind: 'APIVersions' });
+  for (const path of ['/version', '/openapi/v2', '/apis/nothing.test/v1'])
+    t.is((await at.found(complete('get', path))).responseObject, undefined, path);
+});
+
 test('the log is in an older version, or lines of text, where that is asked for', async (t) => {
   const rules = [{ level: 'Metadata', resources: [{ group: 'apps' }] }];
   const old = await audited(t, rules, ['--audit-log-version=audit.orch.io/v1alpha1']);

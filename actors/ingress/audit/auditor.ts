@@ -22,6 +22,7 @@ import { BodyCapture, CapturedResponse } from './captured-response.ts';
 import { type AuditWaits, EventGroups } from './event-groups.ts';
 import { type Held, HeldBytes, HeldResponse } from './held-response.ts';
 import { type EventTaker, RequestAudit } from './request-audit.ts';
+import { TokenNotes } from './token-notes.ts';
 
 /** Plain data. */
 export interface AuditSettings {
@@ -60,6 +61,7 @@ export class Auditor implements EventTaker {
   readonly #lostEvents: Series;
   readonly #decisionKey: string;
   readonly #reasonKey: string;
+  readonly #tokenNotes: TokenNotes;
   readonly #groups: EventGroups;
   #lastAnswer: Readonly<Record<string, string>> | undefined;
   readonly #heldBytes = new HeldBytes();
@@ -73,6 +75,7 @@ export class Auditor implements EventTaker {
     const { metrics } = parts.context;
     this.#decisionKey = parts.dialect.spell('authorization.@group/decision');
     this.#reasonKey = parts.dialect.spell('authorization.@group/reason');
+    this.#tokenNotes = new TokenNotes(parts.context.clock, parts.dialect);
     this.#levels = new Map(
       AUDIT_LEVELS.map((level) => [
         level,
@@ -103,7 +106,8 @@ export class Auditor implements EventTaker {
     const isHeld = this.#parts.waits !== 'none' && !longRunning && user !== null;
     const header = ['Audit-Id', auditID] as const;
     const held = isHeld ? new HeldResponse(exchange.response, this.#heldBytes, header, this.#groups.flush) : undefined;
-    const capture = isAtLeast(decision.level, 'RequestResponse') && !longRunning ? new BodyCapture() : undefined;
+    const isRecorded = isAtLeast(decision.level, 'RequestResponse') && !longRunning && isOfObjects(access);
+    const capture = isRecorded ? new BodyCapture() : undefined;
     const said = {
       requestURI: request.query === '' ? request.path : `${request.path}?${request.query}`,
       verb: access.verb,
@@ -136,6 +140,8 @@ export class Auditor implements EventTaker {
       held,
       taker: this,
     });
+    const note = user?.renewalSeconds === undefined ? undefined : this.#tokenNotes.of(user.name, user.renewalSeconds);
+    if (note !== undefined) audit.annotate(note);
     const named = held ?? new ResponseWithHeaders(exchange.response, [header]);
     exchange.response = capture === undefined ? named : new CapturedResponse(named, capture);
     exchange.audit = audit;
@@ -241,6 +247,11 @@ export function auditorFor(
 ): Auditor | undefined {
   auditTotals(context.metrics);
   return settings && new Auditor({ ...settings, context, audit: context.ref('audit'), dialect, requestTimeoutMs });
+}
+
+/** Answers at other paths are no objects of the API: an OpenAPI document of megabytes is in no event. */
+function isOfObjects({ isResource, path }: AccessAttributes): boolean {
+  return isResource || path.startsWith('/api');
 }
 
 function objectOf({ group, version, resource, subresource, namespace, name }: AccessAttributes): AuditedObject {
