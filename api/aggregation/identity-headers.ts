@@ -19,16 +19,19 @@ export function identityHeaders({ name, groups, extra }: User): Headers | undefi
   for (const [key, values] of Object.entries(extra))
     for (const value of values) headers.push([EXTRA_PREFIX + escaped(key), value]);
   if (headers.some(([, value]) => UNSENDABLE.test(value))) return undefined;
-  return headers.map(([header, value]) => [header, bytesOf(value)]);
+  return headers.map(([header, value]) => [header, headerBytes(value)]);
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are in ASCII as well.
+const BEYOND_ASCII = /[^\x00-\x7f]/;
+
 /** A header holds bytes: those of the text in UTF-8, each as one character. */
-function bytesOf(value: string): string {
-  return Buffer.from(value, 'utf8').toString('latin1');
+export function headerBytes(value: string): string {
+  return BEYOND_ASCII.test(value) ? Buffer.from(value, 'utf8').toString('latin1') : value;
 }
 
 function escaped(key: string): string {
-  return bytesOf(key).replace(
+  return headerBytes(key).replace(
     NAME_BYTES,
     (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );

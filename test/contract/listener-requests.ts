@@ -60,6 +60,13 @@ export function requestTests(served: Served, isTls: boolean): void {
     });
   });
 
+  served('what a header says beyond ASCII is text', describe, async (t, client) => {
+    const named = Buffer.from('Impersonate-User: dän д1', 'utf8').toString('latin1');
+    client.send(Buffer.from(get('/', named).toString(), 'latin1'));
+    const { extra } = JSON.parse((await client.answer()).body.toString()) as { extra: unknown };
+    t.deepEqual(extra, [['impersonate-user', 'dän д1']]);
+  });
+
   served(
     'each request has the address of its own client, whoever else is connected',
     describe,

@@ -6,7 +6,11 @@ import { unescaped } from './proxied-identity.ts';
 const PREFIX = 'impersonate-';
 const EXTRA_PREFIX = 'impersonate-extra-';
 
-/** Whom the headers name; undefined where there are none, null where they ask for groups or other facts of nobody. */
+/**
+ * Whom the headers name; undefined where there are none, null where they ask for groups or other facts of nobody, or are empty. Kubernetes
+ * ignores an empty one; here it may have said something. The uws listener's binary takes bytes beyond ASCII for blanks where char is signed,
+ * and cuts them off at both ends of a value, so that nothing is left of a name in Cyrillic: its request must not run as who sent it.
+ */
 export function impersonationOf(request: HttpRequest): User | null | undefined {
   if (!request.hasHeaderWithPrefix(PREFIX)) return undefined;
   let name = '';
@@ -14,6 +18,7 @@ export function impersonationOf(request: HttpRequest): User | null | undefined {
   const groups: string[] = [];
   const extra = new Map<string, string[]>();
   for (const [header, value] of request.headersWithPrefix(PREFIX)) {
+    if (value === '') return null;
     if (header === 'impersonate-user') name = value;
     else if (header === 'impersonate-uid') uid = value;
     else if (header === 'impersonate-group') groups.push(value);

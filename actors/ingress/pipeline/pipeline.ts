@@ -21,7 +21,7 @@ import { isOrchError } from '../../../runtime/errors.ts';
 import type { HistogramSeries } from '../../../runtime/metrics.ts';
 import type { Soon } from '../../../runtime/soon.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
-import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
+import { type HeaderList, type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
 import type { AccessRefusal, Admitted, AuthProtocol } from '../../auth/protocol.ts';
 import { filterSeconds } from '../../filter-seconds.ts';
 import type { Auditor } from '../audit/auditor.ts';
@@ -111,7 +111,7 @@ export class Pipeline {
       this.#fairnessSeconds?.observe((begunMs - admittedMs) / 1000);
       const { refusal } = admitted;
       // It counts among those worked on, as any other.
-      if (refusal !== undefined) throw refused(refusal);
+      if (refusal !== undefined) throw refused(exchange, refusal);
       if (exchange.longRunning) metrics.begin(exchange);
       const serving = dispatch(exchange);
       if (serving instanceof Promise) await serving;
@@ -344,10 +344,14 @@ const UNAUTHORIZED = 401;
 const BAD_REQUEST = 400;
 const TIMED_OUT = 504;
 const TOO_LATE = 'request did not complete within the allotted timeout';
-const NOBODY_TO_IMPERSONATE = 'the headers ask to act with groups, a uid or extra fields of no user';
+const NOBODY_TO_IMPERSONATE =
+  'the headers ask to act as no user, with empty groups, or with groups, a uid or extra fields of nobody';
+const NOSNIFF: HeaderList = [['X-Content-Type-Options', 'nosniff']];
 
-function refused({ user, access, reason, error }: AccessRefusal): Error {
-  return error === undefined ? new StatusError(forbiddenAccess(user.name, access, reason)) : new FilterFailed(error);
+function refused(exchange: Exchange, { user, access, reason, error }: AccessRefusal): Error {
+  if (error !== undefined) return new FilterFailed(error);
+  exchange.response = new ResponseWithHeaders(exchange.response, NOSNIFF);
+  return new StatusError(forbiddenAccess(user.name, access, reason));
 }
 
 /** Whether a request that was given up meanwhile has been carried out. `failed`: what it ended with; undefined: with nothing to say. */

@@ -1,0 +1,36 @@
+// Whom a request is to run as, as its headers say it.
+import test from 'ava';
+import { impersonationOf } from '../../../../actors/ingress/pipeline/impersonation.ts';
+import type { HttpRequest } from '../../../../transport/http.ts';
+import { hasHeaderStarting, headersStarting } from '../../../../transport/raw-headers.ts';
+
+function asked(...headers: readonly string[]) {
+  return impersonationOf({
+    hasHeaderWithPrefix: (prefix: string) => hasHeaderStarting(headers, prefix),
+    headersWithPrefix: (prefix: string) => headersStarting(headers, prefix),
+  } as HttpRequest);
+}
+
+test('the headers name a user with groups and extra fields, or nobody', (t) => {
+  t.is(asked('accept', 'a/b'), undefined);
+  t.deepEqual(
+    asked(
+      'impersonate-user',
+      'jane',
+      'impersonate-group',
+      'a',
+      'impersonate-group',
+      'b',
+      'impersonate-extra-x%2fy',
+      'v',
+    ),
+    { name: 'jane', uid: '', groups: ['a', 'b'], extra: { 'x/y': ['v'] } },
+  );
+  t.is(asked('impersonate-group', 'a'), null);
+});
+
+test('a header that is there and empty may have named somebody: the request does not run as its sender', (t) => {
+  t.is(asked('impersonate-user', ''), null);
+  t.is(asked('impersonate-user', 'jane', 'impersonate-group', ''), null);
+  t.is(asked('impersonate-user', 'jane', 'impersonate-extra-team', ''), null);
+});
