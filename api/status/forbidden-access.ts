@@ -3,13 +3,21 @@ import type { AccessAttributes } from '../authorization/attributes.ts';
 import { forbidden, forbiddenPath } from './failures.ts';
 import type { Status } from './status.ts';
 
+const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** What clients named, quoted, and so that no browser takes it for markup. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(/[&<>]/g, (mark) => MARKUP[mark]!);
+}
+
 /** `reason`: of the authorizer that refused; empty for none. */
 export function forbiddenAccess(user: string, access: AccessAttributes, reason: string): Status {
   const because = reason === '' ? '' : `: ${reason}`;
   const { verb, resource, subresource, group, namespace, name, path } = access;
-  if (!access.isResource) return forbiddenPath(`User "${user}" cannot ${verb} path "${path}"${because}`);
+  const who = `User ${quoted(user)} cannot ${verb}`;
+  if (!access.isResource) return forbiddenPath(`${who} path ${quoted(path)}${because}`);
   const what = subresource === '' ? resource : `${resource}/${subresource}`;
-  const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
-  const detail = `User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}${because}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quoted(namespace)}`;
+  const detail = `${who} resource ${quoted(what)} in API group ${quoted(group)} ${where}${because}`;
   return forbidden({ group, plural: resource }, name, detail);
 }
