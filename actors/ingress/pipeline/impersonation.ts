@@ -19,8 +19,9 @@ export function impersonationOf(request: HttpRequest): User | null | undefined {
   const extra = new Map<string, string[]>();
   for (const [header, value] of request.headersWithPrefix(PREFIX)) {
     if (value === '') return null;
-    if (header === 'impersonate-user') name = value;
-    else if (header === 'impersonate-uid') uid = value;
+    // Of several the first counts.
+    if (header === 'impersonate-user') name ||= value;
+    else if (header === 'impersonate-uid') uid ||= value;
     else if (header === 'impersonate-group') groups.push(value);
     else if (header.startsWith(EXTRA_PREFIX)) {
       const key = unescaped(header.slice(EXTRA_PREFIX.length));

@@ -13,7 +13,7 @@ export interface IdentityHeaders {
 /** What the headers say; undefined where none of them names a user. */
 export function proxiedIdentityOf(request: HttpRequest, headers: IdentityHeaders): ProxiedIdentity | undefined {
   let name = '';
-  for (const header of headers.names) name ||= request.header(header).trim();
+  for (const header of headers.names) name ||= valuesOf(request, header)[0] ?? '';
   if (name === '') return undefined;
   const groups = headers.groups.flatMap((header) => valuesOf(request, header));
   const extra = new Map<string, string[]>();

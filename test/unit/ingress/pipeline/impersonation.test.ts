@@ -27,6 +27,7 @@ test('the headers name a user with groups and extra fields, or nobody', (t) => {
     { name: 'jane', uid: '', groups: ['a', 'b'], extra: { 'x/y': ['v'] } },
   );
   t.is(asked('impersonate-group', 'a'), null);
+  t.like(asked('impersonate-user', 'jane', 'impersonate-user', 'joe'), { name: 'jane' });
 });
 
 test('a header that is there and empty may have named somebody: the request does not run as its sender', (t) => {
