@@ -215,6 +215,19 @@ test('requests with a token that is kept in a secret are recorded as such, whoev
   t.is((await at.found(complete('get', '/version?other'))).annotations?.[key], undefined);
 });
 
+test('a request whose timeout makes no sense is recorded, though nobody was asked who sent it', async (t) => {
+  const at = await audited(t, [{ level: 'Metadata', users: ['orch-admin'] }, { level: 'Metadata' }]);
+  t.is((await at.server.client.get(`${MAPS}?timeout=soon`)).status, 400);
+  const event = await at.found(({ requestURI }) => requestURI === `${MAPS}?timeout=soon`);
+  t.like(event, {
+    stage: 'ResponseStarted',
+    verb: 'list',
+    user: {},
+    responseStatus: { code: 400, reason: 'BadRequest' },
+  });
+  t.is(at.events().filter(({ requestURI }) => requestURI.endsWith('timeout=soon')).length, 1);
+});
+
 test('an answer that is no object of the API is not recorded', async (t) => {
   const at = await audited(t, [{ level: 'RequestResponse' }]);
   const { client } = at.server;

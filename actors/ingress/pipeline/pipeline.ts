@@ -180,7 +180,7 @@ export class Pipeline {
     if (exchange.longRunning) return undefined;
     const { requestTimeoutMs } = this.#parts;
     const ownMs = exchange.body === undefined ? undefined : requestTimeoutMs;
-    const timeoutMs = askedTimeoutMs(exchange.query, requestTimeoutMs) ?? ownMs;
+    const timeoutMs = this.#askedTimeoutMs(exchange) ?? ownMs;
     if (timeoutMs === undefined) return undefined;
     return this.#parts.context.timers.after(timeoutMs, () => {
       exchange.isGivenUp = true;
@@ -189,6 +189,16 @@ export class Pipeline {
       else this.#timedOut(exchange, timeout(TOO_LATE));
       this.#finish(exchange);
     });
+  }
+
+  /** What makes no sense is refused before anybody is asked who asks, and recorded so. */
+  #askedTimeoutMs(exchange: Exchange): number | undefined {
+    try {
+      return askedTimeoutMs(exchange.query, this.#parts.requestTimeoutMs);
+    } catch (error) {
+      this.#parts.auditor?.begin(exchange, null, accessOf(exchange));
+      throw error;
+    }
   }
 
   #parse(request: HttpRequest, response: HttpResponse): Exchange {
