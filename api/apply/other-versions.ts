@@ -101,7 +101,10 @@ export function withoutGivenUpIn(
   return pruned;
 }
 
-/** The pruned object, with what was taken of it and is managed in another version put back. */
+/**
+ * The pruned object, with what was taken of it and is managed in another version put back. What it still has is as it was
+ * before: a conversion may have filled in for what was taken.
+ */
 function restored(
   { type, to, back }: OtherVersion,
   whole: JsonObject,
@@ -109,7 +112,7 @@ function restored(
   managed: FieldSet,
 ): JsonObject {
   const before = to(whole);
-  const taken = compareObjects(before, to(pruned), type.rule).removed;
-  if (isEmpty(intersection(taken, managed))) return pruned;
-  return back(withoutGivenUp(before, taken, managed, type.rule));
+  const { added, modified, removed } = compareObjects(before, to(pruned), type.rule);
+  if (isEmpty(intersection(removed, managed)) && isEmpty(modified) && isEmpty(added)) return pruned;
+  return back(withoutGivenUp(before, removed, managed, type.rule));
 }

@@ -118,6 +118,30 @@ test('an applier that goes on in another version keeps what it says there, and w
   await world.stop();
 });
 
+test('what both versions of an apply say stays, also where a conversion fills in for what is given up', async (t) => {
+  const world = await AdmissionWorld.start();
+  const target = { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 3 };
+  const cpu = (averageUtilization: number) => ({
+    metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }],
+  });
+  const apply = (version: string, spec: object) => {
+    const path = `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers/web`;
+    const kind = { apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler', metadata: { name: 'web' } };
+    return world.write('patch', path, {
+      body: { ...kind, spec: { ...target, ...spec } },
+      contentType: APPLY,
+      parameters: { fieldManager: 'one' },
+    });
+  };
+  t.is((await apply('v1', { targetCPUUtilizationPercentage: 60 })).code, 201);
+  const newer = await apply('v2beta2', cpu(70));
+  t.deepEqual([newer.code, newer.body.message], [200, undefined]);
+  t.deepEqual(newer.body.spec, { ...target, minReplicas: 1, targetCPUUtilizationPercentage: 70 });
+  const older = await apply('v1', { targetCPUUtilizationPercentage: 50 });
+  t.deepEqual(older.body.spec, { ...target, minReplicas: 1, targetCPUUtilizationPercentage: 50 });
+  await world.stop();
+});
+
 test('what an annotation of v1 stands for is held to the rules of the version that says it in full', async (t) => {
   const world = await AdmissionWorld.start();
   const key = 'autoscaling.alpha.orch.io/metrics';
