@@ -96,7 +96,7 @@ async function decodedInTurns(
 function bodyOf(schema: Schema, request: WriteRequest, expected: ExpectedKind): JsonObject {
   if (expected.custom !== undefined && PROTOBUF_TYPES.has(request.contentType))
     throw new StatusError(unsupportedMediaType(CUSTOM_TYPES));
-  const value = decodeValue(schema, request);
+  const value = decodeValue(schema, request, expected);
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   if (expected.custom !== undefined) requireFinite(value, request.payload);
   requireKind(value, expected);
@@ -156,11 +156,11 @@ export function schemaTypeOf(schema: Schema, apiVersion: string, kind: string): 
   return schema.kind(group, version, kind);
 }
 
-/** The value of a body in any media type that bodies come in. */
-function decodeValue(schema: Schema, { payload, contentType }: WriteRequest): unknown {
+/** The value of a body in any media type that bodies come in. `expected`: what it is where it does not say so. */
+function decodeValue(schema: Schema, { payload, contentType }: WriteRequest, expected: ExpectedKind): unknown {
   if (!PROTOBUF_TYPES.has(contentType)) return decodeBody(payload, contentType, [schema.dialect.protobufMediaType]);
   return decodeEnveloped(payload, (apiVersion, kind) => {
-    const type = schemaTypeOf(schema, apiVersion, kind);
+    const type = schemaTypeOf(schema, apiVersion || expected.apiVersion, kind || expected.kind);
     if (type === undefined)
       throw new DecodeError(`no kind ${JSON.stringify(kind)} is known in version ${JSON.stringify(apiVersion)}`);
     return type;
@@ -253,8 +253,10 @@ function preconditionsIn({ uid = '', resourceVersion = '' }: WriteParameters): D
   return { ...(uid === '' ? undefined : { uid }), ...(resourceVersion === '' ? undefined : { resourceVersion }) };
 }
 
+const DELETE_OPTIONS: ExpectedKind = { apiVersion: 'v1', kind: 'DeleteOptions' };
+
 function fromBody(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
-  const body = decodeValue(schema, request);
+  const body = decodeValue(schema, request, DELETE_OPTIONS);
   if (!isJsonObject(body)) throw new StatusError(badRequest('the body of a delete must be DeleteOptions'));
   const kind = textOf(body, 'kind');
   if (kind !== '' && kind !== 'DeleteOptions') {

@@ -35,6 +35,7 @@ export function hasEnvelope(bytes: Uint8Array): boolean {
  */
 export function openEnvelope(bytes: Uint8Array): Envelope {
   if (!hasEnvelope(bytes)) throw new DecodeError('the body does not start with the prefix of the Protobuf encoding');
+  if (bytes.length === PREFIX.length) throw new DecodeError('the body has nothing behind the prefix');
   const reader = new WireReader(bytes.subarray(PREFIX.length));
   let apiVersion = '';
   let kind = '';

@@ -39,6 +39,7 @@ test('bodies that are broken are refused, whatever they claim to be', async (t) 
   const cases: readonly (readonly [what: string, contentType: string, body: string | Uint8Array, code: number])[] = [
     ['no envelope', protobufMediaType, JSON.stringify(OBJECT), 400],
     ['nothing', protobufMediaType, new Uint8Array(), 400],
+    ['the prefix alone', protobufMediaType, whole.subarray(0, 4), 400],
     ['half an envelope', protobufMediaType, whole.subarray(0, whole.length / 2), 400],
     ['an unknown kind', protobufMediaType, encodeEnveloped({ ...OBJECT, kind: 'Nothing' }, configMap), 400],
     ['another kind', protobufMediaType, encodeEnveloped({ ...OBJECT, kind: 'Secret' }, secret), 400],
@@ -61,6 +62,22 @@ test('bodies that are broken are refused, whatever they claim to be', async (t) 
     t.true(answer.code === 400 || answer.code === 422, `${length} bytes: ${answer.code}`);
   }
   t.is(await world.stored(`${CONFIG_MAPS}/a`), undefined);
+  await world.stop();
+});
+
+test('an object in Protobuf that does not say its kind is of the one in the path', async (t) => {
+  const world = await AdmissionWorld.start();
+  for (const named of [{}, { kind: 'ConfigMap' }, { apiVersion: 'v1' }]) {
+    const { kind: _kind, apiVersion: _apiVersion, ...object } = OBJECT;
+    const body = encodeEnveloped({ ...named, ...object }, configMap);
+    const parameters = { dryRun: ['All'] };
+    const answer = await world.write('create', CONFIG_MAPS, { body, contentType: protobufMediaType, parameters });
+    t.deepEqual([answer.code, answer.body.kind, answer.body.data], [201, 'ConfigMap', OBJECT.data]);
+  }
+  await world.created(CONFIG_MAPS, OBJECT);
+  const type = schemaOf(DIALECTS.orch).kind('', 'v1', 'DeleteOptions')!;
+  const body = encodeEnveloped({ preconditions: { uid: 'x' } }, type);
+  t.is((await world.write('delete', `${CONFIG_MAPS}/a`, { body, contentType: protobufMediaType })).code, 409);
   await world.stop();
 });
 

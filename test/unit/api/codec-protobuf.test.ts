@@ -277,7 +277,8 @@ test('a body that is no envelope, or one of another encoding, is refused', (t) =
   t.throws(open(Buffer.alloc(0)), { instanceOf: DecodeError });
   t.throws(open(hex('6b 38 73 00 0a 05')), { instanceOf: DecodeError });
   t.throws(open(hex(`6b 38 73 00 22 10 ${ascii('application/json')}`)), { message: /another encoding/ });
-  t.notThrows(open(hex('6b 38 73 00')));
+  t.throws(open(hex('6b 38 73 00')), { message: /nothing behind the prefix/ });
+  t.notThrows(open(hex('6b 38 73 00 22 00')));
 });
 
 test('a table has no Protobuf form', (t) => {
