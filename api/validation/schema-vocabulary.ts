@@ -20,6 +20,10 @@ const NOT_ALLOWED: readonly (readonly [member: string, mayBeEmpty: boolean])[] =
 
 const TYPE_MEMBERS: readonly string[] = ['metadata', 'kind', 'apiVersion'];
 
+/** Why a definition of v1beta1 has no defaults. */
+const OLDER_HAS_NONE =
+  '(cannot set default values in apiextensions.@group/v1beta1 CRDs, must use apiextensions.@group/v1)';
+
 /** Where in an object a schema stands. */
 interface Place {
   readonly isRoot: boolean;
@@ -36,7 +40,8 @@ function within(place: Place): Place {
 
 /** Reports what a schema may not say, below where `at` stands. */
 export function checkVocabulary(schema: JsonObject, mayDefault: boolean, at: Report): void {
-  const root: Place = { isRoot: true, isOfMetadata: false, noDefaults: mayDefault ? undefined : '' };
+  const noDefaults = mayDefault ? undefined : at.dialect.spell(OLDER_HAS_NONE);
+  const root: Place = { isRoot: true, isOfMetadata: false, noDefaults };
   checkNode(schema, root, at.dialect.openapiExtensionPrefix, at);
 }
 
@@ -92,7 +97,7 @@ function checkWords(node: JsonObject, { isOfMetadata, noDefaults }: Place, prefi
   const { type, items, properties, additionalProperties, uniqueItems } = node;
   if (typeof type === 'string' && type !== '' && !TYPES.includes(type)) at.notSupported('type', type, TYPES);
   if (noDefaults !== undefined && node.default !== undefined && node.default !== null) {
-    at.forbidden('default', `must not be set ${noDefaults}`.trimEnd());
+    at.forbidden('default', `must not be set ${noDefaults}`);
   }
   for (const [member, mayBeEmpty] of NOT_ALLOWED) {
     const value = node[member] ?? undefined;
