@@ -29,7 +29,7 @@ function hostPort(ip: string, port: number): string {
   return ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
 }
 
-/** Port numbers of a slice; the name of one without a number, `*` for any port. */
+/** Port numbers of a slice; the name of one without a number, `*` for any port. One without either leaves nothing to show. */
 export function slicePortsText(slice: JsonObject): string {
   const ports = partsAt(slice, 'ports');
   if (ports.length === 0) return UNSET;
@@ -38,7 +38,7 @@ export function slicePortsText(slice: JsonObject): string {
     if (number !== undefined) return String(number);
     return typeof port.name === 'string' ? port.name : '*';
   });
-  return firstFew(texts, SHOWN_MAX);
+  return firstFew(texts, SHOWN_MAX) || UNSET;
 }
 
 /** The addresses of a slice, over all its endpoints. */

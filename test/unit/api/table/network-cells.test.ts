@@ -128,6 +128,12 @@ const ENDPOINTS: readonly CellsCase[] = [
   },
   {
     type: SLICE,
+    title: 'unset where the only port has neither number nor name',
+    object: { metadata: META, addressType: 'IPv4', ports: [{ name: '', protocol: 'TCP' }], endpoints: [] },
+    shows: { Ports: '<unset>' },
+  },
+  {
+    type: SLICE,
     title: 'ports by number, by name, and any',
     object: {
       metadata: META,
