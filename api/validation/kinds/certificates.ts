@@ -194,7 +194,7 @@ export const certificateTypes: RuleTable = {
   'certificates/v1.CertificateSigningRequestSpec': {
     fields: {
       request: { required: true, reason: 'invalid', rules: [request] },
-      usages: { required: true, enum: 'listed', rules: [usagesOnce] },
+      usages: { required: true, enum: true, rules: [usagesOnce] },
       signerName: { required: true, rules: [signer] },
     },
   },
