@@ -1,7 +1,7 @@
 // The document of this server with those of extension servers: of theirs the paths that they answer for, and the definitions that
 // those speak of. Pure. What they send may be anything: a document that cannot be used is left out whole.
 import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject, memberOf } from '../json-value.ts';
 import { partAt } from '../object-fields.ts';
 import type { SwaggerDocument } from './swagger.ts';
 
@@ -52,7 +52,8 @@ function partOf(document: SwaggerDocument, { roots, text }: RemoteDocument): Par
   const value: unknown = JSON.parse(text);
   if (!isJsonObject(value)) throw new TypeError('no document');
   const isAnswered = (path: string): boolean => roots.some((root) => path === root || path.startsWith(`${root}/`));
-  const paths = Object.fromEntries(Object.entries(partAt(value, 'paths')).filter(([path]) => isAnswered(path)));
+  const answered = Object.entries(partAt(value, 'paths')).filter(([path]) => isAnswered(path));
+  const paths = Object.fromEntries(answered.map(([path, item]) => [path, spelledOut(item, value)]));
   const theirs = partAt(value, 'definitions');
   const used = referredTo(paths, theirs);
   const ours = document.definitions as JsonObject;
@@ -61,6 +62,32 @@ function partOf(document: SwaggerDocument, { roots, text }: RemoteDocument): Par
   const rename = (part: unknown): unknown => renamed(part, names);
   const definitions = [...names].map(([name, to]) => [to, rename(theirs[name])] as const);
   return { paths: rename(paths) as JsonObject, definitions: Object.fromEntries(definitions) };
+}
+
+/** Members of a document that hold parts of its paths by name. */
+const NAMED_PARTS = /^#\/(parameters|responses)\/(.+)$/;
+/** What a document may say once for all its operations. */
+const OF_ALL_OPERATIONS = ['consumes', 'produces'] as const;
+
+/** A path by itself: with what its document says for all paths, and the parts that it only names. */
+function spelledOut(item: unknown, document: JsonObject): JsonObject {
+  const spelled = withNamedParts(item, document);
+  if (!isJsonObject(spelled)) throw new TypeError('a path that is no object');
+  const common = OF_ALL_OPERATIONS.flatMap((name) => (document[name] === undefined ? [] : [[name, document[name]]]));
+  const operations = Object.entries(spelled).map(([name, member]) => [
+    name,
+    isJsonObject(member) && !name.startsWith('x-') ? { ...Object.fromEntries(common), ...member } : member,
+  ]);
+  return Object.fromEntries(operations) as JsonObject;
+}
+
+function withNamedParts(value: unknown, document: JsonObject): unknown {
+  if (Array.isArray(value)) return value.map((element) => withNamedParts(element, document));
+  if (!isJsonObject(value)) return value;
+  const [, kind, name] = (typeof value.$ref === 'string' && NAMED_PARTS.exec(value.$ref)) || [];
+  if (kind !== undefined) return memberOf(partAt(document, kind), name!) ?? value;
+  const members = Object.entries(value).filter(([key]) => key !== NO_NAME);
+  return Object.fromEntries(members.map(([key, member]) => [key, withNamedParts(member, document)]));
 }
 
 /** The names of the definitions that something speaks of, and of those that they speak of. */

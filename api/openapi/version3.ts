@@ -52,6 +52,8 @@ export interface OpenApi3Document {
 
 const DEFINITION_PREFIX = '#/definitions/';
 const SCHEMA_PREFIX = '#/components/schemas/';
+/** What an operation of an extension server takes and answers that does not say it. */
+const JSON_ALONE: readonly string[] = ['application/json'];
 const METHODS: readonly Method[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
 
 /** The documents by the path they describe, without slashes around: `api/v1`, `apis/apps/v1`, `apis/apps`, `version`. */
@@ -106,10 +108,10 @@ function rewritten(
 
 function operation3(operation: SwaggerOperation, used: Set<string>): Operation3 {
   const {
-    consumes,
-    produces,
+    consumes = JSON_ALONE,
+    produces = JSON_ALONE,
     parameters = [],
-    responses,
+    responses = {},
     schemes: _,
     tags,
     operationId,
@@ -144,13 +146,13 @@ function operation3(operation: SwaggerOperation, used: Set<string>): Operation3 
   };
 }
 
-function parameter3({ name, in: place, description, required, type, uniqueItems }: SwaggerParameter): Parameter3 {
+function parameter3({ name, in: place, description, required, ...schema }: SwaggerParameter): Parameter3 {
   return {
     name,
     in: place,
     ...(description === undefined ? {} : { description }),
     ...(required === true ? { required } : {}),
-    schema: { type, ...(uniqueItems === true ? { uniqueItems } : {}) },
+    schema,
   };
 }
 

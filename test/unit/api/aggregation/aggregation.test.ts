@@ -5,8 +5,11 @@ import { endpointsProblem, serviceProblem, statusWith } from '../../../../api/ag
 import { identityHeaders, withoutIdentity } from '../../../../api/aggregation/identity-headers.ts';
 import { withRemoteGroups } from '../../../../api/aggregation/priorities.ts';
 import { RemoteGroups } from '../../../../api/aggregation/remote-groups.ts';
+import type { JsonObject } from '../../../../api/json-value.ts';
+import { encodeDocument } from '../../../../api/openapi/gnostic.ts';
 import { withRemoteDocuments } from '../../../../api/openapi/merge.ts';
 import type { SwaggerDocument } from '../../../../api/openapi/swagger.ts';
+import { openApi3Documents } from '../../../../api/openapi/version3.ts';
 import { createRegistry } from '../../../../api/resources/registry.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 
@@ -166,6 +169,45 @@ test('of a remote document the paths it answers for are taken, with what they sp
     Other_v2: { properties: { same: { $ref: '#/definitions/Same' } } },
   });
   t.deepEqual(merged.paths['/apis/b/v1/things'] as object, { get: reference('Other_v2') });
+});
+
+test('what a remote document says for all its paths, or only names in them, is said in each', (t) => {
+  const limit = { name: 'limit', in: 'query', type: 'integer', format: 'int32', description: 'How many.' };
+  const text = JSON.stringify({
+    consumes: ['application/cbor'],
+    parameters: { limit },
+    responses: { other: { description: 'another', schema: { $ref: '#/definitions/Other' } } },
+    paths: {
+      '/apis/b/v1/things': {
+        get: { operationId: 'list', responses: { 200: { $ref: '#/responses/other' } } },
+        post: {
+          produces: ['a/b'],
+          parameters: [{ name: 'body', in: 'body', schema: { type: 'object' } }],
+          responses: {},
+        },
+        put: { operationId: 'nothing' },
+        parameters: [{ $ref: '#/parameters/limit' }],
+      },
+    },
+    definitions: { Other: { type: 'string' } },
+  });
+  let version3: ReturnType<typeof openApi3Documents> = new Map();
+  const merged = withRemoteDocuments(own, [{ roots: ['/apis/b/v1'], text }], (part) => {
+    encodeDocument(part);
+    version3 = openApi3Documents(part);
+  });
+  const things = merged.paths['/apis/b/v1/things'] as JsonObject;
+  t.deepEqual(things.parameters, [limit]);
+  t.like(things.get, {
+    consumes: ['application/cbor'],
+    responses: { 200: { description: 'another', schema: { $ref: '#/definitions/Other' } } },
+  });
+  t.like(things.post, { consumes: ['application/cbor'], produces: ['a/b'] });
+  const { get, post, parameters } = version3.get('apis/b/v1')!.paths['/apis/b/v1/things']!;
+  t.like(parameters?.[0], { name: 'limit', in: 'query', schema: { type: 'integer', format: 'int32' } });
+  // Neither says what it answers with.
+  t.deepEqual(Object.keys(get?.responses[200]?.content ?? {}), ['application/json']);
+  t.deepEqual(Object.keys(post?.requestBody?.content ?? {}), ['application/cbor']);
 });
 
 test('a remote document that cannot be used is left out, and the others are not', (t) => {
