@@ -3,6 +3,7 @@
 // object; lists and streams around them are made where they are sent.
 import { EnvelopePieces } from '../api/codec/envelope.ts';
 import { encodeProtobuf } from '../api/codec/protobuf.ts';
+import type { JsonObject } from '../api/json-value.ts';
 import { apiVersionOf } from '../api/resources/resource-table.ts';
 import { type Schema, schemaOf, type TypeSchema } from '../api/schema/schema.ts';
 import type { RowType } from '../api/table/table.ts';
@@ -49,6 +50,12 @@ export class RecordMessages {
     if (kept !== undefined) return kept;
     const bytes = this.#encode(slab, offset, undefined);
     return this.#cache.keep(this.#set, slab, offset, bytes) ?? loose(bytes, recordRevision(slab, offset));
+  }
+
+  /** The encoding of an object that is in the version asked for already, which no record is. Nobody else keeps it. */
+  ofConverted(object: JsonObject): KeptEncoding {
+    this.#encodedCount++;
+    return loose(encodeProtobuf(object, this.#type), 0);
   }
 
   /** The message's bytes, with another resourceVersion than the record's where one is given. They stay as they are. */

@@ -1,7 +1,8 @@
 // Custom objects whose definition has a webhook that converts them: on a real server, with webhooks that work, and webhooks that
 // do not.
 import ava from 'ava';
-import type { HttpsClient } from '../server/https-client.ts';
+import type { ApiObject, HttpsClient } from '../server/https-client.ts';
+import { readWire } from '../server/kubernetes-messages.ts';
 import { MetricsText } from '../server/metrics-text.ts';
 import { type Scope, startServer } from '../server/server-process.ts';
 import { type Behaviour, type WebhookService, webhookService } from '../server/webhook-service.ts';
@@ -358,6 +359,17 @@ test("labels and annotations are the webhook's to change, all other metadata sta
   const { json } = await client.get(`${path('marks', 'default', 'v2')}/one`);
   t.like(json.metadata, { labels: { by: 'hook' }, generation: 1, name: 'one' });
   t.is(json.metadata.finalizers, undefined);
+  for (const [place, kind] of [
+    [`${path('marks', 'default', 'v2')}/one`, 'PartialObjectMetadata'],
+    [path('marks', 'default', 'v2'), 'PartialObjectMetadataList'],
+  ] as const) {
+    const accept = `application/vnd.orch.protobuf;as=${kind};g=meta.orch.io;v=v1`;
+    const alone = readWire((await client.get(place, { headers: { accept } })).bytes) as unknown as ApiObject;
+    t.is(alone.kind, kind);
+    const { metadata } = alone.items?.[0] ?? alone;
+    t.like(metadata, { labels: { by: 'hook' }, name: 'one' }, 'in Protobuf it is the same');
+    t.is(metadata.resourceVersion, json.metadata.resourceVersion);
+  }
 });
 
 test('a webhook that takes reviews of v1beta1 only is asked in that version', async (t) => {

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../api/json-value.ts';
 import { apiVersionOf } from '../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
 import type { KeptEncoding } from '../../../rendering/encoding-cache.ts';
-import { type ListEnvelope, type ListItems, listMetadata } from '../../../rendering/list.ts';
+import { decodedItem, type ListEnvelope, type ListItems, listMetadata } from '../../../rendering/list.ts';
 import type { ProtobufRecords, RecordMessages } from '../../../rendering/protobuf-records.ts';
 import type { Rendering } from '../../../rendering/rendering.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -107,12 +107,15 @@ class ProtobufList {
 
   /** Adds up a turn's worth of items; true when there are more. */
   measure(): boolean {
-    const { places, slabs } = this.#items;
+    const { places, slabs, converted } = this.#items;
     const messages = this.#messages;
     const encodedMax = messages.encodedCount + SLICE_ENCODED;
     const end = Math.min(this.#count, this.#kept.length + SLICE_ITEMS);
     for (let i = this.#kept.length; i < end && messages.encodedCount < encodedMax; i++) {
-      const kept = messages.of(slabs[places[i * 2]!]!, places[i * 2 + 1]!);
+      const kept =
+        converted === undefined
+          ? messages.of(slabs[places[i * 2]!]!, places[i * 2 + 1]!)
+          : messages.ofConverted(decodedItem(this.#items, i));
       this.#kept.push(kept);
       const length = messages.lengthOf(kept);
       const bytes = 1 + varintBytes(length) + length;

@@ -177,7 +177,7 @@ export class Reads {
     if (rendering.encoding !== 'protobuf' && isAsAsked(rendering, slab, offset)) {
       return sendStored(exchange, code, slab, offset, unconverted(representation), this.#parts, warnings);
     }
-    if (type.custom?.mayBeOutside === true && rendering.encoding !== 'protobuf') {
+    if (type.custom?.mayBeOutside === true && !isAsAsked(rendering, slab, offset)) {
       const object = decodeRecord(slab, offset);
       return this.#shown(exchange, type, object).then((shown) =>
         this.sendObject(exchange, code, shown, representation, warnings),
@@ -206,8 +206,10 @@ export class Reads {
       const { places, incarnation } = answer;
       const stored = { places, slabs: slabs.ofStore(incarnation).byNumber, areWhole: type.custom !== undefined };
       const { rendering } = representation;
-      const isPlain = rendering.encoding !== 'protobuf' && areItemsAsAsked(rendering, stored);
-      const isOutside = !isPlain && type.custom?.mayBeOutside === true && rendering.encoding !== 'protobuf';
+      const mayBeOutside = type.custom?.mayBeOutside === true;
+      const areAsAsked = (mayBeOutside || rendering.encoding !== 'protobuf') && areItemsAsAsked(rendering, stored);
+      const isPlain = areAsAsked && rendering.encoding !== 'protobuf';
+      const isOutside = mayBeOutside && !areAsAsked;
       const items = isOutside ? await this.#convertedItems(exchange, type, stored) : stored;
       // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
       const patience = timers.after(requestTimeoutMs, () => exchange.cutOff());
