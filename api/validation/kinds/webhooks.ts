@@ -1,4 +1,5 @@
 // Rules of webhook configurations, and of what webhooks are reached at wherever they are named.
+import { asList } from '../../object-fields.ts';
 import { fqdnProblems, portNumberProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
 import { distinct } from '../repeats.ts';
@@ -116,9 +117,35 @@ const resources: Rule<readonly string[]> = (list, at) => {
   }
 };
 
-const uniqueNames = distinct<{ readonly name?: string }>(
+interface Webhook {
+  readonly name?: string;
+  readonly sideEffects?: string;
+}
+
+/** What v1 demands and v1beta1 did not is not demanded of a configuration that is stored without it. */
+function isDemanded(at: Report, isMet: (stored: readonly Webhook[]) => boolean): boolean {
+  return at.stored === undefined || isMet(asList(at.stored.webhooks) as readonly Webhook[]);
+}
+
+const HARMLESS = ['None', 'NoneOnDryRun'];
+const EFFECTS = [...HARMLESS, 'Some', 'Unknown'];
+
+const areHarmless = (webhooks: readonly Webhook[]): boolean =>
+  webhooks.every(({ sideEffects = '' }) => HARMLESS.includes(sideEffects));
+
+const sideEffects: Rule<string> = (effects, at) => {
+  const known = isDemanded(at, areHarmless) ? HARMLESS : EFFECTS;
+  if (!known.includes(effects)) at.notSupported('', effects, known);
+};
+
+const haveOwnNames = (webhooks: readonly Webhook[]): boolean =>
+  new Set(webhooks.map(({ name }) => name)).size === webhooks.length;
+
+const uniqueNames = distinct<Webhook>(
   ({ name }) => name,
-  (name, _webhook, at) => at.duplicate('name', name),
+  (name, _webhook, at) => {
+    if (isDemanded(at, haveOwnNames)) at.duplicate('name', name);
+  },
 );
 
 const webhookName: Rule<string> = (name, at) => {
@@ -137,7 +164,7 @@ const WEBHOOK_FIELDS = {
 
 const STRICT_FIELDS = {
   ...WEBHOOK_FIELDS,
-  sideEffects: { required: 'must specify one of None, NoneOnDryRun', enum: ['None', 'NoneOnDryRun'] },
+  sideEffects: { required: 'must specify one of None, NoneOnDryRun', rules: [sideEffects] },
   admissionReviewVersions: { required: 'must specify one of v1, v1beta1', rules: [reviewVersions] },
 } as const;
 

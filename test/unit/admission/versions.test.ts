@@ -142,6 +142,32 @@ test('what both versions of an apply say stays, also where a conversion fills in
   await world.stop();
 });
 
+test('what v1 demands of webhooks is not demanded of a configuration that v1beta1 let in without it', async (t) => {
+  const world = await AdmissionWorld.start();
+  const configurations = (version: string) =>
+    `/apis/admissionregistration.orch.io/${version}/mutatingwebhookconfigurations`;
+  const path = `${configurations('v1')}/old`;
+  const webhook = { name: 'a.example.com', clientConfig: { url: 'https://example.com' } };
+  const created = await world.created(configurations('v1beta1'), {
+    metadata: { name: 'old' },
+    webhooks: [webhook, webhook],
+  });
+  const put = async (webhooks: readonly object[]) => {
+    const body = { ...(await world.stored(path)), webhooks };
+    const answer = await world.write('update', path, { body });
+    return answer.body.details?.causes?.map(({ field }) => field) ?? [];
+  };
+  const labels = { body: { metadata: { labels: { a: 'b' } } } };
+  t.is((await world.write('patch', path, labels)).code, 200);
+  const [stored] = created.webhooks as readonly [object];
+  t.deepEqual(await put([stored, { ...stored, sideEffects: 'Other' }]), ['webhooks[1].sideEffects']);
+  // Once it is met, it is demanded.
+  t.deepEqual(await put([{ ...stored, sideEffects: 'None' }]), []);
+  const two = [stored, { ...stored, sideEffects: 'None' }];
+  t.deepEqual(await put(two), ['webhooks[0].sideEffects', 'webhooks[1].name']);
+  await world.stop();
+});
+
 test('what an annotation of v1 stands for is held to the rules of the version that says it in full', async (t) => {
   const world = await AdmissionWorld.start();
   const key = 'autoscaling.alpha.orch.io/metrics';
