@@ -184,8 +184,13 @@ function fieldsWithoutTurn(type: TypeSchema, rows: readonly string[], turns: rea
   return [...names];
 }
 
-function onlyWhen(members: Readonly<Record<string, string>>, step: Check): Check {
-  const wanted = Object.entries(members);
+function onlyWhen(when: NonNullable<FieldRules['when']>, step: Check): Check {
+  if (typeof when === 'function') {
+    return (value, at) => {
+      if (when(value as never, at)) step(value, at);
+    };
+  }
+  const wanted = Object.entries(when);
   return (value, at) => {
     if (wanted.every(([name, text]) => (value as JsonObject)[name] === text)) step(value, at);
   };

@@ -46,8 +46,8 @@ export interface FieldRules {
   readonly reportedAt?: string;
   /** The rules of the field's type are not for this place. */
   readonly opaque?: true;
-  /** The row, and the rules of the field's type, are for objects of which these members say this. */
-  readonly when?: Readonly<Record<string, string>>;
+  /** The row, and the rules of the field's type, are for objects of which these members say this, or this holds. */
+  readonly when?: Readonly<Record<string, string>> | ((owner: never, at: Report) => boolean);
   /** Rules of the value that is there, in order. */
   readonly rules?: readonly AnyRule[];
 }

@@ -3,6 +3,7 @@ import { createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { type SignedRequest, signedRequest } from '../../codec/certificate-request.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
+import { schemaOf } from '../../schema/schema.ts';
 import { textProblems } from '../formats.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
@@ -64,14 +65,16 @@ function checkSigner(signer: string, at: Report): void {
   at.problems('', signer, textProblems('dns1123Subdomain', path));
 }
 
-const signer: Rule<string> = (text, at) => {
-  if (text === at.dialect.spell('@label/legacy-unknown')) {
-    at.invalid('', text, 'the legacy signerName is not allowed via this API version');
-  } else checkSigner(text, at);
-};
-
 const olderSigner: Rule<string> = (text, at) => {
   if (text !== at.dialect.spell('@label/legacy-unknown')) checkSigner(text, at);
+};
+
+// No update changes what is asked for, and v1beta1 may have let in what v1 does not: it is looked at when it is new.
+
+const signer: Rule<string> = (text, at) => {
+  if (text === at.dialect.spell('@label/legacy-unknown') && !at.isUpdate) {
+    at.invalid('', text, 'the legacy signerName is not allowed via this API version');
+  } else checkSigner(text, at);
 };
 
 interface Condition {
@@ -99,32 +102,57 @@ const oneDecision: Rule<Condition> = ({ type = '' }, at) => {
   met.set(type, true);
 };
 
+// In v1beta1 conditions need no types of their own, or none at all. Where v1 finds such ones, they may stay.
+
+const conditionType: Rule<Condition> = ({ type = '' }, at) => {
+  if (type === '' && !typesBefore(at).includes('')) at.required('type');
+};
+
 const conditionTypes = distinct<Condition>(
   ({ type }) => type,
-  (type, _condition, at) => at.duplicate('type', type),
+  (type, _condition, at) => {
+    const before = typesBefore(at);
+    if (new Set(before).size === before.length) at.duplicate('type', type);
+  },
 );
 
-const usagesOnce: Rule<readonly string[]> = (usages, at) =>
+const usagesKnown: Rule<readonly string[]> = (usages, at) => {
+  if (at.isUpdate) return;
+  const known = schemaOf(at.dialect).enumeration('certificates/v1.KeyUsage').toSorted();
+  for (const [index, usage] of usages.entries()) {
+    if (!known.includes(usage)) at.notSupported(`[${index}]`, usage, known);
+  }
+};
+
+const usagesOnce: Rule<readonly string[]> = (usages, at) => {
+  if (at.isUpdate) return;
   eachRepeated(
     usages,
     (usage) => usage,
     (usage, index, report) => report.duplicate(`[${index}]`, usage),
     at,
   );
+};
 
 const BLOCK = /-----BEGIN ([^-]+)-----\r?\n([A-Za-z0-9+/=\r\n]*)-----END \1-----\r?\n?/g;
 
+/** A certificate that v1beta1 let in may stay, and be replaced by another that is none. */
 const certificate: Rule<string> = (base64, at) => {
+  const { certificate: before = '' } = statusBefore(at);
+  if (base64 === before || certificateProblems(before).length > 0) return;
+  at.problems('', '<certificate data>', certificateProblems(base64));
+};
+
+function certificateProblems(base64: string): readonly string[] {
+  if (base64 === '') return [];
   const pem = Buffer.from(base64, 'base64').toString('latin1');
   const blocks = [...pem.matchAll(BLOCK)];
-  const shown = '<certificate data>';
-  if (blocks.length === 0) at.invalid('', shown, 'must contain at least one CERTIFICATE PEM block');
-  for (const [index, [text, type]] of blocks.entries()) {
-    if (type !== 'CERTIFICATE')
-      at.invalid('', shown, `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`);
-    else if (!isCertificate(text)) at.invalid('', shown, `PEM block ${index} is no certificate`);
-  }
-};
+  if (blocks.length === 0) return ['must contain at least one CERTIFICATE PEM block'];
+  return blocks.flatMap(([text, type], index) => {
+    if (type !== 'CERTIFICATE') return [`only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`];
+    return isCertificate(text) ? [] : [`PEM block ${index} is no certificate`];
+  });
+}
 
 function isCertificate(pem: string): boolean {
   try {
@@ -147,6 +175,12 @@ const APPROVALS = ['Approved', 'Denied'];
 function statusOf(object: JsonObject): RequestStatus {
   return (object.status ?? {}) as RequestStatus;
 }
+
+function statusBefore({ stored }: Report): RequestStatus {
+  return stored === undefined ? {} : statusOf(stored);
+}
+
+const typesBefore = (at: Report): readonly string[] => typesOf(statusBefore(at));
 
 function typesOf({ conditions: list = [] }: RequestStatus): readonly string[] {
   return list.map(({ type = '' }) => type);
@@ -194,7 +228,7 @@ export const certificateTypes: RuleTable = {
   'certificates/v1.CertificateSigningRequestSpec': {
     fields: {
       request: { required: true, reason: 'invalid', rules: [request] },
-      usages: { required: true, enum: true, rules: [usagesOnce] },
+      usages: { required: true, rules: [usagesKnown, usagesOnce] },
       signerName: { required: true, rules: [signer] },
     },
   },
@@ -202,13 +236,9 @@ export const certificateTypes: RuleTable = {
     fields: { certificate: { rules: [certificate] } },
     rules: ['conditions', 'certificate'],
   },
-  'certificates.CertificateSigningRequestCondition': {
-    fields: { type: { required: true } },
-    rules: ['type', conditionStatus, oneDecision],
-  },
+  'certificates.CertificateSigningRequestCondition': { rules: [conditionStatus, oneDecision] },
   'certificates/v1.CertificateSigningRequestCondition': {
-    fields: { type: { required: true } },
-    rules: ['type', conditionStatus, oneDecision, conditionTypes],
+    rules: [conditionType, conditionStatus, oneDecision, conditionTypes],
   },
 };
 

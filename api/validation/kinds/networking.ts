@@ -1,5 +1,6 @@
 // Rules of ingresses, ingress classes and network policies. The versions of ingresses differ in their backends.
 import { firstAddress, parseIp, parseIpRange, rangeHolds } from '../../../values/ip.ts';
+import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { portNumberProblems } from '../field-formats.ts';
@@ -9,6 +10,7 @@ import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
 
 interface IngressSpec {
   readonly rules?: readonly object[];
+  readonly tls?: readonly object[];
   readonly defaultBackend?: object;
   readonly backend?: object;
   readonly ingressClassName?: string | null;
@@ -42,6 +44,29 @@ const host: Rule<IngressRule> = ({ host: name = '' }, at) => {
   if (parseIp(name) !== undefined) at.invalid('host', name, 'must be a DNS name, not an IP address');
   else at.problems('host', name, textProblems(name.includes('*') ? 'wildcardSubdomain' : 'dns1123Subdomain', name));
 };
+
+// v1beta1 looks neither at the paths below a host with a wildcard nor at the name of a secret: what it let in, v1 lets stay.
+
+const hasNoWildcard = ({ host: name = '' }: IngressRule): boolean => !name.includes('*');
+
+const isPlainOrNew = (rule: IngressRule, at: Report): boolean =>
+  hasNoWildcard(rule) || !storedSpec(at).rules?.some((stored) => deepEqual(stored, rule));
+
+interface IngressTls {
+  readonly secretName?: string;
+}
+
+const secretName: Rule<string> = (name, at) => {
+  const problemsOf = (text = ''): readonly string[] => (text === '' ? [] : textProblems('dns1123Subdomain', text));
+  const problems = problemsOf(name);
+  if (problems.length === 0) return;
+  const before = (storedSpec(at).tls ?? []) as readonly IngressTls[];
+  if (!before.some((stored) => problemsOf(stored.secretName).length > 0)) at.problems('', name, problems);
+};
+
+function storedSpec({ stored }: Report): IngressSpec {
+  return (stored?.spec ?? {}) as IngressSpec;
+}
 
 interface IngressPath {
   readonly path?: string;
@@ -200,7 +225,7 @@ function olderIngress(version: string): RuleTable {
       fields: INGRESS_FIELDS,
       rules: [rulesOrBackend('backend'), 'backend', 'rules', 'tls', 'ingressClassName'],
     },
-    [`${version}.IngressRule`]: { rules: [host, 'http'] },
+    [`${version}.IngressRule`]: { fields: { http: { when: hasNoWildcard } }, rules: [host, 'http'] },
     [`${version}.HTTPIngressRuleValue`]: PATHS,
     [`${version}.HTTPIngressPath`]: PATH,
     [`${version}.IngressBackend`]: { rules: [olderBackend] },
@@ -216,11 +241,11 @@ export const networkingTypes: RuleTable = {
     fields: INGRESS_FIELDS,
     rules: [rulesOrBackend('defaultBackend'), 'defaultBackend', 'rules', 'tls', 'ingressClassName'],
   },
-  'networking/v1.IngressRule': { rules: [host, 'http'] },
+  'networking/v1.IngressRule': { fields: { http: { when: isPlainOrNew } }, rules: [host, 'http'] },
   'networking/v1.HTTPIngressRuleValue': PATHS,
   'networking/v1.HTTPIngressPath': PATH,
   'networking/v1.IngressBackend': { rules: [backend] },
-  'networking/v1.IngressTLS': { fields: { ...HOSTS, secretName: { format: 'dns1123Subdomain' } } },
+  'networking/v1.IngressTLS': { fields: { ...HOSTS, secretName: { rules: [secretName] } } },
   'networking.IngressClassSpec': {
     fields: { controller: { required: true, bytesMax: 250, format: 'domainPrefixedPath' } },
   },

@@ -1,5 +1,6 @@
 // Writes in a version that is not the stored one: what is answered without the store's bytes, who owns what, and what a
 // version does not let its clients write.
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { ManagedFieldsEntry } from '../../../api/object-meta.ts';
 import { AdmissionWorld, type Answer } from './admission-world.ts';
@@ -165,6 +166,54 @@ test('what v1 demands of webhooks is not demanded of a configuration that v1beta
   t.deepEqual(await put([{ ...stored, sideEffects: 'None' }]), []);
   const two = [stored, { ...stored, sideEffects: 'None' }];
   t.deepEqual(await put(two), ['webhooks[0].sideEffects', 'webhooks[1].name']);
+  await world.stop();
+});
+
+test('an ingress that v1beta1 let in with a bad secret, or bad paths of a wildcard, can be changed as v1', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = `${INGRESSES}/web`;
+  const { backend } = OLDER.spec;
+  const rules = [{ host: '*.example.com', http: { paths: [{ path: 'a*', backend }] } }];
+  await world.created(OLDER_INGRESSES, { ...OLDER, spec: { rules, tls: [{ secretName: 'Bad!' }] } });
+  const refused = async (change: object) => {
+    const { body } = await world.write('patch', path, { body: change });
+    return body.details?.causes?.map(({ field }) => field) ?? [];
+  };
+  t.deepEqual(await refused({ metadata: { labels: { a: 'b' } } }), []);
+  t.deepEqual(await refused({ spec: { tls: [{ secretName: 'Other!' }] } }), []);
+  t.deepEqual(await refused({ spec: { tls: null, ingressClassName: 'c' } }), []);
+  t.deepEqual(await refused({ spec: { tls: [{ secretName: 'Bad!' }] } }), ['spec.tls[0].secretName']);
+  const paths = [{ path: 'b', pathType: 'Prefix', backend: NEWER_SPEC.defaultBackend }];
+  t.deepEqual(await refused({ spec: { rules: [{ host: 'a.example.com', http: { paths } }] } }), [
+    'spec.rules[0].http.paths[0].path',
+  ]);
+  await world.stop();
+});
+
+test('a certificate request that v1beta1 let in, and its status, can be changed as v1', async (t) => {
+  const world = await AdmissionWorld.start();
+  const requests = (version: string) => `/apis/certificates.orch.io/${version}/certificatesigningrequests`;
+  const path = `${requests('v1')}/old`;
+  const request = readFileSync('test/fixtures/certificate-requests/user.pem').toString('base64');
+  const spec = { request, signerName: 'orch.io/legacy-unknown', usages: ['x', 'x'] };
+  await world.created(requests('v1beta1'), { metadata: { name: 'old' }, spec });
+  const status = async (version: string, part: object, subresource = 'status') => {
+    const { apiVersion: _, ...stored } = (await world.stored(path)) as Answer;
+    const body = { ...stored, status: { ...(stored.status as object | undefined), ...part } };
+    const answer = await world.write('update', `${requests(version)}/old/${subresource}`, { body });
+    return answer.body.details?.causes?.map(({ field }) => field) ?? [];
+  };
+  const failed = { type: 'Failed', status: 'True' };
+  const nameless = { type: '', status: 'True' };
+  const garbage = Buffer.from('garbage').toString('base64');
+  t.deepEqual(await status('v1', { conditions: [failed, failed] }), ['status.conditions[1].type']);
+  t.deepEqual(await status('v1', { conditions: [nameless] }), ['status.conditions[0].type']);
+  t.deepEqual(await status('v1', { certificate: garbage }), ['status.certificate']);
+  t.deepEqual(await status('v1beta1', { conditions: [failed, failed, nameless], certificate: garbage }), []);
+  const labels = { body: { metadata: { labels: { a: 'b' } } } };
+  const labelled = await world.write('patch', path, labels);
+  t.deepEqual([labelled.code, labelled.body.message], [200, undefined]);
+  t.deepEqual(await status('v1', { conditions: [failed, failed, nameless, nameless] }), []);
   await world.stop();
 });
 
