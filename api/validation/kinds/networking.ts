@@ -97,11 +97,13 @@ interface Backend {
 }
 
 const BOTH = 'cannot set both resource and service backends';
+const NEITHER = 'one of service and resource is required';
+const NO_PORT = 'port name or number is required';
 
 const backend: Rule<Backend> = ({ service, resource }, at) => {
   if (service && resource) at.invalid('', '', BOTH);
   else if (resource) checkResource(resource, at);
-  else if (!service) at.required('', 'one of service and resource is required');
+  else if (!service) at.required('', NEITHER);
   else {
     const { name = '', port } = service;
     if (name === '') at.required('service.name');
@@ -110,7 +112,7 @@ const backend: Rule<Backend> = ({ service, resource }, at) => {
     if (portName !== '' && number !== 0) at.invalid('', '', 'cannot set both port name & port number');
     else if (portName !== '') at.problems('service.port.name', portName, textProblems('portName', portName));
     else if (number !== 0) at.problems('service.port.number', number, portNumberProblems(number));
-    else at.required('', 'port name or number is required');
+    else at.required('', NO_PORT);
   }
 };
 
@@ -118,11 +120,12 @@ const olderBackend: Rule<Backend> = ({ serviceName = '', servicePort, resource }
   const isService = serviceName !== '' || (servicePort !== undefined && servicePort !== 0 && servicePort !== '');
   if (isService && resource) at.invalid('', '', BOTH);
   else if (resource) checkResource(resource, at);
+  else if (!isService) at.required('', NEITHER);
   else {
     if (serviceName === '') at.required('serviceName');
     else at.problems('serviceName', serviceName, textProblems('dns1035Label', serviceName));
     if (servicePort === undefined || servicePort === '' || servicePort === 0) {
-      at.required('servicePort', 'port name or number is required');
+      at.required('', NO_PORT);
     } else if (typeof servicePort === 'string')
       at.problems('servicePort', servicePort, textProblems('portName', servicePort));
     else at.problems('servicePort', servicePort, portNumberProblems(servicePort));
