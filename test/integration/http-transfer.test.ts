@@ -176,6 +176,10 @@ for (const [name, server] of Object.entries(SERVERS)) {
       });
       t.is(short.headers['content-encoding'], undefined);
     }
+    // Whoever scrapes metrics takes gzip.
+    const metrics = await client.get('/metrics', { headers: gzip });
+    t.is(metrics.headers['content-encoding'], 'gzip');
+    t.regex(gunzipSync(metrics.bytes).toString(), /^orch_store_revision \d/m);
     const watch = await client.watch(`${configMaps}?watch=1`, { headers: gzip });
     t.is(watch.headers['content-encoding'], undefined);
     t.is((await watch.take(61)).length, 61);

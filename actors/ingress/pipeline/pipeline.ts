@@ -69,6 +69,9 @@ export interface PipelineParts {
   readonly dispatch: (exchange: Exchange) => Soon<void>;
 }
 
+/** What is not of a resource and long all the same, and asked for every few seconds. */
+const METRICS = '/metrics';
+
 export class Pipeline {
   readonly #parts: PipelineParts;
   /** Undefined: there is no such filter. */
@@ -215,7 +218,7 @@ export class Pipeline {
     const longRunning = isLongRunning(info);
     const exchange = new Exchange({
       request,
-      response: info.isResource ? this.#paced(request, response, longRunning) : response,
+      response: info.isResource || request.path === METRICS ? this.#paced(request, response, longRunning) : response,
       random,
       requestNumber: context.nextRequestNumber(),
       startedMs: clock.monotonicMs(),
