@@ -8,6 +8,8 @@ import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { HubWorld, type WatchClient } from '../unit/hub/hub-world.ts';
 
 const SEEDS = 200;
+/** In these happens what happens once in hundreds: other ones show it where a change of the code has moved it. */
+const RARE_SEEDS = [390, 1418];
 const STEPS = 60;
 const CLIENTS_MAX = 10;
 
@@ -246,7 +248,8 @@ class Schedule {
 test('every step of a watch is in the tables, and every row of them happens', async (t) => {
   const hub = new Set<string>();
   const ingress = new Set<string>();
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  const seeds = Array.from({ length: SEEDS }, (_, index) => index + 1);
+  for (const seed of [...seeds, ...RARE_SEEDS]) {
     const steps = await observed(async (note) => {
       const world = await HubWorld.start({
         seed,
