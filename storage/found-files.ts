@@ -10,6 +10,12 @@ const DISCARDED_SUFFIX = '.discarded';
 /** These are LevelDB's own notes, written in place: nothing is lost with them. */
 const NOT_DATA: ReadonlySet<string> = new Set(['LOCK', 'LOG', 'LOG.old']);
 
+/** Ends what a process that ended while putting back had begun: between the two names the database has none. */
+export function finishPuttingBack(database: string): void {
+  const kept = database + KEPT_SUFFIX;
+  if (!existsSync(database) && existsSync(kept)) renameSync(kept, database);
+}
+
 export class FoundFiles {
   readonly #database: string;
   readonly #kept: string;
@@ -54,9 +60,9 @@ export class FoundFiles {
     rmSync(this.#discarded, { recursive: true, force: true });
   }
 
-  /** What an earlier start left that was cut short. Between the two names of putting back, the database has none. */
+  /** What an earlier start left that was cut short. */
   #finishEarlier(): void {
-    if (!existsSync(this.#database) && existsSync(this.#kept)) renameSync(this.#kept, this.#database);
+    finishPuttingBack(this.#database);
     rmSync(this.#kept, { recursive: true, force: true });
     rmSync(this.#discarded, { recursive: true, force: true });
   }

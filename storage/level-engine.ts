@@ -8,7 +8,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
-import { FoundFiles } from './found-files.ts';
+import { FoundFiles, finishPuttingBack } from './found-files.ts';
 import { HeadMarker, markedRevision } from './head-marker.ts';
 import { type LevelDatabase, openLevelDatabase, writeSynced } from './level-database.ts';
 import {
@@ -92,6 +92,7 @@ export class LevelEngine implements LocalEngine {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       const database = join(directory, DATABASE_DIRECTORY);
+      finishPuttingBack(database);
       const isUsed = markedRevision(join(directory, HEAD_FILE)) > 0;
       this.#refuseDamaged(database, isUsed);
       this.#found = new FoundFiles(database);

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { finishPuttingBack } from './found-files.ts';
 import { HeadMarker } from './head-marker.ts';
 import { type Inspection, inspectStore } from './inspection.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from './level-layout.ts';
@@ -23,8 +24,13 @@ export interface Repair {
   readonly revision: number;
 }
 
-/** What the files of a data directory are the best evidence of: as LevelDB sees them, or all that lie there. */
+/**
+ * What the files of a data directory are the best evidence of: as LevelDB sees them, or all that lie there. No process uses it: where
+ * an earlier one ended with the database under another name, it has its own again.
+ */
 export function inspectForRepair(directory: string): Inspection {
+  finishPuttingBack(join(directory, DATABASE_DIRECTORY));
+  finishRepair(directory);
   const named = inspectStore(directory, 'manifest');
   if (named.problems.length === 0) return named;
   const all = inspectStore(directory, 'all');
@@ -68,6 +74,13 @@ export async function repairStore(
   syncDirectory(keptIn);
   syncDirectory(directory);
   return { keptIn, revision };
+}
+
+/** A repair takes the damaged database away only when the new one is whole. */
+function finishRepair(directory: string): void {
+  const database = join(directory, DATABASE_DIRECTORY);
+  const unfinished = join(directory, UNFINISHED);
+  if (!existsSync(database) && existsSync(unfinished)) renameSync(unfinished, database);
 }
 
 function completeness(inspection: Inspection): number {

@@ -1,7 +1,7 @@
 // How the files of a small store can lose or change a byte (one in some; with more effort every one), by the real engine on real
 // files. A start gives everything or refuses; what the files say without the engine agrees with it; a repair saves what is
 // whole. ORCH_EVERY_BIT=1 flips each bit of each byte of both stores, and repairs more often: some minutes.
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { inspectStore } from '../../../storage/inspection.ts';
@@ -206,3 +206,20 @@ for (const deleted of ['store/', 'head'] as const) {
     t.is(outcome.kind, deleted === 'head' ? 'whole' : 'refused');
   });
 }
+
+test('a database that a start which ended while it put back left under another name is found by the next one', async (t) => {
+  const directory = scratchDirectory(t);
+  const { model } = await smallStore(join(directory, 'made'));
+  renameSync(join(directory, 'made', 'store'), join(directory, 'made', 'store.as-found'));
+  t.is((await startOn(join(directory, 'made'), model)).kind, 'whole');
+});
+
+test('a database that a process left under another name is found by a repair, be it the damaged one or the new', async (t) => {
+  const directory = scratchDirectory(t);
+  for (const name of ['store.as-found', 'store.repaired']) {
+    const { model } = await smallStore(join(directory, name));
+    renameSync(join(directory, name, 'store'), join(directory, name, name));
+    t.deepEqual(inspectForRepair(join(directory, name)).problems, []);
+    t.is((await startOn(join(directory, name), model)).kind, 'whole');
+  }
+});
