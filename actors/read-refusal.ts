@@ -1,5 +1,11 @@
-// What a client is told when the hub cannot answer a read.
-import { badRequest, expired, expiredContinue, storeNotRead, tooLargeResourceVersion } from '../api/status/failures.ts';
+// What a client is told when the hub cannot answer a read, or open a watch for another reason than that its version is gone.
+import {
+  badRequest,
+  expiredContinue,
+  expiredList,
+  storeNotRead,
+  tooLargeResourceVersion,
+} from '../api/status/failures.ts';
 import type { Status } from '../api/status/status.ts';
 import { unreachable } from '../runtime/unreachable.ts';
 import type { ReadRefusal } from './hub/protocol.ts';
@@ -8,11 +14,9 @@ import type { ReadRefusal } from './hub/protocol.ts';
 export function refusalStatus(refusal: ReadRefusal, askedVersion = ''): Status {
   switch (refusal.refused) {
     case 'expired':
-      return refusal.freshToken === undefined
-        ? expired(askedVersion, refusal.oldestRevision)
-        : expiredContinue(refusal.freshToken);
+      return refusal.freshToken === undefined ? expiredList() : expiredContinue(refusal.freshToken);
     case 'badToken':
-      return badRequest('continue key is not valid');
+      return badRequest('invalid continue token: continue key is not valid');
     case 'tooLarge':
       return tooLargeResourceVersion(askedVersion, refusal.currentRevision);
     case 'notReady':

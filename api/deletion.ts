@@ -48,15 +48,16 @@ export interface DeletionOutcome {
 /** Throws StatusError 409 where a precondition does not hold. */
 export function requirePreconditions(object: JsonObject, type: ResourceType, preconditions: Preconditions): void {
   const { name = '', uid = '', resourceVersion = '' } = metadataOf(object);
-  const expected: readonly (readonly [member: string, expected: string | undefined, actual: string])[] = [
-    ['uid', preconditions.uid, uid],
-    ['resourceVersion', preconditions.resourceVersion, resourceVersion],
+  const expected: readonly (readonly [member: string, expected: string | undefined, actual: string, what: string])[] = [
+    ['UID', preconditions.uid, uid, 'deleted and then recreated'],
+    ['ResourceVersion', preconditions.resourceVersion, resourceVersion, 'modified'],
   ];
-  for (const [member, value, actual] of expected) {
+  for (const [member, value, actual, what] of expected) {
     if (value === undefined || value === actual) continue;
-    const { details, ...status } = conflict(type, name, `precondition failed: ${member} is ${actual}, not ${value}`);
+    const mismatch = `the ${member} in the precondition (${value}) does not match the ${member} in record (${actual})`;
     // Clients find the Kind here, where other conflicts name the resource.
-    throw new StatusError({ ...status, details: { ...details, kind: type.kind } });
+    const { group, kind } = type;
+    throw new StatusError(conflict({ group, plural: kind }, name, `${mismatch}. The object might have been ${what}`));
   }
 }
 

@@ -140,19 +140,26 @@ export function applyConflict(conflicts: readonly ManagerConflict[]): Status {
   return failure(409, 'Conflict', `Apply failed with ${count}: ${owners.join('\n')}`, { causes });
 }
 
-/** 410: the version asked for is before the history window. Watches send it in an ERROR event. */
+/** 410: the version a watch is to go on from is before the history window. Sent in an ERROR event. */
 export function expired(askedVersion: number | string, oldestVersion: number | string): Status {
   return failure(410, 'Expired', `too old resource version: ${askedVersion} (${oldestVersion})`);
+}
+
+/** 410: a list as it was at a version before the history window. */
+export function expiredList(): Status {
+  return failure(410, 'Expired', 'The resourceVersion for the provided list is too old.');
 }
 
 /** 410: the snapshot of a continue token is gone. `continueToken` goes on with the list at a newer version, if not empty. */
 export function expiredContinue(continueToken: string): Status {
   const message =
-    continueToken === ''
-      ? 'the continue token has expired: begin the list again'
-      : 'the continue token has expired: begin the list again, or go on inconsistently with the token in metadata.continue';
-  const status = failure(410, 'Expired', message);
-  return continueToken === '' ? status : { ...status, metadata: { continue: continueToken } };
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter';
+  if (continueToken === '') return failure(410, 'Expired', `${message}.`);
+  const way =
+    'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results ' +
+    'in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now ' +
+    'may show up in the list.';
+  return { ...failure(410, 'Expired', `${message}, ${way}`), metadata: { continue: continueToken } };
 }
 
 /** 413: the body, or what a patch makes of the object, is larger than the limit. */

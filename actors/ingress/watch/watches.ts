@@ -3,7 +3,7 @@
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
-import { internalError } from '../../../api/status/failures.ts';
+import { expired, internalError } from '../../../api/status/failures.ts';
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
 import { watchEventFrame } from '../../../rendering/watch-event.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
@@ -101,7 +101,7 @@ export class Watches {
       );
       // Clients of watches look for this one among the events.
       if (answer.refused === 'expired')
-        this.#endWith(query, refusalStatus(answer, exchange.query.get('resourceVersion')));
+        this.#endWith(query, expired(exchange.query.get('resourceVersion') ?? '', answer.oldestRevision));
       else if (answer.refused !== undefined)
         throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
     } catch (error) {

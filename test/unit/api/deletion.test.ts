@@ -209,13 +209,22 @@ test('an object is ready to be removed when it is being deleted and nothing is w
   t.false(isReadyToRemove(object(dying)));
 });
 
-test('preconditions that do not hold are a conflict that names the Kind', (t) => {
+test('preconditions that do not hold are a conflict that names the Kind and what is there', (t) => {
   const target = object({ uid: 'u-1', resourceVersion: '7' });
   t.notThrows(() => requirePreconditions(target, type, {}));
   t.notThrows(() => requirePreconditions(target, type, { uid: 'u-1', resourceVersion: '7' }));
-  for (const preconditions of [{ uid: 'u-2' }, { uid: '' }, { uid: 'u-1', resourceVersion: '8' }]) {
+  const changed =
+    'the ResourceVersion in the precondition (8) does not match the ResourceVersion in record (7). The object might have been modified';
+  const another = (uid: string): string =>
+    `the UID in the precondition (${uid}) does not match the UID in record (u-1). The object might have been deleted and then recreated`;
+  for (const [preconditions, mismatch] of [
+    [{ uid: 'u-2' }, another('u-2')],
+    [{ uid: '' }, another('')],
+    [{ uid: 'u-1', resourceVersion: '8' }, changed],
+  ] as const) {
     const error = t.throws(() => requirePreconditions(target, type, preconditions), { instanceOf: StatusError });
     t.is(error?.status.code, 409);
     t.is(error?.status.details?.kind, 'Deployment');
+    t.is(error?.message, `Operation cannot be fulfilled on Deployment.apps "web": ${mismatch}`);
   }
 });

@@ -73,6 +73,7 @@ const CASES: readonly Case[] = [
     aboutDeployment,
   ),
   row(failures.expired(5, 90), 410, 'Expired', 'too old resource version: 5 (90)'),
+  row(failures.expiredList(), 410, 'Expired', 'The resourceVersion for the provided list is too old.'),
   row(failures.tooLarge(), 413, 'RequestEntityTooLarge', 'Request entity too large: limit is 3145728'),
   row(
     failures.unsupportedMediaType(['a/b', 'c/d']),
@@ -171,6 +172,15 @@ test('an expired continue token answers with a token for an inconsistent continu
   t.deepEqual(failures.expiredContinue('').metadata, {});
   t.deepEqual(failures.expiredContinue('abc').metadata, { continue: 'abc' });
   t.is(failures.expiredContinue('abc').reason, 'Expired');
+  // There are clients that look for this text.
+  const tooOld = 'The provided continue parameter is too old to display a consistent list result.';
+  const anew = 'You can start a new list without the continue parameter';
+  t.is(failures.expiredContinue('').message, `${tooOld} ${anew}.`);
+  t.true(
+    failures
+      .expiredContinue('abc')
+      .message?.startsWith(`${tooOld} ${anew}, or use the continue token in this response`),
+  );
 });
 
 test('a create in a namespace being deleted is forbidden with a cause that names the namespace', (t) => {
