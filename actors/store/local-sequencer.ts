@@ -183,7 +183,7 @@ export class LocalSequencer implements Sequencer {
       this.#commitStartedMs = this.#context.clock.monotonicMs();
       await this.#engine.commit(batch);
       this.#commitStartedMs = undefined;
-      this.#projection.show(batch.runs, wallMs);
+      this.#projection.show(batch.runs);
       this.#parts.metrics.committed(transactions);
       this.#refusals.written();
     }

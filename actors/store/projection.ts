@@ -38,6 +38,8 @@ export class Projection {
   readonly #parts: ProjectionParts;
   /** Of this thread, which may host readers: they find the slabs like everyone else. */
   readonly #slabs: SlabView;
+  /** What the wall's clock was ahead of the steady one when the log had been filled. */
+  #aheadMs = 0;
   #learnedSlabs = 0;
   #sliceDue = false;
 
@@ -64,6 +66,7 @@ export class Projection {
   /** The log has been filled: it may be shown from here on. */
   open(): void {
     const { context, options } = this.#parts;
+    this.#aheadMs = context.clock.nowMs() - context.clock.monotonicMs();
     this.shared.committedRevision = this.log.revision;
     this.#learnSlabs();
     const { compactionIntervalMs } = options;
@@ -74,10 +77,10 @@ export class Projection {
   }
 
   /** Everything up to the log's revision is committed: shared memory says so first, then the publication does. */
-  show(runs: readonly number[], wallMs: number): void {
+  show(runs: readonly number[]): void {
     const { revision } = this.log;
     this.shared.committedRevision = revision;
-    this.commitTimes.add({ revision, wallMs });
+    this.commitTimes.add({ revision, wallMs: this.#steadyMs });
     this.#publish(runs, []);
   }
 
@@ -123,6 +126,11 @@ export class Projection {
     };
   }
 
+  /** The time of day by a clock that nobody sets: history is kept for as long as it is to be, whatever befalls the wall's. */
+  get #steadyMs(): number {
+    return this.#parts.context.clock.monotonicMs() + this.#aheadMs;
+  }
+
   /** Returns the publication's number. */
   #publish(runs: readonly number[], movedRuns: readonly number[]): number {
     this.#learnSlabs();
@@ -142,8 +150,7 @@ export class Projection {
   }
 
   readonly #compactByAge = (): void => {
-    const { context, options } = this.#parts;
-    this.compactor.byAge(context.clock.nowMs() - options.compactionIntervalMs);
+    this.compactor.byAge(this.#steadyMs - this.#parts.options.compactionIntervalMs);
     this.#goOnCompacting();
   };
 

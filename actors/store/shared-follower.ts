@@ -133,7 +133,7 @@ export class SharedFollower implements Follower {
   }
 
   #show(revision: number, events: readonly Arrived[]): void {
-    const { projection, context } = this.#parts;
+    const { projection } = this.#parts;
     let place = 0;
     for (const event of events) {
       const said = event.value === undefined ? event.place : event.value.revision % DYING_PLACE;
@@ -142,7 +142,7 @@ export class SharedFollower implements Follower {
     }
     this.#applied = revision;
     projection.log.revision = this.numbers.endOf(revision);
-    projection.show(this.#admitted.takeRuns(), context.clock.nowMs());
+    projection.show(this.#admitted.takeRuns());
     projection.settle();
     this.#letGo();
   }

@@ -16,6 +16,7 @@ const STEPS_MAX = 1_000_000;
 export class VirtualTime implements Clock, Timers {
   private readonly startMs: number;
   private elapsedMs = 0;
+  private setMs = 0;
   private sequence = 0;
   /** A binary heap, soonest first. */
   private readonly heap: Due[] = [];
@@ -27,11 +28,16 @@ export class VirtualTime implements Clock, Timers {
   }
 
   nowMs(): number {
-    return this.startMs + Math.floor(this.elapsedMs);
+    return this.startMs + this.setMs + Math.floor(this.elapsedMs);
   }
 
   monotonicMs(): number {
     return this.elapsedMs;
+  }
+
+  /** Somebody sets the clock on the wall, forward or back. */
+  setWall(byMs: number): void {
+    this.setMs += byMs;
   }
 
   after(delayMs: number, callback: () => void): Timer {

@@ -66,6 +66,24 @@ test('history stamped by a clock that was ahead is compacted all the same', asyn
   await whileTimePasses(simulation.time, rig.running.stop());
 });
 
+test('history is kept for its interval, however the clock on the wall is set meanwhile', async (t) => {
+  for (const setMs of [-10 * MINUTE_MS, 10 * MINUTE_MS]) {
+    const { rig, simulation } = await virtualRig(1, { options: { compactionIntervalMs: 5 * MINUTE_MS } });
+    const { time } = simulation;
+    const [follower] = rig.followers;
+    await whileTimePasses(time, follower!.subscribe());
+    await whileTimePasses(time, rig.put(A, 'before'));
+    time.setWall(setMs);
+    await time.advance(MINUTE_MS);
+    await whileTimePasses(time, rig.put(A, 'after'));
+    await time.advance(2 * MINUTE_MS);
+    t.is(follower!.compactedRevision, 0);
+    await time.advance(3 * MINUTE_MS);
+    t.is(follower!.compactedRevision, 1);
+    await whileTimePasses(time, rig.running.stop());
+  }
+});
+
 test('writes that never cease do not put off compaction', async (t) => {
   const { rig, simulation } = await virtualRig(3, { options: { compactionIntervalMs: MINUTE_MS } });
   const { time } = simulation;
