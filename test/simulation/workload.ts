@@ -53,6 +53,11 @@ const MIXES: readonly Mix[] = [
     shares: { ...READS, create: 5, update: 5, patch: 2, delete: 2, deleteCollection: 1, pod: 4, pair: 1 },
   },
   {
+    name: 'watches',
+    needsControllers: false,
+    shares: { get: 1, list: 1, watch: 9, breakWatch: 4, create: 6, update: 10, patch: 2, delete: 3, pair: 2 },
+  },
+  {
     name: 'patches',
     needsControllers: false,
     shares: { ...READS, create: 4, update: 2, patch: 10, delete: 1, deleteCollection: 1, pair: 1 },

@@ -45,6 +45,7 @@ import { type StoreSlabs, ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { exchangeOver } from '../ingress/exchanges.ts';
 import { NO_CONVERSION, SAME_FORMS } from '../ingress/no-conversion.ts';
 import { renderingOf, representationOf } from '../rendering/representations.ts';
+import { BusyClock } from './busy-clock.ts';
 import { FakeResponse } from './fake-response.ts';
 import { HeldDelivery } from './held-delivery.ts';
 
@@ -111,6 +112,8 @@ export interface WorldOptions {
   readonly hubMailboxMax?: number;
   /** Chance decides which mailbox is drained next, one message at a time. */
   readonly randomDelivery?: boolean;
+  /** Turns take time: what is committed in the rest after a long fan-out is sent out with the next. */
+  readonly isBusy?: boolean;
   /** The store's messages reach the hub late. */
   readonly distantHub?: boolean;
   readonly engine?: (bytes: Uint8Array) => LocalEngine;
@@ -254,11 +257,13 @@ export class HubWorld {
     const parts = new Parts(options);
     const kinds = parts.kinds();
     const plan = planOfOneThread(kinds);
+    const { environment, time } = parts.simulation;
+    const clock = options.isBusy === true ? new BusyClock(time, new SeededRandom((options.seed ?? 1) ^ 0xb5)) : time;
     const starting = startInProcess({
       actors: kinds,
       plan,
       options: undefined,
-      environment: parts.simulation.environment,
+      environment: { ...environment, clock },
       freezeMessages: true,
       delivery: options.randomDelivery === true ? parts.simulation.delivery : parts.delivery,
     });
