@@ -19,6 +19,7 @@ import { OrchError } from '../runtime/errors.ts';
 import { createLogger } from '../runtime/logging/log.ts';
 import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
+import { exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
 import { idleFields, ignoredFlags, recordSettings } from './scheduler-configuration.ts';
 import { SchedulerEndpoints } from './scheduler-endpoints.ts';
@@ -44,13 +45,17 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
   ];
   for (const note of notes) if (note !== undefined) warn(note);
   const dialect = DIALECTS[options.apiDialect];
-  const log = createLogger('scheduler', logSettings(options, new Date()));
+  const settings = logSettings(options, new Date());
+  const log = createLogger('scheduler', settings);
   const metrics = new MetricsRegistry();
   const { configuration, server } = await preparedScheduler(withOldLockNames(options, given), dialect, log, metrics);
   const own = await loadOwnPlugins(configuration.pluginModules);
   const profiles = profilesOf(configuration, dialect, own);
   const written = writtenConfiguration(configuration, dialect);
-  if (options.writeConfigTo === '') return serve({ options, configuration, profiles, written, server, metrics, log });
+  if (options.writeConfigTo === '') {
+    const signals = heardSignals(settings.files !== undefined || !hasTerminal());
+    return serve({ options, configuration, profiles, written, server, metrics, log, signals });
+  }
   requireFile(options.writeConfigTo, '--write-config-to');
   mkdirSync(dirname(resolve(options.writeConfigTo)), { recursive: true });
   writeFileSync(options.writeConfigTo, `${JSON.stringify(written, undefined, 2)}\n`);
@@ -64,10 +69,13 @@ interface Running {
   readonly server: ApiServer;
   readonly metrics: MetricsRegistry;
   readonly log: Logger;
+  readonly signals: HeardSignals;
 }
 
 /** Until a signal, or until it no longer leads. */
-async function serve({ options, configuration, profiles, written, server, metrics, log }: Running): Promise<void> {
+async function serve(parts: Running): Promise<void> {
+  const { options, configuration, profiles, written, server, metrics, log, signals } = parts;
+  ignoreSignals(signals.ignored);
   const running = new RemoteScheduler({
     environment: realEnvironment,
     metrics,
@@ -87,24 +95,24 @@ async function serve({ options, configuration, profiles, written, server, metric
   const endpoints = new SchedulerEndpoints({ options, configuration, written, metrics, log, health });
   for (const line of await endpoints.open()) process.stdout.write(`${line}\n`);
   process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
-  await Promise.race([running.run(), signalled()]);
+  await Promise.race([running.run(), signalled(signals.ending)]);
   await running.stop();
   await endpoints.close();
-  if (!isSignalled) throw new OrchError('ActorDown', 'this scheduler does not lead any more');
-  process.exit(0);
+  if (endedBy === undefined) throw new OrchError('ActorDown', 'this scheduler does not lead any more');
+  exitAfter(endedBy);
 }
 
-let isSignalled = false;
+let endedBy: NodeJS.Signals | undefined;
 
 /** Resolves at the first signal that asks for an end; a second ends the process at once. */
-function signalled(): Promise<void> {
+function signalled(ending: readonly NodeJS.Signals[]): Promise<void> {
   // Its timers do not keep the process alive.
   const alive = setInterval(() => {}, 2 ** 30);
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    for (const signal of ending) {
       process.on(signal, () => {
-        if (isSignalled) process.exit(1);
-        isSignalled = true;
+        if (endedBy !== undefined) process.exit(1);
+        endedBy = signal;
         clearInterval(alive);
         resolve();
       });

@@ -15,6 +15,7 @@ import { probeAddress } from '../transport/uws/address-probe.ts';
 import { prepareUws } from '../transport/uws/binary.ts';
 import { closeDirectory } from './closed-directory.ts';
 import { claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
+import { endBy, exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
 import { idleFields, ignoredFlags } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
@@ -72,8 +73,8 @@ export async function serve(
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
     const { settings, kubeconfig, url } = await prepare(options, directory, schedulerName);
     const log = logSettings(options, new Date());
-    // Who rotates the files of a log says so by this; the threads look for themselves whether theirs have been moved.
-    if (log.files !== undefined) process.on('SIGHUP', () => {});
+    const signals = heardSignals(log.files !== undefined || !hasTerminal());
+    ignoreSignals(signals.ignored);
     prepareUws(HEADER_BYTES_MAX);
     supervisor = await startSupervisor({
       plan,
@@ -85,7 +86,7 @@ export async function serve(
       onCreated: optimizeLate,
     });
     const service = systemd(process.env, warn);
-    const stopped = stopOnSignal(supervisor, service, options.shutdownDelayDurationMs, release);
+    const stopped = stopOnSignal(signals, supervisor, service, options.shutdownDelayDurationMs, release);
     await supervisor.ready;
     // A start that fails has more important things to say.
     if (standing !== undefined) warn(standing);
@@ -120,14 +121,19 @@ async function untilSettled(supervisor: Supervisor): Promise<void> {
  * Resolves when a signal has stopped everything. A second signal ends the process at once, and as if nobody had caught it:
  * an exit while threads with native sockets live is an abort.
  */
-function stopOnSignal(supervisor: Supervisor, service: Systemd, delayMs: number, release: () => void): Promise<void> {
+function stopOnSignal(
+  signals: HeardSignals,
+  supervisor: Supervisor,
+  service: Systemd,
+  delayMs: number,
+  release: () => void,
+): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false;
     const stop = (signal: NodeJS.Signals): void => {
       if (stopping) {
         release();
-        process.removeAllListeners(signal);
-        process.kill(process.pid, signal);
+        endBy(signal);
         return;
       }
       stopping = true;
@@ -138,7 +144,7 @@ function stopOnSignal(supervisor: Supervisor, service: Systemd, delayMs: number,
           () => {
             release();
             resolve();
-            process.exit(0);
+            exitAfter(signal);
           },
           (error: unknown) => {
             process.stderr.write(`orch: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -148,7 +154,6 @@ function stopOnSignal(supervisor: Supervisor, service: Systemd, delayMs: number,
         );
       }, delayMs);
     };
-    process.on('SIGINT', stop);
-    process.on('SIGTERM', stop);
+    for (const signal of signals.ending) process.on(signal, stop);
   });
 }

@@ -51,3 +51,12 @@ for (const ingress of ['uws', 'node'] as const) {
     t.is(await stopped, 0);
   });
 }
+
+test('a server without a terminal outlives a hang-up, as under nohup, and opens no debugger', async (t) => {
+  const server = await startServer(t);
+  process.kill(server.pid, 'SIGHUP');
+  process.kill(server.pid, 'SIGUSR1');
+  t.is((await server.client.get('/readyz')).status, 200);
+  t.is(await server.stop(), 0);
+  t.notRegex(server.stderr, /Debugger/);
+});
