@@ -19,9 +19,20 @@ interface Page {
   readonly items: readonly Listed[];
 }
 
+interface GroupDocument {
+  readonly preferredVersion: { readonly version: string };
+  readonly versions: readonly { readonly version: string }[];
+}
+
+interface VersionDocument {
+  readonly resources: readonly { readonly name: string }[];
+}
+
 export interface RunningReencrypted {
   readonly objects: number;
   readonly rewritten: number;
+  /** Resources of which the server knows nothing, as those of a definition that is not there yet. */
+  readonly unserved: readonly string[];
 }
 
 /** Resources as the encryption configuration names them. Throws OrchError when the server does not do as asked. */
@@ -29,8 +40,14 @@ export async function reencryptRunning(directory: string, resources: readonly st
   const api = new AdminApi(directory);
   try {
     let [objects, rewritten] = [0, 0];
+    const unserved: string[] = [];
     for (const resource of resources) {
-      const { prefix, plural } = await collectionOf(api, resource);
+      const [plural = '', ...group] = resource.split('.');
+      const prefix = await prefixOf(api, group.join('.'), plural);
+      if (prefix === undefined) {
+        unserved.push(resource);
+        continue;
+      }
       for (let token: string | undefined = ''; token !== undefined; ) {
         const page: Page = await api.list(`${prefix}/${plural}`, token);
         objects += page.items.length;
@@ -38,7 +55,7 @@ export async function reencryptRunning(directory: string, resources: readonly st
         token = page.metadata.continue || undefined;
       }
     }
-    return { objects, rewritten };
+    return { objects, rewritten, unserved };
   } finally {
     api.close();
   }
@@ -59,13 +76,22 @@ async function rewritePage(api: AdminApi, prefix: string, plural: string, items:
   return rewritten;
 }
 
-/** Where a resource is served, in the version its group prefers. */
-async function collectionOf(api: AdminApi, resource: string): Promise<{ prefix: string; plural: string }> {
-  const dot = resource.indexOf('.');
-  if (dot < 0) return { prefix: rootPath('', 'v1'), plural: resource };
-  const group = resource.slice(dot + 1);
-  const { preferredVersion } = (await api.get(`/apis/${group}`)) as { preferredVersion: { version: string } };
-  return { prefix: rootPath(group, preferredVersion.version), plural: resource.slice(0, dot) };
+/** Where a resource is served: in the version its group prefers, else in another. Undefined where it is in none. */
+async function prefixOf(api: AdminApi, group: string, plural: string): Promise<string | undefined> {
+  for (const version of await versionsOf(api, group)) {
+    const prefix = rootPath(group, version);
+    const document = (await api.find(prefix)) as VersionDocument | undefined;
+    if (document?.resources.some(({ name }) => name === plural)) return prefix;
+  }
+  return undefined;
+}
+
+async function versionsOf(api: AdminApi, group: string): Promise<readonly string[]> {
+  if (group === '') return ['v1'];
+  const document = (await api.find(`/apis/${group}`)) as GroupDocument | undefined;
+  if (document === undefined) return [];
+  const { preferredVersion, versions } = document;
+  return [...new Set([preferredVersion, ...versions].map(({ version }) => version))];
 }
 
 /** The server that owns a data folder, as its admin reaches it. */
@@ -81,15 +107,22 @@ class AdminApi {
     this.#agent = new Agent({ keepAlive: true, maxSockets: PATCHES_AT_ONCE, ca });
   }
 
-  async get(path: string): Promise<unknown> {
+  /** Undefined where there is nothing. */
+  async find(path: string): Promise<unknown> {
     const { status, text } = await this.#send('GET', path);
+    if (status === 404) return undefined;
     if (status !== 200) throw refused('GET', path, status, text);
     return JSON.parse(text);
   }
 
-  async list(path: string, token: string): Promise<Page> {
-    const from = token === '' ? '' : `&continue=${encodeURIComponent(token)}`;
-    return (await this.get(`${path}?limit=${PAGE}${from}`)) as Page;
+  async list(collection: string, token: string): Promise<Page> {
+    const path = `${collection}?limit=${PAGE}${token === '' ? '' : `&continue=${encodeURIComponent(token)}`}`;
+    const { status, text } = await this.#send('GET', path);
+    if (status === 200) return JSON.parse(text) as Page;
+    // What was rewritten meanwhile has filled the history. What others have written since is under the first key by itself.
+    const onward = status === 410 ? (JSON.parse(text) as Page).metadata.continue : undefined;
+    if (!onward) throw refused('GET', path, status, text);
+    return { metadata: { continue: onward }, items: [] };
   }
 
   /** The object's version after a patch that changes nothing; undefined when it is gone. */

@@ -36,9 +36,10 @@ export async function reencrypt(argv: readonly string[]): Promise<void> {
   if (isInUse(path)) {
     const resources = [...new Set(entries.flatMap((entry) => entry.resources))];
     const { reencryptRunning } = await import('./reencrypt-running.ts');
-    const { objects, rewritten } = await reencryptRunning(path, resources);
+    const { objects, rewritten, unserved } = await reencryptRunning(path, resources);
     print([
       `rewritten: ${rewritten} of ${objects} objects, by the running server and under its own configuration`,
+      ...unserved.map((resource) => `${resource} is not served: there was nothing to ask for`),
       'older versions stay under their keys until the history is compacted (--store-compaction-interval)',
     ]);
     return;

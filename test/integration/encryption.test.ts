@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava, { type ExecutionContext } from 'ava';
 import { filesHolding } from '../server/data-folder.ts';
-import type { HttpsClient } from '../server/https-client.ts';
+import type { Answer, HttpsClient } from '../server/https-client.ts';
 import { KmsPlugin } from '../server/kms-plugin.ts';
 import { ORCH } from '../server/program.ts';
 import { newServer, type ServerProcess, startServer } from '../server/server-process.ts';
@@ -45,7 +45,11 @@ class Configuration {
 
   /** JSON is YAML too; the flow mapping keeps it from being read as JSON. */
   write(...providers: Provider[]): void {
-    const entry = `- {resources: [secrets], providers: ${JSON.stringify(providers)}}`;
+    this.writeFor(['secrets'], providers);
+  }
+
+  writeFor(resources: readonly string[], providers: readonly Provider[]): void {
+    const entry = `- ${JSON.stringify({ resources, providers })}`;
     writeFileSync(
       this.path,
       `kind: EncryptionConfiguration\napiVersion: apiserver.config.orch.io/v1\nresources:\n${entry}\n`,
@@ -253,6 +257,31 @@ test('a running server is brought under a new key through its API, and the old o
   configuration.write(aesgcm(key('new', 2)));
   await server.restart();
   for (const name of ['a', 'b', 'c']) await stored(t, server.client, name);
+});
+
+test('a running server rewrites more than its history holds, what the preferred version of a group lacks, and goes on where a type is not there', async (t) => {
+  const configuration = new Configuration(t);
+  const resources = ['secrets', 'podsecuritypolicies.policy', 'widgets.example.com'];
+  configuration.writeFor(resources, [aesgcm(key('old', 1)), IDENTITY]);
+  const server = await startServer(t, { args: [...configuration.args, '--store-history-bytes', '1048576'] });
+  const data = { value: Buffer.alloc(3_000).toString('base64') };
+  // More than a page of the command's, and a page is more than the history.
+  const names = Array.from({ length: 510 }, (_, index) => `s${index}`);
+  const create = (path: string, body: object): Promise<Answer> => server.client.request('POST', path, { body });
+  await Promise.all(names.map((name) => create(SECRETS, { metadata: { name }, data })));
+  const rules = Object.fromEntries(
+    ['seLinux', 'runAsUser', 'supplementalGroups', 'fsGroup'].map((name) => [name, { rule: 'RunAsAny' }]),
+  );
+  const policy = { metadata: { name: 'p' }, spec: rules };
+  t.is((await create('/apis/policy/v1beta1/podsecuritypolicies', policy)).status, 201);
+  const count = (await settledSecrets(server.client)) + 1;
+  await server.stop();
+  configuration.writeFor(resources, [aesgcm(key('new', 2), key('old', 1))]);
+  await server.restart();
+  const again = await orch('store', 'reencrypt', server.dataDirectory, ...configuration.args);
+  t.is(again.code, 0, again.stderr);
+  t.regex(again.stdout, new RegExp(`^rewritten: ${count} of ${count} objects, `));
+  t.regex(again.stdout, /^widgets\.example\.com is not served: /m);
 });
 
 test('without its configuration a store with encrypted values is refused, and with it nothing is lost', async (t) => {
