@@ -122,6 +122,10 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
     '--service-account-signing-key-file needs --service-account-key-file beside it',
   ({ serviceAccountIssuer: issuer }) =>
     issuer.includes(':') && !URL.canParse(issuer) && `--service-account-issuer ${issuer} is not an address`,
+  ({ serviceAccountJwksUri: uri }) =>
+    uri !== '' &&
+    !(URL.canParse(uri) && new URL(uri).protocol === 'https:') &&
+    `--service-account-jwks-uri ${uri} is not an https address`,
   ({ serviceAccountMaxTokenExpirationMs: mostMs }) =>
     mostMs !== 0 &&
     (mostMs < TOKEN_MS_MIN || mostMs > TOKEN_MS_MAX) &&

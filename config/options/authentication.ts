@@ -154,7 +154,7 @@ export const serviceAccountOptions = optionGroup('Service accounts', SERVER, [
   {
     name: 'service-account-jwks-uri',
     type: 'string',
-    description: "Address of the key set named in the issuer's discovery document.",
+    description: "Address of the key set named in the issuer's discovery document, https.",
     effect: ['in force', "jwks_uri in the issuer's discovery document"],
   },
   {

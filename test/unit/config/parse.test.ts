@@ -158,6 +158,12 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', '--tls-cert-file a', /^--tls-cert-file needs --tls-private-key-file beside it$/],
   ['up', '--tls-private-key-file a', /^--tls-private-key-file needs --tls-cert-file beside it$/],
   ['up', '--service-account-signing-key-file a', /needs --service-account-key-file beside it$/],
+  [
+    'apiserver',
+    '--service-account-jwks-uri http://x/keys',
+    /^--service-account-jwks-uri http:\/\/x\/keys is not an https address$/,
+  ],
+  ['apiserver', '--service-account-jwks-uri keys', /^--service-account-jwks-uri keys is not an https address$/],
   ['up', '--token-auth-file a\0b', /the path holds a zero byte$/],
   ['scheduler', '--leader-elect-renew-deadline 16s', /renew-deadline 16s exceeds --leader-elect-lease-duration 15s$/],
   [
