@@ -1,6 +1,6 @@
 // How the server reaches the store that `--store-servers` names: reads the files of its certificates.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import type { EtcdAccess } from '../storage/etcd/etcd-access.ts';
@@ -34,19 +34,21 @@ export function etcdAccess(options: ServerOptions): EtcdAccess {
     servers,
     ...credentials,
     // One without certificates would be taken for none, and those of the machine be believed.
-    ...(storeCafile === '' ? {} : { ca: bundleOf(`--store-cafile ${storeCafile}`, operatorText(storeCafile)) }),
+    ...(storeCafile === ''
+      ? {}
+      : { ca: bundleOf(`--store-cafile ${storeCafile}`, operatorText(storeCafile)), caFile: resolve(storeCafile) }),
     ...shownCertificate(storeCertfile, storeKeyfile),
   };
 }
 
-function shownCertificate(certFile: string, keyFile: string): Pick<EtcdAccess, 'certificate' | 'key'> {
+function shownCertificate(certFile: string, keyFile: string): Pick<EtcdAccess, 'certificate' | 'key' | 'pairFiles'> {
   if (certFile === '') return {};
   const pair = { certPem: operatorText(certFile), keyPem: operatorText(keyFile) };
   const problem = pairProblem(pair);
   if (problem !== undefined) {
     throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${problem}`);
   }
-  return { certificate: pair.certPem, key: pair.keyPem };
+  return { certificate: pair.certPem, key: pair.keyPem, pairFiles: [resolve(certFile), resolve(keyFile)] };
 }
 
 /** Addresses may say a name and a password before the host: those of the first hold for all. */

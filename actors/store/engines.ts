@@ -9,6 +9,7 @@ import { MemoryEngine } from '../../storage/memory-engine.ts';
 import type { StoreEngine } from '../../storage/shared-engine.ts';
 import { featureGates, type ServerSettings, storePrefixOf } from '../server-settings.ts';
 import { threadBuiltIns } from '../thread-registry.ts';
+import { followedAccess } from './followed-access.ts';
 
 /** The engine that the settings ask for, unopened. Of those that need a package or Node's HTTP/2 only that one is loaded. */
 export function engineFor(
@@ -36,7 +37,7 @@ async function levelEngine(options: LevelEngineOptions): Promise<StoreEngine> {
 async function etcdEngine(settings: ServerSettings, access: EtcdAccess, context: ActorContext): Promise<StoreEngine> {
   const { engineOnEtcd } = await import('../../storage/etcd/engine-on-etcd.ts');
   const { timers, random, log } = context;
-  return engineOnEtcd(access, {
+  return engineOnEtcd(followedAccess(access, context), {
     prefix: storePrefixOf(settings.options),
     dialect: settings.dialect,
     timers,
@@ -64,7 +65,7 @@ async function originalEngine(
     'Objects that were put under one lease.',
     LEASE_OBJECTS,
   );
-  return originalEngineOnEtcd(access, {
+  return originalEngineOnEtcd(followedAccess(access, context), {
     registry: threadBuiltIns(context, settings),
     prefix: storePrefixOf(options),
     media: options.storageMediaType === DIALECTS[dialect].protobufMediaType ? 'protobuf' : 'json',

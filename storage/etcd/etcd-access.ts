@@ -7,6 +7,9 @@ export interface EtcdAccess {
   readonly ca?: string;
   readonly certificate?: string;
   readonly key?: string;
+  /** Where these are from, absolute, to be read again when they change. */
+  readonly caFile?: string;
+  readonly pairFiles?: readonly [certificate: string, key: string];
   /** Where the cluster asks for them. */
   readonly name?: string;
   readonly password?: string;

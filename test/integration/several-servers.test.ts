@@ -1,6 +1,6 @@
 // Several servers on one etcd: what one acknowledged the others show, watches see both, and servers and members come and go.
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,7 +9,7 @@ import { EtcdMember } from '../server/etcd-member.ts';
 import type { ApiObject } from '../server/https-client.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { newServer, type ServerProcess, startServer } from '../server/server-process.ts';
-import { testAuthority } from '../server/test-authority.ts';
+import { type TestAuthority, testAuthority } from '../server/test-authority.ts';
 import { configMap, createConfigMap, eventually, freshNamespace, namespaceForPods } from './objects.ts';
 
 // One after the other: they kill what they share.
@@ -296,3 +296,44 @@ test('a store that wants certificates is shown them, and one of another dialect 
   mkdirSync(join(beside.dataDirectory, 'store'));
   t.regex((await beside.start())?.stderr ?? '', /holds a store, which --store-servers would leave aside/);
 });
+
+for (const layout of ['own', 'kubernetes'] as const) {
+  test(`the files of the certificates for etcd may be replaced while the server runs, authority and all (${layout})`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'etcd-renewed-'));
+    const [first, second] = [testAuthority(folder, 'first'), testAuthority(folder, 'second')];
+    const issue = (authority: TestAuthority) => ({
+      authority,
+      served: authority.issue('etcd', ['127.0.0.1']),
+      shown: authority.issue('orch', [], 'clientAuth'),
+    });
+    const [old, renewed] = [issue(first), issue(second)];
+    const member = await EtcdMember.start('https', [
+      ...['--cert-file', old.served.certFile, '--key-file', old.served.keyFile],
+      ...['--client-cert-auth', '--trusted-ca-file', first.certFile],
+    ]);
+    t.teardown(async () => {
+      await member.dispose();
+      rmSync(folder, { recursive: true });
+    });
+    const dialect = layout === 'own' ? [] : ['--api-dialect', 'kubernetes', '--store-layout', layout];
+    const args = [
+      ...['--store-servers', member.server, '--store-cafile', first.certFile, '--placement', 'single', ...dialect],
+      ...['--store-certfile', old.shown.certFile, '--store-keyfile', old.shown.keyFile],
+    ];
+    const { client } = await startServer(t, { args });
+    copyFileSync(second.certFile, first.certFile);
+    for (const name of ['served', 'shown'] as const) {
+      copyFileSync(renewed[name].certFile, old[name].certFile);
+      copyFileSync(renewed[name].keyFile, old[name].keyFile);
+    }
+    await member.kill9();
+    member.go();
+    const namespaces = '/api/v1/namespaces?timeout=1s';
+    const body = { metadata: { name: 'after' } };
+    const answer = await eventually(
+      () => client.request('POST', namespaces, { body }),
+      ({ status }) => status !== 504,
+    );
+    t.true([201, 409].includes(answer.status), answer.text);
+  });
+}
