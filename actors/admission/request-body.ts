@@ -193,6 +193,15 @@ export function requireKind(object: JsonObject, expected: ExpectedKind): void {
   }
 }
 
+/**
+ * What a strategic merge patch makes of an object is of the object's type, whatever kind and version the patch names: clients patch a
+ * scale with the kind of its owner. Throws DecodeError where one of them is no text.
+ */
+export function requireKindTexts(object: JsonObject): void {
+  textOf(object, 'apiVersion');
+  textOf(object, 'kind');
+}
+
 /** A member that is a text; empty where it is absent or null. Throws DecodeError where it is anything else. */
 function textOf(object: JsonObject, member: string): string {
   const value = object[member] ?? '';

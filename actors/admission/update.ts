@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { insistsOnVersion, isUnchanged } from '../../api/metadata.ts';
 import { metadataOf, timestampOf, withMetadata } from '../../api/object-meta.ts';
 import { ownCopy } from '../../api/own-copy.ts';
-import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
+import { APPLY_PATCH, applyPatch, patchMediaTypesOf, STRATEGIC_MERGE_PATCH } from '../../api/patch/apply-patch.ts';
 import { readPatched } from '../../api/patch/patch-unfit.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
@@ -45,6 +45,7 @@ import {
   kindOf,
   patchOptions,
   requireKind,
+  requireKindTexts,
   schemaTypeOf,
   writeOptions,
 } from './request-body.ts';
@@ -102,7 +103,8 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
     if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
     // What is stored has no unknown fields: those that are found are the patch's.
     const { object, unknownFields } = readPatched(document, () => {
-      requireKind(result, expected);
+      if (contentType === STRATEGIC_MERGE_PATCH) requireKindTexts(result);
+      else requireKind(result, expected);
       return canonical(write.schema, result, expected);
     });
     warnings = fieldWarnings(request, () => unknownFields);

@@ -110,6 +110,29 @@ for (const [what, contentType, patch, detail] of unfit) {
   });
 }
 
+test('a strategic merge patch may name any kind and version, as a scale’s names its owner', async (t) => {
+  const world = await AdmissionWorld.start();
+  const deployments = '/apis/apps/v1/namespaces/default/deployments';
+  const spec = {
+    selector: { matchLabels: { a: 'b' } },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+  };
+  await world.created(deployments, { metadata: { name: 'd' }, spec });
+  const strategic = (path: string, body: object) =>
+    world.write('patch', `${deployments}/${path}`, { body, contentType: STRATEGIC });
+  const scaled = await strategic('d/scale', { kind: 'Deployment', metadata: { name: 'd' }, spec: { replicas: 3 } });
+  t.deepEqual([scaled.code, scaled.body.kind, scaled.body.spec], [200, 'Scale', { replicas: 3 }]);
+  const labelled = await strategic('d', {
+    apiVersion: 'extensions/v1beta1',
+    kind: 'Old',
+    metadata: { labels: { x: 'y' } },
+  });
+  t.deepEqual([labelled.code, labelled.body.apiVersion, labelled.body.kind], [200, 'apps/v1', 'Deployment']);
+  t.is((await world.stored(`${deployments}/d`))?.metadata.labels?.x, 'y');
+  t.is((await strategic('d', { kind: 5 })).code, 422);
+  await world.stop();
+});
+
 test('a JSON patch and a merge patch change and remove members', async (t) => {
   const world = await AdmissionWorld.start();
   await world.created(CONFIG_MAPS, { metadata: { name: 'a', labels: { x: 'y' } }, data: { one: '1', two: '2' } });
