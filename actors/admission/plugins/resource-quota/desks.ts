@@ -3,7 +3,7 @@
 // holds only if that does. So however many come at once, a quota is written once for all of them, and none of them races another.
 import { StatusError } from '../../../../api/status/status.ts';
 import type { TransactionResult } from '../../../store/protocol.ts';
-import { type CommitContext, commitEach } from '../../commit.ts';
+import { type CommitContext, commitEach, commitOne } from '../../commit.ts';
 import { type Draft, withAlso } from '../../draft.ts';
 
 /** Bounds of one message, with which it has room in one batch of every store: what is behind the first goes with it or not at all. */
@@ -18,6 +18,15 @@ export interface Charging<W> {
   readonly add: (of: W) => void;
   /** The quotas with what is used after all of them. */
   readonly drafts: () => readonly Draft[];
+  /** The same quotas, which were committed under a revision since, with what is used where only these were accepted. */
+  readonly corrections: (revision: number, accepted: readonly W[]) => readonly Draft[];
+}
+
+/** What has come of a group, in its order. */
+interface Outcome {
+  readonly results: readonly TransactionResult[];
+  /** Where the quotas were committed before the writes: their revision. */
+  readonly chargedAt?: number | undefined;
 }
 
 interface Waiting<W> {
@@ -80,10 +89,10 @@ export class Desks<W> {
       left = left.filter((one) => isCharged(charging, one));
       if (left.length === 0) return;
       const quotas = charging.drafts();
-      const results = await (this.#commitsEach ? commitInSteps(quotas, left[0]!) : commitBehind(quotas, left));
+      const outcome = await (this.#commitsEach ? commitInSteps(quotas, left[0]!) : commitBehind(quotas, left));
       // The quotas were not as they were read: decided anew, by what they are now.
-      if (tries < TRIES_MAX && isLost(results[0]!, quotas, left[0]!.draft)) continue;
-      for (const [i, { settle }] of left.entries()) settle(results[i]!);
+      if (tries < TRIES_MAX && isLost(outcome.results[0]!, quotas, left[0]!.draft)) continue;
+      await settleAll(charging, left, outcome);
       return;
     }
   }
@@ -117,33 +126,47 @@ function isLost(first: TransactionResult, quotas: readonly Draft[], { key }: Dra
   return !first.ok && first.key !== key && quotas.some((quota) => quota.key === first.key);
 }
 
-/** The result of a write, or that of the quota on which it failed. */
-async function commitInSteps<W>(
-  quotas: readonly Draft[],
-  { write, draft }: Waiting<W>,
-): Promise<readonly TransactionResult[]> {
-  for (const quota of quotas.slice(0, -1)) {
-    const [result] = await commitEach(write, [quota]);
-    if (result?.ok !== true) return [result!];
+/**
+ * Tells all of a group. Who was refused hears of it when what was charged for him has been taken back: he may try again, as a service
+ * does that has met an address which is taken, and would be refused for what he himself has left.
+ */
+async function settleAll<W>(
+  charging: Charging<W>,
+  group: readonly Waiting<W>[],
+  { results, chargedAt }: Outcome,
+): Promise<void> {
+  const accepted = group.filter((_, i) => results[i]!.ok);
+  for (const [i, { settle }] of group.entries()) if (results[i]!.ok) settle(results[i]!);
+  if (accepted.length < group.length && chargedAt !== undefined) {
+    const [head, ...others] = charging.corrections(
+      chargedAt,
+      accepted.map(({ of }) => of),
+    );
+    // Where it fails, who counts has come in between.
+    await commitOne(group[0]!.write, withAlso(head!, others));
   }
-  return commitEach(write, [withAlso(draft, quotas.slice(-1), draft.guards)]);
+  for (const [i, { settle }] of group.entries()) settle(results[i]!);
 }
 
-/** The results of the writes, in their order. */
-async function commitBehind<W>(
-  quotas: readonly Draft[],
-  group: readonly Waiting<W>[],
-): Promise<readonly TransactionResult[]> {
+/** The result of a write, or that of the quota on which it failed. */
+async function commitInSteps<W>(quotas: readonly Draft[], { write, draft }: Waiting<W>): Promise<Outcome> {
+  for (const quota of quotas.slice(0, -1)) {
+    const [result] = await commitEach(write, [quota]);
+    if (result?.ok !== true) return { results: [result!] };
+  }
+  return { results: await commitEach(write, [withAlso(draft, quotas.slice(-1), draft.guards)]) };
+}
+
+async function commitBehind<W>(quotas: readonly Draft[], group: readonly Waiting<W>[]): Promise<Outcome> {
   const { write, draft } = group[0]!;
-  if (quotas.length === 0)
-    return commitEach(
-      write,
-      group.map(({ draft: each }) => each),
-    );
+  if (quotas.length === 0) {
+    const drafts = group.map(({ draft: each }) => each);
+    return { results: await commitEach(write, drafts) };
+  }
   const [head, ...others] = quotas as readonly [Draft, ...Draft[]];
   // One alone is committed with what it uses, or not at all.
-  if (group.length === 1) return commitEach(write, [withAlso(draft, quotas, draft.guards)]);
+  if (group.length === 1) return { results: await commitEach(write, [withAlso(draft, quotas, draft.guards)]) };
   const behind = group.map(({ draft: each }): Draft => ({ ...each, isBehindFirst: true }));
-  const [, ...results] = await commitEach(write, [withAlso(head, others), ...behind]);
-  return results;
+  const [charged, ...results] = await commitEach(write, [withAlso(head, others), ...behind]);
+  return { results, chargedAt: charged!.ok ? charged!.revision : undefined };
 }

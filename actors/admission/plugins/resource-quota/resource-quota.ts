@@ -6,7 +6,7 @@ import { isCounted } from '../../../../api/quota/usage.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
-import { draftPut } from '../../draft.ts';
+import { type Draft, draftPut } from '../../draft.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
 import { addedBy, chargesOf, isAnyAbout, isLimited, type Quota, quotaOf, withUsed } from './check.ts';
 import { type LimitedResource, readLimitedResources } from './configuration.ts';
@@ -52,21 +52,29 @@ class ResourceQuota implements AdmissionPlugin {
   /** From what is used by now. */
   async #charging(namespace: string): Promise<Charging<Addition>> {
     await this.#context.cluster.current();
-    const quotas = new Map(inOrder(this.#quotas.within(namespace)).map((quota) => [quota.name, quota]));
+    return this.#chargingFrom(inOrder(this.#quotas.within(namespace)));
+  }
+
+  #chargingFrom(before: readonly Quota[]): Charging<Addition> {
+    const quotas = new Map(before.map((quota) => [quota.name, quota]));
     const charged = new Map<Quota['name'], Quota>();
     const nowMs = this.#nowMs();
-    return {
-      add: ({ attributes, added }) => {
-        for (const { quota, used } of chargesOf(attributes, [...quotas.values()], this.#limited, added, nowMs)) {
-          charged.set(quota.name, charged.get(quota.name) ?? quota);
-          quotas.set(quota.name, { ...quota, used });
-        }
-      },
-      drafts: () =>
-        [...charged.values()].map((quota) =>
-          draftPut(this.#type, withUsed(quota, quotas.get(quota.name)!.used), quota.revision),
-        ),
+    const add = ({ attributes, added }: Addition): void => {
+      for (const { quota, used } of chargesOf(attributes, [...quotas.values()], this.#limited, added, nowMs)) {
+        charged.set(quota.name, charged.get(quota.name) ?? quota);
+        quotas.set(quota.name, { ...quota, used });
+      }
     };
+    const draftsAt = (revision?: number): readonly Draft[] =>
+      [...charged.values()].map((quota) =>
+        draftPut(this.#type, withUsed(quota, quotas.get(quota.name)!.used), revision ?? quota.revision),
+      );
+    const corrections = (revision: number, accepted: readonly Addition[]): readonly Draft[] => {
+      for (const quota of charged.values()) quotas.set(quota.name, quota);
+      for (const one of accepted) add(one);
+      return draftsAt(revision);
+    };
+    return { add, drafts: () => draftsAt(), corrections };
   }
 
   #nowMs(): number {

@@ -327,5 +327,6 @@ test('ResourceQuota: of writes that are committed together one may fail, and the
     answers.map(({ code }) => code),
     [201, 201, 409, 201, 409, 201],
   );
+  t.deepEqual(await usedOf(world), { pods: '4' }, 'what was charged for those that failed is taken back');
   await world.stop();
 });
