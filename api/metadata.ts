@@ -47,7 +47,7 @@ export function nameSuffix(random: () => number): string {
  */
 export function placedNew(object: JsonObject, type: ResourceType, identity: RequestIdentity): JsonObject {
   const given = metadataOf(object);
-  if ((given.resourceVersion ?? '') !== '') {
+  if (insistsOnVersion(given)) {
     throw refused(badRequest('resourceVersion must not be set on an object to be created'));
   }
   const metadata = withIdentity(given, type, identity);

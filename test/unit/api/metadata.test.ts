@@ -51,6 +51,7 @@ test('a create names, places, dates and counts the object, and clears what clien
       selfLink: '/x',
       clusterName: 'c',
       generation: 9,
+      resourceVersion: '0',
     },
     spec: { replicas: 1 },
     status: { replicas: 1 },
