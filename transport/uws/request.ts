@@ -86,7 +86,7 @@ export class UwsRequest implements HttpRequest, Asking {
   }
 
   get isEager(): boolean {
-    return isEagerClient(this.header('user-agent'));
+    return isEagerClient(this.header('user-agent'), this.header('accept-encoding'));
   }
 
   header(name: string): string {

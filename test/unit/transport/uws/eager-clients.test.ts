@@ -18,6 +18,13 @@ const EAGER = [
   'OpenAPI-Generator/1.0-SNAPSHOT/java',
   'Swagger-Codegen/1.0-SNAPSHOT/java',
   'fabric8-kubernetes-client/6.9.2',
+  'axios/1.7.2',
+  'got (https://github.com/sindresorhus/got)',
+  'kubernetes-fluent-client',
+  'python-httpx/0.23.3',
+  'Python/3.11 aiohttp/3.8.4',
+  'kopf/1.37.2',
+  'kr8s/0.20.0',
   'FxVersion/4.700.22 OSName/Linux OSVersion/5.10 k8s.Kubernetes/2.0.0.0',
   '',
 ];
@@ -33,8 +40,13 @@ const WAITING = [
   'noded',
 ];
 
-for (const agent of EAGER) test(`${agent} uses what a chunk holds at once`, (t) => t.true(isEagerClient(agent)));
+for (const agent of EAGER) test(`${agent} uses what a chunk holds at once`, (t) => t.true(isEagerClient(agent, '')));
 
 for (const agent of WAITING) {
-  test(`"${agent}" is not known to use what a chunk holds at once`, (t) => t.false(isEagerClient(agent)));
+  test(`"${agent}" is not known to use what a chunk holds at once`, (t) => t.false(isEagerClient(agent, 'identity')));
 }
+
+test('of Python’s two generated clients the one that takes encoded answers uses what a chunk holds at once', (t) => {
+  t.true(isEagerClient('OpenAPI-Generator/24.2.2/python', 'gzip, deflate'));
+  t.false(isEagerClient('OpenAPI-Generator/24.2.2/python', ''));
+});
