@@ -28,6 +28,7 @@ export class RecordMessages {
   readonly #set: EncodingSet;
   readonly #isPartial: boolean;
   #encodedCount = 0;
+  #encodedBytes = 0;
 
   constructor(rendering: Rendering, type: TypeSchema, cache: EncodingCache, set: EncodingSet) {
     const { group, version, kind } = answeredAs(rendering);
@@ -39,9 +40,13 @@ export class RecordMessages {
     this.#isPartial = rendering.shape !== undefined;
   }
 
-  /** How many records were encoded for this: what long work is cut into slices by. */
+  /** How many records were encoded for this: what long work is cut into slices by, as it is by their bytes. */
   get encodedCount(): number {
     return this.#encodedCount;
+  }
+
+  get encodedBytes(): number {
+    return this.#encodedBytes;
   }
 
   /** The record's encoding, of which `lengthOf` says how much belongs to the message. */
@@ -76,11 +81,11 @@ export class RecordMessages {
   }
 
   #encode(slab: Slab, offset: number, shownRevision: number | undefined): Buffer {
-    this.#encodedCount++;
     const object = this.#renderer.converted(decodeRecord(slab, offset));
-    if (shownRevision === undefined) return encodeProtobuf(object, this.#type);
-    const metadata = { ...(object.metadata as object), resourceVersion: String(shownRevision) };
-    return encodeProtobuf({ ...object, metadata }, this.#type);
+    const bytes = encodeProtobuf(shownRevision === undefined ? object : shownAs(object, shownRevision), this.#type);
+    this.#encodedCount++;
+    this.#encodedBytes += bytes.length;
+    return bytes;
   }
 }
 
@@ -151,6 +156,10 @@ function answeredAs({ target, shape }: Rendering): RowType {
   return shape === undefined
     ? target
     : { group: shape.metaGroup, version: shape.version, kind: 'PartialObjectMetadata' };
+}
+
+function shownAs(object: JsonObject, revision: number): JsonObject {
+  return { ...object, metadata: { ...(object.metadata as JsonObject), resourceVersion: String(revision) } };
 }
 
 /** An encoding that nothing else keeps. */

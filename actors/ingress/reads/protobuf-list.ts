@@ -17,8 +17,9 @@ import { headersFor } from './answers.ts';
 import { pacedWriter } from './paced-writer.ts';
 import type { Representation } from './representation.ts';
 
-/** Items encoded in one turn: about two milliseconds of work. */
+/** Items encoded in one turn, and bytes that they come to: whichever is first, about two milliseconds of work. */
 const SLICE_ENCODED = 64;
+const SLICE_ENCODED_BYTES = 128 * 1024;
 /** Items looked at in one turn when all of them are kept. */
 const SLICE_ITEMS = 8192;
 /** Up to this a list is one write; larger ones go out in pieces of about as much. */
@@ -109,9 +110,9 @@ class ProtobufList {
   measure(): boolean {
     const { places, slabs, converted } = this.#items;
     const messages = this.#messages;
-    const encodedMax = messages.encodedCount + SLICE_ENCODED;
+    const mayGoOn = sliceOf(messages);
     const end = Math.min(this.#count, this.#kept.length + SLICE_ITEMS);
-    for (let i = this.#kept.length; i < end && messages.encodedCount < encodedMax; i++) {
+    for (let i = this.#kept.length; i < end && mayGoOn(); i++) {
       const kept =
         converted === undefined
           ? messages.of(slabs[places[i * 2]!]!, places[i * 2 + 1]!)
@@ -137,8 +138,8 @@ class ProtobufList {
       this.#next = 0;
     }
     const messages = this.#messages;
-    const encodedMax = messages.encodedCount + SLICE_ENCODED;
-    for (; this.#next < this.#count && messages.encodedCount < encodedMax; this.#next++) {
+    const mayGoOn = sliceOf(messages);
+    for (; this.#next < this.#count && mayGoOn(); this.#next++) {
       const end = this.#putItem(target, at);
       if (end < 0) return progress(at);
       at = end;
@@ -162,6 +163,13 @@ class ProtobufList {
     target[at] = this.#itemTag;
     return kept.copy(target, putVarint(target, at + 1, length), length);
   }
+}
+
+/** Whether a turn that begins now may go on, of which there is time for no more than a slice. */
+function sliceOf(messages: RecordMessages): () => boolean {
+  const countMax = messages.encodedCount + SLICE_ENCODED;
+  const bytesMax = messages.encodedBytes + SLICE_ENCODED_BYTES;
+  return () => messages.encodedCount < countMax && messages.encodedBytes < bytesMax;
 }
 
 function progress(bytes: number): number {

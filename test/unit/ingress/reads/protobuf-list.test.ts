@@ -45,16 +45,19 @@ interface Sending {
   readonly response?: FakeResponse;
 }
 
-async function send(sending: Sending): Promise<{ response: FakeResponse; pauses: number }> {
+/** `before`: of the pauses those before the first byte. */
+async function send(sending: Sending): Promise<{ response: FakeResponse; pauses: number; before: number }> {
   const { list, keptBytes, rendering = RENDERING, response = new FakeResponse() } = sending;
   const records = sending.records ?? new ProtobufRecords(DIALECTS.orch, keptBytes);
   const exchange = exchangeOver(response);
   let pauses = 0;
+  let before = 0;
   await sendProtobufList(exchange, ENVELOPE, list, representationOf(rendering), records, () => {
     pauses++;
+    if (response.chunks.length === 0) before++;
     return Promise.resolve();
   });
-  return { response, pauses };
+  return { response, pauses, before };
 }
 
 const METADATA = { resourceVersion: '77', continue: 'more', remainingItemCount: 4 };
@@ -94,6 +97,12 @@ test('a list whose items are all kept is sent without encoding any, and with few
   t.is(records.of(RENDERING).encodedCount, encoded);
   t.true(second.pauses <= second.response.chunks.length);
   t.true(bodyOf(first.response).equals(bodyOf(second.response)));
+});
+
+test('between large items of a list in Protobuf the thread serves others', async (t) => {
+  const { list } = items(Array.from({ length: 40 }, () => 200_000));
+  const { before } = await send({ list });
+  t.is(before, 39);
 });
 
 test('a client that goes away from a list in Protobuf costs nothing more', async (t) => {
