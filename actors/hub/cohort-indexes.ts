@@ -1,10 +1,27 @@
 // The cohorts of a hub, by the caches that their watchers see. A cache that nobody watches has no index.
-import type { Cohort } from './cohort.ts';
+import { renderingKey } from '../../rendering/rendering.ts';
+import type { Clock } from '../../runtime/environment.ts';
+import { type Cohort, newCohort } from './cohort.ts';
 import { CohortIndex } from './cohort-index.ts';
+import type { WatchQuery } from './protocol.ts';
 import type { ResourceCache } from './resource-cache.ts';
+import { compileSelection } from './selection.ts';
+import type { WatchMetrics } from './watch-metrics.ts';
+
+/** What it takes to make a cohort. */
+export interface CohortParts {
+  readonly selectableFields: (storageKey: string) => readonly string[];
+  readonly clock: Clock;
+  readonly metrics: WatchMetrics;
+}
 
 export class CohortIndexes {
+  readonly #parts: CohortParts;
   readonly #byCache = new Map<ResourceCache, CohortIndex>();
+
+  constructor(parts: CohortParts) {
+    this.#parts = parts;
+  }
 
   /** How many cohorts. */
   get size(): number {
@@ -37,6 +54,29 @@ export class CohortIndexes {
       this.#byCache.set(cache, index);
     }
     return index;
+  }
+
+  /** The cohort of all who ask for the same. */
+  ofQuery(query: WatchQuery, cache: ResourceCache): Cohort {
+    const { rendering, namespace, labelSelector, fieldSelector, bookmarks } = query;
+    const renderingText = renderingKey(rendering);
+    const key = [namespace, labelSelector, fieldSelector, bookmarks, renderingText].join('\u0000');
+    const index = this.of(cache);
+    const known = index.get(key);
+    if (known !== undefined) return known;
+    const { selectableFields, clock, metrics } = this.#parts;
+    const cohort = newCohort({
+      key,
+      cache,
+      selection: compileSelection(query, selectableFields(cache.storageKey)),
+      bookmarks,
+      rendering,
+      renderingText,
+      series: metrics.of(rendering.target),
+      lastSentMs: clock.monotonicMs(),
+    });
+    index.add(cohort);
+    return cohort;
   }
 
   remove(cohort: Cohort): void {

@@ -3,19 +3,19 @@
 // watcher but its position. Whatever makes a watcher live, or speaks of the present to one, flushes first: live watchers
 // have been sent all but what is pending, and nobody gets that twice.
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
-import { renderingKey } from '../../rendering/rendering.ts';
+import { keepsStoredBytes } from '../../rendering/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { Deadlines } from '../../runtime/deadlines.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import { BatchFrames } from './batch-frames.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
-import { type Cohort, EventAttributes, newCohort, seenThrough } from './cohort.ts';
+import { CatchUpPace } from './catch-up-pace.ts';
+import { type Cohort, EventAttributes, seenThrough } from './cohort.ts';
 import { CohortIndexes } from './cohort-indexes.ts';
 import type { FramedEvent } from './frames.ts';
 import { Framing } from './framing.ts';
 import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
-import { compileSelection } from './selection.ts';
 import { NO_CHUNK, WatchDelivery } from './watch-delivery.ts';
 import { WatchMetrics } from './watch-metrics.ts';
 import { type InitialState, Watcher, type WatcherOwner, type WatcherState } from './watcher.ts';
@@ -41,7 +41,7 @@ export interface WatchersOptions {
 export class Watchers implements WatcherOwner {
   readonly #options: WatchersOptions;
   readonly #watchers = new Map<number, Watcher>();
-  readonly #cohorts = new CohortIndexes();
+  readonly #cohorts: CohortIndexes;
   readonly #future = new Set<Watcher>();
   /** Still in their initial state, which holds slabs back. */
   readonly #beginning = new Set<Watcher>();
@@ -49,6 +49,7 @@ export class Watchers implements WatcherOwner {
   readonly #framing: Framing;
   readonly #batchFrames = new BatchFrames();
   readonly #delivery: WatchDelivery;
+  readonly #pace: CatchUpPace;
   readonly #timeouts: Deadlines;
   /** The caches are not to be read. */
   #suspended = false;
@@ -66,6 +67,9 @@ export class Watchers implements WatcherOwner {
       },
     });
     this.#metrics = new WatchMetrics(metrics);
+    const { selectableFields } = options;
+    this.#cohorts = new CohortIndexes({ selectableFields, clock, metrics: this.#metrics });
+    this.#pace = new CatchUpPace({ clock, timers, next: (id) => this.#goOn(id) });
     this.#timeouts = new Deadlines(clock, timers, TIMEOUT_TICK_MS);
   }
 
@@ -90,7 +94,7 @@ export class Watchers implements WatcherOwner {
   /** Opens a watch. `initial`: the state it begins with, when it does not begin after a revision. */
   open(query: WatchQuery, cache: ResourceCache, initial: InitialState | undefined): void {
     this.flush();
-    const cohort = this.#cohortFor(query, cache);
+    const cohort = this.#cohorts.ofQuery(query, cache);
     const position = query.afterRevision ?? initial?.revision ?? 0;
     const watcher = new Watcher(this, query.watcher, cohort, position, initial, query.sendInitialEventsEnd);
     cohort.members++;
@@ -102,7 +106,8 @@ export class Watchers implements WatcherOwner {
     if (watcher.position > this.#options.position().applied) {
       watcher.state = 'future';
       this.#future.add(watcher);
-    } else this.#advance(watcher);
+    } else if (initial !== undefined && isRendered(cohort)) this.#pace.due(watcher.id);
+    else this.#advance(watcher);
   }
 
   close(id: number): void {
@@ -112,6 +117,13 @@ export class Watchers implements WatcherOwner {
 
   /** The socket took the last chunk, or takes bytes again. */
   ready(id: number): void {
+    const watcher = this.#watchers.get(id);
+    if (watcher?.state !== 'waiting') return;
+    if (isRendered(watcher.cohort)) this.#pace.due(id);
+    else this.#goOn(id);
+  }
+
+  #goOn(id: number): void {
     const watcher = this.#watchers.get(id);
     if (watcher?.state !== 'waiting') return;
     this.flush();
@@ -374,25 +386,9 @@ export class Watchers implements WatcherOwner {
     if (watcher.initial !== undefined) this.#options.release(watcher.initial.pin);
     if (--cohort.members === 0) this.#cohorts.remove(cohort);
   }
+}
 
-  #cohortFor(query: WatchQuery, cache: ResourceCache): Cohort {
-    const { rendering, namespace, labelSelector, fieldSelector, bookmarks } = query;
-    const renderingText = renderingKey(rendering);
-    const key = [namespace, labelSelector, fieldSelector, bookmarks, renderingText].join('\u0000');
-    const index = this.#cohorts.of(cache);
-    const known = index.get(key);
-    if (known !== undefined) return known;
-    const cohort = newCohort({
-      key,
-      cache,
-      selection: compileSelection(query, this.#options.selectableFields(cache.storageKey)),
-      bookmarks,
-      rendering,
-      renderingText,
-      series: this.#metrics.of(rendering.target),
-      lastSentMs: this.#options.context.clock.monotonicMs(),
-    });
-    index.add(cohort);
-    return cohort;
-  }
+/** A chunk of it costs more than to copy it. */
+function isRendered({ rendering }: Cohort): boolean {
+  return !keepsStoredBytes(rendering);
 }
