@@ -35,3 +35,21 @@ export function* valuePieces(json: Buffer, renderer: Renderer, isRendered: boole
 }
 
 const NEWLINE = Buffer.from('\n');
+
+/** A list of objects that are not stored. */
+export interface ValueList {
+  readonly items: readonly object[];
+}
+
+/** Its bytes in compact JSON, the items last: each piece holds some of them, or one that is larger. */
+export function* valueListPieces({ items, ...members }: ValueList): Generator<Uint8Array> {
+  let text = JSON.stringify({ ...members, items: [] }).slice(0, -']}'.length);
+  for (const [index, item] of items.entries()) {
+    if (index > 0) text += ',';
+    text += JSON.stringify(item);
+    if (text.length < PIECE_BYTES) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(`${text}]}\n`);
+}

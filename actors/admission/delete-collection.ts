@@ -7,10 +7,13 @@ import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
 import { listMetadata } from '../../rendering/list.ts';
+import { valueLength } from '../../storage/slab-record.ts';
+import type { StoreSlabs } from '../../storage/thread-slabs.ts';
 import { commitEach } from './commit.ts';
 import { deleteNamed } from './delete.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
 import { type Draft, withAlso } from './draft.ts';
+import { afterOthers, isLarge } from './large-writes.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { deleteOptions } from './request-body.ts';
@@ -18,8 +21,9 @@ import { type ListedPlaces, NUMBERS_A_PLACE, storedAt, withList } from './stored
 import type { StoredObject } from './stored-object.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** Objects in one commit of one worker. */
+/** Objects in one commit of one worker, and bytes that they are stored as: whichever is first. */
 const COMMIT_OBJECTS = 128;
+const COMMIT_BYTES = 1024 * 1024;
 
 /**
  * Deletes what a list with the same parameters would answer, and answers with that list. What appears meanwhile may stay.
@@ -62,27 +66,32 @@ class CollectionDeletion {
 
   /** Answers the objects as they were listed. Rejects after every worker has ended: they read records until then. */
   async run({ places, slabs }: ListedPlaces): Promise<JsonObject[]> {
-    const step = COMMIT_OBJECTS * NUMBERS_A_PLACE;
+    const steps = stepsOf(places, slabs);
     const commits: JsonObject[][] = [];
     let next = 0;
     const work = async (): Promise<void> => {
-      while (next < places.length) {
-        const from = next;
-        next += step;
+      while (next < steps.length) {
+        const step = next++;
         try {
-          const some = storedAt(places.subarray(from, from + step), slabs);
-          await this.#deleteSome(some);
-          if (!this.#request.target.asStored) commits[from / step] = (await this.#asked(some)).map(asItem);
+          commits[step] = await this.#step(steps[step]!, slabs);
         } catch (error) {
-          next = places.length;
+          next = steps.length;
           throw error;
         }
       }
     };
-    const workers = Math.min(this.#write.deletion.collectionWorkers, Math.ceil(places.length / step));
+    const workers = Math.min(this.#write.deletion.collectionWorkers, steps.length);
     const ends = await Promise.allSettled(Array.from({ length: workers }, work));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
     return commits.flat();
+  }
+
+  async #step({ places, bytes }: Step, slabs: StoreSlabs): Promise<JsonObject[]> {
+    if (isLarge(bytes)) await afterOthers(this.#write);
+    const some = storedAt(places, slabs);
+    if (isLarge(bytes)) await afterOthers(this.#write);
+    await this.#deleteSome(some);
+    return this.#request.target.asStored ? [] : (await this.#asked(some)).map(asItem);
   }
 
   /** As a list of that revision would show them: by the newest definition, which may have changed since the request came. */
@@ -129,6 +138,27 @@ class CollectionDeletion {
       await deleteNamed(this.#write, attributes, nameOf(drafted[index]!.object), this.#options);
     }
   }
+}
+
+/** What one worker reads, deletes and commits at a time. */
+interface Step {
+  readonly places: Uint32Array;
+  readonly bytes: number;
+}
+
+function stepsOf(places: Uint32Array, slabs: StoreSlabs): readonly Step[] {
+  const steps: Step[] = [];
+  for (let from = 0; from < places.length; ) {
+    const most = Math.min(places.length, from + COMMIT_OBJECTS * NUMBERS_A_PLACE);
+    let to = from;
+    let bytes = 0;
+    for (; to < most && bytes < COMMIT_BYTES; to += NUMBERS_A_PLACE) {
+      bytes += valueLength(slabs.slab(places[to]!), places[to + 1]!);
+    }
+    steps.push({ places: places.subarray(from, to), bytes });
+    from = to;
+  }
+  return steps;
 }
 
 function nameOf(object: JsonObject): string {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../api/json-value.ts';
 import { JOB_BYTES_MIN, VALUE_JOB } from '../../../rendering/jobs.ts';
 import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { keepsStoredBytes, keepsStoredValue } from '../../../rendering/rendering.ts';
-import { valuePieces } from '../../../rendering/value-pieces.ts';
+import { type ValueList, valueListPieces, valuePieces } from '../../../rendering/value-pieces.ts';
 import { copyOfBody, decodeRecord, withBody } from '../../../storage/record-reading.ts';
 import { type Slab, valueLength } from '../../../storage/slab-record.ts';
 import type { HeaderList } from '../../../transport/http.ts';
@@ -16,6 +16,8 @@ import type { Representation } from './representation.ts';
 
 /** Up to this an object is rendered in one go: about a millisecond of work. */
 const WHOLE_BYTES_MAX = 16 * 1024;
+/** Up to this a list is: its items may be large, and are at hand already. */
+const WHOLE_ITEMS_MAX = 1;
 
 /** A stored object, as its record has it in this turn. What is not sent by the end of the call is when the promise resolves. */
 export function sendStored(
@@ -58,6 +60,10 @@ export function sendRenderedObject(
 ): Promise<void> | undefined {
   const { contentType, encoding, pretty, renderer } = representation;
   const rendered = renderer.object(object as JsonObject);
+  if (encoding === 'json' && !pretty && isListOfMany(rendered)) {
+    const answer = new PieceAnswer(exchange, code, headersFor(contentType, warnings));
+    return answer.inSlices(valueListPieces(rendered), work.pause);
+  }
   if (encoding === 'yaml' || (encoding === 'json' && pretty)) {
     const json = Buffer.from(JSON.stringify(rendered));
     if (json.length > WHOLE_BYTES_MAX) {
@@ -66,6 +72,10 @@ export function sendRenderedObject(
   }
   sendValue(exchange, code, rendered, representation, warnings);
   return undefined;
+}
+
+function isListOfMany(object: Partial<ValueList>): object is ValueList {
+  return Array.isArray(object.items) && object.items.length > WHOLE_ITEMS_MAX;
 }
 
 function sendLarge(

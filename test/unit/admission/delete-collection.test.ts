@@ -89,6 +89,17 @@ for (const [does, parameters, code] of refused) {
   });
 }
 
+test('of large objects of a collection few are read and deleted at a time', async (t) => {
+  const world = await AdmissionWorld.start();
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    await world.created(CONFIG_MAPS, { metadata: { name }, data: { text: 'x'.repeat(600_000) } });
+  }
+  world.gate.commits = 0;
+  t.deepEqual(namesIn(await deletion(world, {})), ['a', 'b', 'c', 'd', 'e', 'f']);
+  t.is(world.gate.commits, 3);
+  await world.stop();
+});
+
 test('a collection of custom objects is answered by the definition of its revision, also where that came after the request', async (t) => {
   const world = await AdmissionWorld.start();
   await defineThings(world);
