@@ -37,11 +37,14 @@ export class CatchUpPace {
     const { clock, next } = this.#options;
     this.#isScheduled = false;
     const endMs = clock.monotonicMs() + TURN_MS;
-    for (const watcher of this.#due) {
-      this.#due.delete(watcher);
-      next(watcher);
-      if (clock.monotonicMs() >= endMs) break;
+    try {
+      for (const watcher of this.#due) {
+        this.#due.delete(watcher);
+        next(watcher);
+        if (clock.monotonicMs() >= endMs) break;
+      }
+    } finally {
+      if (this.#due.size > 0) this.#schedule();
     }
-    if (this.#due.size > 0) this.#schedule();
   };
 }
