@@ -9,6 +9,8 @@ import { type DropGated, gatedFieldDropper } from '../../api/features/drop-gated
 import type { JsonObject } from '../../api/json-value.ts';
 import type { ObjectMeta } from '../../api/object-meta.ts';
 import type { TypeSchema } from '../../api/schema/schema.ts';
+import { OBJECT_BYTES_MAX, tooLarge } from '../../api/status/failures.ts';
+import { StatusError } from '../../api/status/status.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { FEATURE_GATE_TABLE } from '../../config/options/feature-gate-table.ts';
@@ -39,7 +41,8 @@ export class Completion {
     const said = strategy.meant === undefined ? object : strategy.meant(object, attributes);
     const meant = strategy.inStep === undefined ? said : strategy.inStep(said);
     if (schema === undefined) {
-      attributes.type.custom?.schema.complete(meant);
+      if (attributes.type.custom?.schema.complete(meant) === false)
+        throw new StatusError(tooLarge(`the defaults come to more than ${OBJECT_BYTES_MAX} bytes`));
       return meant;
     }
     return this.#complete(meant, attributes.old, schema, attributes.dialect);

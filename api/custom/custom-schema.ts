@@ -4,7 +4,7 @@ import { decode } from '../codec/decode.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import type { FieldError } from '../status/field-error.ts';
-import { type Defaulter, defaulterOf } from './defaulting.ts';
+import { type Defaulter, defaulterOf, giveDefaults } from './defaulting.ts';
 import { type Coercer, coercerOf } from './embedded-metadata.ts';
 import { embeddedCheck } from './embedded-objects.ts';
 import { listTypeCheck } from './list-types.ts';
@@ -96,10 +96,10 @@ export class CustomSchema {
     return { object: shaped.object, unknownFields: [...shaped.unknownFields, ...pruned.paths] };
   }
 
-  /** Gives an object its defaults, in place. */
-  complete(object: JsonObject): void {
+  /** Gives an object its defaults, in place. False: they are more than an object may be, and not all were given. */
+  complete(object: JsonObject): boolean {
     this.#compile();
-    this.#defaulter?.(object);
+    return this.#defaulter === undefined || giveDefaults(this.#defaulter, object as Members);
   }
 
   /** What is wrong with an object. Needs `loadPatterns`. */
@@ -128,7 +128,7 @@ export class CustomSchema {
     yield;
     this.#errorsIn(probe);
     yield;
-    this.#defaulter?.(probe);
+    this.complete(probe as JsonObject);
   }
 
   #compile(): void {

@@ -1,18 +1,50 @@
 // Gives an object what its schema says of members that are left out, in place. A null where there can be none counts as left
 // out.
 import { jsonCopy } from '../conversion/json-copy.ts';
+import { OBJECT_BYTES_MAX } from '../status/failures.ts';
 import type { Members, Structure } from './structure.ts';
 
 /** What defaulting does with the values of a place; undefined: nothing, ever. */
 export type Defaulter = (value: unknown) => void;
 
+/** How long the JSON of what one object is given may still get: a list of empty items comes to gigabytes under some schemas. */
+let left = 0;
+
+/** Gives an object its defaults. False: they came to more than an object may be, and some were left out. */
+export function giveDefaults(defaulter: Defaulter, object: Members): boolean {
+  left = OBJECT_BYTES_MAX;
+  defaulter(object);
+  return left >= 0;
+}
+
 interface DefaultedMember {
   readonly name: string;
   readonly isNullable: boolean;
-  readonly whenAbsent: unknown;
+  readonly whenAbsent: Given | undefined;
   readonly structure: Structure;
   /** Compiled when an object first has such a member: most have few of those that a large schema knows. */
   below: Defaulter | undefined | 'late';
+}
+
+/** What a schema gives: to be copied into each object. */
+class Given {
+  readonly #value: unknown;
+  #length = -1;
+
+  constructor(value: unknown) {
+    this.#value = value;
+  }
+
+  /** Undefined: it would be too much. */
+  copy(): unknown {
+    if (this.#length < 0) this.#length = JSON.stringify(this.#value).length;
+    left -= this.#length;
+    return left < 0 ? undefined : jsonCopy(this.#value);
+  }
+}
+
+function givenBy({ whenAbsent }: Structure): Given | undefined {
+  return whenAbsent === undefined ? undefined : new Given(whenAbsent);
 }
 
 /** Compiles the defaults of a structure. A null is always looked for, so that there is nothing to do only in scalars. */
@@ -21,7 +53,7 @@ export function defaulterOf(structure: Structure): Defaulter | undefined {
     ([name, structure]): DefaultedMember => ({
       name,
       isNullable: structure.isNullable,
-      whenAbsent: structure.whenAbsent,
+      whenAbsent: givenBy(structure),
       structure,
       below: 'late',
     }),
@@ -29,17 +61,19 @@ export function defaulterOf(structure: Structure): Defaulter | undefined {
   const { rest, items } = structure;
   const ofRest = rest === undefined ? undefined : defaulterOf(rest);
   const ofItems = items === undefined ? undefined : defaulterOf(items);
+  const restGiven = rest && givenBy(rest);
+  const itemsGiven = items && givenBy(items);
   if (members.length === 0 && rest === undefined && items === undefined) return undefined;
   const known = new Set(structure.properties.keys());
   return (value) => {
     if (typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {
-      if (items !== undefined) defaultItems(value, items, ofItems);
+      if (items !== undefined) defaultItems(value, items.isNullable ? undefined : itemsGiven, ofItems);
       return;
     }
     const object = value as Members;
     for (const member of members) defaultMember(object, member);
-    if (rest !== undefined) defaultRest(object, known, rest, ofRest);
+    if (rest !== undefined) defaultRest(object, known, { isNullable: rest.isNullable, whenAbsent: restGiven }, ofRest);
   };
 }
 
@@ -48,11 +82,12 @@ function defaultMember(object: Members, member: DefaultedMember): void {
   const isThere = Object.hasOwn(object, name);
   const value = isThere ? object[name] : undefined;
   if (value === undefined || (value === null && !isNullable)) {
-    if (whenAbsent === undefined) {
+    const given = whenAbsent?.copy();
+    if (given === undefined) {
       if (isThere) delete object[name];
       return;
     }
-    setOwn(object, name, jsonCopy(whenAbsent));
+    setOwn(object, name, given);
   }
   const inside = object[name];
   if (typeof inside !== 'object' || inside === null) return;
@@ -60,24 +95,29 @@ function defaultMember(object: Members, member: DefaultedMember): void {
   member.below?.(inside);
 }
 
-function defaultRest(object: Members, known: ReadonlySet<string>, rest: Structure, below: Defaulter | undefined): void {
-  const { isNullable, whenAbsent } = rest;
+function defaultRest(
+  object: Members,
+  known: ReadonlySet<string>,
+  { isNullable, whenAbsent }: Pick<DefaultedMember, 'isNullable' | 'whenAbsent'>,
+  below: Defaulter | undefined,
+): void {
   if (isNullable && below === undefined) return;
   for (const name in object) {
     if (known.has(name)) continue;
     if (object[name] === null && !isNullable) {
-      if (whenAbsent === undefined) delete object[name];
-      else setOwn(object, name, jsonCopy(whenAbsent));
+      const given = whenAbsent?.copy();
+      if (given === undefined) delete object[name];
+      else setOwn(object, name, given);
     }
     below?.(object[name]);
   }
 }
 
-function defaultItems(list: unknown[], items: Structure, below: Defaulter | undefined): void {
-  const gives = items.whenAbsent !== undefined && !items.isNullable;
-  if (!gives && below === undefined) return;
+/** @param given for null, where that counts as left out. */
+function defaultItems(list: unknown[], given: Given | undefined, below: Defaulter | undefined): void {
+  if (given === undefined && below === undefined) return;
   for (let index = 0; index < list.length; index++) {
-    if (gives && list[index] === null) list[index] = jsonCopy(items.whenAbsent);
+    if (given !== undefined && list[index] === null) list[index] = given.copy() ?? null;
     below?.(list[index]);
   }
 }

@@ -11,6 +11,8 @@ export interface NamedType {
 
 /** Bytes of a request body, and of what a patch may grow an object by. */
 export const BODY_BYTES_MAX = 3 * 1024 * 1024;
+/** Bytes that an object may take in the store: patches, defaults and webhooks could make it grow without end. etcd takes 1.5 MiB. */
+export const OBJECT_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A failed Status. Without `details` the member is left out; `{}` is written as an empty object. */
 export function failure(code: number, reason: StatusReason, message: string, details?: StatusDetails): Status {

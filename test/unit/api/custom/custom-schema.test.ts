@@ -237,3 +237,25 @@ test('a schema is prepared a part at a time, and says the same as one that is no
     2,
   );
 });
+
+test('no more is given to one object than an object may be, and that it was too much is told', (t) => {
+  const large = { type: 'string', default: 'x'.repeat(100_000) };
+  const schema = compiled({
+    list: { type: 'array', items: { type: 'object', properties: { large } } },
+    map: { type: 'object', additionalProperties: { type: 'string', nullable: false, default: 'y'.repeat(100_000) } },
+    nulls: { type: 'array', items: { type: 'array', items: { type: 'string' }, default: ['z'.repeat(100_000)] } },
+  });
+  const lengthOf = (object: object): number => JSON.stringify(object).length;
+  const items = { list: Array.from({ length: 10_000 }, () => ({})) };
+  t.false(schema.complete(items));
+  t.true(lengthOf(items) < 9_000_000);
+  const members = { map: Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`k${index}`, null])) };
+  t.false(schema.complete(members));
+  t.true(lengthOf(members) < 9_000_000);
+  const nulls = { nulls: Array.from({ length: 1000 }, () => null) };
+  t.false(schema.complete(nulls));
+  t.true(lengthOf(nulls) < 9_000_000);
+  const some = { list: [{}, {}] };
+  t.true(schema.complete(some));
+  t.true(lengthOf(some) > 200_000);
+});
