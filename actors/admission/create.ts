@@ -11,7 +11,7 @@ import { type Attempt, type Refusal, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
 import { canonicalMetadata } from './completion.ts';
 import { converted } from './conversion/converted.ts';
-import { draftPut, withAlso } from './draft.ts';
+import { draftPut, requireSize, withAlso } from './draft.ts';
 import { withWarnings } from './field-validation.ts';
 import { knownBodyOf } from './known-body.ts';
 import type { KnownSpec } from './known-specs.ts';
@@ -122,6 +122,7 @@ function commitmentTo(
   const { type, managedFieldsText, guards, also, warnings } = attributes;
   const completedBy = write.completion.generation;
   const put = draftPut(type, stored, EXPECT_ABSENT, { completedBy, managedFieldsText, texts: attributes.texts });
+  requireSize(put);
   return {
     draft: withAlso(put, also, guards),
     committed: (place) => withWarnings({ code: 201, place }, warnings),

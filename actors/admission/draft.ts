@@ -6,6 +6,8 @@ import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, type ObjectMeta } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { selectableValues } from '../../api/selectors/selectable-values.ts';
+import { OBJECT_BYTES_MAX, tooLarge } from '../../api/status/failures.ts';
+import { StatusError } from '../../api/status/status.ts';
 import { packAttributes } from '../../storage/attributes.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import type { Guard } from '../store/protocol.ts';
@@ -133,6 +135,12 @@ function selectedBy(type: KnownType, object: JsonObject): string {
 
 function putOf({ text, revisionOffset, itemOffset }: EncodedObject, attributes: string, schemaGeneration: number): Put {
   return { text, bytes: Buffer.byteLength(text), revisionOffset, itemOffset, attributes, schemaGeneration };
+}
+
+/** Throws 413 for an object that is larger than one may be, unless it was as large before. */
+export function requireSize({ put }: Draft, storedBytes = 0): void {
+  if (put === undefined || put.bytes <= OBJECT_BYTES_MAX || put.bytes <= storedBytes) return;
+  throw new StatusError(tooLarge(`the object would be stored as ${put.bytes} bytes, limit is ${OBJECT_BYTES_MAX}`));
 }
 
 /** A draft of which what is put is removed again. */

@@ -34,8 +34,9 @@ export class StoredObject {
   /** Of the schema that it was written under. */
   readonly schemaGeneration: number;
   readonly isLarge: boolean;
+  /** It is stored as so many. */
+  readonly bytes: number;
   readonly #slab: Slab;
-  readonly #length: number;
   #object: JsonObject | undefined;
   #apart: MetadataApart | undefined;
   #rest: string | undefined;
@@ -45,8 +46,8 @@ export class StoredObject {
     this.place = place;
     this.isStale = isStale(slab, place.offset);
     this.schemaGeneration = recordSchemaGeneration(slab, place.offset);
-    this.#length = valueLength(slab, place.offset);
-    this.isLarge = isLarge(this.#length);
+    this.bytes = valueLength(slab, place.offset);
+    this.isLarge = isLarge(this.bytes);
     this.#slab = slab;
     this.#object = object;
   }
@@ -95,8 +96,8 @@ export class StoredObject {
 
   /** Whether a body ends as the stored text does, by their last bytes. */
   mayEnd(body: Uint8Array): boolean {
-    const bytes = Math.min(LAST_BYTES, this.#length);
-    return lengthBefore(this.#record(), this.place.offset, this.#length - bytes, body) >= 0;
+    const bytes = Math.min(LAST_BYTES, this.bytes);
+    return lengthBefore(this.#record(), this.place.offset, this.bytes - bytes, body) >= 0;
   }
 
   /**

@@ -23,7 +23,7 @@ import { type Attributes, NO_OBJECT } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
 import { createObject } from './create.ts';
 import { draftsWithRemoval } from './deletion-outcome.ts';
-import { draftDelete, draftPut, draftUpdate, withAlso } from './draft.ts';
+import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import { afterOthers, isLarge } from './large-writes.ts';
 import {
@@ -227,6 +227,7 @@ function changeMetadata(
     const completedBy = stored.schemaGeneration;
     if (!attributes.isApart) return decide(write, attributes, stored, { isPut, hasVersion: insists, completedBy });
     if (draft === undefined) return { answer: answerAt(attributes, stored.place, NO_OBJECT) };
+    requireSize(draft, stored.bytes);
     return {
       draft: withAlso(draft, attributes.also, attributes.guards),
       committed: (written) => answerAt(attributes, written, NO_OBJECT),
@@ -284,6 +285,7 @@ async function decide(
   if (isTextOf) cameTo?.(stored, next, attributes);
   const how = { completedBy, texts: attributes.texts };
   const put = isTextOf ? draftUpdate(type, next, stored, how) : draftPut(type, next, place.revision, how);
+  requireSize(put, stored.bytes);
   const draft = withAlso(put, also, guards);
   return { draft, committed: (written) => answerAt(attributes, written, object), lost };
 }

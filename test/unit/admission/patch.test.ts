@@ -151,3 +151,35 @@ test('a JSON patch and a merge patch change and remove members', async (t) => {
   t.deepEqual(merge.body.data, { one: 'eins', three: '3', four: '4' });
   await world.stop();
 });
+
+const POD_TEMPLATES = '/api/v1/namespaces/default/podtemplates';
+
+test('patches do not make an object grow without end, and what is too large can be made smaller', async (t) => {
+  const world = await AdmissionWorld.start();
+  const withArguments = (...args: readonly string[]) => ({
+    metadata: { name: 'a' },
+    template: { metadata: {}, spec: { containers: [{ name: 'c', image: 'i', args }] } },
+  });
+  const large = 'x'.repeat(2_500_000);
+  t.is(
+    refusal(await world.write('create', POD_TEMPLATES, { body: withArguments(large, large, large, large) })).code,
+    413,
+  );
+  await world.created(POD_TEMPLATES, withArguments(large, large, large));
+  const [contentType, args] = ['application/json-patch+json', '/template/spec/containers/0/args'];
+  const grown = await world.write('patch', `${POD_TEMPLATES}/a`, {
+    body: [{ op: 'copy', from: `${args}/0`, path: `${args}/-` }],
+    contentType,
+  });
+  t.is(refusal(grown).code, 413);
+  t.regex(
+    refusal(grown).message,
+    /^Request entity too large: the object would be stored as \d+ bytes, limit is 8388608$/,
+  );
+  const shrunk = { body: [{ op: 'remove', path: `${args}/0` }], contentType };
+  t.is((await world.write('patch', `${POD_TEMPLATES}/a`, shrunk)).code, 200);
+  const finalizers = Array.from({ length: 400_000 }, (_, index) => `example.com/finalizer-${index}`);
+  const held = await world.write('patch', `${POD_TEMPLATES}/a`, { body: { metadata: { finalizers } } });
+  t.is(refusal(held).code, 413, 'by its metadata alone');
+  await world.stop();
+});
