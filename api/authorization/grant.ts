@@ -1,6 +1,6 @@
 // What a write of a role or a binding gives others the right to do, and what may be said against it. Pure.
 import type { User } from './attributes.ts';
-import { uncovered } from './escalation.ts';
+import { type Bounds, uncovered, uncoveredWithin } from './escalation.ts';
 import type { PolicyRule } from './policy-rule.ts';
 import type { RoleRef } from './rbac-policy.ts';
 
@@ -23,6 +23,9 @@ const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
+/** Some tenths of a second. */
+const BOUNDS: Bounds = { partsMax: 100_000, comparisonsMax: 10_000_000 };
+
 /** Why a user who holds `held` may not grant `granted`; empty where they may. The words are those that clients know. */
 export function grantProblem(
   user: User,
@@ -30,7 +33,9 @@ export function grantProblem(
   held: readonly PolicyRule[],
   granted: readonly PolicyRule[],
 ): string {
-  const missing = uncovered(held, granted);
+  const missing = uncoveredWithin(held, granted, BOUNDS);
+  if (missing === undefined)
+    return `the rules are too many to be compared with what user ${JSON.stringify(user.name)} holds`;
   if (missing.length > 0) {
     const groups = user.groups.map((group) => JSON.stringify(group)).join(' ');
     return (

@@ -1,6 +1,6 @@
 // Which rules somebody may grant: those that the rules they hold cover, judged against asking for every access there is.
 import test from 'ava';
-import { uncovered } from '../../../../api/authorization/escalation.ts';
+import { uncovered, uncoveredWithin } from '../../../../api/authorization/escalation.ts';
 import type { PolicyRule } from '../../../../api/authorization/policy-rule.ts';
 import { generatedPolicy } from './rbac-reference.ts';
 
@@ -58,6 +58,22 @@ ROWS.forEach(({ held, granted, missing }, index) => {
   test(`row ${index}: what ${JSON.stringify(held)} does not cover of ${JSON.stringify(granted)}`, (t) => {
     t.deepEqual(uncovered(held, granted), missing);
   });
+});
+
+test('rules that come to too many parts, or to too many comparisons with those that are held, are not judged', (t) => {
+  const bounds = { partsMax: 1000, comparisonsMax: 100_000 };
+  const some = (count: number, word: string) => Array.from({ length: count }, (_, index) => `${word}${index}`);
+  const product = { verbs: some(1000, 'v'), apiGroups: some(1000, 'g'), resources: some(1000, 'r') };
+  t.is(uncoveredWithin([PODS], [product], bounds), undefined);
+  t.deepEqual(uncoveredWithin([product], [product], bounds), [], 'nor cut up where one rule covers it');
+  const held = some(1000, 'n').map((name) => ({ ...PODS, resourceNames: [name] }));
+  t.is(uncoveredWithin(held, [...held].reverse(), bounds), undefined);
+  t.deepEqual(uncoveredWithin(held, held.slice(0, 10), bounds), []);
+  const urls = { verbs: ['get'], nonResourceURLs: some(1000, '/a') };
+  t.is(uncoveredWithin([urls], [urls], bounds), undefined);
+  t.deepEqual(uncoveredWithin([urls], [{ ...urls, nonResourceURLs: ['/a7', '/b'] }], bounds), [
+    { ...urls, nonResourceURLs: ['/b'] },
+  ]);
 });
 
 const VERBS = ['get', 'list', 'create', 'delete', 'other'];
