@@ -172,10 +172,7 @@ test('patches do not make an object grow without end, and what is too large can 
     contentType,
   });
   t.is(refusal(grown).code, 413);
-  t.regex(
-    refusal(grown).message,
-    /^Request entity too large: the object would be stored as \d+ bytes, limit is 8388608$/,
-  );
+  t.regex(grown.body.message, /^Request entity too large: the object would be stored as \d+ bytes, limit is 8388608$/);
   const shrunk = { body: [{ op: 'remove', path: `${args}/0` }], contentType };
   t.is((await world.write('patch', `${POD_TEMPLATES}/a`, shrunk)).code, 200);
   const finalizers = Array.from({ length: 400_000 }, (_, index) => `example.com/finalizer-${index}`);
