@@ -4,7 +4,7 @@ import type { JsonObject } from '../json-value.ts';
 import { ageText } from '../table/age.ts';
 import { AGE, type Cell, type Column, type KindTable, kindTable, NAME } from '../table/column.ts';
 import type { DefinedColumn } from './definition.ts';
-import { type JsonPath, jsonPathOf } from './json-path.ts';
+import { type JsonPath, jsonPathOf, newPassage } from './json-path.ts';
 
 const tables = new WeakMap<readonly DefinedColumn[], KindTable>();
 
@@ -21,10 +21,17 @@ export function customTable(columns: readonly DefinedColumn[]): KindTable {
 /** Those before the first whose path cannot be read, as in the original. */
 function readable(columns: readonly DefinedColumn[]): readonly Column[] {
   const found: Column[] = [];
+  let passage = newPassage();
   for (const column of columns) {
     const path = jsonPathOf(column.jsonPath);
     if (path === undefined) break;
-    found.push(columnOf(column, path));
+    const isFirst = found.length === 0;
+    // A definition may have tens of thousands, each of which may lead through all of an object.
+    const inRow: JsonPath = (object) => {
+      if (isFirst) passage = newPassage();
+      return path(object, passage);
+    };
+    found.push(columnOf(column, inRow));
   }
   return found;
 }

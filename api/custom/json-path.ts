@@ -1,31 +1,44 @@
 // The JSON paths by which definitions name what a column shows, as far as kubectl's dialect of them makes sense for one value:
-// members, indexes, slices, unions, wildcards, filters, recursion. Compiled once; takes time in proportion to what it passes over.
+// members, indexes, slices, unions, wildcards, filters, recursion. Compiled once; takes time in proportion to what it passes over,
+// of which there is no more than it is allowed.
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 
-/** Every value that a path leads to from the values before it. */
-type Step = (values: readonly unknown[]) => readonly unknown[];
+/** How many values may still be passed over: what lies behind them is not found. */
+export interface Passage {
+  left: number;
+}
 
-export type JsonPath = (object: JsonObject) => readonly unknown[];
+/** Every value that a path leads to from the values before it. */
+type Step = (values: readonly unknown[], passage: Passage) => readonly unknown[];
+
+export type JsonPath = (object: JsonObject, passage?: Passage) => readonly unknown[];
 
 const VALUES_MAX = 1000;
+const PASSED_MAX = 50_000;
+
+/** For all paths that are followed in one object. */
+export function newPassage(): Passage {
+  return { left: PASSED_MAX };
+}
 
 /** Compiles `.spec.foo`; undefined for what is no path. */
 export function jsonPathOf(text: string): JsonPath | undefined {
   const reader = new PathReader(text.trim());
   const steps = reader.steps();
   if (steps === undefined) return undefined;
-  return (object) => {
+  return (object, passage = newPassage()) => {
     let values: readonly unknown[] = [object];
-    for (const step of steps) values = step(values);
+    for (const step of steps) values = step(values, passage);
     return values;
   };
 }
 
-function each(expand: (value: unknown) => readonly unknown[]): Step {
-  return (values) => {
+function each(expand: (value: unknown, passage: Passage) => readonly unknown[]): Step {
+  return (values, passage) => {
     const found: unknown[] = [];
     for (const value of values) {
-      for (const one of expand(value)) {
+      if (passage.left-- <= 0) return found;
+      for (const one of expand(value, passage)) {
         if (found.length === VALUES_MAX) return found;
         found.push(one);
       }
@@ -38,9 +51,19 @@ function member(name: string): Step {
   return each((value) => (isJsonObject(value) && Object.hasOwn(value, name) ? [value[name]] : []));
 }
 
-const everything: Step = each((value) =>
-  Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [],
-);
+const everything: Step = each(contentsOf);
+
+/** What lies in a value, as far as it is passed over. */
+function contentsOf(value: unknown, passage: Passage): readonly unknown[] {
+  const contents = Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
+  return passed(contents, passage);
+}
+
+function passed(values: readonly unknown[], passage: Passage): readonly unknown[] {
+  const { left } = passage;
+  passage.left -= values.length;
+  return values.length <= left ? values : values.slice(0, Math.max(0, left));
+}
 
 function element(index: number): Step {
   return each((value) => {
@@ -51,28 +74,28 @@ function element(index: number): Step {
 }
 
 function range(from: number | undefined, to: number | undefined, step: number): Step {
-  return each((value) =>
-    Array.isArray(value) ? value.slice(from, to).filter((_item, index) => index % step === 0) : [],
+  return each((value, passage) =>
+    Array.isArray(value) ? passed(value.slice(from, to), passage).filter((_item, index) => index % step === 0) : [],
   );
 }
 
 /** Whatever has something in it, at any depth, from the outside in. */
-const withinAll: Step = each(function within(value): readonly unknown[] {
-  const inside = Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
+const withinAll: Step = each(function within(value, passage): readonly unknown[] {
+  const inside = contentsOf(value, passage);
   const found: unknown[] = inside.length === 0 ? [] : [value];
   for (const one of inside) {
     if (found.length >= VALUES_MAX) break;
-    found.push(...within(one));
+    found.push(...within(one, passage));
   }
   return found;
 });
 
 function union(steps: readonly Step[]): Step {
-  return (values) => {
+  return (values, passage) => {
     const found: unknown[] = [];
     for (const step of steps) {
       if (found.length >= VALUES_MAX) break;
-      found.push(...step(values));
+      found.push(...step(values, passage));
     }
     return found;
   };
@@ -93,13 +116,15 @@ function filter(text: string): Step | undefined {
   const [, pathText = '', operator, literal = ''] = FILTER.exec(text) ?? [];
   const path = pathText.includes('..') ? undefined : jsonPathOf(pathText);
   if (!FILTER.test(text) || path === undefined) return undefined;
-  const holds = (item: unknown): boolean => {
+  const holds = (item: unknown, passage: Passage): boolean => {
     if (!isJsonObject(item)) return false;
-    const found = path(item);
+    const found = path(item, passage);
     if (operator === undefined) return found.length > 0;
     return found.length > 0 && OPERATORS[operator]!(found[0], literalOf(literal));
   };
-  return each((value) => (Array.isArray(value) ? value.filter(holds) : []));
+  return each((value, passage) =>
+    Array.isArray(value) ? passed(value, passage).filter((item) => holds(item, passage)) : [],
+  );
 }
 
 function literalOf(text: string): unknown {

@@ -148,15 +148,30 @@ test('a path that names the same again and again finds no more than a thousand v
   t.is(jsonPathOf(`.list${many}${many}${many}`)?.(nested).length, 1000);
 });
 
+const column = (name: string, jsonPath: string) => ({
+  name,
+  jsonPath,
+  type: 'string',
+  format: '',
+  description: '',
+  priority: 0,
+});
+
+test('all columns together pass over no more than so much of an object, each object anew', (t) => {
+  const list = Array.from({ length: 1000 }, () => ({}));
+  const object = { metadata: { name: 'a' }, spec: { list }, status: { ready: 'yes' } };
+  const last = (columns: readonly ReturnType<typeof column>[]) =>
+    [1, 2].map(() => customTable(columns).cells(object, { nowMs: 0 }).at(-1));
+  const ready = column('Ready', '.status.ready');
+  for (const path of ['..nothing', '.spec.list[?(@.a==1)].b', `.spec[${"'list',".repeat(900)}'list'][*].a`]) {
+    const some = Array.from({ length: 3 }, (_, index) => column(`C${index}`, path));
+    const many = Array.from({ length: 100 }, (_, index) => column(`C${index}`, path));
+    if (!path.includes("','")) t.deepEqual(last([...some, ready]), ['yes', 'yes'], path);
+    t.deepEqual(last([...many, ready]), [null, null], path);
+  }
+});
+
 test('columns end before the first whose path cannot be read', (t) => {
-  const column = (name: string, jsonPath: string) => ({
-    name,
-    jsonPath,
-    type: 'string',
-    format: '',
-    description: '',
-    priority: 0,
-  });
   const columns = [column('A', '.spec.a'), column('B', '.spec.b['), column('C', '.spec.c')];
   t.deepEqual(
     customTable(columns).definitions.map(({ name }) => name),
