@@ -87,16 +87,28 @@ function needsForm(definition: Definition, { name }: DefinedVersion): boolean {
 }
 
 function formOf(definition: Definition, version: DefinedVersion): CustomForm {
-  const { name, revision, group, versions, keepsUnknown, generation, storageVersion } = definition;
-  const texts = versions.map((one) => [`${group}/${one.name}`, one.schemaText] as const);
+  const { name, revision, group, keepsUnknown, generation, storageVersion } = definition;
   return {
     key: `${name} ${revision} ${version.name}`,
     apiVersion: `${group}/${version.name}`,
     columns: version.columns,
     keepsUnknown,
-    ...(needsForm(definition, version) ? { schemaTexts: Object.fromEntries(texts) } : undefined),
+    ...(needsForm(definition, version) ? { schemaTexts: schemaTextsOf(definition) } : undefined),
     ...(version.name === storageVersion ? { storedGeneration: generation } : undefined),
   };
+}
+
+/** Shared by the forms of all versions: there may be thousands. */
+const schemaTexts = new WeakMap<Definition, NonNullable<CustomForm['schemaTexts']>>();
+
+function schemaTextsOf(definition: Definition): NonNullable<CustomForm['schemaTexts']> {
+  let texts = schemaTexts.get(definition);
+  if (texts === undefined) {
+    const { group, versions } = definition;
+    texts = Object.fromEntries(versions.map(({ name, schemaText }) => [`${group}/${name}`, schemaText]));
+    schemaTexts.set(definition, texts);
+  }
+  return texts;
 }
 
 /** Defaults are those of the version that an object lies in (`own`, where that is another): what is asked for gives none. */

@@ -71,3 +71,11 @@ test('versions of the same words share a compiled schema, and it outlives change
   t.is(schemaIn(next, 'v1'), first!);
   t.not(schemaIn(next, 'v2'), second!);
 });
+
+test('the forms of all versions share what they say of the schemas: of thousands each had a list of all', (t) => {
+  const known = knownTypesOf(readDefinition(definition([schemaOf('a'), schemaOf('b'), undefined]), 1), WORDS);
+  const texts = known.flatMap(({ custom }) => custom!.form.schemaTexts ?? []);
+  t.true(texts.length > 1);
+  t.is(new Set(texts).size, 1);
+  t.deepEqual(Object.keys(texts[0]!), ['example.com/v1', 'example.com/v2', 'example.com/v3']);
+});
