@@ -74,7 +74,7 @@ test('versions of the same words share a compiled schema, and it outlives change
 
 test('the forms of all versions share what they say of the schemas: of thousands each had a list of all', (t) => {
   const known = knownTypesOf(readDefinition(definition([schemaOf('a'), schemaOf('b'), undefined]), 1), WORDS);
-  const texts = known.flatMap(({ custom }) => custom!.form.schemaTexts ?? []);
+  const texts = known.map(({ custom }) => custom!.form.schemaTexts).filter((one) => one !== undefined);
   t.true(texts.length > 1);
   t.is(new Set(texts).size, 1);
   t.deepEqual(Object.keys(texts[0]!), ['example.com/v1', 'example.com/v2', 'example.com/v3']);
