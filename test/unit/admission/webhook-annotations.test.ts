@@ -27,6 +27,7 @@ const schema = schemaOf(dialect);
 function pluginWith(
   kind: typeof mutatingAdmissionWebhook,
   configurations: Readonly<Record<string, JsonObject>>,
+  lines: string[],
 ): AdmissionPlugin {
   const follow = <T>(plural: string, keep: Keep<T>): KindView<T> => {
     const view = new KindView(keep);
@@ -34,7 +35,8 @@ function pluginWith(
     for (const [name, object] of Object.entries(objects)) view.put(object, { namespace: '', name, revision: 1 });
     return view;
   };
-  const context = { ...realEnvironment, log: pino({ level: 'silent' }), metrics: NO_METRICS };
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const context = { ...realEnvironment, log, metrics: NO_METRICS };
   const webhookClient: MakeWebhookClient = (parts) => new ServiceClient(parts);
   const options = { gate: () => true, callsEndpoints: false, shownToServices: NOTHING_SHOWN, webhookClient };
   return kind.create({
@@ -60,6 +62,7 @@ const answering = async (
   t: Parameters<typeof webhookService>[0],
   kind: typeof mutatingAdmissionWebhook,
   behaviours: Readonly<Record<string, Behaviour>>,
+  lines: string[] = [],
 ) => {
   const { url, caBundle } = await webhookService(t, behaviours);
   const webhooks = Object.keys(behaviours).map((path) => ({
@@ -73,7 +76,7 @@ const answering = async (
     timeoutSeconds: 20,
     failurePolicy: 'Fail',
   }));
-  return pluginWith(kind, { c: { webhooks } });
+  return pluginWith(kind, { c: { webhooks } }, lines);
 };
 
 const metadata = (key: string, value: string): AuditAnnotation => ({ key, value, level: 'Metadata' });
@@ -89,6 +92,22 @@ test('what a webhook says is kept under its name, unless it is no name, or anoth
   t.true(attributes.annotate('says.example.org/why', 'so'));
   t.false(attributes.annotate('says.example.org/why', 'other'));
   t.deepEqual(attributes.auditAnnotations, [metadata('says.example.org/why', 'so')]);
+});
+
+test('of all that a webhook says in vain there is one line in the log', async (t) => {
+  const lines: string[] = [];
+  const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, 'v']));
+  const plugin = await answering(
+    t,
+    validatingAdmissionWebhook,
+    { chats: () => ({ allowed: true, auditAnnotations: many }) },
+    lines,
+  );
+  const attributes = written();
+  await plugin.validate?.(attributes);
+  t.is(attributes.auditAnnotations.length, 100);
+  t.is(lines.length, 1);
+  t.like(JSON.parse(lines[0]!), { webhook: 'chats.example.org', count: 4900 });
 });
 
 test('a webhook that refuses says why as well', async (t) => {

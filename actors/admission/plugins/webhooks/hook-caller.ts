@@ -28,6 +28,9 @@ import {
 /** A webhook that could not be asked, or did not answer as it must: its failure policy says what follows. */
 class HookFailed extends Error {}
 
+/** After so many that cannot be kept none is tried. */
+const LEFT_OUT_MAX = 1000;
+
 export class HookCaller {
   readonly clients: HookClients;
   readonly #context: ActorContext;
@@ -80,11 +83,17 @@ export class HookCaller {
 
   /** What a webhook says for the audit event, under its own name. */
   #annotate(attributes: Attributes, { name }: Hook, { auditAnnotations }: HookAnswer): void {
+    let leftOut = 0;
+    let first = '';
     for (const [said, value] of auditAnnotations) {
       const key = `${name}/${said}`;
-      const isKept = qualifiedNameProblems(key).length === 0 && attributes.annotate(key, value);
-      if (!isKept) this.#context.log.warn({ webhook: name, key }, 'audit annotation of a webhook left out');
+      if (leftOut < LEFT_OUT_MAX && qualifiedNameProblems(key).length === 0 && attributes.annotate(key, value))
+        continue;
+      if (leftOut++ === 0) first = key;
     }
+    // One line, however many a webhook says.
+    if (leftOut > 0)
+      this.#context.log.warn({ webhook: name, key: first, count: leftOut }, 'audit annotations of a webhook left out');
   }
 
   #refusalFor(error: unknown, hook: Hook, operation: string): unknown {
