@@ -36,6 +36,9 @@ const BUILT_IN_PATHS: ScalePaths = {
   selector: ['spec', 'selector'],
 };
 
+/** What the Scale of a custom object that has no wish is patched from: no wish of anybody's, so that it shows whether the patch had one. */
+const UNSET = -(2 ** 31);
+
 function valueAt(object: JsonObject, path: readonly string[]): unknown {
   let value: unknown = path.length === 0 ? undefined : object;
   for (const member of path) value = memberOf(value, member);
@@ -50,7 +53,8 @@ function withValueAt(object: JsonObject, [member = '', ...rest]: readonly string
 /** The Scale of a stored object of a type with this subresource. */
 export function scaleOf(object: JsonObject, paths: ScalePaths = BUILT_IN_PATHS): Scale {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
-  const replicas = countOf(valueAt(object, paths.replicas));
+  const wish = valueAt(object, paths.replicas) ?? undefined;
+  const replicas = wish === undefined && paths !== BUILT_IN_PATHS ? UNSET : countOf(wish);
   const selector = selectorText(valueAt(object, paths.selector));
   return {
     kind: 'Scale',
@@ -73,8 +77,17 @@ export function scaleOf(object: JsonObject, paths: ScalePaths = BUILT_IN_PATHS):
 /** Throws StatusError 500 for an object of a custom type that does not say how many replicas it should have: there is no Scale to read. */
 export function requireReplicas(object: JsonObject, { replicas }: ScalePaths): void {
   if ((valueAt(object, replicas) ?? undefined) !== undefined) return;
-  const path = JSON.stringify(`.${replicas.join('.')}`);
-  throw new StatusError(internalError(`the spec replicas field ${path} does not exist`));
+  throw new StatusError(internalError(`the spec replicas field ${pathText(replicas)} does not exist`));
+}
+
+/** Throws StatusError 400 for the changed Scale of a custom object that had no wish, if it has none still. */
+export function requireWish(scale: JsonObject, { replicas }: ScalePaths): void {
+  if (memberOf(scale.spec, 'replicas') !== UNSET) return;
+  throw new StatusError(badRequest(`the spec replicas field ${pathText(replicas)} cannot be empty`));
+}
+
+function pathText(path: readonly string[]): string {
+  return JSON.stringify(`.${path.join('.')}`);
 }
 
 /**

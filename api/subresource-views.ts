@@ -4,7 +4,7 @@ import type { CustomType } from './custom/custom-type.ts';
 import type { DefinedScale } from './custom/definition.ts';
 import type { JsonObject } from './json-value.ts';
 import { ephemeralContainersOf, withEphemeralContainers } from './pods/ephemeral-containers.ts';
-import { applyScale, requireReplicas, type ScalePaths, scaleConfiguration, scaleOf } from './scale.ts';
+import { applyScale, requireReplicas, requireWish, type ScalePaths, scaleConfiguration, scaleOf } from './scale.ts';
 import type { NamedType } from './status/failures.ts';
 
 export interface SubresourceView {
@@ -14,6 +14,8 @@ export interface SubresourceView {
   readonly isChecked: boolean;
   /** Throws StatusError where the object has nothing that can be read so, though it may be written. Absent: all have. */
   readonly requireReadable?: (stored: JsonObject) => void;
+  /** Throws StatusError where a changed view leaves out what the object lacked before. Absent: none does. */
+  readonly requireComplete?: (view: JsonObject) => void;
   /** What a client reads. */
   readonly of: (stored: JsonObject) => JsonObject;
   /** The configuration of the object itself that an applied view stands for; absent: it cannot be applied. */
@@ -64,6 +66,7 @@ function customScale(custom: CustomType, { specReplicasPath, statusReplicasPath,
     view = {
       ...VIEWS.scale!,
       requireReadable: (stored) => requireReplicas(stored, paths),
+      requireComplete: (scale) => requireWish(scale, paths),
       of: (stored) => scaleOf(stored, paths) as unknown as JsonObject,
       configurationOf: (scale, type) => scaleConfiguration(scale, type, paths),
       applied: (stored, scale, type) => applyScale(stored, scale, type, paths),

@@ -69,6 +69,7 @@ function ephemeralErrors(write: WriteContext, type: KnownType, pod: JsonObject):
 
 /** Throws 422 unless a view that a client sends is one, where that is looked at by itself. */
 export function requireValidView(write: WriteContext, view: SubresourceView | undefined, sent: JsonObject): void {
+  view?.requireComplete?.(sent);
   if (view?.isChecked !== true) return;
   const { kind } = view;
   const { group, version } = splitApiVersion(view.apiVersion);

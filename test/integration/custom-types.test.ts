@@ -92,6 +92,14 @@ test('an object that says no replicas has no scale to read, and may be given one
   const refused = await client.get(scale);
   t.is(refused.status, 500);
   t.is(refused.json.message, 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist');
+  const silent = await client.request('PATCH', scale, {
+    body: { metadata: { labels: { a: 'b' } } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  t.deepEqual([silent.status, silent.json.message], [
+    400,
+    'the spec replicas field ".spec.replicas" cannot be empty',
+  ] as never);
   t.is((await patch(4, scale)).status, 200);
   t.deepEqual((await client.get(scale)).json.spec, { replicas: 4 } as never);
 });
