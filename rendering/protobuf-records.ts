@@ -59,8 +59,7 @@ export class RecordMessages {
 
   /** The encoding of an object that is in the version asked for already, which no record is. Nobody else keeps it. */
   ofConverted(object: JsonObject): KeptEncoding {
-    this.#encodedCount++;
-    return loose(encodeProtobuf(object, this.#type), 0);
+    return loose(this.#counted(encodeProtobuf(object, this.#type)), 0);
   }
 
   /** The message's bytes, with another resourceVersion than the record's where one is given. They stay as they are. */
@@ -82,7 +81,12 @@ export class RecordMessages {
 
   #encode(slab: Slab, offset: number, shownRevision: number | undefined): Buffer {
     const object = this.#renderer.converted(decodeRecord(slab, offset));
-    const bytes = encodeProtobuf(shownRevision === undefined ? object : shownAs(object, shownRevision), this.#type);
+    return this.#counted(
+      encodeProtobuf(shownRevision === undefined ? object : shownAs(object, shownRevision), this.#type),
+    );
+  }
+
+  #counted(bytes: Buffer): Buffer {
     this.#encodedCount++;
     this.#encodedBytes += bytes.length;
     return bytes;

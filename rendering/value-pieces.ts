@@ -2,6 +2,7 @@
 // list-pieces.ts are. What JSON.parse and the conversion of one object take is not cut up: some ten milliseconds for the
 // largest that can be stored.
 
+import type { JsonObject } from '../api/json-value.ts';
 import { decodeStored } from '../storage/stored-json.ts';
 import { YamlText } from '../transport/yaml/write.ts';
 import { IndentedJson } from './pretty-json.ts';
@@ -36,9 +37,10 @@ export function* valuePieces(json: Buffer, renderer: Renderer, isRendered: boole
 
 const NEWLINE = Buffer.from('\n');
 
-/** A list of objects that are not stored. */
+/** A list that was put together of objects of the version asked for, and is no record. */
 export interface ValueList {
-  readonly items: readonly object[];
+  readonly metadata: object;
+  readonly items: readonly JsonObject[];
 }
 
 /** Its bytes in compact JSON, the items last: each piece holds some of them, or one that is larger. */

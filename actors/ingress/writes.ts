@@ -7,6 +7,7 @@ import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import { tooLarge } from '../../api/status/failures.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
+import type { ValueList } from '../../rendering/value-pieces.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { bareMediaType } from '../../transport/media-type.ts';
 import type { AdmissionProtocol, WriteParameters } from '../admission/protocol.ts';
@@ -57,6 +58,8 @@ export class Writes {
     );
     if (reply.auditAnnotations !== undefined) exchange.audit?.annotateBy(reply.auditAnnotations);
     if ('place' in reply) return this.#reads.sendWritten(exchange, reply.code, reply.place, form, reply.warnings);
+    if (verb === 'deletecollection')
+      return this.#reads.sendList(exchange, reply.body as ValueList, form.representation, reply.warnings);
     if (!isStatus(reply.body))
       return this.#reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
     sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);

@@ -213,3 +213,19 @@ test('a body in YAML is taken', async (t) => {
   t.is(created.status, 201, created.text);
   t.like(created.json, { ...configMap({}, { a: '1' }), metadata: { name: 'one' } });
 });
+
+test('what was deleted of a collection is answered as the list would be: as a Table or as metadata', async (t) => {
+  const { client } = server();
+  const namespace = await freshNamespace(client);
+  await createConfigMap(client, namespace, { name: 'a', labels: { mine: 'yes' } }, { x: '1' });
+  const deleted = (kind: string, query: string) =>
+    client.request('DELETE', `${namespace.configMaps}?labelSelector=mine%3Dyes${query}`, {
+      headers: { accept: `application/json;as=${kind};v=v1;g=meta.k8s.io` },
+    });
+  const metadata = (await deleted('PartialObjectMetadataList', '&dryRun=All')).json;
+  t.is(metadata.kind, 'PartialObjectMetadataList');
+  t.deepEqual(namesOf(metadata), ['a']);
+  const table = await deleted('Table', '');
+  t.is(table.status, 200);
+  t.like(table.json, { kind: 'Table', rows: [{ cells: { 0: 'a', 1: 1 } }] });
+});

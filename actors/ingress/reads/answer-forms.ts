@@ -13,7 +13,7 @@ import type { AnswerClass, Representation, Representations } from './representat
 const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {
   list: 'list',
   watch: 'watch',
-  deletecollection: 'document',
+  deletecollection: 'list',
 };
 
 /** A type, and how its objects go out to one client. */

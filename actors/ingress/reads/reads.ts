@@ -16,6 +16,7 @@ import {
 } from '../../../rendering/list.ts';
 import type { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import { isAsAsked } from '../../../rendering/rendering.ts';
+import type { ValueList } from '../../../rendering/value-pieces.ts';
 import type { Ref, ReplyTo } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
@@ -36,7 +37,7 @@ import { streamList, wholeList } from './list-body.ts';
 import { sendProtobufList } from './protobuf-list.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
 import { sendRenderedList } from './rendered-list.ts';
-import { sendRenderedObject, sendStored } from './rendered-object.ts';
+import { sendListValue, sendRenderedObject, sendStored } from './rendered-object.ts';
 import { type Representation, unconverted } from './representation.ts';
 
 export interface ReadParts {
@@ -161,6 +162,16 @@ export class Reads {
     warnings?: readonly string[],
   ): Promise<void> | undefined {
     return sendRenderedObject(exchange, code, object, representation, this.#parts, warnings);
+  }
+
+  /** Answers with a list of objects of the version asked for that was put together for it. */
+  sendList(
+    exchange: Exchange,
+    list: ValueList,
+    representation: Representation,
+    warnings?: readonly string[],
+  ): Promise<void> | undefined {
+    return sendListValue(exchange, list, representation, this.#parts, warnings);
   }
 
   /** A stored object as it is asked for. */

@@ -12,7 +12,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { headersFor, sendValue } from './answers.ts';
 import { PieceAnswer } from './piece-answer.ts';
 import type { LongWork } from './rendered-list.ts';
-import type { Representation } from './representation.ts';
+import { type Representation, unconverted } from './representation.ts';
 
 /** Up to this an object is rendered in one go: about a millisecond of work. */
 const WHOLE_BYTES_MAX = 16 * 1024;
@@ -58,12 +58,37 @@ export function sendRenderedObject(
   work: LongWork,
   warnings?: readonly string[],
 ): Promise<void> | undefined {
-  const { contentType, encoding, pretty, renderer } = representation;
-  const rendered = renderer.object(object as JsonObject);
-  if (encoding === 'json' && !pretty && isListOfMany(rendered)) {
-    const answer = new PieceAnswer(exchange, code, headersFor(contentType, warnings));
-    return answer.inSlices(valueListPieces(rendered), work.pause);
+  const rendered = representation.renderer.object(object as JsonObject);
+  return sendRendered(exchange, code, rendered, representation, work, warnings);
+}
+
+/** The same of a list of such objects. */
+export function sendListValue(
+  exchange: Exchange,
+  list: ValueList,
+  representation: Representation,
+  work: LongWork,
+  warnings?: readonly string[],
+): Promise<void> | undefined {
+  const { renderer } = unconverted(representation);
+  const { encoding, pretty, shape } = renderer.rendering;
+  if (encoding === 'json' && !pretty && shape === undefined && list.items.length > WHOLE_ITEMS_MAX) {
+    const answer = new PieceAnswer(exchange, 200, headersFor(representation.contentType, warnings));
+    return answer.inSlices(valueListPieces(list), work.pause);
   }
+  const rendered = shape === undefined ? list : renderer.shapedList(list.items, list.metadata);
+  return sendRendered(exchange, 200, rendered, representation, work, warnings);
+}
+
+function sendRendered(
+  exchange: Exchange,
+  code: number,
+  rendered: object,
+  representation: Representation,
+  work: LongWork,
+  warnings: readonly string[] | undefined,
+): Promise<void> | undefined {
+  const { contentType, encoding, pretty } = representation;
   if (encoding === 'yaml' || (encoding === 'json' && pretty)) {
     const json = Buffer.from(JSON.stringify(rendered));
     if (json.length > WHOLE_BYTES_MAX) {
@@ -72,10 +97,6 @@ export function sendRenderedObject(
   }
   sendValue(exchange, code, rendered, representation, warnings);
   return undefined;
-}
-
-function isListOfMany(object: Partial<ValueList>): object is ValueList {
-  return Array.isArray(object.items) && object.items.length > WHOLE_ITEMS_MAX;
 }
 
 function sendLarge(
