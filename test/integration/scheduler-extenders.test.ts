@@ -163,23 +163,27 @@ for (const [title, { start }] of Object.entries(PROGRAMS)) {
     t.regex(JSON.stringify(status), /extender http:\/\/127[^"]*\/extend\/filter: the service answered 500/);
   });
 
-  test(`${title} asks an extender whom to evict`, async (t) => {
+  test(`${title} asks an extender whom to evict, and passes over a node without victims of one that may be ignored`, async (t) => {
     const service = await extenderService(t, {
-      preempt: ({ NodeNameToMetaVictims }) => ({ NodeNameToMetaVictims: { n2: NodeNameToMetaVictims!.n2 } }),
+      preempt: ({ NodeNameToMetaVictims }) => ({
+        NodeNameToMetaVictims: { n1: { Pods: [] }, n2: NodeNameToMetaVictims!.n2 },
+      }),
     });
-    const path = configured(t, { urlPrefix: service.url, preemptVerb: 'preempt', nodeCacheCapable: true });
-    const server = await start(t, path);
-    await make(server, '/apis/scheduling.orch.io/v1/priorityclasses', {
-      apiVersion: 'scheduling.orch.io/v1',
-      kind: 'PriorityClass',
-      metadata: { name: 'high' },
-      value: 1000,
-    });
+    const extender = { urlPrefix: service.url, preemptVerb: 'preempt', nodeCacheCapable: true, ignorable: true };
+    const server = await start(t, configured(t, extender));
+    for (const [name, value] of Object.entries({ high: 1000, low: 1 })) {
+      await make(server, '/apis/scheduling.orch.io/v1/priorityclasses', {
+        apiVersion: 'scheduling.orch.io/v1',
+        kind: 'PriorityClass',
+        metadata: { name },
+        value,
+      });
+    }
     for (const name of ['n1', 'n2']) await makeNode(server, name);
-    // What the scheduler has placed itself it knows of, whichever of its watches is behind.
-    for (const name of ['small-1', 'small-2']) {
-      await makePod(server, name, { cpu: '3' });
-      await placed(server, name);
+    // What the scheduler has placed itself it knows of, whichever of its watches is behind. Left to itself it would clear n1.
+    for (const [node, more] of Object.entries({ n1: {}, n2: { priorityClassName: 'low' } })) {
+      await makePod(server, `on-${node}`, { cpu: '3' }, { ...onNode(node), ...more });
+      await placed(server, `on-${node}`);
     }
     await makePod(server, 'important', { cpu: '3' }, { priorityClassName: 'high' });
     const nominated = await eventually(

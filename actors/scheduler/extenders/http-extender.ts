@@ -90,10 +90,13 @@ export class HttpExtender {
 
   /** Those of the candidates that it keeps, with the victims that it names. Rejects with ExtenderFailed. */
   async preempt(pod: PodInfo, candidates: readonly PreemptionCandidate[]): Promise<readonly PreemptionCandidate[]> {
-    const { preemptVerb, nodeCacheCapable } = this.configuration;
+    const { preemptVerb, nodeCacheCapable, ignorable } = this.configuration;
     const byName = new Map(candidates.map(({ node }) => [node.name, node]));
+    // Of one that may be ignored a node without victims is, and not all that it said.
     const read = (value: unknown) =>
-      [...shapes.readVictims(value)].map(([name, victims]) => candidateOf(name, victims, byName.get(name)));
+      [...shapes.readVictims(value)]
+        .filter(([, { uids }]) => !ignorable || uids.length > 0)
+        .map(([name, victims]) => candidateOf(name, victims, byName.get(name)));
     return this.#ask(preemptVerb, shapes.victimArgs(pod, candidates, nodeCacheCapable), read);
   }
 
