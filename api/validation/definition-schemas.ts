@@ -18,7 +18,7 @@ export function schemaProblemsOf({ versions, keepsUnknown }: Definition, dialect
     const report = new Report(dialect, { allowPrivileged: false, gate: () => false });
     report.begin(schema);
     report.enter(`spec.versions[${index}].schema.openAPIV3Schema`);
-    checkCustomSchema(schema, { structural: true, mayDefault: true, hasStatus }, report);
+    checkCustomSchema(schema, { structural: true, mayDefault: true, anyType: true, hasStatus }, report);
     report.leave();
     errors.push(...report.end());
   }

@@ -31,6 +31,16 @@ interface Place {
   readonly isOfMetadata: boolean;
   /** Why there may be no default; undefined: there may be one. */
   readonly noDefaults: string | undefined;
+  /** A type may be one that no value is of. */
+  readonly anyType: boolean;
+}
+
+/** What of the vocabulary depends on where a schema comes from. */
+export interface VocabularyRules {
+  /** It may say what members hold that are left out. */
+  readonly mayDefault: boolean;
+  /** Its types may have any names. */
+  readonly anyType: boolean;
 }
 
 /** What stands below a place and is not about metadata anew. */
@@ -39,9 +49,9 @@ function within(place: Place): Place {
 }
 
 /** Reports what a schema may not say, below where `at` stands. */
-export function checkVocabulary(schema: JsonObject, mayDefault: boolean, at: Report): void {
+export function checkVocabulary(schema: JsonObject, { mayDefault, anyType }: VocabularyRules, at: Report): void {
   const noDefaults = mayDefault ? undefined : at.dialect.spell(OLDER_HAS_NONE);
-  const root: Place = { isRoot: true, isOfMetadata: false, noDefaults };
+  const root: Place = { isRoot: true, isOfMetadata: false, noDefaults, anyType };
   checkNode(schema, root, at.dialect.openapiExtensionPrefix, at);
 }
 
@@ -82,8 +92,8 @@ function checkBelow(node: JsonObject, place: Place, prefix: string, at: Report):
   inside('items', items, below);
 }
 
-function ofMetadata({ isRoot, noDefaults }: Place, name: string): Place {
-  return { isRoot: false, isOfMetadata: true, noDefaults: isRoot ? `in top-level ${name}` : noDefaults };
+function ofMetadata({ isRoot, noDefaults, anyType }: Place, name: string): Place {
+  return { isRoot: false, isOfMetadata: true, noDefaults: isRoot ? `in top-level ${name}` : noDefaults, anyType };
 }
 
 /** Not there, or empty. */
@@ -93,9 +103,14 @@ export function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
-function checkWords(node: JsonObject, { isOfMetadata, noDefaults }: Place, prefix: string, at: Report): void {
+/** True for a schema with a type that no value is of. */
+export function hasOddType({ type }: JsonObject): boolean {
+  return typeof type === 'string' && type !== '' && !TYPES.includes(type);
+}
+
+function checkWords(node: JsonObject, { isOfMetadata, noDefaults, anyType }: Place, prefix: string, at: Report): void {
   const { type, items, properties, additionalProperties, uniqueItems } = node;
-  if (typeof type === 'string' && type !== '' && !TYPES.includes(type)) at.notSupported('type', type, TYPES);
+  if (!anyType && hasOddType(node)) at.notSupported('type', type, TYPES);
   if (noDefaults !== undefined && node.default !== undefined && node.default !== null) {
     at.forbidden('default', `must not be set ${noDefaults}`);
   }

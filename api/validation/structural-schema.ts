@@ -9,13 +9,11 @@ import { asList, asObject } from '../object-fields.ts';
 import { type FieldError, forbidden, invalid, required } from '../status/field-error.ts';
 import { Report } from './report.ts';
 import { checkDefaults } from './schema-defaults.ts';
-import { checkVocabulary, isEmpty } from './schema-vocabulary.ts';
+import { checkVocabulary, isEmpty, type VocabularyRules } from './schema-vocabulary.ts';
 
-export interface SchemaRules {
+export interface SchemaRules extends VocabularyRules {
   /** Objects of the type are pruned: the schema must be structural. */
   readonly structural: boolean;
-  /** It may say what members hold that are left out. */
-  readonly mayDefault: boolean;
   /** The version has a status of its own, whose schema is taken out of the whole one. */
   readonly hasStatus: boolean;
 }
@@ -69,7 +67,7 @@ const OWN_NOT_AT_ROOT_WITH_STATUS = ['embedded-resource', 'int-or-string', 'list
 export function checkCustomSchema(schema: JsonObject, rules: SchemaRules, at: Report): void {
   if (rules.hasStatus) checkRootWithStatus(schema, at);
   if (schema.nullable === true) at.forbidden('nullable', 'nullable cannot be true at the root');
-  checkVocabulary(schema, rules.mayDefault, at);
+  checkVocabulary(schema, rules, at);
   if (!rules.structural) return;
   const errors = new StructuralCheck(at).errorsIn(schema);
   if (errors.length > 0) at.addAll(errors);

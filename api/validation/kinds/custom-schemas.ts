@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from '../../json-value.ts';
 import { asList, asObject } from '../../object-fields.ts';
 import type { Report } from '../report.ts';
 import type { Rule } from '../rule.ts';
+import { hasOddType } from '../schema-vocabulary.ts';
 import { checkCustomSchema, isStructural } from '../structural-schema.ts';
 
 interface Version {
@@ -86,6 +87,12 @@ function mayDefault(at: Report, isOlder: boolean): boolean {
   return !isOlder || (stored !== undefined && someSchema(stored, hasDefault));
 }
 
+/** v1beta1 never asked what a type is called. */
+function anyType(at: Report, isOlder: boolean): boolean {
+  const stored = storedSpec(at);
+  return isOlder || (stored !== undefined && someSchema(stored, hasOddType));
+}
+
 function mustBeStructural(spec: SchemaSpec, at: Report, isOlder: boolean): boolean {
   if (spec.preserveUnknownFields !== true) return true;
   const stored = storedSpec(at);
@@ -123,7 +130,11 @@ function neededIn(isOlder: boolean): Rule<SchemaSpec> {
 
 function eachIn(isOlder: boolean): Rule<SchemaSpec> {
   return (spec, at) => {
-    const rules = { structural: mustBeStructural(spec, at, isOlder), mayDefault: mayDefault(at, isOlder) };
+    const rules = {
+      structural: mustBeStructural(spec, at, isOlder),
+      mayDefault: mayDefault(at, isOlder),
+      anyType: anyType(at, isOlder),
+    };
     for (const [path, schema, status] of schemasIn(spec)) {
       at.enter(path);
       checkCustomSchema(schema, { ...rules, hasStatus: status }, at);

@@ -103,3 +103,10 @@ test('a schema of v1beta1 with words of our own is structural', (t) => {
   t.deepEqual(created(older(UNTYPED), 'v1beta1'), []);
   t.deepEqual(created(older({ properties: { a: { [`${prefix}list-type`]: 'set', type: 'array' } } }), 'v1beta1'), []);
 });
+
+test('v1beta1 takes types of any name, which no value is of, and what it let in may be changed as v1', (t) => {
+  const odd = { type: 'object', properties: { a: { type: 'bool' } } };
+  t.deepEqual(created(older(odd), 'v1beta1'), []);
+  t.regex(created(current(odd, false), 'v1').join(), /properties\[a\]\.type: Unsupported value: "bool"/);
+  t.deepEqual(updated(labelled(current(odd)), current(odd), 'v1'), []);
+});

@@ -65,7 +65,7 @@ function errorsOfDefinition(schema: object, hasStatus = false): string[] {
   const report = new Report(DIALECT, { allowPrivileged: false, gate: () => false });
   report.begin(object);
   report.enter('s');
-  checkCustomSchema(object, { structural: true, mayDefault: true, hasStatus }, report);
+  checkCustomSchema(object, { structural: true, mayDefault: true, anyType: false, hasStatus }, report);
   report.leave();
   return textsOf(report.end());
 }
