@@ -12,13 +12,15 @@ import type { SchedulerGates } from '../actors/scheduler/framework/gates.ts';
 import type { RecordSettings } from '../actors/scheduler/recording/recorder.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { ConfigurationError } from '../config/configuration-file.ts';
-import { DIALECTS, type DialectName } from '../config/dialect.ts';
+import { DIALECT_NAMES, DIALECTS, type DialectName } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 import { requireFile } from './writable-places.ts';
 
 const DEPTH_MAX = 32;
+/** Of the environment: the built-in disks of a kind that a node attaches. Either dialect's name will do. */
+const DISKS_MAX = DIALECT_NAMES.map((name) => `${DIALECTS[name].short.toUpperCase()}_MAX_PD_VOLS`);
 
 export interface SchedulerFiles extends SchedulerFlags {
   readonly config: string;
@@ -53,12 +55,29 @@ export function schedulerConfiguration(files: SchedulerFiles, policyText?: strin
 /** What `--feature-gates` says of those that the scheduler knows. */
 function schedulerGates(featureGates: string, apiDialect: DialectName): SchedulerGates {
   const gates = parseFeatureGates(featureGates, DIALECTS[apiDialect]);
+  const builtInDisksMax = disksMaxOf(process.env);
   return {
+    ...(builtInDisksMax === undefined ? {} : { builtInDisksMax }),
     spreadsByTopology: gates.enabled('DefaultPodTopologySpread'),
     prefersNominatedNode: gates.enabled('PreferNominatedNode'),
     balancesAttachedVolumes: gates.enabled('BalanceAttachedNodeVolumes'),
     scoresVolumeCapacity: gates.enabled('VolumeCapacityPriority'),
   };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is no number above zero counts for nothing, as in the original. */
+function disksMaxOf(environment: Environment): number | undefined {
+  const text = DISKS_MAX.map((name) => environment[name] ?? '').find((each) => each !== '') ?? '';
+  return /^\+?\d{1,15}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
+}
+
+/** That the environment limits the disks of nodes to what is no number, in one line. */
+export function idleEnvironment(environment: Environment): string | undefined {
+  const name = DISKS_MAX.find((each) => (environment[each] ?? '') !== '');
+  if (name === undefined || disksMaxOf(environment) !== undefined) return undefined;
+  return `${name} in the environment: not in force, since ${JSON.stringify(environment[name])} is no whole number above 0`;
 }
 
 /** `--scheduling-record` and its size; undefined where nothing is recorded. Throws OrchError BadConfiguration. */

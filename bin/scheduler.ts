@@ -21,7 +21,7 @@ import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
-import { idleFields, ignoredFlags, recordSettings } from './scheduler-configuration.ts';
+import { idleEnvironment, idleFields, ignoredFlags, recordSettings } from './scheduler-configuration.ts';
 import { SchedulerEndpoints } from './scheduler-endpoints.ts';
 import { preparedScheduler, withOldLockNames } from './scheduler-server.ts';
 import { missingSuites } from './serving-tls.ts';
@@ -42,6 +42,7 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
     ...logWarnings(options),
     ignoredFlags(options.config, given),
     idleFields(options.config),
+    idleEnvironment(process.env),
   ];
   for (const note of notes) if (note !== undefined) warn(note);
   const dialect = DIALECTS[options.apiDialect];

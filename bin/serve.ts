@@ -17,7 +17,7 @@ import { closeDirectory } from './closed-directory.ts';
 import { claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { endBy, exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
-import { idleFields, ignoredFlags } from './scheduler-configuration.ts';
+import { idleEnvironment, idleFields, ignoredFlags } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
 import { unsharedKeys } from './service-accounts.ts';
@@ -58,7 +58,8 @@ export async function serve(
   for (const note of [missingSuites(options), unsharedKeys(options)]) if (note !== undefined) warn(note);
   if (program === 'up') {
     const { config } = options as UpOptions;
-    for (const note of [ignoredFlags(config, parsed.given), idleFields(config)]) if (note !== undefined) warn(note);
+    const notes = [ignoredFlags(config, parsed.given), idleFields(config), idleEnvironment(process.env)];
+    for (const note of notes) if (note !== undefined) warn(note);
   }
   registryFor({ dialect: options.apiDialect, options });
   const { plan, schedulerName } = serverPlan(program, options);

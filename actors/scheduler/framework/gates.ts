@@ -1,6 +1,7 @@
-// The feature gates that change how pods are placed, as a scheduler is told of them: by what each does.
+// The feature gates that change how pods are placed, as a scheduler is told of them: by what each does. Beside them what the
+// environment of its process says.
 
-/** The feature gates that change how it decides. */
+/** What changes how it decides, outside of its configuration. */
 export interface SchedulerGates {
   /** Pods without constraints of their own are spread by topology, not by their services and controllers. */
   readonly spreadsByTopology: boolean;
@@ -10,6 +11,8 @@ export interface SchedulerGates {
   readonly balancesAttachedVolumes: boolean;
   /** Nodes are scored by how well the volumes found there fit the claims. */
   readonly scoresVolumeCapacity: boolean;
+  /** How many built-in disks of a kind a node attaches that does not say; absent: as many as such nodes are known to. */
+  readonly builtInDisksMax?: number;
 }
 
 export const DEFAULT_GATES: SchedulerGates = {

@@ -81,8 +81,8 @@ const SCORE: readonly ExtensionPoint[] = ['score'];
 const BUILT_IN_LIMITS = ['EBSLimits', 'GCEPDLimits', 'AzureDiskLimits', 'CinderLimits'] as const;
 
 function limitsEntry(name: string): [string, PluginEntry] {
-  const create = (_: PluginArgs, dialect: Dialect) =>
-    builtInVolumeLimits(dialect.spell('@label/')).find((plugin) => plugin.name === name)!;
+  const create = (_: PluginArgs, dialect: Dialect, { builtInDisksMax }: SchedulerGates) =>
+    builtInVolumeLimits(dialect.spell('@label/'), builtInDisksMax).find((plugin) => plugin.name === name)!;
   return [name, { points: FILTER, create }];
 }
 
@@ -129,8 +129,10 @@ export const PLUGINS: ReadonlyMap<string, PluginEntry> = new Map<string, PluginE
     'NodeResourcesBalancedAllocation',
     {
       points: SCORE,
-      create: (_, dialect, { balancesAttachedVolumes }) =>
-        balancedAllocation(balancesAttachedVolumes ? attachedDisks(dialect.spell('@label/')) : undefined),
+      create: (_, dialect, { balancesAttachedVolumes, builtInDisksMax }) =>
+        balancedAllocation(
+          balancesAttachedVolumes ? attachedDisks(dialect.spell('@label/'), builtInDisksMax) : undefined,
+        ),
     },
   ],
   ['ImageLocality', { points: SCORE, create: () => imageLocality }],

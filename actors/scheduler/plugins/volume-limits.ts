@@ -89,12 +89,13 @@ function diskIds({ kind }: BuiltInDisks, provisioner: string): DiskIds {
   };
 }
 
-function limitOn(node: NodeInfo, { limitName, limit }: BuiltInDisks): number {
-  return node.allocatable.scalars.get(limitName) ?? limit(node);
+/** `most`: of each kind, on a node that does not say. */
+function limitOn(node: NodeInfo, { limitName, limit }: BuiltInDisks, most: number | undefined): number {
+  return node.allocatable.scalars.get(limitName) ?? most ?? limit(node);
 }
 
-/** The limits of one kind of built-in disk. `provisionerPrefix` begins the names of the built-in provisioners. */
-function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string): FilterPlugin {
+/** The limits of one kind of built-in disk. */
+function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string, most: number | undefined): FilterPlugin {
   const provisioner = `${provisionerPrefix}${disks.provisioner}`;
   const idsOf = diskIds(disks, provisioner);
   return {
@@ -104,7 +105,7 @@ function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string): FilterPl
       idsOf(pod, volumes, wanted);
       if (wanted.size === 0) return null;
       return (node) => {
-        const limit = limitOn(node, disks);
+        const limit = limitOn(node, disks, most);
         // Every use a disk of its own: the most there can be, which is nearly always few enough.
         if (node.volumeUses + wanted.size <= limit) return null;
         if (volumes.attachLimits(node.name).migrated.has(provisioner)) return null;
@@ -116,9 +117,12 @@ function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string): FilterPl
   };
 }
 
-/** EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits. */
-export function builtInVolumeLimits(provisionerPrefix: string): readonly FilterPlugin[] {
-  return BUILT_IN.map((disks) => builtInLimits(disks, provisionerPrefix));
+/**
+ * EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits. `provisionerPrefix` begins the names of the built-in provisioners;
+ * `most` is what a node that does not say attaches of each kind, in place of what such nodes are known for.
+ */
+export function builtInVolumeLimits(provisionerPrefix: string, most?: number): readonly FilterPlugin[] {
+  return BUILT_IN.map((disks) => builtInLimits(disks, provisionerPrefix, most));
 }
 
 /** Disks that a node can still attach, and how many of a pod's it does not have yet. */
@@ -133,8 +137,8 @@ export type AttachedDisks = (
   volumes: VolumeState,
 ) => ((node: NodeInfo) => DiskRoom | undefined) | undefined;
 
-/** Of the built-in kinds: the last one that a pod has disks of, as the limits are looked at one after the other. */
-export function attachedDisks(provisionerPrefix: string): AttachedDisks {
+/** Of the built-in kinds: the last one that a pod has disks of, as the limits are looked at one after the other. As above. */
+export function attachedDisks(provisionerPrefix: string, most?: number): AttachedDisks {
   const kinds = BUILT_IN.map((disks) => {
     const provisioner = `${provisionerPrefix}${disks.provisioner}`;
     return { disks, provisioner, idsOf: diskIds(disks, provisioner) };
@@ -148,7 +152,10 @@ export function attachedDisks(provisionerPrefix: string): AttachedDisks {
         if (volumes.attachLimits(node.name).migrated.has(provisioner)) return undefined;
         const used = new Set<string>();
         for (const other of node.volumePods.values()) idsOf(other, volumes, used);
-        return { free: limitOn(node, disks) - used.size, wanted: [...wanted].filter((id) => !used.has(id)).length };
+        return {
+          free: limitOn(node, disks, most) - used.size,
+          wanted: [...wanted].filter((id) => !used.has(id)).length,
+        };
       };
     }
     return undefined;

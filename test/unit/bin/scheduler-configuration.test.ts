@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { idleFields } from '../../../bin/scheduler-configuration.ts';
+import { idleEnvironment, idleFields, schedulerConfiguration } from '../../../bin/scheduler-configuration.ts';
+import { parseArguments } from '../../../config/parse.ts';
 
 const CASES: readonly [title: string, text: string, said: RegExp | undefined][] = [
   ['what changes nothing is named', 'parallelism: 4\nenableContentionProfiling: true\n', /parallelism .*contention/i],
@@ -26,4 +27,21 @@ for (const [title, text, said] of CASES) {
 test('without a configuration file nothing is said of it', (t) => {
   t.is(idleFields(''), undefined);
   t.is(idleFields('/nonexistent/config.yaml'), undefined);
+});
+
+test('the environment may say how many built-in disks a node attaches', (t) => {
+  const parsed = parseArguments('scheduler', []);
+  if (parsed.action !== 'run') return t.fail();
+  const heeded = (text: string) => {
+    process.env.KUBE_MAX_PD_VOLS = text;
+    return schedulerConfiguration(parsed.options).gates.builtInDisksMax;
+  };
+  t.teardown(() => delete process.env.KUBE_MAX_PD_VOLS);
+  t.deepEqual(['7', '', '0', '-1', 'many'].map(heeded), [7, undefined, undefined, undefined, undefined]);
+  t.is(idleEnvironment({ KUBE_MAX_PD_VOLS: '7' }), undefined);
+  t.is(idleEnvironment({}), undefined);
+  t.is(
+    idleEnvironment({ ORCH_MAX_PD_VOLS: '0' }),
+    'ORCH_MAX_PD_VOLS in the environment: not in force, since "0" is no whole number above 0',
+  );
 });

@@ -179,6 +179,18 @@ clusterFilterCases(plugins.get('EBSLimits') as FilterPlugin, [
     refused: {},
   },
 ]);
+clusterFilterCases(
+  builtInVolumeLimits(dialect.spell('@label/'), 2).find(({ name }) => name === 'EBSLimits') as FilterPlugin,
+  [
+    {
+      title: 'where the operator says what nodes attach, that counts unless the node says it itself',
+      nodes: { a: {}, b: limit('aws-ebs', '3') },
+      placed: { 'a/o': many(2), 'b/o': many(2) },
+      pod: ebs('x'),
+      refused: { a: TOO_MANY },
+    },
+  ],
+);
 for (const [plugin, source, id, limitName] of [
   ['GCEPDLimits', 'gcePersistentDisk', 'pdName', 'gce-pd'],
   ['AzureDiskLimits', 'azureDisk', 'diskName', 'azure-disk'],
