@@ -1,11 +1,12 @@
 // The files of auditing: the policy, and the connection of the webhook. Read and checked whole before anything starts.
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AuditSettings } from '../actors/server-settings.ts';
 import { readAuditPolicy } from '../config/audit-policy.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { makeFolder } from '../runtime/make-folder.ts';
 import { connectionOf } from './auth-methods.ts';
 import { inOperatorFile, operatorContent } from './operator-file.ts';
 
@@ -15,7 +16,7 @@ const WHAT = 'the audit policy';
 export function requireAuditLog({ auditLogPath: path }: ServerOptions): void {
   if (path === '' || path === '-') return;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     closeSync(openSync(path, 'a', 0o600));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -5,7 +5,6 @@ import {
   accessSync,
   constants,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
+import { makeFolder } from '../runtime/make-folder.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 
 const TOKEN_FILE = 'admin.token';
@@ -25,7 +25,7 @@ const TOKEN_BYTES = 32;
 export function openDataDirectory(directory: string): string {
   const path = resolve(directory);
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
     accessSync(path, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new OrchError(

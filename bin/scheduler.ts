@@ -1,6 +1,6 @@
 // `orch scheduler`: a scheduler of its own against an API server, this one or any other of the same API. Reads the options and
 // files, starts the parts, prints where it serves, and ends on a signal, or with exit code 1 when it no longer leads.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Logger } from 'pino';
@@ -17,6 +17,7 @@ import type { SchedulerOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { createLogger } from '../runtime/logging/log.ts';
+import { makeFolder } from '../runtime/make-folder.ts';
 import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
@@ -58,7 +59,7 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
     return serve({ options, configuration, profiles, written, server, metrics, log, signals });
   }
   requireFile(options.writeConfigTo, '--write-config-to');
-  mkdirSync(dirname(resolve(options.writeConfigTo)), { recursive: true });
+  makeFolder(dirname(resolve(options.writeConfigTo)));
   writeFileSync(options.writeConfigTo, `${JSON.stringify(written, undefined, 2)}\n`);
 }
 

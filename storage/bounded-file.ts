@@ -1,7 +1,8 @@
 // A file of lines that begins anew with each start and ends where it is full: what is kept of a beginning, where a log would keep
 // the end. Lines are gathered and written at once, synchronously.
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../runtime/make-folder.ts';
 
 const FILE_MODE = 0o600;
 const GATHERED_MAX = 64 * 1024;
@@ -18,7 +19,7 @@ export class BoundedFile {
   constructor(path: string, bytesMax: number, onEnd: (reason: 'full' | Error) => void) {
     this.#bytesMax = bytesMax;
     this.#onEnd = onEnd;
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     this.#descriptor = openSync(path, 'w', FILE_MODE);
   }
 

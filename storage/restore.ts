@@ -1,9 +1,10 @@
 // Makes a data directory's store out of a snapshot file. Nothing has the store's name before all of it is read, its checksum
 // holds, and it is on the disk.
 import { createHash, randomBytes } from 'node:crypto';
-import { accessSync, constants, createReadStream, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, createReadStream, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
+import { makeFolder } from '../runtime/make-folder.ts';
 import { HeadMarker } from './head-marker.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from './level-layout.ts';
 import { LevelStoreWriter } from './level-store-writer.ts';
@@ -48,7 +49,7 @@ export async function restoreSnapshot(file: string, directory: string, wallMs: n
 
 function makeWritable(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory, 0o700);
     accessSync(directory, constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

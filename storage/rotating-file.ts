@@ -6,7 +6,6 @@ import {
   createReadStream,
   createWriteStream,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -17,6 +16,7 @@ import { rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { makeFolder } from '../runtime/make-folder.ts';
 
 export interface RotatingFileLimits {
   /** The file is put aside before it grows beyond this. */
@@ -85,7 +85,7 @@ export class RotatingFile {
   }
 
   #open(): number {
-    mkdirSync(dirname(this.#path), { recursive: true });
+    makeFolder(dirname(this.#path));
     const descriptor = openSync(this.#path, 'a', FILE_MODE);
     this.#descriptor = descriptor;
     const found = fstatSync(descriptor);

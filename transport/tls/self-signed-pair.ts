@@ -1,10 +1,11 @@
 // The server's own certificate and key, where the operator gives none: a self-signed pair that is made once and kept in a
 // directory. Owns those two files.
 import { X509Certificate } from 'node:crypto';
-import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
+import { chmod, readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
+import { makeFolder } from '../../runtime/make-folder.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import type { KeyPair } from '../http.ts';
 import { pairProblem } from './certificates.ts';
@@ -81,7 +82,7 @@ async function closeKey(keyFile: string): Promise<void> {
 
 async function keep(directory: string, { certFile, keyFile }: PairFiles, pair: KeyPair): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true });
+    makeFolder(directory);
     // On disk before a client is told to trust it. Each is a new file under its name: the mode is the asked one.
     const { disk } = realEnvironment;
     await disk.writeFileAtomic(keyFile, Buffer.from(pair.keyPem), 0o600);
