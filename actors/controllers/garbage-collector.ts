@@ -11,7 +11,7 @@ import type { FollowedRecords } from '../../storage/followed-records.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type Controller, type Due, NOTHING, type Plan, type Write, type WriteOutcome } from './controller.ts';
 import type { CustomTypes } from './custom-types.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { garbageCollectorIdentity } from './identities.ts';
 import { misplacedOwnerEvent } from './misplaced-owner-event.ts';
 import type { PersistedType } from './options.ts';
 import { ownershipOf } from './owner-references.ts';
@@ -53,7 +53,7 @@ export class GarbageCollector implements Controller {
   #synced = false;
 
   constructor(clock: Clock, due: Due, dialect: Dialect, { types, customTypes, lookUp, records }: CollectorParts) {
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = garbageCollectorIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
     this.#definitionsKey = customTypes.storageKey;

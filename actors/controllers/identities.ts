@@ -10,7 +10,20 @@ export function apiServerIdentity(dialect: Dialect): Identity {
   };
 }
 
-/** For the control loops. */
+/**
+ * For the garbage collector, which changes who owns what: the account whose role lets it delete everything, as
+ * OwnerReferencesPermissionEnforcement asks of whoever does.
+ */
+export function garbageCollectorIdentity(dialect: Dialect): Identity {
+  const namespace = dialect.spell('@short-system');
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
+  return {
+    user: { name: `system:serviceaccount:${namespace}:generic-garbage-collector`, uid: '', groups, extra: {} },
+    userAgent: controllerManagerIdentity(dialect).userAgent,
+  };
+}
+
+/** For the other control loops. */
 export function controllerManagerIdentity(dialect: Dialect): Identity {
   return {
     user: {

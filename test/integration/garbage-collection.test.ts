@@ -1,6 +1,8 @@
 // Deletion at a size where a collector that looked at everything every time would not come to an end.
 import test from 'ava';
+import { startServer } from '../server/server-process.ts';
 import { startCluster } from './in-process-cluster.ts';
+import { createConfigMap, eventually, freshNamespace } from './objects.ts';
 
 const numbered = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, i) => `${prefix}-${String(i).padStart(5, '0')}`);
@@ -44,3 +46,26 @@ test.serial('a namespace of a thousand objects is emptied and gone', async (t) =
   t.deepEqual(await made.names('full'), []);
   t.deepEqual(await made.names(), ['elsewhere']);
 });
+
+test.serial(
+  'a collector that must be let change owners is: references to those that are gone are removed',
+  async (t) => {
+    const args = ['--enable-admission-plugins', 'OwnerReferencesPermissionEnforcement'];
+    const { client } = await startServer(t, { args });
+    const namespace = await freshNamespace(client);
+    const references = await Promise.all(
+      ['owner', 'other'].map(async (name) => {
+        const { metadata } = await createConfigMap(client, namespace, { name });
+        return { apiVersion: 'v1', kind: 'ConfigMap', name, uid: metadata.uid };
+      }),
+    );
+    await createConfigMap(client, namespace, { name: 'owned', ownerReferences: references } as never);
+    await client.request('DELETE', `${namespace.configMaps}/owner?propagationPolicy=Orphan`);
+    await eventually(
+      async () => (await client.get(`${namespace.configMaps}/owner`)).status,
+      (status) => status === 404,
+    );
+    const { metadata } = (await client.get(`${namespace.configMaps}/owned`)).json;
+    t.like(metadata, { ownerReferences: [{ name: 'other' }] } as never);
+  },
+);
