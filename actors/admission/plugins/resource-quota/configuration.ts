@@ -63,7 +63,8 @@ function limitedOf(value: unknown, at: string): LimitedResource {
 function scopeOf(value: unknown, at: string): ScopeRequirement {
   const { scopeName, operator, values = [] } = membersOf(value, at, ['scopeName', 'operator', 'values']);
   requireOneOf(scopeName, `${at}.scopeName`, SCOPES);
-  requireOneOf(operator, `${at}.operator`, OPERATORS);
+  // Of all scopes but this one it says nothing, and may be left out.
+  if (operator !== undefined || scopeName === 'PriorityClass') requireOneOf(operator, `${at}.operator`, OPERATORS);
   listOf(values, `${at}.values`).forEach((text, index) => {
     textOf(text, `${at}.values[${index}]`);
   });

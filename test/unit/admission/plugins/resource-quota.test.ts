@@ -304,6 +304,10 @@ test('the settings of ResourceQuota say where they are wrong', (t) => {
   t.throws(() => read([{ resource: 'pods', matchScopes: [{ scopeName: 'None', operator: 'In' }] }]), {
     message: /limitedResources\[0\]\.matchScopes\[0\]\.scopeName/,
   });
+  t.throws(() => read([{ resource: 'pods', matchScopes: [{ scopeName: 'PriorityClass' }] }]), {
+    message: /limitedResources\[0\]\.matchScopes\[0\]\.operator/,
+  });
+  t.is(read([{ resource: 'pods', matchScopes: [{ scopeName: 'CrossNamespacePodAffinity' }] }]).length, 1);
   t.throws(() => read([{ resource: 'pods', matchContains: [1] }]), { message: /matchContains\[0\]/ });
   t.throws(() => read([], 'v1'), { message: /apiVersion/ });
   t.is(read([{ resource: 'pods' }], 'apiserver.config.orch.io/v1alpha1').length, 1);
