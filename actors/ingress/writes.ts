@@ -58,11 +58,11 @@ export class Writes {
     );
     if (reply.auditAnnotations !== undefined) exchange.audit?.annotateBy(reply.auditAnnotations);
     if ('place' in reply) return this.#reads.sendWritten(exchange, reply.code, reply.place, form, reply.warnings);
+    if (isStatus(reply.body))
+      return sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);
     if (verb === 'deletecollection')
       return this.#reads.sendList(exchange, reply.body as ValueList, form.representation, reply.warnings);
-    if (!isStatus(reply.body))
-      return this.#reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
-    sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);
+    return this.#reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
   }
 }
 
