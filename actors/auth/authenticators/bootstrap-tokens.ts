@@ -75,7 +75,7 @@ export class BootstrapTokens implements TokenAuthenticator, ClusterReader {
     const user = withAuthenticatedGroup({
       name: `system:bootstrap:${id}`,
       uid: '',
-      groups: ['system:bootstrappers', ...groups],
+      groups: [...new Set(['system:bootstrappers', ...groups])].sort(),
       extra: {},
     });
     return { secretDigest: digestOf(value('token-secret')), expiresMs, owner: { user, audiences: undefined } };

@@ -55,6 +55,14 @@ test('a bootstrap token whose end or groups cannot be read lets nobody in', (t) 
     t.false(letsIn({ 'auth-extra-groups': groups }), groups);
 });
 
+test('the groups of a bootstrap token are each once, and in order', (t) => {
+  const tokens = new BootstrapTokens(DIALECTS.orch, clock, { requireWhole: () => {} });
+  const extra = ['b', 'a', 'b'].map((name) => `system:bootstrappers:${name}`).join();
+  tell(tokens, bootstrapSecret({ 'auth-extra-groups': text(extra) }));
+  const groups = ['system:bootstrappers', 'system:bootstrappers:a', 'system:bootstrappers:b', 'system:authenticated'];
+  t.deepEqual(tokens.owner('aaaaaa.0123456789abcdef')?.user?.groups, groups);
+});
+
 test('an answer to a very long question is not remembered', (t) => {
   const answers = new Remembered<string>(clock);
   const long = 'x'.repeat(20_000);
