@@ -19,11 +19,18 @@ const NONE: readonly string[] = [];
 
 function equal(left: unknown, right: unknown, levelsLeft: number): boolean {
   if (left === right) return true;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
+    return isSameNumber(left, right);
   if (levelsLeft === 0) return false;
   if (Array.isArray(left)) return Array.isArray(right) && equalLists(left, right, levelsLeft - 1);
   if (Array.isArray(right)) return false;
   return equalObjects(left as JsonMembers, right as JsonMembers, levelsLeft - 1, NONE);
+}
+
+/** A long integer is exact as it was stored, and a double as a built-in type has it. */
+function isSameNumber(left: unknown, right: unknown): boolean {
+  if (typeof left === 'bigint') return right === Number(left);
+  return typeof right === 'bigint' && left === Number(right);
 }
 
 function equalLists(left: readonly unknown[], right: readonly unknown[], levelsLeft: number): boolean {

@@ -1,4 +1,5 @@
-// Numbers that no double is near: a custom object could hold them, were they not nothing when they are stored.
+// Numbers that no double is near, which a custom object could hold, were they not nothing when they are stored; and integers that
+// no double is.
 import test from 'ava';
 import { AdmissionWorld } from './admission-world.ts';
 import { DEFINITION_OF_THINGS, defineThings, THINGS, versionOfThings } from './custom-things.ts';
@@ -47,3 +48,20 @@ for (const [verb, contentType] of WRITES) {
     await world.stop();
   });
 }
+
+test('what a built-in type has as a long integer is the same when it is sent back', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = '/apis/apps/v1/namespaces/default/deployments';
+  const template = {
+    metadata: { labels: { app: 'web' } },
+    spec: { terminationGracePeriodSeconds: 2 ** 60, containers: [{ name: 'c', image: 'i' }] },
+  };
+  const spec = { selector: { matchLabels: { app: 'web' } }, template };
+  const created = await world.created(path, { metadata: { name: 'web' }, spec });
+  const labelled = { ...created, metadata: { ...created.metadata, labels: { a: 'b' } } };
+  const put = await world.write('update', `${path}/web`, { body: labelled });
+  t.deepEqual([put.code, put.body.metadata.labels, put.body.metadata.generation], [200, { a: 'b' }, 1]);
+  const again = await world.write('update', `${path}/web`, { body: put.body });
+  t.is(again.body.metadata.resourceVersion, put.body.metadata.resourceVersion);
+  await world.stop();
+});

@@ -34,6 +34,13 @@ const DIFFERENT: readonly (readonly [unknown, unknown])[] = [
   [{ a: { b: { c: 1 } } }, { a: { b: { c: 2 } } }],
 ];
 
+test('a long integer is the double that it becomes', (t) => {
+  t.true(deepEqual({ a: 2n ** 60n }, { a: 2 ** 60 }));
+  t.true(deepEqual({ a: 2 ** 60 }, { a: 1_152_921_504_606_847_000n }));
+  t.false(deepEqual({ a: 2n ** 60n }, { a: 2n ** 60n + 1n }));
+  t.false(deepEqual({ a: 2n ** 60n }, { a: 2 ** 61 }));
+});
+
 test('values of another type, length, key or content differ', (t) => {
   for (const [left, right] of DIFFERENT) {
     t.false(deepEqual(left, right));
