@@ -6,7 +6,7 @@ import { profilesOf } from '../actors/scheduler/configuration/profiles.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ServerOptions, UpOptions } from '../config/options.ts';
-import { parseArguments } from '../config/parse.ts';
+import { type ParsedArguments, parseArguments } from '../config/parse.ts';
 import { traceSettings } from '../config/trace-environment.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { auditSettings } from './audit-files.ts';
@@ -15,10 +15,11 @@ import { refuseForeignDirectory } from './closed-directory.ts';
 import { egressOf } from './egress-file.ts';
 import { errorLine } from './error-line.ts';
 import { asksForHelp } from './help-flag.ts';
+import { logWarnings } from './log-settings.ts';
 import { agentTls } from './node-agents.ts';
 import { SCHEDULER_CHECKS } from './scheduler-checks.ts';
-import { schedulerConfiguration } from './scheduler-configuration.ts';
-import { serverPlan } from './server-plan.ts';
+import { idleFields, ignoredFlags, schedulerConfiguration } from './scheduler-configuration.ts';
+import { type ServerPlan, serverPlan } from './server-plan.ts';
 import { admissionPluginsOf, encryptionOf, fileTokens, shownToServices } from './server-settings.ts';
 import { checkServiceAccountKeys, unsharedKeys } from './service-accounts.ts';
 import { checkOrigins, checkServingTls, missingSuites } from './serving-tls.ts';
@@ -27,9 +28,10 @@ import { requireFile, requireFolder } from './writable-places.ts';
 
 type ServerProgram = 'up' | 'apiserver';
 type CheckedProgram = ServerProgram | 'scheduler';
+type Run = Extract<ParsedArguments<CheckedProgram>, { action: 'run' }>;
 const PROGRAMS: readonly string[] = ['up', 'apiserver', 'scheduler'] satisfies readonly CheckedProgram[];
 
-/** Looks at one thing that a start would need. Throws what the start would. */
+/** Looks at one thing that a start would need. Throws what the start would; of a plan the warnings are told. */
 type Check = (options: ServerOptions, program: ServerProgram) => unknown;
 
 const CHECKS: readonly Check[] = [
@@ -72,14 +74,11 @@ async function findings(
   const warnings: string[] = [];
   try {
     const { parsed, checks } = program === 'scheduler' ? schedulerChecks(argv) : serverChecks(program, argv);
-    warnings.push(...parsed.warnings, ...(parsed.standing === undefined ? [] : [parsed.standing]));
-    const suites = missingSuites(parsed.options);
-    if (suites !== undefined) warnings.push(suites);
-    const unshared = 'storeServers' in parsed.options ? unsharedKeys(parsed.options) : undefined;
-    if (unshared !== undefined) warnings.push(unshared);
+    warnings.push(...parsed.warnings, ...notesOf(parsed));
     for (const check of checks) {
       try {
-        await check();
+        const found = await check();
+        if (isPlanned(found)) warnings.push(...found.plan.warnings);
       } catch (error) {
         problems.push(errorLine(error));
       }
@@ -90,6 +89,21 @@ async function findings(
   }
   return { warnings, problems };
 }
+
+/** What a start says of options that it can start with. */
+function notesOf({ options, standing, given }: Run): readonly string[] {
+  const notes = [
+    standing,
+    missingSuites(options),
+    ...logWarnings(options),
+    'storeServers' in options ? unsharedKeys(options) : undefined,
+    ...('config' in options ? [ignoredFlags(options.config, given), idleFields(options.config)] : []),
+  ];
+  return notes.filter((note) => note !== undefined);
+}
+
+const isPlanned = (found: unknown): found is ServerPlan =>
+  typeof found === 'object' && found !== null && 'plan' in found;
 
 /** Throws UsageError. */
 function serverChecks(program: ServerProgram, argv: readonly string[]) {

@@ -62,6 +62,7 @@ test('a configuration that a server can start with is found good, and nothing is
     t.is(code, 0, stderr);
     t.is(stdout, `orch ${program} can start with this\n`);
     t.regex(stderr, /^warning: --lease-reuse-duration-seconds is not in force: /m);
+    t.regex(stderr, /^warning: no thread hosts controllers: /m);
     t.notRegex(stderr, /^(?!warning: )./m);
   }
   t.deepEqual(readdirSync(own), before);
@@ -243,4 +244,27 @@ test('a data directory that cannot be written to is told, and help is not a conf
   chmodSync(join(own, 'data'), 0o755);
   t.is((await orch('check-config', '--data-dir', join(own, 'data'))).code, 0);
   t.regex((await orch('check-config', '--help')).stdout, /^usage: orch check-config /);
+});
+
+test('a record of requests is not asked for where no thread writes it, and what a start would warn of is told', async (t) => {
+  const own = folder(t);
+  const [placement, policy] = [join(own, 'placement.json'), join(own, 'policy.json')];
+  const actors = ['ingress', 'auth', 'hub', 'admission', 'store'];
+  writeFileSync(placement, JSON.stringify({ threads: [{ name: 'all', actors }] }));
+  writeFileSync(
+    policy,
+    JSON.stringify({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }),
+  );
+  const options = ['--data-dir', join(own, 'data'), '--placement', placement, '--alsologtostderr'];
+  const found = await orch('check-config', 'up', ...options);
+  t.is(found.code, 0, found.stderr);
+  t.regex(found.stderr, /^warning: no thread hosts audit: /m);
+  t.regex(found.stderr, /^warning: --alsologtostderr changes nothing while /m);
+  const audit = ['--audit-policy-file', policy, '--audit-log-path', join(own, 'log')];
+  const refused = await orch('check-config', 'up', ...options, ...audit);
+  t.is(refused.code, 1);
+  t.regex(
+    problemsOf(refused).join(),
+    /^--audit-policy-file asks for events, and no thread of --placement \S+ hosts audit/,
+  );
 });
