@@ -42,11 +42,6 @@ function run(command, args) {
   }
 }
 
-if (modifiedMs(join(root, 'node_modules', '.package-lock.json')) < modifiedMs(join(root, 'package-lock.json'))) {
-  // Not `npm ci`: it begins by removing what is installed, which may be somebody else's where it is shared by a link.
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund']);
-}
-
 const newest = Math.max(
   modifiedMs(join(root, 'tsconfig.json')),
   ...sourceFolders
@@ -54,7 +49,17 @@ const newest = Math.max(
     .filter(existsSync)
     .map(newestSourceMs),
 );
-if (modifiedMs(buildStamp) < newest) {
+const isStale = modifiedMs(buildStamp) < newest;
+const isOutdated =
+  modifiedMs(join(root, 'node_modules', '.package-lock.json')) < modifiedMs(join(root, 'package-lock.json'));
+// An installation for production (`npm ci --omit=dev`) has no compiler.
+const lacksCompiler = !['typescript', 'esbuild'].every((name) => existsSync(join(root, 'node_modules', name)));
+
+if (isOutdated || (isStale && lacksCompiler)) {
+  // Not `npm ci`: it begins by removing what is installed, which may be somebody else's where it is shared by a link.
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--include=dev']);
+}
+if (isStale) {
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
   run(process.execPath, [join(root, 'scripts', 'pack.js')]);
