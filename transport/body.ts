@@ -51,7 +51,7 @@ export function decodeBody(bytes: Uint8Array, contentType: string, elsewhere: re
  */
 export function decodeJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes);
-  if (mayOpen(bytes, DEPTH_MAX) && !isNestedWithin(bytes, DEPTH_MAX)) {
+  if (isTooDeep(bytes)) {
     throw new BodyError(400, `the body nests deeper than ${DEPTH_MAX} levels`);
   }
   let value: unknown;
@@ -65,6 +65,11 @@ export function decodeJson(bytes: Uint8Array): unknown {
   if (isEscaped && MAY_HALVE_A_CHARACTER.test(text)) value = parseExact(wellFormed(JSON.stringify(value)));
   if (text.includes('__proto__') || (isEscaped && MAY_SPELL_PROTO.test(text))) rejectProtoKeys(value);
   return value;
+}
+
+/** Whether a JSON text nests deeper than what is made of it can be copied. */
+export function isTooDeep(bytes: Uint8Array): boolean {
+  return mayOpen(bytes, DEPTH_MAX) && !isNestedWithin(bytes, DEPTH_MAX);
 }
 
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);

@@ -352,9 +352,10 @@ test('an answer without end is cut off', async (t) => {
   await closed;
 });
 
-test('an answer that breaks off, and one that is no JSON, are failures', async (t) => {
+test('an answer that breaks off, one that is no JSON, and one that nests too deep to be copied, are failures', async (t) => {
   const { url } = await hook(t, (request, response) => {
     if (request.url === '/text') response.end('no JSON');
+    else if (request.url === '/deep') response.end(`${'{"a":'.repeat(1001)}1${'}'.repeat(1001)}`);
     else {
       response.writeHead(200, { 'content-length': '10' }).write('{');
       setImmediate(() => response.destroy());
@@ -364,6 +365,8 @@ test('an answer that breaks off, and one that is no JSON, are failures', async (
   t.true((await failure(t, client.post('{}', PATIENT_MS))).mayRepeat);
   const failed = await failure(t, client.get(url.replace('/ask', '/text'), PATIENT_MS));
   t.is(failed.message, 'the service answered what is no JSON');
+  const deep = await failure(t, client.get(url.replace('/ask', '/deep'), PATIENT_MS));
+  t.is(deep.message, 'the service answered JSON that nests deeper than 1000 levels');
 });
 
 test('a request that does no harm twice is repeated when its kept connection turns out to be closed', async (t) => {

@@ -2,6 +2,7 @@
 // call has a deadline and a bound on the answer's bytes, and follows no redirect; connections are kept for the next.
 
 import { parseExact } from '../../api/exact-json.ts';
+import { DEPTH_MAX, isTooDeep } from '../body.ts';
 import { checkedLookup } from './checked-lookup.ts';
 import {
   type CallSecrets,
@@ -190,6 +191,9 @@ function textOf({ status, text }: Answer): string {
 
 function documentOf(answer: Answer): unknown {
   const text = textOf(answer);
+  if (isTooDeep(Buffer.from(text))) {
+    throw new ServiceCallFailed(`the service answered JSON that nests deeper than ${DEPTH_MAX} levels`, false);
+  }
   try {
     return parseExact(text);
   } catch {
