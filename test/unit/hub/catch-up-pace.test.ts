@@ -9,7 +9,11 @@ function rig(chunkMs: number) {
   let nowMs = 0;
   const pace = new CatchUpPace({
     clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
-    timers: { after: () => ({ cancel: () => {} }), every: () => ({ cancel: () => {} }), soon: (f) => void turns.push(f) },
+    timers: {
+      after: () => ({ cancel: () => {} }),
+      every: () => ({ cancel: () => {} }),
+      soon: (f) => void turns.push(f),
+    },
     next: (watcher) => {
       sent.push(watcher);
       nowMs += chunkMs;
