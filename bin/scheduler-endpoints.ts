@@ -39,6 +39,8 @@ export interface SchedulerEndpointsParts {
   readonly log: Logger;
   /** Empty where the scheduler is well, else what is not. */
   readonly health: () => string;
+  /** Metrics of what pods request. Rejects where nobody can tell. */
+  readonly podResources: () => Promise<string>;
 }
 
 type Pages = Readonly<Record<string, MakePage>>;
@@ -142,7 +144,7 @@ export class SchedulerEndpoints {
   }
 
   #pages(withHealth: boolean, withMetrics: boolean): Pages {
-    const { options, configuration, health, metrics, written } = this.#parts;
+    const { options, configuration, health, metrics, podResources, written } = this.#parts;
     const rules = metricsRules(options, SCHEDULER_RELEASE);
     const healthPage: MakePage = (query) => healthText(health(), query);
     return {
@@ -159,6 +161,13 @@ export class SchedulerEndpoints {
               const readings = [metrics.reading(), await processMetrics(), build];
               const body = await renderMetrics(shownReadings(readings, rules));
               return { status: 200, type: METRICS_CONTENT_TYPE, body };
+            },
+            '/metrics/resources': async () => {
+              const { METRICS_CONTENT_TYPE } = await import('../transport/metrics-text.ts');
+              return podResources().then(
+                (body) => ({ status: 200, type: METRICS_CONTENT_TYPE, body }),
+                (error: unknown) => ({ status: 503, type: TEXT, body: `${(error as Error).message}\n` }),
+              );
             },
             '/configz': () => json(200, { componentconfig: written }),
             ...(configuration.enableProfiling ? profilePages() : {}),

@@ -94,7 +94,8 @@ async function serve(parts: Running): Promise<void> {
     },
   });
   const health = (): string => running.health();
-  const endpoints = new SchedulerEndpoints({ options, configuration, written, metrics, log, health });
+  const podResources = (): Promise<string> => running.podResources();
+  const endpoints = new SchedulerEndpoints({ options, configuration, written, metrics, log, health, podResources });
   for (const line of await endpoints.open()) process.stdout.write(`${line}\n`);
   process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
   await Promise.race([running.run(), signalled(signals.ending)]);

@@ -112,6 +112,11 @@ for (const encoding of ['application/vnd.orch.protobuf', 'application/json']) {
         /scheduler_schedule_attempts_total\{[^}]*result="scheduled"[^}]*\} 2/.test(text) &&
         /rest_client_request_duration_seconds_count\{verb="PATCH"/.test(text),
     );
+    const { text: requested } = await scheduler.page('/metrics/resources');
+    t.regex(
+      requested,
+      /^orch_pod_resource_request\{namespace="default",pod="large",node="",.*,resource="cpu",unit="cores"\} 99$/m,
+    );
     t.regex(counted, /orch_build_info\{[^}]*major="1"[^}]*\} 1/);
     t.regex(counted, /apiserver_tls_handshake_errors_total 0/);
     t.regex(counted, /rest_client_requests_total\{code="201",host="127.0.0.1:\d+",method="POST"\} \d/);

@@ -14,6 +14,7 @@ import { Informer } from './informer.ts';
 import { LeaderElection } from './leader-election.ts';
 import { tellLeader } from './leader-event.ts';
 import { type LockPlace, leaderLock } from './leader-locks.ts';
+import { podResourcesText } from './pod-resources.ts';
 import { collectionPaths } from './resource-paths.ts';
 
 /** A leader whose lease has run out by so much more is stuck. */
@@ -75,6 +76,15 @@ export class RemoteScheduler {
     return election.sinceRenewalMs > leaseDurationMs + STUCK_MS ? 'failed election to renew leadership' : '';
   }
 
+  /** Metrics of what each living pod requests; empty while another leads. Rejects where the server does not list pods. */
+  async podResources(): Promise<string> {
+    if (!this.#isLeading) return '';
+    const { server } = this.#parts;
+    const { registry } = server;
+    const path = `${collectionPaths(registry, PODS)[0]}?${new URLSearchParams({ fieldSelector: LIVING_PODS })}`;
+    return podResourcesText(server, path, registry.dialect.short);
+  }
+
   /** Resolves when it no longer leads, and everything under way has ended; or after `stop`. */
   async run(): Promise<void> {
     this.#engine.beginList();
@@ -90,6 +100,7 @@ export class RemoteScheduler {
     this.#tellLeader();
     this.#lead();
     await this.#election.keep();
+    this.#isLeading = false;
     this.#masterStatus(0);
   }
 
