@@ -33,6 +33,7 @@ import { tableDamages } from './leveldb/database-files.ts';
 import { cutFromLog } from './leveldb/log-tail.ts';
 import type { CloseOptions, EngineBatch, EngineContents, EngineView, LocalEngine } from './local-engine.ts';
 import { firstOf, storeDamage } from './store-damage.ts';
+import { refuseUnfinished } from './unfinished-store.ts';
 import { refusedWrite } from './write-refusal.ts';
 
 export interface LevelEngineOptions {
@@ -93,6 +94,7 @@ export class LevelEngine implements LocalEngine {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       const database = join(directory, DATABASE_DIRECTORY);
       finishPuttingBack(database);
+      refuseUnfinished(directory);
       const isUsed = markedRevision(join(directory, HEAD_FILE)) > 0;
       this.#refuseDamaged(database, isUsed);
       this.#found = new FoundFiles(database);

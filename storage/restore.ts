@@ -10,13 +10,13 @@ import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from './level-layout.t
 import { LevelStoreWriter } from './level-store-writer.ts';
 import { SNAPSHOT_CHECKSUM_BYTES, type SnapshotHeader, SnapshotReader } from './snapshot-file.ts';
 import { syncDirectory } from './sync-directory.ts';
+import { RESTORED_DIRECTORY } from './unfinished-store.ts';
 
 /**
  * Revisions skipped after the snapshot's: the store went on after it was taken, and a revision that a client has seen there
  * must not be given again. Three days at four thousand writes a second.
  */
 const REVISIONS_SKIPPED = 1_000_000_000;
-const UNFINISHED = `${DATABASE_DIRECTORY}.restored`;
 
 export interface Restored {
   readonly header: SnapshotHeader;
@@ -30,9 +30,11 @@ export interface Restored {
  */
 export async function restoreSnapshot(file: string, directory: string, wallMs: number): Promise<Restored> {
   makeWritable(directory);
-  if (readdirSync(directory).length > 0)
+  // What an earlier try left that was cut short is nobody's.
+  if (readdirSync(directory).some((name) => name !== RESTORED_DIRECTORY))
     throw new OrchError('StoreUnusable', `the directory ${directory} is not empty`);
-  const unfinished = join(directory, UNFINISHED);
+  const unfinished = join(directory, RESTORED_DIRECTORY);
+  rmSync(unfinished, { recursive: true, force: true });
   try {
     const restored = await writeStore(file, unfinished, wallMs);
     renameSync(unfinished, join(directory, DATABASE_DIRECTORY));

@@ -5,6 +5,7 @@ import { HeadMarker } from '../head-marker.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../level-layout.ts';
 import { LevelStoreWriter, type NewStore } from '../level-store-writer.ts';
 import { syncDirectory } from '../sync-directory.ts';
+import { MOVED_DIRECTORY } from '../unfinished-store.ts';
 
 /** What a store is written through. */
 export type StoreWriter = Pick<LevelStoreWriter, 'add' | 'finish' | 'close'>;
@@ -23,11 +24,9 @@ export interface MoveFolder {
   putAside(): string;
 }
 
-const UNFINISHED = `${DATABASE_DIRECTORY}.moving`;
-
 export function moveFolder(path: string): MoveFolder {
   const database = join(path, DATABASE_DIRECTORY);
-  const unfinished = join(path, UNFINISHED);
+  const unfinished = join(path, MOVED_DIRECTORY);
   const head = join(path, HEAD_FILE);
   return {
     path,

@@ -131,6 +131,19 @@ test('a restored store is sound, holds every object at its revision, and goes on
   );
 });
 
+test('a restore that was cut short is run again, and until then no start takes the directory for a new one', async (t) => {
+  const directory = scratchDirectory(t);
+  const file = join(directory, 'snapshot');
+  writeFileSync(file, withChecksum(stream()));
+  const target = join(directory, 'restored');
+  mkdirSync(join(target, 'store.restored'), { recursive: true });
+  writeFileSync(join(target, 'store.restored', '000003.log'), 'a part');
+  t.regex(String(await storeIn(target)), /holds a restore that was not finished: run it again/);
+  t.deepEqual(readdirSync(target), ['store.restored']);
+  await restoreSnapshot(file, target, 5000);
+  t.not(typeof (await storeIn(target)), 'string');
+});
+
 test('a snapshot file with any byte changed, or cut anywhere, restores nothing', async (t) => {
   const directory = scratchDirectory(t);
   const whole = withChecksum(stream());
