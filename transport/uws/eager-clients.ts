@@ -5,7 +5,7 @@ const EAGER_AGENTS: readonly RegExp[] = [
   /^(?:curl|Go-http-client|node-fetch|okhttp|Java-http-client|Apache-HttpClient|fabric8-\w+-client)\//,
   /^(?:node|node-fetch|undici)$/,
   // Node again, under other names.
-  /^(?:axios\/|got \(|kubernetes-fluent-client$)/,
+  /^(?:axios\/|got \(|\w+-fluent-client$)/,
   // Python's, but for urllib3: httpx and aiohttp, under which operators are written.
   /^(?:python-httpx|kr8s|Python\/\S+ aiohttp|kopf)\//,
   // All that is made of client-go: kubectl, controllers.
