@@ -35,7 +35,7 @@ export function sourceOf(url: string, line: number, column: number): SourcePosit
   if (!PROGRAM.test(url)) return undefined;
   let sources = known.get(url);
   if (sources === undefined) {
-    sources = readSources(new URL(url.startsWith('file:') ? url : `file://${url}`));
+    sources = readSources(placeOf(url));
     known.set(url, sources);
   }
   const { files, starts, spans } = sources;
@@ -53,6 +53,16 @@ export function inSources(stack: string): string {
     const source = sourceOf(url, Number(line), Number(column));
     return source === undefined ? place : `${source.file}:${source.line}:1`;
   });
+}
+
+/**
+ * What V8 compiled at the build names the program where that ran, also in a copy that was installed elsewhere: the table that counts
+ * is beside the program that runs.
+ */
+function placeOf(url: string): URL {
+  const here = import.meta.url;
+  if (PROGRAM.test(here)) return new URL(url.slice(url.lastIndexOf('/') + 1), here);
+  return new URL(url.startsWith('file:') ? url : `file://${url}`);
 }
 
 /** Nothing is known where the table is not there, or is none: stacks stay as they are. */

@@ -1,8 +1,19 @@
 // The log of a running server in files, as the options say.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test from 'ava';
+import { ORCH } from '../server/program.ts';
 import { startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
 
@@ -59,4 +70,25 @@ test('log-dir has a file for each severity and a link to it, with lines on stand
     );
   }
   t.is(read(join(folder, 'orch.FATAL')), '');
+});
+
+test('a copy that was installed elsewhere says where its lines are from by its own tables, not by those of the build', async (t) => {
+  const copy = join(FOLDER, 'installed');
+  const built = dirname(dirname(ORCH));
+  cpSync(join(built, 'packed'), join(copy, 'dist', 'packed'), { recursive: true });
+  cpSync(ORCH, join(copy, 'dist', 'bin', 'orch.cjs'));
+  for (const name of ['node_modules', 'config', 'package.json'])
+    symlinkSync(join(dirname(built), name), join(copy, name));
+  for (const name of readdirSync(join(copy, 'dist', 'packed'))) {
+    if (!name.endsWith('.lines')) continue;
+    const table = join(copy, 'dist', 'packed', name);
+    const text = readFileSync(table, 'latin1');
+    writeFileSync(table, text.replaceAll('actors/store/store.ts', 'actors/store/STORE.ts'), 'latin1');
+  }
+  const server = await startServer(t, { program: join(copy, 'dist', 'bin', 'orch.cjs'), placement: 'default' });
+  await eventually(
+    async () => server.stderr,
+    (all) => all.includes('"store opened"'),
+  );
+  t.regex(server.stderr, /STORE\.ts:\d+\] "store opened"/);
 });
