@@ -2,10 +2,11 @@
 // loaded. Nothing else imports the package's code.
 
 import type * as Uws from 'uWebSockets.js';
+import type * as UwsLater from 'uWebSockets.js-node24';
 import { createRequire } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
-export type UwsModule = typeof Uws;
+export type UwsModule = typeof Uws | typeof UwsLater;
 
 /**
  * The package with binaries for this version of Node: 20.51 is the last with some for 20, 20.69 the first with some for 24, and those
