@@ -4,7 +4,7 @@ import type { JsonObject } from '../json-value.ts';
 import { ageText } from '../table/age.ts';
 import { AGE, type Cell, type Column, type KindTable, kindTable, NAME } from '../table/column.ts';
 import type { DefinedColumn } from './definition.ts';
-import { type JsonPath, jsonPathOf, newPassage } from './json-path.ts';
+import { type JsonPath, jsonPathOf, newPassage, type Passage } from './json-path.ts';
 
 const tables = new WeakMap<readonly DefinedColumn[], KindTable>();
 
@@ -21,22 +21,35 @@ export function customTable(columns: readonly DefinedColumn[]): KindTable {
 /** Those before the first whose path cannot be read, as in the original. */
 function readable(columns: readonly DefinedColumn[]): readonly Column[] {
   const found: Column[] = [];
-  let passage = newPassage();
+  const row = new Row();
   for (const column of columns) {
     const path = jsonPathOf(column.jsonPath);
     if (path === undefined) break;
-    const isFirst = found.length === 0;
-    // A definition may have tens of thousands, each of which may lead through all of an object.
-    const inRow: JsonPath = (object) => {
-      if (isFirst) passage = newPassage();
-      return path(object, passage);
-    };
-    found.push(columnOf(column, inRow));
+    found.push(columnOf(column, path, row, found.length === 0));
   }
   return found;
 }
 
-function columnOf({ name, type, format, description, priority, jsonPath }: DefinedColumn, path: JsonPath): Column {
+/** Characters of all texts in a row; the one that goes beyond is the last. */
+const ROW_TEXT_MAX = 1024 * 1024;
+
+/** What the cells of a row have left: a definition may have tens of thousands, each of which may lead through all of an object, and show it. */
+class Row {
+  passage: Passage = newPassage();
+  textLeft = ROW_TEXT_MAX;
+
+  begin(): void {
+    this.passage = newPassage();
+    this.textLeft = ROW_TEXT_MAX;
+  }
+}
+
+function columnOf(
+  { name, type, format, description, priority, jsonPath }: DefinedColumn,
+  path: JsonPath,
+  row: Row,
+  isFirst: boolean,
+): Column {
   return {
     name,
     type,
@@ -45,8 +58,12 @@ function columnOf({ name, type, format, description, priority, jsonPath }: Defin
       description === '' ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
     priority,
     cell: (object, { nowMs }) => {
-      const found = path(object as JsonObject);
-      return found.length === 0 ? null : cellOf(type, found[0], nowMs);
+      if (isFirst) row.begin();
+      const found = path(object as JsonObject, row.passage);
+      if (found.length === 0 || row.textLeft < 0) return null;
+      const cell = cellOf(type, found[0], nowMs);
+      if (typeof cell === 'string') row.textLeft -= cell.length;
+      return cell;
     },
   };
 }

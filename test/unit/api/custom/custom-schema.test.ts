@@ -171,6 +171,16 @@ test('all columns together pass over no more than so much of an object, each obj
   }
 });
 
+test('the texts of a row have an end: each column may show all of an object', (t) => {
+  const object = { metadata: { name: 'a' }, spec: { text: 'x'.repeat(400_000) } };
+  const table = customTable(Array.from({ length: 1000 }, (_, index) => column(`C${index}`, '.spec')));
+  for (let row = 0; row < 2; row++) {
+    const shown = table.cells(object, { nowMs: 0 }).slice(1);
+    t.is(shown.length, 1000);
+    t.is(shown.filter((cell) => cell !== null).length, 3);
+  }
+});
+
 test('columns end before the first whose path cannot be read', (t) => {
   const columns = [column('A', '.spec.a'), column('B', '.spec.b['), column('C', '.spec.c')];
   t.deepEqual(
