@@ -23,8 +23,8 @@ const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-/** Some tenths of a second. */
-const BOUNDS: Bounds = { partsMax: 100_000, comparisonsMax: 10_000_000 };
+/** A tenth of a second. */
+const BOUNDS: Bounds = { partsMax: 50_000, comparisonsMax: 3_000_000 };
 
 /** Why a user who holds `held` may not grant `granted`; empty where they may. The words are those that clients know. */
 export function grantProblem(

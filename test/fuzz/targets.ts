@@ -1,9 +1,11 @@
 // All targets: those that run in this process, and those that put a server process under fire over sockets.
 import { SOCKET_TARGETS } from './sockets/socket-target.ts';
 import type { Target } from './target.ts';
+import { columns } from './targets/columns.ts';
 import { credentials } from './targets/credentials.ts';
 import { customValues } from './targets/custom-values.ts';
 import { fieldSets } from './targets/field-sets.ts';
+import { grants } from './targets/grants.ts';
 import { growth } from './targets/growth.ts';
 import { headers } from './targets/headers.ts';
 import { json } from './targets/json.ts';
@@ -35,6 +37,8 @@ export const TARGETS: readonly Target[] = [
   objects,
   structural,
   customValues,
+  columns,
+  grants,
   fieldSets,
   patches,
   writes,
