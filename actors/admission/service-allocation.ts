@@ -230,7 +230,8 @@ class Choice {
     const taken = await this.#takenOf(storageKey);
     const text = pickFree(pool, taken, () => this.#reader.context.random.next());
     if (text === undefined) {
-      throw new StatusError(internalError(`nothing is left of ${pool.shown}: range is full`));
+      const what = storageKey === PORT_RECORDS ? 'nodePort' : 'serviceIP';
+      throw new StatusError(internalError(`failed to allocate a ${what}: range is full`));
     }
     taken.add(text);
     return text;
