@@ -7,6 +7,7 @@ import { Desks } from '../../actors/admission/plugins/resource-quota/desks.ts';
 import type { WriteRequest } from '../../actors/admission/protocol.ts';
 import { NamespaceContents } from '../../actors/controllers/namespace-contents.ts';
 import { OwnershipGraph } from '../../actors/controllers/ownership-graph.ts';
+import { ReadGate } from '../../actors/hub/read-gate.ts';
 import { ResourceCache } from '../../actors/hub/resource-cache.ts';
 import { Watchers } from '../../actors/hub/watchers.ts';
 import type { Operation, PutOperation, Transaction } from '../../actors/store/protocol.ts';
@@ -167,6 +168,22 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         () =>
           function (this: ResourceCache) {
             return this.tree;
+          },
+      ),
+  },
+  {
+    name: 'a read of any version is of what its hub has, which is behind the others',
+    shownBy: 241,
+    faults: { ...NO_FAULTS, laggardMsMax: 300 },
+    mix: { name: 'reads', needsControllers: false, shares: { create: 4, update: 8, get: 4, list: 10 } },
+    sign: /went back|which was over|said to be absent/,
+    plant: () =>
+      withMethod(
+        ReadGate.prototype,
+        'pass',
+        (original) =>
+          function (this: ReadGate, freshness, go) {
+            original.call(this, freshness.kind === 'any' ? { kind: 'local' } : freshness, go);
           },
       ),
   },
