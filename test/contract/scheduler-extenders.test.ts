@@ -240,7 +240,6 @@ for (const byName of [false, true]) {
 
 for (const [what, answer] of [
   ['a pod that is not on the node', { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'other' }] } } }],
-  ['no pods at all', { NodeNameToMetaVictims: { a: { Pods: [] } } }],
   ['a node that it was not asked about', { NodeNameToMetaVictims: { z: { Pods: [{ UID: 'uid-a1' }] } } }],
 ] as const) {
   test(`where an extender names ${what}, nobody is evicted unless it may be ignored`, async (t) => {
@@ -251,6 +250,20 @@ for (const [what, answer] of [
     t.deepEqual(await extenders(t, { ...one, ignorable: true }).victims(asked('p'), offered), offered);
   });
 }
+
+test('a node on which an extender names no pods is none to clear, and where it may not be ignored there is none at all', async (t) => {
+  const { url } = await extenderService(t, {
+    preempt: () => ({ NodeNameToMetaVictims: { a: { Pods: [] }, b: { Pods: [{ UID: 'uid-b1' }] } } }),
+  });
+  const one = { urlPrefix: url, preemptVerb: 'preempt' };
+  const offered = [victims('a', 'a1'), victims('b', 'b1')];
+  t.is(await extenders(t, one).victims(asked('p'), offered), undefined);
+  const kept = await extenders(t, { ...one, ignorable: true }).victims(asked('p'), offered);
+  t.deepEqual(
+    kept?.map(({ node }) => node.name),
+    ['b'],
+  );
+});
 
 test('an extender binds, and what it says against it is the end of the binding', async (t) => {
   const bind: ExtenderVerb = ({ Node }) => (Node === 'full' ? { Error: 'full up' } : {});
