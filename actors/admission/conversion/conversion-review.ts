@@ -17,7 +17,8 @@ export class UnusableConversion extends Error {}
 export interface Question {
   readonly uid: string;
   readonly desiredApiVersion: string;
-  readonly objects: readonly JsonObject[];
+  /** The objects, each as JSON. */
+  readonly objectTexts: readonly string[];
 }
 
 /** The version in which a webhook is asked: the first it names that is spoken here; undefined: there is none. */
@@ -25,10 +26,13 @@ export function reviewVersionOf(versions: readonly string[]): ConversionReviewVe
   return versions.find((version) => REVIEW_VERSIONS.includes(version)) as ConversionReviewVersion | undefined;
 }
 
-/** The review of a question. `group`: that of definitions. */
-export function conversionReview(group: string, version: ConversionReviewVersion, question: Question): JsonObject {
-  const { uid, desiredApiVersion: desiredAPIVersion, objects } = question;
-  return { kind: REVIEW_KIND, apiVersion: `${group}/${version}`, request: { uid, desiredAPIVersion, objects } };
+/** The review of a question, as JSON. `group`: that of definitions. */
+export function conversionReview(group: string, version: ConversionReviewVersion, question: Question): string {
+  const { uid, desiredApiVersion: desiredAPIVersion, objectTexts } = question;
+  const request = { uid, desiredAPIVersion, objects: [] };
+  const review = JSON.stringify({ kind: REVIEW_KIND, apiVersion: `${group}/${version}`, request });
+  const end = ']}}';
+  return `${review.slice(0, -end.length)}${objectTexts.join()}${end}`;
 }
 
 /**

@@ -83,20 +83,22 @@ export class WebhookConversion {
     const result = [...objects];
     const due = objects.flatMap((object, index) => (custom.isConvertedOutside(object) ? [index] : []));
     for (let from = 0; from < due.length; ) {
-      const to = batchEnd(objects, due, from);
-      const batch = due.slice(from, to);
-      const answers = await this.#review(
-        custom,
-        batch.map((index) => objects[index]!),
-        objects.length === 1,
-      );
+      const texts = batchTexts(objects, due, from);
+      const batch = due.slice(from, from + texts.length);
+      const asked = batch.map((index) => objects[index]!);
+      const answers = await this.#review(custom, asked, texts, objects.length === 1);
       for (const [i, index] of batch.entries()) result[index] = answers[i]!;
-      from = to;
+      from += texts.length;
     }
     return result;
   }
 
-  async #review(custom: CustomType, objects: readonly JsonObject[], isOne: boolean): Promise<readonly JsonObject[]> {
+  async #review(
+    custom: CustomType,
+    objects: readonly JsonObject[],
+    texts: readonly string[],
+    isOne: boolean,
+  ): Promise<readonly JsonObject[]> {
     const { definition, form } = custom;
     const failed = (problem: string): StatusError =>
       new StatusError(unnamedError(`conversion webhook for ${kindText(objects[0]!)} ${problem}`));
@@ -106,7 +108,7 @@ export class WebhookConversion {
     const begunMs = clock.monotonicMs();
     let succeeded = false;
     try {
-      const answers = await this.#answers(hook, form.apiVersion, objects);
+      const answers = await this.#answers(hook, form.apiVersion, texts);
       if (answers.length !== objects.length) {
         throw new UnusableConversion(`returned ${answers.length} objects, expected ${objects.length}`);
       }
@@ -133,7 +135,7 @@ export class WebhookConversion {
   async #answers(
     hook: ConversionHook,
     desiredApiVersion: string,
-    objects: readonly JsonObject[],
+    objectTexts: readonly string[],
   ): Promise<readonly unknown[]> {
     const version = reviewVersionOf(hook.webhook.reviewVersions);
     if (version === undefined)
@@ -142,8 +144,8 @@ export class WebhookConversion {
     const uid = context.random.uuid();
     const place = await placeOf({ ...this.#parts, reader: this.#reader }, hook.address);
     const deadlineMs = requestTimeoutMs > 0 ? Math.min(hook.timeoutMs, requestTimeoutMs) : hook.timeoutMs;
-    const review = conversionReview(this.#group, version, { uid, desiredApiVersion, objects });
-    const answer = await this.#clients.of(hook).post(JSON.stringify(review), deadlineMs, place);
+    const review = conversionReview(this.#group, version, { uid, desiredApiVersion, objectTexts });
+    const answer = await this.#clients.of(hook).post(review, deadlineMs, place);
     try {
       return convertedObjects(answer, this.#group, version, uid);
     } catch (error) {
@@ -192,14 +194,15 @@ function versionsOf(first: JsonObject, { apiVersion }: CustomForm): { fromVersio
   };
 }
 
-/** Where the batch ends that begins at an index of those that are due. */
-function batchEnd(objects: readonly JsonObject[], due: readonly number[], from: number): number {
-  let to = from;
+/** The objects of the batch that begins at an index of those that are due, each as JSON. */
+function batchTexts(objects: readonly JsonObject[], due: readonly number[], from: number): readonly string[] {
+  const texts: string[] = [];
   let bytes = 0;
-  while (to < due.length && to - from < BATCH_OBJECTS_MAX) {
-    bytes += JSON.stringify(objects[due[to]!]).length;
-    if (to > from && bytes > BATCH_BYTES_MAX) break;
-    to++;
+  for (let at = from; at < due.length && texts.length < BATCH_OBJECTS_MAX; at++) {
+    const text = JSON.stringify(objects[due[at]!]);
+    bytes += text.length;
+    if (texts.length > 0 && bytes > BATCH_BYTES_MAX) break;
+    texts.push(text);
   }
-  return to;
+  return texts;
 }
