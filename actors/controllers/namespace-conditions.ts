@@ -1,5 +1,5 @@
 // The conditions of a namespace whose deletion takes longer: what was found in the way, as the five condition types that
-// clients know. Pure.
+// clients know, in the words that operators look for. Pure.
 
 import { asList, asObject } from '../../api/object-fields.ts';
 import type { ApiObject } from './controller.ts';
@@ -27,18 +27,30 @@ interface ConditionRow {
 const ITEMS_NAMED_MAX = 20;
 const MESSAGE_LENGTH_MAX = 1_024;
 
-function listed(counts: ReadonlyMap<string, number>): string {
-  const items = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} (${count})`);
+/** What was counted, each as `phrase` has it, in the order of the phrases. */
+function counted(counts: ReadonlyMap<string, number>, phrase: (name: string, count: number) => string): string {
+  const items = [...counts].map(([name, count]) => phrase(name, count)).sort();
   const more = items.length - ITEMS_NAMED_MAX;
   return items.slice(0, ITEMS_NAMED_MAX).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-function failuresListed(failures: ReadonlyMap<string, string>): string {
-  const items = [...failures].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, message]) => `${type}: ${message}`);
-  return items.join('; ').slice(0, MESSAGE_LENGTH_MAX);
+/** `configmaps. has 2 resource instances`: there is a dot after a type of the group without a name as well. */
+function instances(type: string, count: number): string {
+  return `${type.includes('.') ? type : `${type}.`} has ${count} resource instances`;
 }
 
-/** In the words that operators look for. */
+function finalizersListed(finalizers: ReadonlyMap<string, number>): string {
+  const all = counted(finalizers, (finalizer, count) => `${finalizer} in ${count} resource instances`);
+  return `Some content in the namespace has finalizers remaining: ${all}`;
+}
+
+/** Each message once; several of them in brackets. */
+function failuresListed(failures: ReadonlyMap<string, string>): string {
+  const messages = [...new Set(failures.values())].sort();
+  const all = messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`;
+  return `Failed to delete all resource types, ${failures.size} remaining: ${all.slice(0, MESSAGE_LENGTH_MAX)}`;
+}
+
 function discoveryFailed(unknown: ReadonlyMap<string, string>): string {
   const items = [...unknown].sort(([a], [b]) => (a < b ? -1 : 1)).map(([version, why]) => `${version}: ${why}`);
   const failing = `Discovery failed for some groups, ${unknown.size} failing`;
@@ -52,7 +64,7 @@ const CONDITIONS: readonly ConditionRow[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',
     reasonFalse: 'ResourcesDiscovered',
-    messageFalse: 'every resource type is known',
+    messageFalse: 'All resources successfully discovered',
     trouble: {
       reason: 'DiscoveryFailed',
       message: ({ unknown }) => (unknown.size === 0 ? '' : discoveryFailed(unknown)),
@@ -61,33 +73,34 @@ const CONDITIONS: readonly ConditionRow[] = [
   {
     type: 'NamespaceDeletionGroupVersionParsingFailure',
     reasonFalse: 'ParsedGroupVersions',
-    messageFalse: 'every group and version is known',
+    messageFalse: 'All legacy kube types successfully parsed',
   },
   {
     type: 'NamespaceDeletionContentFailure',
     reasonFalse: 'ContentDeleted',
-    messageFalse: 'deletion of everything was accepted',
+    messageFalse: 'All content successfully deleted, may be waiting on finalization',
     trouble: {
       reason: 'ContentDeletionFailed',
-      message: ({ failures }) => (failures.size === 0 ? '' : `deletion failed: ${failuresListed(failures)}`),
+      message: ({ failures }) => (failures.size === 0 ? '' : failuresListed(failures)),
     },
   },
   {
     type: 'NamespaceContentRemaining',
     reasonFalse: 'ContentRemoved',
-    messageFalse: 'nothing is left',
+    messageFalse: 'All content successfully removed',
     trouble: {
       reason: 'SomeResourcesRemain',
-      message: ({ remaining }) => (remaining.size === 0 ? '' : `still there: ${listed(remaining)}`),
+      message: ({ remaining }) =>
+        remaining.size === 0 ? '' : `Some resources are remaining: ${counted(remaining, instances)}`,
     },
   },
   {
     type: 'NamespaceFinalizersRemaining',
     reasonFalse: 'ContentHasNoFinalizers',
-    messageFalse: 'no finalizer holds anything',
+    messageFalse: 'All content-preserving finalizers finished',
     trouble: {
       reason: 'SomeFinalizersRemain',
-      message: ({ finalizers }) => (finalizers.size === 0 ? '' : `finalizers to wait for: ${listed(finalizers)}`),
+      message: ({ finalizers }) => (finalizers.size === 0 ? '' : finalizersListed(finalizers)),
     },
   },
 ];

@@ -114,6 +114,32 @@ test('the namespace waits for what has a finalizer, says so, and goes when it is
   t.is(f.cluster.get(NAMESPACE, '', 'shop'), undefined);
 });
 
+test('what a namespace waits for is told in the words of Kubernetes', async (t) => {
+  const f = await shop();
+  for (const name of ['one', 'two']) {
+    const held = objectOf('Secret', 'shop', name);
+    const finalizers = ['example.com/wait', ...(name === 'two' ? ['example.com/more'] : [])];
+    f.cluster.put('core/secrets', { ...held, metadata: { ...held.metadata, finalizers } });
+  }
+  f.cluster.fault = ({ verb, target }) =>
+    verb === 'deletecollection' && target.resource === 'deployments'
+      ? { code: 500, body: { message: 'a webhook said no' } }
+      : undefined;
+  f.cluster.delete(NAMESPACE, '', 'shop');
+  await f.time.advance(5_000);
+  const status = f.cluster.get(NAMESPACE, '', 'shop')?.status as { conditions: { message: string }[] } | undefined;
+  t.deepEqual(
+    status?.conditions.map(({ message }) => message),
+    [
+      'All resources successfully discovered',
+      'All legacy kube types successfully parsed',
+      'Failed to delete all resource types, 1 remaining: a webhook said no',
+      'Some resources are remaining: deployments.apps has 1 resource instances, secrets. has 2 resource instances',
+      'Some content in the namespace has finalizers remaining: example.com/more in 1 resource instances, example.com/wait in 2 resource instances',
+    ],
+  );
+});
+
 test('conditions that say the same are not written again', async (t) => {
   const f = await shop();
   const held = objectOf('Secret', 'shop', 'held');
