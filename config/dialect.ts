@@ -36,6 +36,8 @@ export interface Dialect {
   readonly storeComponent: string;
   /** What health checks call it. */
   readonly storeCheck: string;
+  /** Where it is told how types in the domains of those who make this API come to be approved; empty: nowhere. */
+  readonly approvalPage: string;
   /**
    * Replaces the markers `@group`, `@label`, `@brand`, `@short` and `@agent` in a text of ours (a table, a name) by
    * this dialect's words; in braces (`@{agent}Version`) where a letter follows. Never apply it to what a client sent.
@@ -53,6 +55,7 @@ interface Words {
   readonly gitVersion: string;
   readonly storeComponent: string;
   readonly storeCheck: string;
+  readonly approvalPage: string;
 }
 
 const MARKER = /@(?:\{(group|label|brand|short|agent)\}|(group|label|brand|short|agent)\b)/g;
@@ -107,6 +110,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     gitVersion: 'v1.21.0+orch',
     storeComponent: 'store-0',
     storeCheck: 'store',
+    approvalPage: '',
   }),
   kubernetes: dialect('kubernetes', {
     groupDomain: 'k8s.io',
@@ -118,6 +122,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     gitVersion: 'v1.21.0+orch',
     storeComponent: 'etcd-0',
     storeCheck: 'etcd',
+    approvalPage: 'https://github.com/kubernetes/enhancements/pull/1111',
   }),
 };
 

@@ -20,7 +20,10 @@ export function approvalOf(text: string): Approval {
   return URL.canParse(text) && new URL(text).host !== '' ? 'approved' : 'invalid';
 }
 
-/** What is wrong with an annotation that is missing or invalid. */
-export function approvalProblem(key: string): string {
-  return `protected groups must have approval annotation ${JSON.stringify(key)}: a URL, or a reason that begins with "unapproved"`;
+/** What is wrong with an annotation that is missing or invalid, in the words that whoever meets them looks for. */
+export function approvalProblem(dialect: Dialect, state: 'missing' | 'invalid'): string {
+  const { approvalPage } = dialect;
+  const key = JSON.stringify(approvalKey(dialect));
+  const what = state === 'missing' ? '' : ' with either a URL or a reason starting with "unapproved"';
+  return `protected groups must have approval annotation ${key}${what}${approvalPage && `, see ${approvalPage}`}`;
 }

@@ -105,7 +105,7 @@ function approvalCondition(
   const state = approvalOf(text);
   const [status, reason] = APPROVALS[state];
   const messages = { approved: `approved in ${text}`, bypassed: `not approved: ${JSON.stringify(text)}` };
-  const message = state === 'approved' || state === 'bypassed' ? messages[state] : approvalProblem(key);
+  const message = state === 'approved' || state === 'bypassed' ? messages[state] : approvalProblem(dialect, state);
   return {
     type: `${dialect.brand.charAt(0).toUpperCase()}${dialect.brand.slice(1)}APIApprovalPolicyConformant`,
     status,

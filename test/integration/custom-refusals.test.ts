@@ -54,8 +54,15 @@ test('patterns are what RE2 takes, a Protobuf body is 415, and protected groups 
     const annotations = annotation === undefined ? {} : { [APPROVED]: annotation };
     return { ...body, metadata: { ...body.metadata, name: `${plural}.${group}`, ...{ annotations } } };
   };
-  t.is((await client.request('POST', DEFINITIONS, { body: ours('none') })).status, 422);
-  t.is((await client.request('POST', DEFINITIONS, { body: ours('bad', 'soon') })).status, 422);
+  const needed = `protected groups must have approval annotation "${APPROVED}"`;
+  for (const [body, problem] of [
+    [ours('none'), `Required value: ${needed}`],
+    [ours('bad', 'soon'), `Invalid value: "soon": ${needed} with either a URL or a reason starting with "unapproved"`],
+  ] as const) {
+    const answer = await client.request('POST', DEFINITIONS, { body });
+    t.is(answer.status, 422);
+    t.true(String(answer.json.message).endsWith(problem), String(answer.json.message));
+  }
   const cases = [
     ['approved', 'https://example.com/1', 'True', 'ApprovedAnnotation'],
     ['bypassed', 'unapproved, an experiment', 'False', 'UnapprovedAnnotation'],

@@ -78,8 +78,8 @@ function checkApproval(definition: Definition, at: Report): void {
   const text = metadataOf(definition).annotations?.[key] ?? '';
   const path = `metadata.annotations[${key}]`;
   const state = approvalOf(text);
-  if (state === 'missing') at.required(path, approvalProblem(key));
-  else if (state === 'invalid') at.invalid(path, text, approvalProblem(key));
+  if (state === 'missing') at.required(path, approvalProblem(at.dialect, state));
+  else if (state === 'invalid') at.invalid(path, text, approvalProblem(at.dialect, state));
 }
 
 const group: Rule<string> = (text, at) => {
