@@ -30,8 +30,8 @@ export function misplacedOwnerEvent(node: GraphNode, reference: OwnerReference, 
     type: 'Warning',
     reason: 'OwnerRefInvalidNamespace',
     message:
-      `owner ${apiVersion} ${kind} ${JSON.stringify(name)} (uid ${reference.uid}) does not exist in namespace ` +
-      `${JSON.stringify(node.namespace)}: owners are of the same namespace, or of none`,
+      `ownerRef [${apiVersion}/${kind}, namespace: ${node.namespace}, name: ${name}, uid: ${reference.uid}] ` +
+      `does not exist in namespace ${JSON.stringify(node.namespace)}`,
     component: COMPONENT,
     at: timestampOf(nowMs),
   });

@@ -384,6 +384,7 @@ test('an owner in another namespace is reported once, and is as good as absent',
     type: 'Warning',
     reason: 'OwnerRefInvalidNamespace',
     involvedObject: { kind: 'ConfigMap', apiVersion: 'v1', name: 'd', namespace: 'shop', uid: 'd' },
+    message: 'ownerRef [v1/ConfigMap, namespace: shop, name: a, uid: a] does not exist in namespace "shop"',
   });
   t.is(event?.metadata.namespace, 'shop');
   await f.time.advance(100_000);
