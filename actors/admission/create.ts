@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { alreadyExists, conflict, methodNotAllowed, serverTimeout } from '../../api/status/failures.ts';
+import { alreadyExists, conflict, definitionTerminating, serverTimeout } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
@@ -78,7 +78,8 @@ export function createObject(
   given: JsonObject,
   { dryRun, isTracked, emptied, knownSpec }: Creation,
 ): Promise<WriteReply> {
-  if (type.custom?.definition.isTerminating === true) throw new StatusError(methodNotAllowed());
+  if (type.custom?.definition.isTerminating === true)
+    throw new StatusError(definitionTerminating(type.group, type.plural));
   const attributes = attributesOf(write, request, type, {
     operation: 'create',
     subresource: '',

@@ -90,6 +90,12 @@ export function methodNotAllowed(): Status {
   return failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 }
 
+/** 405: what is of a type goes with its definition, and nothing more comes. */
+export function definitionTerminating(group: string, kind: string): Status {
+  const message = 'create not allowed while custom resource definition is terminating';
+  return failure(405, 'MethodNotAllowed', message, { group, kind });
+}
+
 /** 406: nothing the Accept header names is served. With `accepted`, the message lists what is. */
 export function notAcceptable(accepted: readonly string[] = []): Status {
   const message = accepted.length === 0 ? '406: Not Acceptable' : `media types served here: ${accepted.join(', ')}`;

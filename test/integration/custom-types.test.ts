@@ -165,7 +165,9 @@ test('deleting a definition deletes its objects first, and one made anew has non
     ({ json }) => json.items?.length === 1,
   );
   t.is((await conditionOf(client, name, 'Terminating'))?.status, 'True');
-  t.is((await client.request('POST', path(), { body: object('late', { cron: '1' }) })).status, 405);
+  const late = await client.request('POST', path(), { body: object('late', { cron: '1' }) });
+  t.is(late.status, 405);
+  t.is(late.json.message, 'create not allowed while custom resource definition is terminating');
   await client.request('PATCH', `${path()}/held`, {
     body: { metadata: { finalizers: null } },
     headers: { 'content-type': 'application/merge-patch+json' },
