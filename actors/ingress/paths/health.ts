@@ -102,8 +102,11 @@ export class Health {
       if (excluded.has(name)) return `[+]${name} excluded: ok`;
       return results.get(name) === '' ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
     });
-    for (const name of excluded)
-      if (!names.includes(name)) lines.push(`warn: some health checks cannot be excluded: no matches for "${name}"`);
+    const unmatched = [...excluded].filter((name) => !names.includes(name)).sort();
+    if (unmatched.length > 0)
+      lines.push(
+        `warn: some health checks cannot be excluded: no matches for ${unmatched.map((name) => JSON.stringify(name)).join(',')}`,
+      );
     return { healthy, text: `${lines.join('\n')}\n${healthy ? 'healthz check passed' : `${endpoint} check failed`}\n` };
   }
 
