@@ -146,9 +146,8 @@ export class SchedulerEndpoints {
   #pages(withHealth: boolean, withMetrics: boolean): Pages {
     const { options, configuration, health, metrics, podResources, written } = this.#parts;
     const rules = metricsRules(options, SCHEDULER_RELEASE);
-    const healthPage: MakePage = (query) => healthText(health(), query);
     return {
-      ...(withHealth ? { '/healthz': healthPage, '/livez': healthPage, '/readyz': healthPage } : {}),
+      ...(withHealth ? healthPages(health) : {}),
       ...(withMetrics
         ? {
             '/metrics': async () => {
@@ -177,16 +176,32 @@ export class SchedulerEndpoints {
   }
 }
 
+/** All checks, and each by its name. `problem`: what keeps the lock from being held; empty when it is. */
+function healthPages(problem: () => string): Pages {
+  const checks: Readonly<Record<string, () => string>> = { ping: () => '', leaderElection: problem };
+  const endpoints = ['/healthz', '/livez', '/readyz'];
+  const all: MakePage = (query) => healthText(checks, query);
+  const single =
+    (name: string): MakePage =>
+    () =>
+      checks[name]!() === ''
+        ? { status: 200, type: TEXT, body: 'ok' }
+        : { status: 500, type: TEXT, body: `internal server error: ${name} failed` };
+  return Object.fromEntries(
+    endpoints.flatMap((path): [string, MakePage][] => [
+      [path, all],
+      ...Object.keys(checks).map((name): [string, MakePage] => [`${path}/${name}`, single(name)]),
+    ]),
+  );
+}
+
 /** In the words of the API server's own checks. */
-function healthText(problem: string, query: URLSearchParams): Page {
-  const checks = [
-    ['ping', ''],
-    ['leaderElection', problem],
-  ] as const;
+function healthText(checks: Readonly<Record<string, () => string>>, query: URLSearchParams): Page {
+  const results = Object.entries(checks).map(([name, run]) => [name, run()] as const);
   const isExcluded = (name: string): boolean => query.getAll('exclude').includes(name);
-  const isWell = checks.every(([name, what]) => what === '' || isExcluded(name));
+  const isWell = results.every(([name, what]) => what === '' || isExcluded(name));
   if (isWell && !query.has('verbose')) return { status: 200, type: TEXT, body: 'ok' };
-  const lines = checks.map(([name, what]) => {
+  const lines = results.map(([name, what]) => {
     if (isExcluded(name)) return `[+]${name} excluded: ok`;
     return what === '' ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
   });

@@ -151,6 +151,8 @@ test('a scheduler that loses its watches goes on when the server is back', async
   await makePod(server, 'b');
   t.is(await placed(server, 'b'), 'n1');
   t.is((await scheduler.page('/healthz')).text, 'ok');
+  t.is((await scheduler.page('/healthz/leaderElection')).text, 'ok');
+  t.is((await scheduler.page('/readyz/ping')).text, 'ok');
 });
 
 // The other kinds of lock are in test/unit/scheduler/leader-election.test.ts.
