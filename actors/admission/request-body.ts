@@ -193,13 +193,11 @@ export function requireKind(object: JsonObject, expected: ExpectedKind): void {
   }
 }
 
-/**
- * What a strategic merge patch makes of an object is of the object's type, whatever kind and version the patch names: clients patch a
- * scale with the kind of its owner. Throws DecodeError where one of them is no text.
- */
-export function requireKindTexts(object: JsonObject): void {
-  textOf(object, 'apiVersion');
-  textOf(object, 'kind');
+/** The kind and the version that an object says it is of, where it says them. Throws DecodeError where one of them is no text. */
+export function kindTexts(object: JsonObject): Partial<Pick<ExpectedKind, 'apiVersion' | 'kind'>> {
+  const apiVersion = textOf(object, 'apiVersion');
+  const kind = textOf(object, 'kind');
+  return { ...(apiVersion === '' ? undefined : { apiVersion }), ...(kind === '' ? undefined : { kind }) };
 }
 
 /** A member that is a text; empty where it is absent or null. Throws DecodeError where it is anything else. */

@@ -8,8 +8,7 @@ import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { insistsOnVersion, isUnchanged } from '../../api/metadata.ts';
 import { metadataOf, timestampOf, withMetadata } from '../../api/object-meta.ts';
 import { ownCopy } from '../../api/own-copy.ts';
-import { APPLY_PATCH, applyPatch, patchMediaTypesOf, STRATEGIC_MERGE_PATCH } from '../../api/patch/apply-patch.ts';
-import { readPatched } from '../../api/patch/patch-unfit.ts';
+import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
@@ -35,17 +34,15 @@ import {
   metadataOfPut,
   type WantedMetadata,
 } from './metadata-change.ts';
+import { readPatchedObject } from './patched-object.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import {
-  canonical,
   type DecodedObject,
   decodedObject,
   decodeObject,
   kindOf,
   patchOptions,
-  requireKind,
-  requireKindTexts,
   schemaTypeOf,
   writeOptions,
 } from './request-body.ts';
@@ -98,15 +95,12 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   const document = decodeBody(request.payload, 'application/json');
   if (type.custom !== undefined) requireFinite(document, request.payload);
   let warnings: readonly string[] = [];
-  const patched = (shown: JsonObject): JsonObject => {
+  const patched = (shown: JsonObject, forms: StoredForm): JsonObject => {
     const result = applyPatch(contentType, shown, document, schemaType);
     if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
     // What is stored has no unknown fields: those that are found are the patch's.
-    const { object, unknownFields } = readPatched(document, () => {
-      if (contentType === STRATEGIC_MERGE_PATCH) requireKindTexts(result);
-      else requireKind(result, expected);
-      return canonical(write.schema, result, expected);
-    });
+    const applied = { contentType, patch: document, result, type, expected };
+    const { object, unknownFields } = readPatchedObject(write, forms, applied);
     warnings = fieldWarnings(request, () => unknownFields);
     requireNameOfPath(object, target.name);
     return object;

@@ -49,7 +49,7 @@ test('what a patch may not do is refused', async (t) => {
     ['no object', A, merge, '[1]', 400],
     ['broken JSON', A, merge, '{', 400],
     ['another name', A, merge, '{"metadata":{"name":"b"}}', 400],
-    ['another kind', A, merge, '{"kind":"Secret"}', 400],
+    ['another kind', A, merge, '{"kind":"Secret"}', 422],
     ['a field of the wrong type', A, merge, '{"data":{"k":{"x":1}}}', 422],
     ['a name that is none for a label', A, merge, '{"metadata":{"labels":{"a b":"c"}}}', 422],
     ['a new finalizer that is none', A, merge, '{"metadata":{"finalizers":["a b"]}}', 422],
@@ -130,6 +130,43 @@ test('a strategic merge patch may name any kind and version, as a scale’s name
   t.deepEqual([labelled.code, labelled.body.apiVersion, labelled.body.kind], [200, 'apps/v1', 'Deployment']);
   t.is((await world.stored(`${deployments}/d`))?.metadata.labels?.x, 'y');
   t.is((await strategic('d', { kind: 5 })).code, 422);
+  await world.stop();
+});
+
+test('what a patch makes an object of another kind is refused at the patch', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+  const json = 'application/json-patch+json';
+  const merge = 'application/merge-patch+json';
+  const cases: readonly (readonly [contentType: string, body: unknown, detail: string])[] = [
+    [merge, { kind: 'Secret' }, 'converting (v1.Secret) to (core.ConfigMap): unknown conversion'],
+    [json, [{ op: 'replace', path: '/kind', value: 'Foo' }], 'no kind "Foo" is registered for version "v1"'],
+    [merge, { apiVersion: 'apps/v7' }, 'no kind "ConfigMap" is registered for version "apps/v7"'],
+  ];
+  for (const [contentType, body, detail] of cases) {
+    const text = JSON.stringify(body);
+    const answer = await world.write('patch', A, { contentType, body: text });
+    t.is(answer.code, 422);
+    t.is(answer.body.message, ` "" is invalid: patch: Invalid value: ${JSON.stringify(text)}: ${detail}`);
+  }
+  await world.stop();
+});
+
+test('a merge patch may name another version of the object', async (t) => {
+  const world = await AdmissionWorld.start();
+  const at = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
+  await world.created(at('v1'), { metadata: { name: 'h' }, spec: { maxReplicas: 3, scaleTargetRef } });
+  const resource = { name: 'memory', target: { type: 'Utilization', averageUtilization: 70 } };
+  const spec = { maxReplicas: 5, metrics: [{ type: 'Resource', resource }] };
+  const answer = await world.write('patch', `${at('v1')}/h`, {
+    contentType: 'application/merge-patch+json',
+    body: JSON.stringify({ apiVersion: 'autoscaling/v2beta2', spec }),
+  });
+  t.is(answer.code, 200);
+  t.is(answer.body.apiVersion, 'autoscaling/v1');
+  t.is((answer.body.spec as { maxReplicas: number }).maxReplicas, 5);
+  t.regex(answer.body.metadata.annotations?.['autoscaling.alpha.orch.io/metrics'] ?? '', /memory/);
   await world.stop();
 });
 

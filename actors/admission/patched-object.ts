@@ -1,0 +1,62 @@
+// What a patch has made of an object, read as an object of its type: the patch may name another version of it, which is converted,
+// and no other kind.
+import type { StoredForm } from '../../api/conversion/stored-form.ts';
+import type { JsonObject } from '../../api/json-value.ts';
+import { metadataOf } from '../../api/object-meta.ts';
+import { STRATEGIC_MERGE_PATCH } from '../../api/patch/apply-patch.ts';
+import { readPatched, unfitKind } from '../../api/patch/patch-unfit.ts';
+import { type KnownType, splitApiVersion } from '../../api/resources/resource-table.ts';
+import { type FieldError, invalid, invalidFrom } from '../../api/status/field-error.ts';
+import { StatusError } from '../../api/status/status.ts';
+import { canonical, type ExpectedKind, kindOf, kindTexts } from './request-body.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** A patch that was applied to an object, or to a view of one. */
+export interface AppliedPatch {
+  readonly contentType: string;
+  readonly patch: unknown;
+  readonly result: JsonObject;
+  readonly type: KnownType;
+  readonly expected: ExpectedKind;
+}
+
+/** The patched object in canonical form, and the fields that its type does not have. Throws StatusError 422. */
+export function readPatchedObject(
+  write: WriteContext,
+  forms: StoredForm,
+  { contentType, patch, result, type, expected }: AppliedPatch,
+): ReturnType<typeof canonical> {
+  const isStrategic = contentType === STRATEGIC_MERGE_PATCH;
+  return readPatched(patch, () => {
+    const { apiVersion = expected.apiVersion, kind = expected.kind } = kindTexts(result);
+    // What a strategic merge patch makes of an object is of the object's type, whatever kind and version the patch names: clients
+    // patch a scale with the kind of its owner.
+    if (isStrategic || (apiVersion === expected.apiVersion && kind === expected.kind)) {
+      return canonical(write.schema, result, expected);
+    }
+    const isObject = expected.apiVersion === type.apiVersion && expected.kind === type.kind;
+    if (isObject && type.custom !== undefined) throw otherThanDefined(result, { apiVersion, kind }, type);
+    const other = isObject && kind === type.kind ? forms.inVersion(type, apiVersion) : undefined;
+    if (other !== undefined) {
+      const { object, unknownFields } = canonical(write.schema, result, kindOf(other));
+      return { object: forms.between(other, type)(object), unknownFields };
+    }
+    const { group, version } = splitApiVersion(apiVersion);
+    const isKnown = write.registry.byKind(group, version, kind) !== undefined;
+    const within = splitApiVersion(expected.apiVersion);
+    throw unfitKind(patch, { apiVersion, kind, expected: { ...within, kind: expected.kind }, isKnown });
+  });
+}
+
+/** Which kind and version a custom object is of is a rule of its type. */
+function otherThanDefined(
+  object: JsonObject,
+  given: { apiVersion: string; kind: string },
+  type: KnownType,
+): StatusError {
+  const errors: FieldError[] = [];
+  for (const member of ['kind', 'apiVersion'] as const) {
+    if (given[member] !== type[member]) errors.push(invalid(member, given[member], `must be ${type[member]}`));
+  }
+  return new StatusError(invalidFrom(type.kind, type.group, metadataOf(object).name ?? '', errors));
+}
