@@ -35,7 +35,8 @@ type Container = Record<string, unknown> | unknown[];
 export function applyJsonPatch(document: JsonObject, patch: unknown): JsonObject {
   if (!Array.isArray(patch)) throw new StatusError(badRequest('a JSON patch is a list of operations'));
   if (patch.length > OPERATIONS_MAX) {
-    throw new StatusError(tooLarge(`a JSON patch has at most ${OPERATIONS_MAX} operations, this one ${patch.length}`));
+    const text = `The allowed maximum operations in a JSON patch is ${OPERATIONS_MAX}, got ${patch.length}`;
+    throw new StatusError(tooLarge(text));
   }
   const editor = new Editor(document);
   for (const entry of patch) {

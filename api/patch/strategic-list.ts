@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { badRequest, failure } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
+import { mapText } from './map-text.ts';
 import type { MemberShape } from './patch-shape.ts';
 
 /** `$setElementOrder/f` and `$deleteFromPrimitiveList/f`, as sent. */
@@ -46,7 +47,7 @@ export class ListPatch {
     const { list, wanted } = this.#merged(kept, patch ?? []);
     if (orderList === undefined) return sameAs(before, this.#arranged(list, wanted, kept));
     const ordered = orderList.map((element) => this.#keyOf(element, '$setElementOrder'));
-    this.#requireConsistent(wanted, ordered);
+    requireConsistent(wanted, ordered, patch ?? [], orderList);
     return sameAs(before, this.#arranged(list, ordered, before ?? []));
   }
 
@@ -143,20 +144,14 @@ export class ListPatch {
     return arranged;
   }
 
-  /** The patch must name its elements in the order that it asks for, and no others. */
-  #requireConsistent(wanted: readonly string[], ordered: readonly string[]): void {
-    let at = 0;
-    for (const key of ordered) if (at < wanted.length && wanted[at] === key) at++;
-    if (at < wanted.length) {
-      throw new StatusError(badRequest(`the elements of ${this.#name} are not in the order of its $setElementOrder`));
-    }
-  }
-
   /** What tells an element apart. Throws 422 where it has nothing of the kind. */
   #keyOf(element: unknown, where: string): string {
     const { mergeKey } = this.#member;
     const value = mergeKey === undefined ? element : isJsonObject(element) ? element[mergeKey] : undefined;
     if (value !== undefined && value !== null && typeof value !== 'object') return keyText(value);
+    if (mergeKey !== undefined && isJsonObject(element)) {
+      throw unprocessable(`map: ${mapText(element)} does not contain declared merge key: ${mergeKey}`);
+    }
     const wants = mergeKey === undefined ? 'scalars only' : `a ${mergeKey} in each element`;
     throw unprocessable(`${where} of ${this.#name} must have ${wants}`);
   }
@@ -242,4 +237,19 @@ function sameAs(before: readonly unknown[] | undefined, after: readonly unknown[
 
 function unprocessable(message: string): StatusError {
   return new StatusError(failure(422, 'Invalid', message, {}));
+}
+
+/** The patch must name its elements in the order that it asks for, and no others. Throws 400. */
+function requireConsistent(
+  wanted: readonly string[],
+  ordered: readonly string[],
+  patch: readonly unknown[],
+  order: readonly unknown[],
+): void {
+  let at = 0;
+  for (const key of ordered) if (at < wanted.length && wanted[at] === key) at++;
+  if (at === wanted.length) return;
+  const merged = patch.filter((element) => !isJsonObject(element) || element.$patch === undefined);
+  const lists = `patch list:\n${mapText(merged)}\n doesn't match $setElementOrder list:\n${mapText(order)}\n`;
+  throw new StatusError(badRequest(`The order in ${lists}`));
 }

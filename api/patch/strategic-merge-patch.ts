@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf, PROTOTYPE_KEY } 
 import type { TypeSchema } from '../schema/schema.ts';
 import { badRequest, failure, tooLarge } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
+import { mapText } from './map-text.ts';
 import { type MemberShape, memberShape, type Shape, shapeOf } from './patch-shape.ts';
 import { ListPatch } from './strategic-list.ts';
 
@@ -37,7 +38,7 @@ function mergeObject(target: JsonObject, patch: JsonObject, shape: Shape, levels
   if (levelsLeft === 0) throw tooDeep();
   const directive = patch[PATCH];
   if (directive === 'delete') return {};
-  if (directive !== undefined && directive !== 'replace' && directive !== 'merge') throw unknownDirective(directive);
+  if (directive !== undefined && directive !== 'replace' && directive !== 'merge') throw unknownDirective(patch);
   const base = directive === 'replace' ? NOTHING : retained(target, patch);
   const changes = new Changes(base);
   for (const key of Object.keys(patch)) {
@@ -135,8 +136,8 @@ class Changes {
   }
 }
 
-function unknownDirective(directive: unknown): StatusError {
-  const text = `${PATCH} is merge, replace or delete, not ${JSON.stringify(directive)?.slice(0, 100)}`;
+function unknownDirective(patch: JsonObject): StatusError {
+  const text = `unknown patch type: ${mapText(patch[PATCH])} in map: ${mapText(patch)}`;
   return new StatusError(failure(422, 'Invalid', text, {}));
 }
 

@@ -377,6 +377,9 @@ test('more operations than the limit are refused as too large', (t) => {
     codeOf(() => applyJsonPatch({ a: 1 }, new Array(10_001).fill(operation))),
     413,
   );
+  t.throws(() => applyJsonPatch({ a: 1 }, new Array(10_001).fill(operation)), {
+    message: 'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
+  });
   t.deepEqual(applyJsonPatch({ a: 1 }, new Array(10_000).fill(operation)), { a: 1 });
 });
 

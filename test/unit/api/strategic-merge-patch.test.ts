@@ -28,6 +28,23 @@ for (const { does, type, document, patch, expected } of REFUSALS) {
   });
 }
 
+test('refusals of a strategic merge patch are in the words that users look up', (t) => {
+  const patches: readonly (readonly [patch: JsonObject, text: string])[] = [
+    [
+      { containers: [{ image: 'x', env: [], tty: true }] },
+      'map: map[env:[] image:x tty:true] does not contain declared merge key: name',
+    ],
+    [{ securityContext: { $patch: 'move' } }, 'unknown patch type: move in map: map[$patch:move]'],
+    [
+      { '$setElementOrder/containers': [{ name: 'a' }], containers: [{ name: 'a' }, { name: 'a', image: 'x' }] },
+      "The order in patch list:\n[map[name:a] map[image:x name:a]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n",
+    ],
+  ];
+  for (const [patch, message] of patches) {
+    t.throws(() => applyStrategicMergePatch({}, frozen(patch), schema.type('core/v1.PodSpec')), { message });
+  }
+});
+
 test('a strategic merge patch that changes nothing answers the document itself', (t) => {
   const document = frozen({
     metadata: { finalizers: ['a', 'b'], labels: { x: 'y' } },
