@@ -74,7 +74,8 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
 function requireOfNobody(config: JsonObject, type: KnownType, name: string): void {
   const uid = metadataOf(config).uid ?? '';
   if (uid === '') return;
-  throw new StatusError(conflict(type, name, `the uid given is ${uid}, and there is no object of this name`));
+  const detail = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  throw new StatusError(conflict(type, name, detail));
 }
 
 interface Merged {

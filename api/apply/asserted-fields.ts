@@ -1,6 +1,7 @@
 // The fields that an applied configuration asserts, and what is wrong with it: members its type does not have, lists whose
 // elements cannot be told apart. Scalars are checked where the merged object is decoded.
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { mapText } from '../patch/map-text.ts';
 import { badRequest } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 import { keyStep, memberStep, pathText, valueStep } from './field-path.ts';
@@ -17,7 +18,9 @@ export function assertedFields(config: JsonObject, rule: OwnershipRule): FieldSe
   const reader = new Reader();
   const fields = reader.read(config, rule, FIELD_LEVELS_MAX) ?? NO_FIELDS;
   if (reader.errors.length > 0) {
-    throw new StatusError(badRequest(`the configuration does not fit its type: ${reader.errors.join('; ')}`));
+    const [first, ...more] = reader.errors;
+    const text = more.length === 0 ? first : ['errors:', ...reader.errors].join('\n  ');
+    throw new StatusError(badRequest(`failed to create typed patch object: ${text}`));
   }
   return fields;
 }
@@ -30,11 +33,11 @@ class Reader {
   read(value: unknown, rule: OwnershipRule, levelsLeft: number): FieldSet | undefined {
     if (rule.kind === 'leaf' || levelsLeft === 0 || value === null) return LEAF;
     if (rule.kind === 'set' || rule.kind === 'keyed') {
-      if (!Array.isArray(value)) return this.#wrong('must be a list');
+      if (!Array.isArray(value)) return this.#wrong(`expected list, got &{${mapText(value)}}`);
       return rule.kind === 'set' ? this.#set(value) : this.#keyed(value, rule, levelsLeft - 1);
     }
     if (isJsonObject(value)) return this.#members(value, rule, levelsLeft - 1);
-    return rule.kind === 'deduced' ? LEAF : this.#wrong('must be an object');
+    return rule.kind === 'deduced' ? LEAF : this.#wrong(`expected map, got &{${mapText(value)}}`);
   }
 
   #members(object: JsonObject, rule: OwnershipRule, levelsLeft: number): FieldSet | undefined {
@@ -47,7 +50,7 @@ class Reader {
       const step = memberStep(name);
       this.#path.push(step);
       const memberRule = rule.below(name);
-      if (memberRule === undefined) this.#wrong('the type has no such field');
+      if (memberRule === undefined) this.#wrong('field not declared in schema');
       else {
         const fields = this.read(object[name], memberRule, levelsLeft);
         // Members of a type come and go with what is in them; keys of a map are there in their own right.
@@ -69,17 +72,16 @@ class Reader {
       list,
       (value) => valueStep(value),
       () => LEAF,
-      'must be a list of scalars',
+      () => "associative list without keys has an element that's not a scalar",
     );
   }
 
   #keyed(list: readonly unknown[], rule: OwnershipRule, levelsLeft: number): FieldSet | undefined {
-    const names = rule.keys.map(({ name }) => name).join(' and ');
     return this.#elements(
       list,
       (element) => keyStep(element, rule.keys),
       (element) => this.read(element, rule.element, levelsLeft),
-      `must have a ${names} in each element`,
+      (element) => withoutKey(element, rule),
     );
   }
 
@@ -87,14 +89,14 @@ class Reader {
     list: readonly unknown[],
     stepOf: (element: unknown) => string | undefined,
     fieldsOf: (element: unknown) => FieldSet | undefined,
-    requirement: string,
+    problemOf: (element: unknown) => string,
   ): FieldSet | undefined {
     const below: Record<string, FieldSet> = {};
-    for (const element of list) {
+    for (const [index, element] of list.entries()) {
       const step = stepOf(element);
-      if (step === undefined) return this.#wrong(requirement);
+      if (step === undefined) return this.#wrong(`element ${index}: ${problemOf(element)}`);
+      if (below[step] !== undefined) this.#wrong(`duplicate entries for key ${pathText([step])}`);
       this.#path.push(step);
-      if (below[step] !== undefined) this.#wrong('is there more than once');
       below[step] = node(true, fieldsOf(element) ?? LEAF)!;
       this.#path.pop();
     }
@@ -106,6 +108,15 @@ class Reader {
     if (this.errors.length < ERRORS_LISTED_MAX) this.errors.push(`${pathText(this.#path)}: ${problem}`);
     return undefined;
   }
+}
+
+/** What an element of a list with keys is that has no step. */
+function withoutKey(element: unknown, { keys }: OwnershipRule): string {
+  if (element === null) return 'associative list with keys may not have a null element';
+  if (!isJsonObject(element)) return 'associative list with keys may not have non-map elements';
+  const missing = keys.find(({ name, whenAbsent }) => (element[name] ?? whenAbsent) === undefined);
+  const name = JSON.stringify((missing ?? keys[0])?.name);
+  return `associative list with keys has an element that omits key field ${name} (and doesn't have default value)`;
 }
 
 /** True when a set has the member itself, or something in it where a type's members stand for what is in them. */

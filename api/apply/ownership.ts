@@ -221,7 +221,7 @@ function metadataWith(metadata: ObjectMeta, entries: Entries): ObjectMeta {
 function requireNoManagers(config: JsonObject): void {
   const { managedFields } = metadataOf(config);
   if (managedFields !== undefined && managedFields !== null) {
-    throw new StatusError(badRequest('metadata.managedFields must not be set in an applied object'));
+    throw new StatusError(badRequest('metadata.managedFields must be nil'));
   }
 }
 

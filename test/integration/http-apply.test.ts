@@ -104,7 +104,7 @@ const REFUSED: readonly Refused[] = [
     of: 'a uid that nothing has',
     body: configMap('x', {}, { metadata: { name: 'x', uid: 'gone' } }),
     status: 409,
-    message: /the uid given is gone/,
+    message: /uid mismatch: the provided object specified uid gone, and no existing object was found/,
   },
   {
     of: 'managedFields',

@@ -97,7 +97,7 @@ export const REFUSALS: readonly Refusal[] = [
     steps: [],
     given: { metadata: { managedFields: [] } },
     code: 400,
-    message: 'managedFields',
+    message: 'metadata.managedFields must be nil',
   },
   {
     of: 'a member that the type does not have',
@@ -105,7 +105,16 @@ export const REFUSALS: readonly Refusal[] = [
     steps: [],
     given: { spec: { replica: 1 } },
     code: 400,
-    message: '.spec.replica: the type has no such field',
+    message: 'failed to create typed patch object: .spec.replica: field not declared in schema',
+  },
+  {
+    of: 'several members that the type does not have',
+    kind: DEPLOYMENT,
+    steps: [],
+    given: { spec: { replica: 1, pause: true } },
+    code: 400,
+    message:
+      'object: errors:\n  .spec.replica: field not declared in schema\n  .spec.pause: field not declared in schema',
   },
   {
     of: 'a text where an object belongs',
@@ -113,7 +122,7 @@ export const REFUSALS: readonly Refusal[] = [
     steps: [],
     given: { spec: 'x' },
     code: 400,
-    message: '.spec: must be an object',
+    message: '.spec: expected map, got &{x}',
   },
   {
     of: 'an object where a list belongs',
@@ -121,7 +130,7 @@ export const REFUSALS: readonly Refusal[] = [
     steps: [],
     given: { spec: { containers: {} } },
     code: 400,
-    message: '.spec.containers: must be a list',
+    message: '.spec.containers: expected list, got &{map[]}',
   },
   {
     of: 'an element without its key',
@@ -129,7 +138,7 @@ export const REFUSALS: readonly Refusal[] = [
     steps: [],
     given: containers({ image: 'x' }),
     code: 400,
-    message: '.spec.containers: must have a name in each element',
+    message: '.spec.containers: element 0: associative list with keys has an element that omits key field "name"',
   },
   {
     of: 'a repeated key',
@@ -137,7 +146,7 @@ export const REFUSALS: readonly Refusal[] = [
     steps: [],
     given: containers(image('x', '1'), image('x', '2')),
     code: 400,
-    message: '.spec.containers[name="x"]: is there more than once',
+    message: '.spec.containers: duplicate entries for key [name="x"]',
   },
   {
     of: 'a repeated value of a set',
@@ -145,7 +154,7 @@ export const REFUSALS: readonly Refusal[] = [
     steps: [],
     given: { metadata: { finalizers: ['x/a', 'x/a'] } },
     code: 400,
-    message: '.metadata.finalizers[="x/a"]: is there more than once',
+    message: '.metadata.finalizers: duplicate entries for key [="x/a"]',
   },
   {
     of: 'objects in a set',
@@ -153,7 +162,7 @@ export const REFUSALS: readonly Refusal[] = [
     steps: [],
     given: { metadata: { finalizers: [{}] } },
     code: 400,
-    message: 'must be a list of scalars',
+    message: "element 0: associative list without keys has an element that's not a scalar",
   },
   {
     of: 'a text where a number belongs',
