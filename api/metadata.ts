@@ -198,7 +198,7 @@ function withMember(given: ObjectMeta, member: 'name' | 'namespace', value: stri
 function requireSameUid(given: ObjectMeta, before: ObjectMeta, type: ResourceType): void {
   const uid = given.uid ?? '';
   if (uid === '' || uid === before.uid) return;
-  const detail = `the uid given is ${uid}, the object's is ${before.uid}: it has been deleted and created anew`;
+  const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.uid}`;
   throw refused(conflict(type, before.name ?? '', detail));
 }
 

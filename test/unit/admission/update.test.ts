@@ -258,7 +258,12 @@ test('a dry run of an update or patch answers with what it would make, and store
   const patch = await world.write('patch', A, { body: { data: { k: '3' } }, parameters });
   t.deepEqual([put.code, put.body.data, patch.code, patch.body.data], [200, { k: '2' }, 200, { k: '3' }]);
   t.is(put.body.metadata.resourceVersion, created.metadata.resourceVersion);
-  t.is((await world.write('update', A, { body: { metadata: { name: 'a', uid: 'x' } }, parameters })).code, 409);
+  const ofAnother = await world.write('update', A, { body: { metadata: { name: 'a', uid: 'x' } }, parameters });
+  t.is(ofAnother.code, 409);
+  t.regex(
+    ofAnother.body.message as string,
+    /: Precondition failed: UID in precondition: x, UID in object meta: [-0-9a-f]+$/,
+  );
   t.is(await world.revision(), before);
   t.deepEqual(await world.stored(A), created);
   await world.stop();
