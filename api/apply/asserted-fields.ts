@@ -49,7 +49,7 @@ class Reader {
       if (member?.isOwned === false) continue;
       const step = memberStep(name);
       this.#path.push(step);
-      const memberRule = rule.below(name);
+      const memberRule = rule.isClosed && member === undefined ? undefined : rule.below(name);
       if (memberRule === undefined) this.#wrong('field not declared in schema');
       else {
         const fields = this.read(object[name], memberRule, levelsLeft);

@@ -26,11 +26,12 @@ const rules = new WeakMap<CustomType, OwnershipRule>();
 export function ruleOfCustom(custom: CustomType): OwnershipRule {
   let rule = rules.get(custom);
   if (rule === undefined) {
-    const { structure, metadata } = custom.schema;
-    rule =
-      structure === undefined
-        ? ruleOfKind(undefined)
-        : deducedRoot(() => membersOf(structure, custom.schema, true), ruleOfMetadata(metadata));
+    const { structure, metadata, prunes } = custom.schema;
+    if (structure === undefined) rule = ruleOfKind(undefined);
+    else {
+      const isClosed = prunes && !structure.keepsUnknown && !structure.hasRest;
+      rule = deducedRoot(() => membersOf(structure, custom.schema, true), ruleOfMetadata(metadata), isClosed);
+    }
     rules.set(custom, rule);
   }
   return rule;

@@ -49,6 +49,8 @@ export class OwnershipRule {
   readonly kind: RuleKind;
   /** Of a keyed list, in the order of their names. */
   readonly keys: readonly ListKey[];
+  /** Of whole objects that come as they are, but for members that their schema does not name: nobody can apply one. */
+  readonly isClosed: boolean;
   readonly #element: () => OwnershipRule;
   readonly #members: () => ReadonlyMap<string, Member>;
   #read: ReadonlyMap<string, Member> | undefined;
@@ -60,9 +62,11 @@ export class OwnershipRule {
     element: () => OwnershipRule,
     members: () => ReadonlyMap<string, Member> = () => NO_MEMBERS,
     keys: readonly ListKey[] = [],
+    isClosed = false,
   ) {
     this.kind = kind;
     this.keys = keys;
+    this.isClosed = isClosed;
     this.#element = element;
     this.#members = members;
   }
@@ -157,8 +161,12 @@ const DEDUCED_METADATA = new OwnershipRule(
   () => DEDUCED_RULE,
   () => byName([...SERVER_METADATA].map(unowned)),
 );
-/** Of whole objects, members of which may be known beforehand. */
-export function deducedRoot(known: () => readonly Member[], metadata = DEDUCED_METADATA): OwnershipRule {
+/** Of whole objects, members of which may be known beforehand. `isClosed`: no others can be applied. */
+export function deducedRoot(
+  known: () => readonly Member[],
+  metadata = DEDUCED_METADATA,
+  isClosed = false,
+): OwnershipRule {
   return new OwnershipRule(
     'deduced',
     () => DEDUCED_RULE,
@@ -169,6 +177,8 @@ export function deducedRoot(known: () => readonly Member[], metadata = DEDUCED_M
         unowned('apiVersion'),
         { ...unowned('metadata'), rule: metadata, isOwned: true, stays: true },
       ]),
+    [],
+    isClosed,
   );
 }
 

@@ -54,6 +54,11 @@ export class CustomSchema {
     return this.#parts.metadata;
   }
 
+  /** What the schema does not know is taken out, but where it says otherwise itself. */
+  get prunes(): boolean {
+    return !this.#parts.keepsUnknown;
+  }
+
   /** What the objects consist of; undefined where anything goes. */
   get structure(): Structure | undefined {
     const { schema, prefix } = this.#parts;

@@ -192,3 +192,17 @@ test('a key that an element leaves out counts with its default, whatever its typ
   );
   await world.stop();
 });
+
+test('an apply of a custom object with a member beside spec that its schema does not name is refused', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const body = { ...thing('it', { size: 1 }), status: { size: 1 } };
+  const refused = await applied(world, THINGS, body, 'one');
+  t.is(refused.code, 400);
+  t.is(refused.body.message, 'failed to create typed patch object: .status: field not declared in schema');
+  const anything = { type: 'object', 'x-orch-preserve-unknown-fields': true };
+  const version = { ...versionOfThings({}), schema: { openAPIV3Schema: anything } };
+  t.is((await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions: [version] } } })).code, 200);
+  t.is((await applied(world, THINGS, body, 'one')).code, 201);
+  await world.stop();
+});
