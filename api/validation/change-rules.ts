@@ -32,7 +32,7 @@ export function compileChanges({ fields = {}, rules = [], only }: ChangeRules, o
 
 function checkField(
   parts: readonly string[],
-  { immutable, reason, reportedAt, rules = [] }: FieldChangeRules,
+  { immutable, reason, reportedAt, text = 'field is immutable', rules = [] }: FieldChangeRules,
   next: JsonObject,
   stored: JsonObject,
   at: Report,
@@ -42,8 +42,8 @@ function checkField(
   if (value === before) return;
   if (immutable !== undefined && !sameValue(value, before) && !(immutable === 'once' && isUnset(before))) {
     const path = reportedAt ?? parts.join('.');
-    if (reason === 'forbidden') at.forbidden(path, 'field is immutable');
-    else at.invalid(path, value ?? EMPTY_LIKE[typeof before] ?? null, 'field is immutable');
+    if (reason === 'forbidden') at.forbidden(path, text);
+    else at.invalid(path, value ?? EMPTY_LIKE[typeof before] ?? null, text);
   }
   if (rules.length === 0) return;
   for (const part of parts) at.enter(part);

@@ -90,6 +90,8 @@ export interface FieldChangeRules {
   /** Absent: invalid. */
   readonly reason?: 'invalid' | 'forbidden';
   readonly reportedAt?: string;
+  /** What is said of an immutable field; absent: that it is immutable. */
+  readonly text?: string;
   readonly rules?: readonly AnyChangeRule[];
 }
 

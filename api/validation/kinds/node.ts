@@ -164,7 +164,7 @@ export const nodeTypes: RuleTable = {
 const fixedNode = {
   'spec.podCIDRs': { rules: [rangesFixed] },
   'spec.providerID': { rules: [providerFixed] },
-  'spec.externalID': { immutable: true, reason: 'forbidden' },
+  'spec.externalID': { immutable: true, reason: 'forbidden', text: 'may not be updated' },
 } as const;
 
 export const nodeUpdates: ChangeTable = {

@@ -108,6 +108,6 @@ export const rbacTypes: RuleTable = {
   'rbac/v1alpha1.ClusterRoleBinding': { rules: [binding(CLUSTER_ROLE_KINDS, false, 'apiVersion')] },
 };
 
-const FIXED_ROLE = { fields: { roleRef: { immutable: true } } } as const;
+const FIXED_ROLE = { fields: { roleRef: { immutable: true, text: 'cannot change roleRef' } } } as const;
 
 export const rbacUpdates: ChangeTable = { 'rbac.RoleBinding': FIXED_ROLE, 'rbac.ClusterRoleBinding': FIXED_ROLE };

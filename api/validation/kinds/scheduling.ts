@@ -59,7 +59,7 @@ export const schedulingTypes: RuleTable = {
 export const schedulingUpdates: ChangeTable = {
   'scheduling.PriorityClass': {
     fields: {
-      value: { immutable: true, reason: 'forbidden', reportedAt: 'Value' },
+      value: { immutable: true, reason: 'forbidden', reportedAt: 'Value', text: 'may not be changed in an update.' },
       preemptionPolicy: { immutable: true },
     },
   },

@@ -180,14 +180,16 @@ function neededFlags(spec: JsonObject, at: Report): void {
 }
 
 const FIXED = { immutable: true } as const;
-const FIXED_FORBIDDEN = { immutable: true, reason: 'forbidden' } as const;
+/** In the words by which tools know that a class has to be made anew. */
+const fixed = (member: string) =>
+  ({ immutable: true, reason: 'forbidden', text: `updates to ${member} are forbidden.` }) as const;
 
 export const storageUpdates: ChangeTable = {
   'storage.StorageClass': {
     fields: {
-      parameters: FIXED_FORBIDDEN,
-      provisioner: FIXED_FORBIDDEN,
-      reclaimPolicy: FIXED_FORBIDDEN,
+      parameters: fixed('parameters'),
+      provisioner: fixed('provisioner'),
+      reclaimPolicy: fixed('reclaimPolicy'),
       volumeBindingMode: FIXED,
     },
   },

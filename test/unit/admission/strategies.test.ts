@@ -90,3 +90,32 @@ test('the secrets of a service account are named by their names alone', async (t
   t.deepEqual(await world.stored(`${accounts}/a`), patched.body);
   await world.stop();
 });
+
+test('a change that only a new object can have is refused in the words by which tools know it', async (t) => {
+  const world = await AdmissionWorld.start();
+  const rbac = '/apis/rbac.authorization.orch.io/v1';
+  const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'a' };
+  const cases: readonly (readonly [path: string, body: object, change: object, ending: string])[] = [
+    [`${rbac}/clusterrolebindings`, { roleRef }, { roleRef: { name: 'b' } }, 'cannot change roleRef'],
+    [`${rbac}/namespaces/default/rolebindings`, { roleRef }, { roleRef: { name: 'b' } }, 'cannot change roleRef'],
+    [
+      '/apis/storage.orch.io/v1/storageclasses',
+      { provisioner: 'a/b', parameters: { a: 'b' } },
+      { parameters: { a: 'c' } },
+      'parameters: Forbidden: updates to parameters are forbidden.',
+    ],
+    [
+      '/apis/scheduling.orch.io/v1/priorityclasses',
+      { value: 1 },
+      { value: 2 },
+      'Value: Forbidden: may not be changed in an update.',
+    ],
+  ];
+  for (const [path, body, change, ending] of cases) {
+    await world.created(path, { metadata: { name: 'it' }, ...body });
+    const answer = await world.write('patch', `${path}/it`, { body: change });
+    t.is(answer.code, 422);
+    t.true((answer.body.message as string).endsWith(`: ${ending}`), answer.body.message as string);
+  }
+  await world.stop();
+});
