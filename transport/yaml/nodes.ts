@@ -2,7 +2,7 @@
 // Reads the marks that stand before a node; the nodes' own text is read elsewhere.
 import { isInteger } from '../../api/exact-json.ts';
 import { CODE, type YamlCursor } from './cursor.ts';
-import { resolvePlain, type Scalar } from './scalars.ts';
+import { binaryText, resolvePlain, type Scalar } from './scalars.ts';
 import { isFlowPunctuation } from './text-scalars.ts';
 
 /** Nodes that aliases may add to one document. */
@@ -11,7 +11,7 @@ const ALIASED_NODES_MAX = 10_000;
 /** Repeated names that are told of one document. */
 const REPEATED_MAX = 100;
 
-const STANDARD_TAG = /^!(?:!|<tag:yaml\.org,2002:)(str|int|float|bool|null|map|seq)>?$/;
+const STANDARD_TAG = /^!(?:!|<tag:yaml\.org,2002:)(str|int|float|bool|null|map|seq|binary)>?$/;
 
 /** A tag or name is quoted in an error up to this length. */
 const QUOTED_MAX = 64;
@@ -112,6 +112,7 @@ export class YamlNodes {
   /** What a scalar's text means under its tag, which must agree with it. */
   scalar(text: string, tag: string | undefined, isPlain: boolean): Scalar {
     if (tag === 'str' || (tag === undefined && !isPlain)) return text;
+    if (tag === 'binary') return binaryText(text) ?? this.#cursor.fail('the text is no base64');
     let value: Scalar;
     try {
       value = resolvePlain(text);

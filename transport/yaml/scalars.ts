@@ -53,3 +53,11 @@ function signed(digits: string, spell: (unsigned: string) => string): number | b
 function withoutPlus(digits: string): string {
   return digits.startsWith('+') ? digits.slice(1) : digits;
 }
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** The text that base64 stands for, which may be broken into lines; undefined of a text that is none. */
+export function binaryText(text: string): string | undefined {
+  const digits = text.replaceAll(/[\r\n]/g, '');
+  return digits.length % 4 === 0 && BASE64.test(digits) ? Buffer.from(digits, 'base64').toString() : undefined;
+}
