@@ -106,6 +106,8 @@ const STATUS_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'approval'])
 export interface Update extends RequestIdentity {
   /** `status` and `approval` change the status and metadata only, anything else (and the empty one) all but the status. */
   readonly subresource: string;
+  /** Absent: false. A patch that names another uid is not valid, where a PUT is in conflict: controllers tell the two apart. */
+  readonly isPatch?: boolean;
 }
 
 /**
@@ -116,7 +118,7 @@ export interface Update extends RequestIdentity {
 export function prepareUpdate(next: JsonObject, stored: JsonObject, type: ResourceType, update: Update): JsonObject {
   const before = metadataOf(stored);
   const given = withIdentity(metadataOf(next), type, update);
-  requireSameUid(given, before, type);
+  if (update.isPatch !== true) requireSameUid(given, before, type);
   requireCurrentVersion(given, before, type);
   const isStatusUpdate = STATUS_SUBRESOURCES.has(update.subresource) && type.traits.hasStatus;
   const metadata = keptMetadata(isStatusUpdate ? statusMetadata(given, before, type) : given, before);
@@ -216,7 +218,7 @@ function requireCurrentVersion(given: ObjectMeta, before: ObjectMeta, type: Reso
 /** What no update can change: the members that the server sets. */
 function keptMetadata(given: ObjectMeta, before: ObjectMeta): Own<ObjectMeta> {
   const metadata = ownCopy(given);
-  keep(metadata, before, 'uid');
+  if ((metadata.uid ?? '') === '') keep(metadata, before, 'uid');
   keep(metadata, before, 'resourceVersion');
   keep(metadata, before, 'generation');
   keep(metadata, before, 'creationTimestamp');

@@ -61,6 +61,7 @@ export interface Asked {
   readonly dryRun: boolean;
   /** False where the object says itself who owns its fields: it was applied. */
   readonly isTracked: boolean;
+  readonly isPatch: boolean;
   /** Lists that a new object's creator gave empty, which it has no more (`DecodedObject.emptied`); absent: none. */
   readonly emptied?: readonly string[] | undefined;
   readonly plugins: PluginPhases;

@@ -21,6 +21,8 @@ export interface Manner {
   readonly subresource?: string;
   /** Absent: true. */
   readonly isTracked?: boolean;
+  /** Absent: false. */
+  readonly isPatch?: boolean;
   readonly emptied?: readonly string[] | undefined;
   readonly deletion?: DeleteOptions;
 }
@@ -36,7 +38,7 @@ export function attributesOf(
     payload,
   }: Pick<WriteRequest, 'target' | 'user' | 'userAgent' | 'parameters'> & Partial<Pick<WriteRequest, 'payload'>>,
   type: KnownType,
-  { operation, dryRun, subresource = target.subresource, isTracked = true, emptied, deletion }: Manner,
+  { operation, dryRun, subresource = target.subresource, isTracked = true, isPatch = false, emptied, deletion }: Manner,
 ): Attributes {
   const { namespace, name } = target;
   const auditAnnotations = new AuditAnnotations();
@@ -56,6 +58,7 @@ export function attributesOf(
       deletion,
       dryRun,
       isTracked,
+      isPatch,
       emptied,
       plugins: target.asStored ? NO_PLUGINS : write.plugins.phases(type, subresource, operation),
       view: subresource === '' ? undefined : viewOf(subresource, type),

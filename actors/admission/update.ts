@@ -152,7 +152,8 @@ export async function modify(
 ): Promise<WriteReply> {
   const { namespace, name } = request.target;
   const { dryRun, isTracked, isKnown, whenMissing } = modification;
-  const attributes = attributesOf(write, request, type, { operation: 'update', dryRun, isTracked });
+  const isPatch = request.verb === 'patch';
+  const attributes = attributesOf(write, request, type, { operation: 'update', dryRun, isTracked, isPatch });
   const byMetadata = isByMetadata(write, attributes) ? modification.wantedMetadata : undefined;
   const isPut = request.verb === 'update';
   // What is found is read in the turn that was told of it.

@@ -28,6 +28,7 @@ export function askedAttributes(
     deletion: undefined,
     dryRun: false,
     isTracked: true,
+    isPatch: false,
     plugins: NO_PLUGINS,
     view: undefined,
     ...asked,

@@ -1,6 +1,7 @@
 // Patches by admission: what they change, what they insist on, and which are refused.
 import test from 'ava';
-import { AdmissionWorld, refusal } from './admission-world.ts';
+import { AdmissionWorld, type Answered, refusal } from './admission-world.ts';
+import { defineThings, THINGS, thing } from './custom-things.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const A = `${CONFIG_MAPS}/a`;
@@ -133,6 +134,25 @@ test('a strategic merge patch may name any kind and version, as a scale’s name
   await world.stop();
 });
 
+test('a patch that names another uid is invalid: so the controllers of workloads know a pod that was made anew', async (t) => {
+  const world = await AdmissionWorld.start();
+  const { metadata } = await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+  const ownerReferences = [{ $patch: 'delete', uid: 'owner' }];
+  const released = (uid: string): Promise<Answered> =>
+    world.write('patch', A, {
+      contentType: 'application/strategic-merge-patch+json',
+      body: { metadata: { uid, ownerReferences } },
+    });
+  const answer = await released('other');
+  t.is(answer.code, 422);
+  t.is(answer.body.message, 'ConfigMap "a" is invalid: metadata.uid: Invalid value: "other": field is immutable');
+  t.is((await released(metadata.uid!)).code, 200);
+  const apply = { contentType: 'application/apply-patch+yaml', parameters: { fieldManager: 'm' } };
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: 'other' } };
+  t.is((await world.write('patch', A, { ...apply, body })).code, 422);
+  await world.stop();
+});
+
 test('what a patch makes an object of another kind is refused at the patch', async (t) => {
   const world = await AdmissionWorld.start();
   await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
@@ -149,6 +169,23 @@ test('what a patch makes an object of another kind is refused at the patch', asy
     t.is(answer.code, 422);
     t.is(answer.body.message, ` "" is invalid: patch: Invalid value: ${JSON.stringify(text)}: ${detail}`);
   }
+  await world.stop();
+});
+
+test('a merge patch that makes a custom object one of another kind or version breaks the rules of its type', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  await world.created(THINGS, thing('it', { size: 1 }));
+  const patched = async (body: object): Promise<Answered> =>
+    world.write('patch', `${THINGS}/it`, { contentType: 'application/merge-patch+json', body: JSON.stringify(body) });
+  const { code, body } = await patched({ kind: 'Other', apiVersion: 'example.com/v2' });
+  t.is(code, 422);
+  const causes = [
+    'kind: Invalid value: "Other": must be Thing',
+    'apiVersion: Invalid value: "example.com/v2": must be example.com/v1',
+  ];
+  t.is(body.message, `Thing.example.com "it" is invalid: [${causes.join(', ')}]`);
+  t.is((await patched({ kind: 'Thing', spec: { size: 2 } })).code, 200);
   await world.stop();
 });
 

@@ -179,12 +179,4 @@ export const REFUSALS: readonly Refusal[] = [
     given: { metadata: { resourceVersion: '77' }, data: { x: '2' } },
     code: 409,
   },
-  {
-    of: 'the uid of another object',
-    kind: CONFIG_MAP,
-    steps: [['apply', 'a', data({ x: '1' })]],
-    by: 'a',
-    given: { metadata: { uid: 'other' }, data: { x: '2' } },
-    code: 409,
-  },
 ];
