@@ -91,7 +91,9 @@ async function chargedBudget(
   const [stored, another] = budgets.filter(({ object }): boolean => selectsPod(object, pod));
   if (stored === undefined) return NO_BUDGET;
   if (another !== undefined)
-    throw new StatusError(unnamedError('the pod has more than one disruption budget, which eviction cannot weigh'));
+    throw new StatusError(
+      unnamedError('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'),
+    );
   const next = disrupted(stored.object, pod, nowIso);
   if (next === undefined) return NO_BUDGET;
   return [draftPut(type, write.forms.between(BUDGET, storedKind(type))(next), stored.place.revision)];

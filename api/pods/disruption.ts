@@ -12,7 +12,8 @@ import { StatusError } from '../status/status.ts';
 const DISRUPTED_PODS_MAX = 2000;
 /** Until a client should try again what a budget's controller has not caught up with. */
 const RETRY_SECONDS = 10;
-const BUDGETS = { group: 'policy', plural: 'poddisruptionbudgets' };
+/** As the refusals of evictions call them. */
+const BUDGETS = { group: 'policy', plural: 'poddisruptionbudget' };
 
 interface Condition {
   readonly type?: string;
@@ -65,13 +66,15 @@ export function disrupted(budget: JsonObject, pod: JsonObject, nowIso: string): 
   const { currentHealthy = 0, desiredHealthy = 0, disruptionsAllowed = 0, disruptedPods = {} } = status;
   if (!isReady(pod) && desiredHealthy > 0 && currentHealthy >= desiredHealthy) return undefined;
   if ((status.observedGeneration ?? 0) < generation) {
-    const detail = `The disruption budget ${name} has changed, and its new state is not known yet`;
+    const detail = `The disruption budget ${name} is still being processed by the server.`;
     throw new StatusError(disruptionBudgetExceeded(detail, RETRY_SECONDS));
   }
   if (disruptionsAllowed < 0)
-    throw new StatusError(forbidden(BUDGETS, name, 'the number of disruptions it allows is negative'));
+    throw new StatusError(forbidden(BUDGETS, name, 'pdb disruptions allowed is negative'));
   if (Object.keys(disruptedPods).length > DISRUPTED_PODS_MAX)
-    throw new StatusError(forbidden(BUDGETS, name, 'too many evictions wait to be confirmed'));
+    throw new StatusError(
+      forbidden(BUDGETS, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller'),
+    );
   if (disruptionsAllowed === 0) {
     const detail = `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
     throw new StatusError(disruptionBudgetExceeded(detail, 0));

@@ -109,7 +109,11 @@ test('a budget that has not seen its latest change asks to come back', async (t)
   const answer = await evict(world, 'a');
   t.is(answer.code, 429);
   t.is(answer.body.details?.retryAfterSeconds, 10);
-  t.is(answer.body.details?.causes?.[0]?.reason, 'DisruptionBudget');
+  const [cause] = answer.body.details?.causes ?? [];
+  t.deepEqual(
+    [cause?.reason, cause?.message],
+    ['DisruptionBudget', 'The disruption budget b is still being processed by the server.'],
+  );
   await world.stop();
 });
 
@@ -118,7 +122,11 @@ test('a pod with two budgets is not evicted', async (t) => {
   await pod(world, 'a');
   await budget(world, 'b', { disruptionsAllowed: 1 });
   await budget(world, 'c', { disruptionsAllowed: 1 });
-  t.is((await evict(world, 'a')).code, 500);
+  const { code, body } = await evict(world, 'a');
+  t.deepEqual(
+    [code, body.message],
+    [500, 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'],
+  );
   t.is(statusOf(await world.stored(`${BUDGETS}/b`)).disruptionsAllowed, 1);
   await world.stop();
 });
