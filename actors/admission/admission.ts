@@ -210,7 +210,7 @@ class Admission implements Actor<AdmissionProtocol> {
   #admitConnection(request: ConnectRequest, reply: Reply): void {
     const write = this.#writeOfTurn();
     admitConnection(write, request).then(
-      () => reply.send(annotated({ refused: undefined }, write)),
+      (changed) => reply.send(annotated({ refused: undefined, ...(changed && { changed }) }, write)),
       (error: unknown) =>
         isStatusError(error) ? reply.send(annotated({ refused: error.status }, write)) : reply.fail(error),
     );

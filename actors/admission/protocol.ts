@@ -125,6 +125,8 @@ export interface AdmissionProtocol extends Protocol {
       readonly message: ConnectRequest;
       readonly reply: {
         readonly refused: Status | undefined;
+        /** What plugins have made of the options, where they have. */
+        readonly changed?: JsonObject;
         /** As of a write. */
         readonly auditAnnotations?: readonly AuditAnnotation[];
       };

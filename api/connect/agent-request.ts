@@ -1,9 +1,10 @@
 // What the streams of a pod become at its node's agent: logs, exec, attach and port forwarding as paths with parameters, and
 // which container is meant. Pure; who may ask has been decided, and connecting is others' work.
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { booleanAt, textAt, textsAt } from '../object-fields.ts';
 import { metadataOf } from '../object-meta.ts';
 import { isTrueParameter, type Query } from '../query.ts';
-import { badRequest } from '../status/failures.ts';
+import { badRequest, quote } from '../status/failures.ts';
 import { type FieldError, forbidden, invalid, invalidFrom } from '../status/field-error.ts';
 import { StatusError } from '../status/status.ts';
 
@@ -14,27 +15,22 @@ export interface AgentRequestLine {
   readonly skipsVerification: boolean;
 }
 
-export type PodStream = 'log' | 'exec' | 'attach' | 'portforward';
+/** What is spoken with a pod, both ways. */
+export type PodStream = 'exec' | 'attach' | 'portforward';
 
-/** The agent's request for a stream of a pod. Throws StatusError 400 and 422. */
-export function agentRequest(stream: PodStream, pod: JsonObject, query: Query): AgentRequestLine {
-  switch (stream) {
-    case 'log':
-      return logRequest(pod, query);
-    case 'exec':
-    case 'attach': {
-      const parameters: [string, string][] = STREAMS.filter(([name]) => isTrueParameter(query.get(name))).map(
-        ([, agentName]) => [agentName, '1'],
-      );
-      const commands = stream === 'exec' ? query.all('command').map((text): [string, string] => ['command', text]) : [];
-      const container = containerOf(pod, query.get('container') ?? '');
-      return line([stream, ...placeOf(pod), container], [...parameters, ...commands]);
-    }
-    case 'portforward': {
-      const ports = query.all('ports');
-      return line(['portForward', ...placeOf(pod)], ports.length === 0 ? [] : [['port', ports.join(',')]]);
-    }
+/** The agent's request for a stream of a pod, by its options (see connectOptions). Throws StatusError 400. */
+export function streamRequest(stream: PodStream, pod: JsonObject, options: JsonObject): AgentRequestLine {
+  if (stream === 'portforward') {
+    const { ports } = options;
+    const wanted = Array.isArray(ports) ? ports : [];
+    return line(['portForward', ...placeOf(pod)], wanted.length === 0 ? [] : [['port', wanted.join(',')]]);
   }
+  const parameters = STREAMS.filter(([name]) => booleanAt(options, name)).map(
+    ([, agentName]) => [agentName, '1'] as const,
+  );
+  const commands = stream === 'exec' ? textsAt(options, 'command').map((text) => ['command', text] as const) : [];
+  const container = containerOf(pod, textAt(options, 'container'));
+  return line([stream, ...placeOf(pod), container], [...parameters, ...commands]);
 }
 
 /** What a client calls the streams of a container, and what the agent does. */
@@ -45,25 +41,22 @@ const STREAMS: readonly (readonly [name: string, agentName: string])[] = [
   ['tty', 'tty'],
 ];
 
-function logRequest(pod: JsonObject, query: Query): AgentRequestLine {
+/** The agent's request for a container's log. Throws StatusError 400 and 422. */
+export function logRequest(pod: JsonObject, query: Query): AgentRequestLine {
   const flags = ['follow', 'previous', 'timestamps'].filter((name) => isTrueParameter(query.get(name)));
   const parameters: [string, string][] = flags.map((name) => [name, 'true']);
   const errors: FieldError[] = [];
-  for (const [name, least] of LOG_COUNTS) {
+  const sinceTime = query.get('sinceTime');
+  for (const [name, least, detail] of LOG_COUNTS) {
     const text = query.get(name);
     if (text === undefined) continue;
-    const count = countOf(name, text);
-    if (count < least) errors.push(invalid(name, count, `must be greater than or equal to ${least}`));
+    const count = countOf(text);
+    if (name === 'sinceSeconds' && sinceTime !== undefined)
+      errors.push(forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+    else if (count < least) errors.push(invalid(name, count, detail));
     parameters.push([name, String(count)]);
   }
-  const sinceTime = query.get('sinceTime');
-  if (sinceTime !== undefined) {
-    if (query.get('sinceSeconds') !== undefined)
-      errors.push(forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
-    if (!RFC_3339.test(sinceTime) || Number.isNaN(Date.parse(sinceTime)))
-      throw new StatusError(badRequest(`sinceTime ${JSON.stringify(sinceTime)} is no time`));
-    parameters.push(['sinceTime', sinceTime]);
-  }
+  if (sinceTime !== undefined) parameters.push(['sinceTime', timeOf(sinceTime)]);
   if (errors.length > 0) throw new StatusError(invalidFrom('PodLogOptions', '', metadataOf(pod).name ?? '', errors));
   const container = containerOf(pod, query.get('container') ?? '');
   return {
@@ -77,18 +70,27 @@ export function skipsVerificationOf(query: Query): boolean {
   return isTrueParameter(query.get('insecureSkipTLSVerifyBackend'));
 }
 
-/** Numbers of log requests, and the least that means something. */
-const LOG_COUNTS: readonly (readonly [name: string, least: number])[] = [
-  ['sinceSeconds', 1],
-  ['tailLines', 0],
-  ['limitBytes', 1],
+/** Numbers of log requests, the least that means something, and what is said of less. */
+const LOG_COUNTS: readonly (readonly [name: string, least: number, detail: string])[] = [
+  ['tailLines', 0, 'must be greater than or equal to 0'],
+  ['limitBytes', 1, 'must be greater than 0'],
+  ['sinceSeconds', 1, 'must be greater than 0'],
 ];
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+/** What clients send for no time. */
+const NO_TIMES: readonly string[] = ['', 'null'];
+const ZERO_TIME = '0001-01-01T00:00:00Z';
 
-function countOf(name: string, text: string): number {
+function countOf(text: string): number {
   const count = Number(text);
   if (/^[+-]?\d{1,18}$/.test(text) && Number.isSafeInteger(count)) return count;
-  throw new StatusError(badRequest(`${name} must be an integer, not ${JSON.stringify(text)}`));
+  throw new StatusError(badRequest(`strconv.ParseInt: parsing ${quote(text)}: invalid syntax`));
+}
+
+function timeOf(text: string): string {
+  if (NO_TIMES.includes(text)) return ZERO_TIME;
+  if (RFC_3339.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new StatusError(badRequest(`sinceTime ${quote(text)} is no time`));
 }
 
 /**

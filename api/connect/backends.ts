@@ -4,8 +4,8 @@
 import type { JsonObject } from '../json-value.ts';
 import { asObject } from '../object-fields.ts';
 import { metadataOf } from '../object-meta.ts';
-import { badRequest, serviceUnavailable, unnamedError } from '../status/failures.ts';
-import { StatusError } from '../status/status.ts';
+import { badRequest, quote, serviceUnavailable, unnamedError } from '../status/failures.ts';
+import { type Status, StatusError } from '../status/status.ts';
 import { isPortNumber, type ProxiedName } from './proxied-name.ts';
 import { addressProblem } from './proxyable-address.ts';
 
@@ -110,16 +110,17 @@ export interface Candidate {
 
 /**
  * The addresses that a proxy request to a service may go to, in an order that `random` (numbers in [0, 1)) begins. Only
- * those that stand for a pod of the namespace: others could be anything. Throws StatusError 503.
+ * those that stand for a pod of the namespace: others could be anything. `service` is there where the name has a number for
+ * its port. Throws StatusError 503.
  */
 export function serviceCandidates(
-  service: JsonObject,
+  service: JsonObject | undefined,
   endpoints: JsonObject,
   { scheme, name, port }: ProxiedName,
   random: () => number,
 ): readonly Candidate[] {
-  const portName = portNameOf(service, name, port);
-  const { namespace = '' } = metadataOf(service);
+  const portName = service === undefined ? port : portNameOf(service, name, port);
+  const { namespace = '' } = metadataOf(endpoints);
   const candidates: Candidate[] = [];
   for (const { addresses = [], ports = [] } of (endpoints as EndpointsFields).subsets ?? []) {
     const number = ports.find((one) => (one.name ?? '') === portName)?.port;
@@ -130,19 +131,22 @@ export function serviceCandidates(
       candidates.push({ backend: { scheme: scheme || 'http', host: ip, port: number }, podName: targetRef.name ?? '' });
     }
   }
-  if (candidates.length === 0)
-    throw new StatusError(serviceUnavailable(`no endpoints available for service "${name}"`));
   const first = Math.floor(random() * candidates.length);
   return [...candidates.slice(first), ...candidates.slice(0, first)];
 }
 
 /** Endpoints know ports by name; a number is one of the service's own. */
 function portNameOf(service: JsonObject, name: string, port: string): string {
-  if (!isPortNumber(port)) return port;
   const ports = (service as ServiceFields).spec?.ports ?? [];
   const found = ports.find((one) => one.port === Number(port));
   if (found !== undefined) return found.name ?? '';
-  throw new StatusError(serviceUnavailable(`service "${name}" has no port ${port}`));
+  throw new StatusError(serviceUnavailable(`no service port ${port} found for service ${quote(name)}`));
+}
+
+/** 503 for a service that none of its endpoints stands for. `asked`: the name as the request has it. */
+export function noEndpoints(endpoints: JsonObject, { name }: ProxiedName, asked: string): Status {
+  const { subsets = [] } = endpoints as EndpointsFields;
+  return serviceUnavailable(`no endpoints available for service ${quote(subsets.length === 0 ? name : asked)}`);
 }
 
 /** True when the pod still has the address: endpoints may be behind, or written by anyone. */

@@ -1,11 +1,13 @@
 // What a connection asks for, as the object that admission plugins see in place of a body (PodExecOptions and the like).
 import type { JsonObject } from '../json-value.ts';
 import { isTrueParameter, type Query } from '../query.ts';
+import { badRequest, quote } from '../status/failures.ts';
+import { StatusError } from '../status/status.ts';
 
 const FLAGS = ['stdin', 'stdout', 'stderr', 'tty'] as const;
-const PORT = /^\d{1,5}$/;
+const PORT_MAX = 65_535;
 
-/** The options of a kind that a request's query and the rest of its path give. */
+/** The options of a kind that a request's query and the rest of its path give. Throws StatusError 400. */
 export function connectOptions(kind: string, query: Query, rest: string): JsonObject {
   const options: Record<string, unknown> = { kind, apiVersion: 'v1' };
   for (const flag of FLAGS) if (isTrueParameter(query.get(flag))) options[flag] = true;
@@ -13,11 +15,15 @@ export function connectOptions(kind: string, query: Query, rest: string): JsonOb
   if (container !== undefined && container !== '') options.container = container;
   const command = query.all('command');
   if (command.length > 0) options.command = command;
-  const ports = query
-    .all('ports')
-    .flatMap((text) => text.split(','))
-    .filter((text) => PORT.test(text));
-  if (ports.length > 0) options.ports = ports.map(Number);
+  const ports = query.all('ports').flatMap((text) => text.split(',').map(portOf));
+  if (ports.length > 0) options.ports = ports;
   if (rest !== '') options.path = rest;
   return options;
+}
+
+function portOf(text: string): number {
+  const isNumber = /^\d+$/.test(text);
+  if (isNumber && Number(text) <= PORT_MAX) return Number(text);
+  const problem = isNumber ? 'value out of range' : 'invalid syntax';
+  throw new StatusError(badRequest(`cannot convert to []int32: strconv.ParseUint: parsing ${quote(text)}: ${problem}`));
 }

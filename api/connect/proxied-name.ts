@@ -21,8 +21,7 @@ export function parseProxiedName(text: string): ProxiedName | undefined {
   if (parts.length > 3) return undefined;
   const [scheme, name, port] = parts.length === 3 ? [parts[0]!, parts[1]!, parts[2]!] : ['', parts[0]!, parts[1] ?? ''];
   if (name === '' || !SCHEMES.has(scheme)) return undefined;
-  // `name:` names no port; with a scheme, no port is the default one.
-  if (port === '' && parts.length === 2) return undefined;
+  // No port, as in `name:`, is the default one.
   if (port !== '' && !isPortNumber(port) && !PORT_NAME.test(port)) return undefined;
   return { scheme: scheme as ProxiedName['scheme'], name, port };
 }

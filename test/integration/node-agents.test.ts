@@ -12,7 +12,9 @@ import ava, { type ExecutionContext } from 'ava';
 import { agentPair, type FakeAgent, startFakeAgent } from '../server/fake-agent.ts';
 import { MetricsText } from '../server/metrics-text.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { patchOf, webhookService } from '../server/webhook-service.ts';
 import { echo, PODS, serverWithNode, upgraded } from './agent-server.ts';
+import { configure, webhookAt } from './hooked-server.ts';
 
 // One after the other: each starts processes of its own.
 const test = ava.serial;
@@ -50,6 +52,8 @@ for (const listener of LISTENERS) {
     const agent = await startFakeAgent(t, {
       handler: (request, response) => {
         if (!request.url!.includes('follow=true')) {
+          if (request.url!.includes('previous=true')) return text(403, 'Forbidden (user=x)')(request, response);
+          if (request.url!.includes('tailLines=0')) return text(404, 'no such pod')(request, response);
           const isReady = request.url!.includes('/two/');
           text(isReady ? 200 : 400, isReady ? 'one line\n' : 'container "c" is waiting to start')(request, response);
           return;
@@ -71,6 +75,12 @@ for (const listener of LISTENERS) {
     const refused = await client.get(`${PODS}/p/log`);
     t.is(refused.status, 400);
     t.is(refused.json.message, 'container "c" is waiting to start');
+    const denied = await client.get(`${PODS}/p/log?previous=true`);
+    t.deepEqual([denied.status, denied.json.reason], [403, 'Forbidden']);
+    t.is(denied.json.message, 'Forbidden (user=x) ( pods/log p)');
+    const unknown = await client.get(`${PODS}/p/log?tailLines=0`);
+    t.deepEqual([unknown.status, unknown.json.reason], [404, 'NotFound']);
+    t.is(unknown.json.message, 'the server could not find the requested resource ( pods/log p)');
 
     const stream = await opened(server, `${PODS}/p/log?follow=true`);
     t.is(stream.statusCode, 200);
@@ -96,9 +106,11 @@ for (const listener of LISTENERS) {
       ['POST', 'waiting/exec?command=x', 400, /pod waiting does not have a host assigned/],
       ['GET', 'waiting/attach', 400, /pod waiting does not have a host assigned/],
       ['POST', 'waiting/portforward', 400, /pod waiting does not have a host assigned/],
-      ['POST', 'p/exec?command=x', 400, /upgrade/],
+      ['POST', 'p/exec?command=x', 400, /^Upgrade request required$/],
+      ['POST', 'two/portforward?ports=x', 400, /^cannot convert to \[\]int32/],
       ['GET', 'p/proxy/', 400, /no IP address/],
-      ['GET', 'ftp:p:80/proxy/', 400, /\[scheme:\]name\[:port\]/],
+      ['GET', 'p:/proxy/', 400, /no IP address/],
+      ['GET', 'ftp:p:80/proxy/', 400, /^invalid pod request "ftp:p:80"$/],
     ];
     for (const [method, path, status, message] of cases) {
       const answer = await client.request(method, `${PODS}/${path}`);
@@ -113,7 +125,8 @@ for (const listener of LISTENERS) {
     t.is(own.status, 503);
     t.regex(own.json.message ?? '', /not one the server connects to/);
     t.is((await client.get(`${PODS}/waiting/log`)).status, 204);
-    t.is((await client.get('/api/v1/namespaces/default/services/none/proxy/')).status, 404);
+    const none = await client.get('/api/v1/namespaces/default/services/none/proxy/');
+    t.deepEqual([none.status, none.json.message], [404, 'endpoints "none" not found']);
   });
 
   test(`a proxy passes on any method, path, header and body, both ways (${listener})`, async (t) => {
@@ -221,7 +234,7 @@ for (const listener of LISTENERS) {
       await client.request('POST', services, {
         body: { metadata: { name: 's' }, spec: { ports: [{ name: 'web', port: 80 }] } },
       });
-      t.is((await client.get(`${services}/s:web/proxy/`)).status, 503);
+      t.is((await client.get(`${services}/s:web/proxy/`)).status, 404);
       const targetRef = { kind: 'Pod', namespace: 'default', name: 'p' };
       const subsets = [{ addresses: [{ ip: OUTSIDE, targetRef }], ports: [{ name: 'web', port: backend.port }] }];
       await client.request('POST', '/api/v1/namespaces/default/endpoints', {
@@ -500,4 +513,22 @@ test('a request that is no handshake is refused (uws)', async (t) => {
     await eventually(() => /no handshake for/.test(received()));
     t.regex(received(), /^HTTP\/1\.1 400 /, protocol);
   }
+});
+
+test('a mutating webhook may change what is run in a container', async (t) => {
+  const agent = await startFakeAgent(t, { handler: text(200, ''), onUpgrade: echo });
+  const hooks = await webhookService(t, {
+    run: () =>
+      patchOf({ op: 'replace', path: '/command', value: ['id'] }, { op: 'add', path: '/container', value: 'd' }),
+  });
+  const server = await serverWithNode(t, agent.port, ['--ingress', 'node']);
+  const rules = [{ operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/exec'] }];
+  await configure({ server, hooks }, 'mutating', 'run', [webhookAt(hooks, 'run', { rules, objectSelector: {} })]);
+  await eventually(async () => {
+    const seen = agent.seen.length;
+    await upgraded(t, server, `${PODS}/two/exec?command=sh&container=c&stdout=true`);
+    await eventually(() => agent.seen.length > seen);
+    return hooks.asked.length > 0;
+  });
+  t.is(agent.seen.at(-1)?.url, '/exec/default/two/d?output=1&command=id');
 });

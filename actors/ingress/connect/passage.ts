@@ -118,8 +118,7 @@ export async function isSentElsewhere(
 ): Promise<boolean> {
   const { request } = exchange;
   const protocol = request.header('upgrade');
-  if (protocol === '')
-    throw new StatusError(badRequest('this stream needs a request that upgrades to another protocol'));
+  if (protocol === '') throw new StatusError(badRequest('Upgrade request required'));
   if (request.upgrade !== undefined) return false;
   if (door === undefined || !SPDY.test(protocol)) throw new StatusError(cannotUpgrade(protocol));
   await door.redirect(exchange, info);

@@ -57,3 +57,31 @@ test('what a plugin says of a connection for its audit event is told to whoever 
   t.deepEqual(answer, { refused: undefined, auditAnnotations: [said] });
   await world.stop();
 });
+
+test('what a plugin makes of the options of a connection is told to whoever opens it', async (t) => {
+  const changes: AdmissionPluginKind = {
+    name: 'AlwaysAdmit',
+    wants: [{ operations: ['connect'], resources: ['**'] }],
+    create: () => ({
+      mutate: (attributes) => {
+        attributes.object = { ...attributes.object, command: ['id'] };
+      },
+    }),
+  };
+  const world = await AdmissionWorld.start({ plugins: [changes] });
+  const options = { kind: 'PodExecOptions', apiVersion: 'v1' };
+  const answer = await world.during(
+    world.admission.ask(
+      {
+        type: 'connect',
+        target: { group: '', version: 'v1', resource: 'pods', subresource: 'exec', namespace: 'default', name: 'it' },
+        user: { name: 'tester', uid: '', groups: [], extra: {} },
+        userAgent: '',
+        options: { ...options, command: ['sh'] },
+      },
+      { deadlineMs: 60_000 },
+    ),
+  );
+  t.deepEqual(answer, { refused: undefined, changed: { ...options, command: ['id'] } });
+  await world.stop();
+});

@@ -1,26 +1,12 @@
 // Why a call of a webhook came to nothing, as its caller is told: of a webhook of admission, or one that converts. The short
-// sentences about codes and about time are those that clients of the original know.
+// sentence about time is one that clients of the original know.
 import { isJsonObject } from '../../../../api/json-value.ts';
 import { textAt } from '../../../../api/object-fields.ts';
-import { quote } from '../../../../api/status/failures.ts';
+import { answerRefused } from '../../../../api/status/refused-answer.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 import { ServiceCallFailed, ServiceRefused, ServiceTooLate } from '../../../../transport/outgoing/service-client.ts';
 import { NoPlace } from '../../../service-places.ts';
 
-/** Of codes that say enough. */
-const REFUSALS: Readonly<Record<number, string>> = {
-  400: 'the server rejected our request for an unknown reason',
-  401: 'the server has asked for the client to provide credentials',
-  404: 'the server could not find the requested resource',
-  405: 'the server does not allow this method on the requested resource',
-  409: 'the server reported a conflict',
-  422: 'the server rejected our request due to an error in our request',
-  429: 'the server has received too many requests and has asked us to try again later',
-  503: 'the server is currently unable to handle the request',
-  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
-};
-/** Codes whose answer says why. */
-const SAID: readonly number[] = [403, 406, 415];
 /** Of what a service answers beside its code. */
 const TEXT_LENGTH_MAX = 2048;
 
@@ -46,12 +32,7 @@ function refusalOf({ status, text }: ServiceRefused): string {
   const answered = objectIn(text);
   if (answered?.kind === 'Status') return textAt(answered, 'message', 'unknown');
   const said = answered === undefined ? text.slice(0, TEXT_LENGTH_MAX).trim() : 'unknown';
-  if (SAID.includes(status)) return said;
-  const known = REFUSALS[status];
-  if (known !== undefined) return known;
-  return status >= 500
-    ? `an error on the server (${quote(said)}) has prevented the request from succeeding`
-    : `the server responded with the status code ${status} but did not return more information`;
+  return answerRefused(status, said).message;
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -1,6 +1,7 @@
 import test from 'ava';
-import { agentRequest, type PodStream } from '../../../../api/connect/agent-request.ts';
-import { agentOf, hasAddress, podBackend, serviceCandidates } from '../../../../api/connect/backends.ts';
+import { logRequest, type PodStream, streamRequest } from '../../../../api/connect/agent-request.ts';
+import { agentOf, hasAddress, noEndpoints, podBackend, serviceCandidates } from '../../../../api/connect/backends.ts';
+import { connectOptions } from '../../../../api/connect/connect-options.ts';
 import {
   backendPath,
   backendQuery,
@@ -34,7 +35,7 @@ const NAMES: readonly (readonly [
   ['http:web:', ['http', 'web', '']],
   [':web:80', ['', 'web', '80']],
   ['', undefined],
-  ['web:', undefined],
+  ['web:', ['', 'web', '']],
   ['ftp:web:80', undefined],
   ['https::80', undefined],
   ['web:0', undefined],
@@ -70,7 +71,13 @@ const POD: JsonObject = {
 };
 const SINGLE: JsonObject = { metadata: { name: 'p', namespace: 'ns' }, spec: { containers: [{ name: 'one' }] } };
 
-const REQUESTS: readonly (readonly [stream: PodStream, pod: JsonObject, query: string, path: string])[] = [
+/** What a request with such a query asks the agent. */
+function agentRequest(stream: PodStream | 'log', pod: JsonObject, query: string) {
+  const parsed = parseQuery(query);
+  return stream === 'log' ? logRequest(pod, parsed) : streamRequest(stream, pod, connectOptions('', parsed, ''));
+}
+
+const REQUESTS: readonly (readonly [stream: PodStream | 'log', pod: JsonObject, query: string, path: string])[] = [
   ['log', SINGLE, '', '/containerLogs/ns/p/one'],
   ['log', POD, 'container=two', '/containerLogs/ns/p/two'],
   ['log', POD, 'container=init', '/containerLogs/ns/p/init'],
@@ -79,7 +86,7 @@ const REQUESTS: readonly (readonly [stream: PodStream, pod: JsonObject, query: s
     'log',
     SINGLE,
     'follow=true&previous=1&timestamps=false&sinceSeconds=5&tailLines=0&limitBytes=10',
-    '/containerLogs/ns/p/one?follow=true&previous=true&sinceSeconds=5&tailLines=0&limitBytes=10',
+    '/containerLogs/ns/p/one?follow=true&previous=true&tailLines=0&limitBytes=10&sinceSeconds=5',
   ],
   ['log', SINGLE, 'sinceTime=2021-04-08T12:00:00Z', '/containerLogs/ns/p/one?sinceTime=2021-04-08T12%3A00%3A00Z'],
   [
@@ -94,20 +101,20 @@ const REQUESTS: readonly (readonly [stream: PodStream, pod: JsonObject, query: s
 ];
 for (const [stream, pod, query, path] of REQUESTS) {
   test(`${stream} with ${query || 'nothing'} asks the agent for ${path}`, (t) => {
-    t.is(agentRequest(stream, pod, parseQuery(query)).path, path);
+    t.is(agentRequest(stream, pod, query).path, path);
   });
 }
 
 test('only logs can do without the certificate of the agent', (t) => {
-  const query = parseQuery('insecureSkipTLSVerifyBackend=true');
+  const query = 'insecureSkipTLSVerifyBackend=true';
   t.true(agentRequest('log', SINGLE, query).skipsVerification);
-  t.false(agentRequest('log', SINGLE, parseQuery('')).skipsVerification);
+  t.false(agentRequest('log', SINGLE, '').skipsVerification);
   t.false(agentRequest('exec', SINGLE, query).skipsVerification);
 });
 
 test('a container must be named where there are several, and must be one of the pod', (t) => {
   t.deepEqual(
-    refusal(() => agentRequest('log', POD, parseQuery(''))),
+    refusal(() => agentRequest('log', POD, '')),
     {
       code: 400,
       message:
@@ -115,30 +122,44 @@ test('a container must be named where there are several, and must be one of the 
     },
   );
   const bare = { metadata: { name: 'p' }, spec: {} };
-  t.is(
-    refusal(() => agentRequest('exec', bare, parseQuery(''))).message,
-    'a container name must be specified for pod p',
-  );
-  const unknown = refusal(() => agentRequest('attach', POD, parseQuery('container=three')));
+  t.is(refusal(() => agentRequest('exec', bare, '')).message, 'a container name must be specified for pod p');
+  const unknown = refusal(() => agentRequest('attach', POD, 'container=three'));
   t.deepEqual(unknown, { code: 400, message: 'container three is not valid for pod p' });
 });
 
-const BAD_LOGS: readonly (readonly [query: string, code: number])[] = [
-  ['tailLines=-1', 422],
-  ['limitBytes=0', 422],
-  ['sinceSeconds=0', 422],
-  ['sinceSeconds=1&sinceTime=2021-04-08T12:00:00Z', 422],
-  ['tailLines=x', 400],
-  ['limitBytes=1e3', 400],
-  ['sinceSeconds=', 400],
-  ['sinceTime=yesterday', 400],
-  ['sinceTime=2021-99-99T12:00:00Z', 400],
+const AT_MOST_ONE = '[]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified';
+const BAD_LOGS: readonly (readonly [query: string, code: number, message: string])[] = [
+  ['tailLines=-1', 422, 'tailLines: Invalid value: -1: must be greater than or equal to 0'],
+  ['limitBytes=0', 422, 'limitBytes: Invalid value: 0: must be greater than 0'],
+  ['sinceSeconds=0', 422, 'sinceSeconds: Invalid value: 0: must be greater than 0'],
+  ['sinceSeconds=1&sinceTime=2021-04-08T12:00:00Z', 422, AT_MOST_ONE],
+  ['sinceSeconds=0&sinceTime=2021-04-08T12:00:00Z', 422, AT_MOST_ONE],
+  ['tailLines=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+  ['limitBytes=1e3', 400, 'strconv.ParseInt: parsing "1e3": invalid syntax'],
+  ['sinceSeconds=', 400, 'strconv.ParseInt: parsing "": invalid syntax'],
+  ['sinceTime=yesterday', 400, 'sinceTime "yesterday" is no time'],
+  ['sinceTime=2021-99-99T12:00:00Z', 400, 'sinceTime "2021-99-99T12:00:00Z" is no time'],
 ];
-for (const [query, code] of BAD_LOGS) {
+for (const [query, code, message] of BAD_LOGS) {
   test(`log options ${query} are refused with ${code}`, (t) => {
-    t.is(refusal(() => agentRequest('log', SINGLE, parseQuery(query))).code, code);
+    const said = code === 422 ? `PodLogOptions "p" is invalid: ${message}` : message;
+    t.deepEqual(
+      refusal(() => agentRequest('log', SINGLE, query)),
+      { code, message: said },
+    );
   });
 }
+
+test('a time of logs that is empty is before all of them', (t) => {
+  for (const query of ['sinceTime=', 'sinceTime=null'])
+    t.is(agentRequest('log', SINGLE, query).path, '/containerLogs/ns/p/one?sinceTime=0001-01-01T00%3A00%3A00Z');
+});
+
+test('ports to be forwarded are numbers', (t) => {
+  const asked = (ports: string) => refusal(() => agentRequest('portforward', POD, `ports=${ports}`)).message;
+  t.is(asked('http'), 'cannot convert to []int32: strconv.ParseUint: parsing "http": invalid syntax');
+  t.is(asked('80,70000'), 'cannot convert to []int32: strconv.ParseUint: parsing "70000": value out of range');
+});
 
 const REACH = { addressTypes: ['Hostname', 'InternalIP'], port: 10_250, permitsLoopback: false };
 const LABEL = 'orch.io/hostname';
@@ -208,6 +229,7 @@ test('a service is reached at the endpoints that are pods of its namespace', (t)
     targetRef: object | undefined = { kind: 'Pod', namespace: 'ns', name: `pod-${ip}` },
   ) => ({ ip, targetRef });
   const endpoints = {
+    metadata: { name: 's', namespace: 'ns' },
     subsets: [
       { addresses: [address('10.1.0.1'), address('10.1.0.2')], ports: [{ name: 'web', port: 8080 }] },
       {
@@ -221,15 +243,26 @@ test('a service is reached at the endpoints that are pods of its namespace', (t)
       },
     ],
   };
-  const at = (name: string, random = 0) =>
-    serviceCandidates(service, endpoints, parseProxiedName(name)!, () => random).map(
+  const at = (text: string, random = 0) => {
+    const name = parseProxiedName(text)!;
+    return serviceCandidates(/\d/.test(name.port) ? service : undefined, endpoints, name, () => random).map(
       ({ backend }) => `${backend.host}:${backend.port}`,
     );
+  };
   t.deepEqual(at('s:web'), ['10.1.0.1:8080', '10.1.0.2:8080']);
   t.deepEqual(at('s:80', 0.99), ['10.1.0.2:8080', '10.1.0.1:8080']);
-  t.is(refusal(() => at('s:81')).code, 503);
-  t.is(refusal(() => at('s:db')).code, 503);
-  t.is(refusal(() => at('s')).code, 503);
+  t.deepEqual(
+    refusal(() => at('s:81')),
+    { code: 503, message: 'no service port 81 found for service "s"' },
+  );
+  t.deepEqual([at('s:db'), at('s')], [[], []]);
+});
+
+test('a service without endpoints is told by its name, and one without any that can be reached as it was asked for', (t) => {
+  const asked = 'https:s:web';
+  const said = (endpoints: JsonObject) => noEndpoints(endpoints, parseProxiedName(asked)!, asked).message;
+  t.is(said({ subsets: [] }), 'no endpoints available for service "s"');
+  t.is(said({ subsets: [{}] }), 'no endpoints available for service "https:s:web"');
 });
 
 test('an endpoint counts while its pod has the address', (t) => {
