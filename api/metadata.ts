@@ -186,9 +186,7 @@ function withIdentity(given: ObjectMeta, type: ResourceType, { namespace, name }
   }
   if (givenNamespace === namespace) return named;
   if (givenNamespace === '') return withMember(named, 'namespace', namespace);
-  throw refused(
-    badRequest(`the namespace of the object (${givenNamespace}) differs from the namespace in the path (${namespace})`),
-  );
+  throw refused(badRequest('the namespace of the provided object does not match the namespace sent on the request'));
 }
 
 function withMember(given: ObjectMeta, member: 'name' | 'namespace', value: string): ObjectMeta {

@@ -26,6 +26,16 @@ interface Step {
   readonly value: unknown;
 }
 
+/** 422 for a patch that does not apply, in the one sentence that clients are told. */
+export class PatchNotApplicable extends StatusError {
+  /** What of it does not, for whoever answers with a patch; empty: what it makes is no object. */
+  detail = '';
+
+  constructor() {
+    super(patchNotApplicable());
+  }
+}
+
 type Container = Record<string, unknown> | unknown[];
 
 /**
@@ -40,10 +50,23 @@ export function applyJsonPatch(document: JsonObject, patch: unknown): JsonObject
   }
   const editor = new Editor(document);
   for (const entry of patch) {
-    const step = parseStep(entry);
-    OPERATIONS[step.operation](editor, step);
+    try {
+      const step = parseStep(entry);
+      OPERATIONS[step.operation](editor, step);
+    } catch (error) {
+      if (error instanceof PatchNotApplicable) error.detail = whyNot(entry as JsonObject);
+      throw error;
+    }
   }
   return editor.result();
+}
+
+/** Of an operation that does not apply. */
+function whyNot({ op, path, from }: JsonObject): string {
+  if (!isOperation(op)) return `Unexpected kind: ${String(op)}`;
+  if (op === 'test') return `testing value ${String(path)} failed: test failed`;
+  const missing = NEEDS_FROM.has(op) ? `from path: ${JSON.stringify(from)} or path` : 'path';
+  return `${op} operation does not apply: doc is missing ${missing}: ${JSON.stringify(path)}: missing value`;
 }
 
 const OPERATIONS: Readonly<Record<OperationName, (editor: Editor, step: Step) => void>> = {
@@ -255,7 +278,7 @@ function elementAt(list: readonly unknown[], segment: string): number {
 }
 
 function notApplicable(): StatusError {
-  return new StatusError(patchNotApplicable());
+  return new PatchNotApplicable();
 }
 
 function tooDeep(): StatusError {

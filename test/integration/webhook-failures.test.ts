@@ -111,7 +111,8 @@ test('a patch that cannot be, or makes an object that cannot be, refuses the wri
     Object.keys(behaviours).map((path) => webhookAt(at.hooks, path, ignore)),
   );
   for (const path of Object.keys(behaviours)) {
-    const { status } = await created(at, map(path, path, { k: 'v' }));
+    const { status, json: said } = await created(at, map(path, path, { k: 'v' }));
+    if (path === 'unfit') t.regex(said.message ?? '', /doc is missing path: "\/nothing": missing value$/);
     t.is(status, path === 'invalid' ? 422 : path === 'moved' ? 400 : 500, path);
   }
   await configure(at, 'mutating', 'n', [

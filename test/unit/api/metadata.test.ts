@@ -114,6 +114,7 @@ interface Refusal {
   readonly does: string;
   readonly act: () => unknown;
   readonly code: number;
+  readonly message?: string;
 }
 
 const stored = frozen({
@@ -151,6 +152,7 @@ const REFUSALS: readonly Refusal[] = [
     does: 'a create in another namespace than the path says',
     act: () => prepareCreate({ metadata: { name: 'a', namespace: 'other' } }, deployment, creation),
     code: 400,
+    message: 'the namespace of the provided object does not match the namespace sent on the request',
   },
   {
     does: 'a create under another name than the path says',
@@ -179,11 +181,12 @@ const REFUSALS: readonly Refusal[] = [
   },
 ];
 
-for (const { does, act, code } of REFUSALS) {
+for (const { does, act, code, message } of REFUSALS) {
   test(`${does} is refused with ${code}`, (t) => {
     const error = t.throws(act, { instanceOf: StatusError });
     t.is(error?.status.code, code);
     t.true(isStatusError(error));
+    if (message !== undefined) t.is(error?.message, message);
   });
 }
 

@@ -4,7 +4,7 @@ import test from 'ava';
 import { deepEqual } from '../../../api/deep-equal.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { applyPatch, PATCH_MEDIA_TYPES } from '../../../api/patch/apply-patch.ts';
-import { applyJsonPatch } from '../../../api/patch/json-patch.ts';
+import { applyJsonPatch, PatchNotApplicable } from '../../../api/patch/json-patch.ts';
 import { parsePointer } from '../../../api/patch/json-pointer.ts';
 import { applyMergePatch } from '../../../api/patch/merge-patch.ts';
 import { isStatusError } from '../../../api/status/status.ts';
@@ -290,6 +290,28 @@ const JSON_PATCHES: readonly Case[] = [
   { does: 'refuses an operation that is no object', document: {}, patch: ['add'], expected: 400 },
   { does: 'does nothing for an empty patch', document: { a: 1 }, patch: [], expected: { a: 1 } },
 ];
+
+const FAILED_OPERATIONS: readonly (readonly [operation: object, detail: string])[] = [
+  [
+    { op: 'add', path: '/metadata/annotations/x', value: '' },
+    'add operation does not apply: doc is missing path: "/metadata/annotations/x": missing value',
+  ],
+  [{ op: 'remove', path: '/b' }, 'remove operation does not apply: doc is missing path: "/b": missing value'],
+  [
+    { op: 'move', from: '/b', path: '/c' },
+    'move operation does not apply: doc is missing from path: "/b" or path: "/c": missing value',
+  ],
+  [{ op: 'test', path: '/a', value: 2 }, 'testing value /a failed: test failed'],
+  [{ op: 'put', path: '/a' }, 'Unexpected kind: put'],
+];
+for (const [operation, detail] of FAILED_OPERATIONS) {
+  test(`whoever answers with a patch can be told: ${detail}`, (t) => {
+    const document = { a: 1, metadata: {} };
+    const patch = [{ op: 'test', path: '/a', value: 1 }, operation];
+    const error = t.throws(() => applyJsonPatch(document, patch), { instanceOf: PatchNotApplicable });
+    t.is(error?.detail, detail);
+  });
+}
 
 for (const { does, document, patch, expected } of JSON_PATCHES) {
   test(`a JSON patch ${does}`, (t) => {

@@ -10,7 +10,7 @@ import { deepEqual } from '../../../../api/deep-equal.ts';
 import { parseExact } from '../../../../api/exact-json.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { textAt } from '../../../../api/object-fields.ts';
-import { applyJsonPatch } from '../../../../api/patch/json-patch.ts';
+import { applyJsonPatch, PatchNotApplicable } from '../../../../api/patch/json-patch.ts';
 import { splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../../api/schema/schema.ts';
 import { internalError } from '../../../../api/status/failures.ts';
@@ -60,7 +60,8 @@ function applied(object: JsonObject, operations: unknown, quoted: string): JsonO
     return applyJsonPatch(object, operations);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    throw refused(`the patch of admission webhook ${quoted} cannot be applied: ${error.status.message ?? ''}`);
+    const why = (error instanceof PatchNotApplicable && error.detail) || error.message;
+    throw refused(`the patch of admission webhook ${quoted} cannot be applied: ${why}`);
   }
 }
 
