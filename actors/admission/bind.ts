@@ -12,6 +12,7 @@ import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
 import { commitEach } from './commit.ts';
 import { type Draft, draftPutAsStored, withAlso } from './draft.ts';
+import { withWarnings } from './field-validation.ts';
 import type { Binding, BindingOutcome, WriteParameters, WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { decodeObject, writeOptions } from './request-body.ts';
@@ -63,14 +64,14 @@ export async function bind(write: WriteContext, bindings: readonly Binding[], us
 /** POST pods/<name>/binding, and POST bindings. */
 export async function createBinding(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
-  const { object: body } = decodeObject(write.schema, request, BINDING_KIND);
+  const { object: body, warnings } = decodeObject(write.schema, request, BINDING_KIND);
   const binding = bindingOf(body, request.target);
   const attributes = attributesOf(write, request, type, { operation: 'create', dryRun });
-  const answer: WriteReply = { code: 201, body: created() };
+  const answer = (): WriteReply => withWarnings({ code: 201, body: created(), warnings }, attributes.warnings);
   const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {
     const drafted = await draftOrRefusal(write, attributes, binding, tries);
     if ('bound' in drafted) throw new StatusError(statusOf(write, binding, drafted));
-    return dryRun ? { answer } : { draft: drafted, committed: () => answer };
+    return dryRun ? { answer: answer() } : { draft: drafted, committed: answer };
   };
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(BINDING, binding.name));
 }

@@ -9,10 +9,12 @@ import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
 import { listMetadata } from '../../rendering/list.ts';
 import { valueLength } from '../../storage/slab-record.ts';
 import type { StoreSlabs } from '../../storage/thread-slabs.ts';
+import type { Attributes } from './attributes.ts';
 import { commitEach } from './commit.ts';
 import { deleteNamed } from './delete.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
 import { type Draft, withAlso } from './draft.ts';
+import { withWarnings } from './field-validation.ts';
 import { afterOthers, isLarge } from './large-writes.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
@@ -24,6 +26,8 @@ import type { WriteContext } from './write-context.ts';
 /** Objects in one commit of one worker, and bytes that they are stored as: whichever is first. */
 const COMMIT_OBJECTS = 128;
 const COMMIT_BYTES = 1024 * 1024;
+/** Each is a header of the answer. */
+const WARNINGS_MAX = 16;
 
 /**
  * Deletes what a list with the same parameters would answer, and answers with that list. What appears meanwhile may stay.
@@ -41,10 +45,11 @@ export async function deleteCollection(
   const selection = { storageKey: type.storageKey, namespace: target.namespace, ...asked };
   const isPresent = asked.continueToken === '' && asked.freshness.kind !== 'exact';
   return withList(write, selection, async (listed) => {
-    const items = await new CollectionDeletion(write, request, type, options, isPresent).run(listed);
+    const deletion = new CollectionDeletion(write, request, type, options, isPresent);
+    const items = await deletion.run(listed);
     const { listKind, apiVersion } = type;
     const metadata = listMetadata({ listKind, apiVersion, ...listed });
-    return { code: 200, body: { kind: listKind, apiVersion, metadata, items } };
+    return withWarnings({ code: 200, body: { kind: listKind, apiVersion, metadata, items } }, deletion.warnings);
   });
 }
 
@@ -55,6 +60,7 @@ class CollectionDeletion {
   readonly #options: DeleteOptions;
   /** False where the list is of the past: then each object is looked at again. */
   readonly #isPresent: boolean;
+  readonly #warnings = new Set<string>();
 
   constructor(write: WriteContext, request: WriteRequest, type: KnownType, options: DeleteOptions, isPresent: boolean) {
     this.#write = write;
@@ -62,6 +68,11 @@ class CollectionDeletion {
     this.#type = type;
     this.#options = options;
     this.#isPresent = isPresent;
+  }
+
+  /** What webhooks have said of the deletions, once each. */
+  get warnings(): readonly string[] {
+    return [...this.#warnings];
   }
 
   /** Answers the objects as they were listed. Rejects after every worker has ended: they read records until then. */
@@ -116,7 +127,7 @@ class CollectionDeletion {
     const manner = { operation: 'delete', dryRun, deletion: this.#options } as const;
     const attributes = attributesOf(this.#write, { ...this.#request, target }, this.#type, manner);
     if (!this.#isPresent) {
-      for (const { object } of some) await deleteNamed(this.#write, attributes, nameOf(object), this.#options);
+      for (const { object } of some) await this.#deleteAlone(attributes, object);
       return;
     }
     const drafts: Draft[] = [];
@@ -125,6 +136,7 @@ class CollectionDeletion {
       requirePreconditions(stored.object, this.#type, this.#options.preconditions ?? {});
       const waiting = admitDeletion(this.#write, attributes, 0, stored);
       if (waiting !== undefined) await waiting;
+      this.#keep(attributes.warnings);
       const outcome = outcomeFor(this.#write, this.#type, stored, this.#options);
       if (outcome.action === 'pending' || dryRun) continue;
       const draft = await draftFor(this.#write, this.#type, stored, outcome);
@@ -135,8 +147,17 @@ class CollectionDeletion {
     for (const [index, result] of results.entries()) {
       if (result.ok || result.reason === 'missing') continue;
       // It changed between the list and its removal: by itself, then.
-      await deleteNamed(this.#write, attributes, nameOf(drafted[index]!.object), this.#options);
+      await this.#deleteAlone(attributes, drafted[index]!.object);
     }
+  }
+
+  async #deleteAlone(attributes: Attributes, object: JsonObject): Promise<void> {
+    await deleteNamed(this.#write, attributes, nameOf(object), this.#options);
+    this.#keep(attributes.warnings);
+  }
+
+  #keep(warnings: readonly string[]): void {
+    for (const one of warnings) if (this.#warnings.size < WARNINGS_MAX) this.#warnings.add(one);
   }
 }
 

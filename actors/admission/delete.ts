@@ -16,6 +16,7 @@ import type { Attributes } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
 import { withAlso } from './draft.ts';
+import { withWarnings } from './field-validation.ts';
 import { afterOthers } from './large-writes.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
@@ -34,6 +35,15 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
   if (why !== undefined) throw new StatusError(forbidden(type, name, why));
   const done = await deleteNamed(write, attributes, name, options);
   if (done === undefined) throw new StatusError(notFound(type, name));
+  return withWarnings(await answerOf(write, attributes, options, done), attributes.warnings);
+}
+
+async function answerOf(
+  write: WriteContext,
+  { type, asked: { dryRun } }: Attributes,
+  options: DeleteOptions,
+  done: Deleted,
+): Promise<WriteReply> {
   const { schemaGeneration } = done;
   const { action, object } = done.outcome;
   if (action === 'remove' || action === 'storeAndRemove') {

@@ -15,6 +15,7 @@ import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
 import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
 import { type Draft, draftPut, withAlso } from './draft.ts';
+import { withWarnings } from './field-validation.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { decodeObject, requireDeleteOptions, toDeleteOptions, writeOptions } from './request-body.ts';
@@ -36,7 +37,7 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
   const { namespace, name } = request.target;
   const isDry = isDryRun(optionsOf(write, body, name, asked));
   const attributes = attributesOf(write, request, pods, { operation: 'create', dryRun: isDry });
-  const answer: WriteReply = { code: 201, body: created(), warnings };
+  const answer = (): WriteReply => withWarnings({ code: 201, body: created(), warnings }, attributes.warnings);
   const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {
     const nowIso = timestampOf(write.context.clock.nowMs());
     attributes.begin(tries, nowIso, undefined, body);
@@ -47,11 +48,11 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
     requirePreconditions(stored.object, pods, options.preconditions ?? {});
     const budget = isGuarded(stored.object) ? await chargedBudget(write, stored.object, namespace, nowIso) : NO_BUDGET;
     const outcome = outcomeFor(write, pods, stored, options);
-    if (isDry || isDryRun(options) || outcome.action === 'pending') return { answer };
+    if (isDry || isDryRun(options) || outcome.action === 'pending') return { answer: answer() };
     const draft = await draftFor(write, pods, stored, outcome);
     return {
       draft: withAlso(withAlso(draft, budget), attributes.also, attributes.guards),
-      committed: () => answer,
+      committed: answer,
     };
   };
   return untilCommitted(write, TRIES_MAX, attempt, () =>

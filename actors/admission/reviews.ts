@@ -9,6 +9,7 @@ import { badRequest } from '../../api/status/failures.ts';
 import { invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { asAnswer } from './answer.ts';
+import { withWarnings } from './field-validation.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';
@@ -44,12 +45,13 @@ async function review(
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
   const sent = type.namespaced ? inNamespace(object, request.target.namespace) : object;
-  const placed = await admitOnce(write, attributesOf(write, request, type, { operation: 'create', dryRun }), sent);
+  const attributes = attributesOf(write, request, type, { operation: 'create', dryRun });
+  const placed = await admitOnce(write, attributes, sent);
   const errors = write.validation.create(placed, type);
   if (errors.length > 0)
     throw new StatusError(invalidFrom(type.kind, type.group, metadataOf(placed).name ?? '', errors));
   const status = await answerer(write, placed, request);
-  return { code: 201, body: asAnswer(type, { ...placed, status }), warnings };
+  return withWarnings({ code: 201, body: asAnswer(type, { ...placed, status }), warnings }, attributes.warnings);
 }
 
 function inNamespace(object: JsonObject, namespace: string): JsonObject {

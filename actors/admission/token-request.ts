@@ -11,6 +11,7 @@ import { badRequest, conflict, notFound, serviceUnavailable } from '../../api/st
 import { invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { BoundObject } from '../../api/tokens/service-account-claims.ts';
+import { withWarnings } from './field-validation.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { decodeObject, schemaTypeOf, writeOptions } from './request-body.ts';
@@ -50,7 +51,8 @@ export async function requestToken(
   const { namespace, name } = request.target;
   requireNameOfPath(sent, name, namespace);
   applyDefaults(sent as Record<string, unknown>, schemaTypeOf(write.schema, expected.apiVersion, kind)!);
-  const object = await admitOnce(write, attributesOf(write, request, accounts, { operation: 'create', dryRun }), sent);
+  const attributes = attributesOf(write, request, accounts, { operation: 'create', dryRun });
+  const object = await admitOnce(write, attributes, sent);
   const stored = await readCurrent(write, accounts, namespace, name);
   if (stored === null) throw new StatusError(notFound(accounts, name));
   const errors = write.validation.create(object, { group, version, kind });
@@ -79,9 +81,10 @@ export async function requestToken(
     spec: { ...(object.spec as JsonObject), audiences: issued.audiences, expirationSeconds: issued.expirationSeconds },
     status: { token: issued.token, expirationTimestamp: timestampOf(issued.expiresMs) },
   };
-  if (!shortened) return { code: 201, body, warnings };
+  const reply = withWarnings({ code: 201, body, warnings }, attributes.warnings);
+  if (!shortened) return reply;
   const warning = `requested expiration of ${expirationSeconds} seconds shortened to ${issued.expirationSeconds} seconds`;
-  return { code: 201, body, warnings: [...warnings, warning] };
+  return withWarnings(reply, [warning]);
 }
 
 function requireNameOfPath(object: JsonObject, name: string, namespace: string): void {

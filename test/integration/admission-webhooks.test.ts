@@ -29,6 +29,8 @@ test('a webhook is asked about a write whole, and its denial, its warnings and i
   const allowed = await created(at, map('allowed', 'allow', { a: 'b' }), '?fieldManager=me');
   t.is(allowed.status, 201);
   t.is(allowed.headers.warning, '299 - "look out"');
+  const dryRun = await server.client.request('DELETE', `${MAPS}/allowed?dryRun=All`);
+  t.deepEqual([dryRun.status, dryRun.headers.warning], [200, '299 - "look out"']);
   const [{ review } = { review: undefined }] = hooks.asked;
   const { uid, object, userInfo, ...rest } = review!.request;
   t.regex(uid, /^[0-9a-f-]{36}$/);
