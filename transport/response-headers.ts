@@ -1,5 +1,5 @@
 // What both listeners do to the headers of an answer before they are sent. Framing belongs to the listener: a handler
-// names neither lengths nor transfer codings.
+// names neither lengths nor transfer codings, but for the length of what a HEAD request leaves out.
 import type { HeaderList } from './http.ts';
 
 const FRAMING_HEADERS: ReadonlySet<string> = new Set([
@@ -16,6 +16,12 @@ const FRAMING_LENGTHS: ReadonlySet<number> = new Set([...FRAMING_HEADERS].map((n
 /** True for a header that the listener writes itself, so that a handler's (or a proxied answer's) is left out. */
 export function isFramingHeader(name: string): boolean {
   return FRAMING_LENGTHS.has(name.length) && FRAMING_HEADERS.has(name.toLowerCase());
+}
+
+/** How long the body would be that a HEAD request leaves out, as a handler (or a proxied answer) says; undefined: it does not. */
+export function lengthLeftOut(headers: HeaderList): number | undefined {
+  const value = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? '';
+  return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
 const FORBIDDEN_IN_VALUE = /[^\t -~\x80-\xff]/;

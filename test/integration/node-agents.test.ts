@@ -137,6 +137,11 @@ for (const listener of LISTENERS) {
           response.end(Buffer.alloc(20 * MEGABYTE, 7));
           return;
         }
+        if (request.url === '/blob') {
+          response.writeHead(200, { 'content-length': 12345 });
+          response.end();
+          return;
+        }
         if (request.url === '/cut') {
           response.writeHead(200);
           response.write('a part');
@@ -206,6 +211,8 @@ for (const listener of LISTENERS) {
       t.is(page.headers['content-encoding'], undefined);
     }
     t.is((await client.request('HEAD', `${proxy}/page`)).status, 200);
+    const blob = await client.request('HEAD', `${proxy}/blob`);
+    t.deepEqual([blob.status, blob.headers['content-length']], [200, '12345']);
     t.is((await client.request('HEAD', `${proxy}/page/packed`)).status, 200);
     for (const path of ['page/broken', 'page/false'])
       await t.throwsAsync(client.get(`${proxy}/${path}`), undefined, path);

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HeaderList } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
-import { isFramingHeader, safeHeaderValue } from '../response-headers.ts';
+import { isFramingHeader, lengthLeftOut, safeHeaderValue } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
 import { NodeWebSocket } from './web-socket.ts';
@@ -110,9 +110,10 @@ export class NodeResponse implements TrackedResponse {
 
   start(status: number, headers: HeaderList): void {
     if (this.#state !== 'idle') return;
-    this.#isBodiless = this.#isHeadRequest || isBodiless(status);
+    const hasNone = isBodiless(status);
+    this.#isBodiless = this.#isHeadRequest || hasNone;
     this.#state = this.#isBodiless ? 'done' : 'streaming';
-    this.#writeHead(status, headers, undefined);
+    this.#writeHead(status, headers, this.#isHeadRequest && !hasNone ? lengthLeftOut(headers) : undefined);
     if (this.#isBodiless) {
       this.#native.end();
       return;

@@ -3,6 +3,7 @@
 import type { HttpResponse as NativeResponse, WebSocket as NativeWebSocket, us_socket_context_t } from 'uWebSockets.js';
 import type { HeaderList, RawConnection, SwitchHead } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
+import { lengthLeftOut } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import { CLOSE_TOO_BIG, MESSAGE_BYTES_MAX } from '../websocket/frames.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
@@ -132,7 +133,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
       this.#finish();
       this.native.cork(() => {
         writeHead(this.native, status, headers);
-        this.#endBodiless(undefined);
+        this.#endBodiless(isBodiless(status) ? undefined : lengthLeftOut(headers));
       });
       return;
     }
