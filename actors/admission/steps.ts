@@ -18,6 +18,7 @@ import { keepOwnersOnce } from './owners-once.ts';
 import { keepOwnersReadable, ownByCreator, ownByUpdater } from './ownership.ts';
 import { callEach } from './plugins/chain.ts';
 import { requireValidNew, requireValidUpdate } from './validity.ts';
+import { withItsWarnings } from './warned-refusal.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** Changes `attributes.object`, or throws what refuses the write. A step that need not wait answers nothing. */
@@ -73,7 +74,11 @@ export function takeSteps(
   attributes: Attributes,
   write: WriteContext,
 ): Promise<void> | undefined {
-  return attributes.isLarge ? takeApart(steps, attributes, write) : takeFrom(0, steps, attributes, write);
+  const waiting = attributes.isLarge ? takeApart(steps, attributes, write) : takeFrom(0, steps, attributes, write);
+  // Who warns has been waited for.
+  return waiting?.catch((error: unknown) => {
+    throw withItsWarnings(error, attributes);
+  });
 }
 
 function takeFrom(

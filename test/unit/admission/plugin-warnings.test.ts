@@ -34,3 +34,16 @@ for (const [what, verb, path, body] of WRITES) {
     await world.stop();
   });
 }
+
+test('who refuses need not be who has warned', async (t) => {
+  const warnsEarly: AdmissionPluginKind = {
+    name: 'AlwaysAdmit',
+    wants: [{ operations: ['create'], resources: ['core/configmaps'] }],
+    create: () => ({ mutate: async (attributes) => attributes.warn('look out') }),
+  };
+  const world = await AdmissionWorld.start({ plugins: [warnsEarly] });
+  const body = { metadata: { name: 'a' }, data: { 'no/key': '' } };
+  const { code, warnings } = await world.write('create', '/api/v1/namespaces/default/configmaps', { body });
+  t.deepEqual([code, warnings], [422, ['look out']]);
+  await world.stop();
+});

@@ -11,7 +11,7 @@ import { type AdmissionPlugin, configurable, type PluginContext } from '../plugi
 import { readHookCredentials } from '../webhooks/configuration.ts';
 import type { Invocation } from '../webhooks/matching.ts';
 import { isOf, type ToldVersions } from '../webhooks/told-versions.ts';
-import { WebhookPhase, withItsWarnings } from '../webhooks/webhook-phase.ts';
+import { WebhookPhase } from '../webhooks/webhook-phase.ts';
 import { Rounds } from './rounds.ts';
 import { patchedBy } from './webhook-patch.ts';
 
@@ -73,8 +73,6 @@ class MutatingAdmissionWebhook implements AdmissionPlugin {
       take(attributes, await versions.back(changed, invocation.type));
       versions.forget();
       return true;
-    } catch (error) {
-      throw withItsWarnings(error, attributes);
     } finally {
       this.#annotate(attributes, invocation, 'mutation', { mutated: hasChanged }, 'Metadata');
     }

@@ -7,7 +7,7 @@ import { type AdmissionPlugin, configurable, type PluginContext } from '../plugi
 import { readHookCredentials } from '../webhooks/configuration.ts';
 import type { Invocation } from '../webhooks/matching.ts';
 import type { Told } from '../webhooks/review.ts';
-import { WebhookPhase, withItsWarnings } from '../webhooks/webhook-phase.ts';
+import { WebhookPhase } from '../webhooks/webhook-phase.ts';
 
 class ValidatingAdmissionWebhook implements AdmissionPlugin {
   readonly #phase: WebhookPhase;
@@ -32,11 +32,7 @@ class ValidatingAdmissionWebhook implements AdmissionPlugin {
     const versions = this.#phase.versions(attributes, invocations.length, attributes.texts);
     const calls = invocations.map((invocation) => this.#call(invocation, versions.as(invocation.type)));
     if (calls.length > 1) await Promise.allSettled(calls);
-    try {
-      for (const call of calls) await call;
-    } catch (error) {
-      throw withItsWarnings(error, attributes);
-    }
+    for (const call of calls) await call;
   }
 
   async #call(invocation: Invocation, told: Told | Promise<Told>): Promise<void> {

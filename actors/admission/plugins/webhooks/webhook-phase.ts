@@ -1,12 +1,10 @@
 // What both webhook plugins share: the webhooks that hear of a write, and the calls of them.
 import type { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
-import { isStatusError } from '../../../../api/status/status.ts';
 import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
 import type { ConversionParts } from '../../conversion/converted.ts';
-import { WarnedRefusal } from '../../warned-refusal.ts';
 import type { PluginContext } from '../plugin.ts';
 import { HookCaller } from './hook-caller.ts';
 import type { HookPhase } from './hook-metrics.ts';
@@ -48,9 +46,4 @@ export class WebhookPhase {
   versions(attributes: Attributes, webhooks: number, texts?: EncodedTexts): ToldVersions {
     return new ToldVersions(attributes, this.#conversion, webhooks, texts);
   }
-}
-
-/** A refusal together with what the client's user was to be warned of. */
-export function withItsWarnings(error: unknown, { warnings }: Attributes): unknown {
-  return isStatusError(error) && warnings.length > 0 ? new WarnedRefusal(error.status, warnings) : error;
 }
