@@ -69,8 +69,7 @@ export function disrupted(budget: JsonObject, pod: JsonObject, nowIso: string): 
     const detail = `The disruption budget ${name} is still being processed by the server.`;
     throw new StatusError(disruptionBudgetExceeded(detail, RETRY_SECONDS));
   }
-  if (disruptionsAllowed < 0)
-    throw new StatusError(forbidden(BUDGETS, name, 'pdb disruptions allowed is negative'));
+  if (disruptionsAllowed < 0) throw new StatusError(forbidden(BUDGETS, name, 'pdb disruptions allowed is negative'));
   if (Object.keys(disruptedPods).length > DISRUPTED_PODS_MAX)
     throw new StatusError(
       forbidden(BUDGETS, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller'),
