@@ -18,6 +18,8 @@ export interface FaultPlan {
   /** How many threads are crashed, and how often the whole process is killed. */
   readonly crashes: number;
   readonly kills: number;
+  /** How often somebody sets the clock on the wall, of all servers. */
+  readonly clockJumps: number;
   /** The thread, by its number, on which every limit is as small as it goes; undefined: none. */
   readonly tightThread: number | undefined;
   /** Some calls of webhooks come to nothing. */
@@ -36,6 +38,7 @@ export const NO_FAULTS: FaultPlan = {
   fullDisks: 0,
   crashes: 0,
   kills: 0,
+  clockJumps: 0,
   tightThread: undefined,
   webhooksFail: false,
   mailboxes: {},
@@ -43,13 +46,16 @@ export const NO_FAULTS: FaultPlan = {
 
 const LAG_MS_MAX = 1000;
 const COMMIT_MS_MAX = 4;
-const SLOW_COMMIT_MS_MAX = 2000;
+export const SLOW_COMMIT_MS_MAX = 2000;
 /** One run in so many has a thread with the smallest limits, if it has a thread of that number. */
 const TIGHT_ONE_IN = 8;
 const THREADS_MAX = 5;
+/** One run in so many has a clock that is set. */
+const CLOCK_ONE_IN = 3;
+const CLOCK_JUMPS_MAX = 3;
 
-/** Each fault is there in some runs and not in others, so that none hides another. */
-export function drawFaults(random: SeededRandom): FaultPlan {
+/** Each fault is there in some runs and not in others, so that none hides another. `clocks`: chance for those that are set. */
+export function drawFaults(random: SeededRandom, clocks: SeededRandom): FaultPlan {
   const sometimes = <T>(value: T, otherwise: T): T => (random.below(2) === 0 ? value : otherwise);
   return {
     delayMsMax: [0, 2, 20, 80][random.below(4)]!,
@@ -66,6 +72,7 @@ export function drawFaults(random: SeededRandom): FaultPlan {
       random.below(4)
     ]!,
     webhooksFail: true,
+    clockJumps: clocks.below(CLOCK_ONE_IN) === 0 ? 1 + clocks.below(CLOCK_JUMPS_MAX) : 0,
     tightThread: random.below(TIGHT_ONE_IN) === 0 ? random.below(THREADS_MAX) : undefined,
   };
 }

@@ -32,6 +32,11 @@ export class Hand {
     this.known = known;
   }
 
+  /** What it may name in a read that is to be no older: it or another client has been told of it, perhaps by another hub. */
+  told(): number {
+    return Math.max(1, this.seen, this.known());
+  }
+
   tag(): string {
     return `w${this.client.number}.${this.#tags++}`;
   }
@@ -63,7 +68,7 @@ export class Hand {
     { namespace, name }: ObjectName,
     freshness: Freshness,
   ): Promise<Record<string, unknown> | undefined> {
-    const asked = freshness === 'notOlderThan' ? Math.max(1, this.seen) : 0;
+    const asked = freshness === 'notOlderThan' ? this.told() : 0;
     const answer = await this.client.get(collection, namespace, name, freshness, asked);
     const path = `${collection.storageKey}/${namespace}/${name}`;
     if (answer.status !== 200) {

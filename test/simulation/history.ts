@@ -120,6 +120,8 @@ export interface Watch extends Scope {
    * no such type, and `refused`: no events at all.
    */
   readonly end: 'open' | 'over' | 'expired' | 'absent' | 'refused';
+  /** The moment at which it expired. */
+  readonly over?: number;
   readonly writesWhileFull: number;
   readonly look: Look;
 }

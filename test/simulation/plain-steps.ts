@@ -88,7 +88,7 @@ export class PlainSteps {
     const { random } = hand;
     const collection = this.#collection();
     const freshness = hand.pick(FRESHNESS);
-    const asked = Math.max(1, freshness === 'exact' ? hand.seen - random.below(12) : hand.seen);
+    const asked = freshness === 'exact' ? Math.max(1, hand.seen - random.below(12)) : hand.told();
     const limit = hand.rarely(2) ? 1 + random.below(3) : 0;
     const needsVersion = freshness === 'notOlderThan' || freshness === 'exact';
     const scope = scopeOf(hand, collection);

@@ -10,6 +10,8 @@ import { OwnershipGraph } from '../../actors/controllers/ownership-graph.ts';
 import { ReadGate } from '../../actors/hub/read-gate.ts';
 import { ResourceCache } from '../../actors/hub/resource-cache.ts';
 import { Watchers } from '../../actors/hub/watchers.ts';
+import { CommitTimes } from '../../actors/store/commit-times.ts';
+import { HistoryWindow } from '../../actors/store/history-window.ts';
 import type { Operation, PutOperation, Transaction } from '../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../actors/store/protocol.ts';
 import type { EngineBatch, LocalEngine } from '../../storage/local-engine.ts';
@@ -88,6 +90,25 @@ function publishBeforeAtomic(): ReturnType<PlantedBug['plant']> {
   };
 }
 
+/** Commits of before seem as much older as the clock has been set forward since. */
+function historyByWall(): ReturnType<PlantedBug['plant']> {
+  let aheadMs = (): number => 0;
+  const planted = withMethod(
+    CommitTimes.prototype,
+    'revisionAt',
+    (original) =>
+      function (this: CommitTimes, wallMs) {
+        return original.call(this, wallMs + aheadMs());
+      },
+  );
+  const engine: Server['engine'] = (disk, { time }) => {
+    const atStartMs = time.nowMs() - time.monotonicMs();
+    aheadMs = () => time.nowMs() - time.monotonicMs() - atStartMs;
+    return disk.engine();
+  };
+  return { ...planted, server: { ...SERVER, engine } };
+}
+
 function isPutOf(operation: Operation, storageKeys: readonly string[]): operation is PutOperation {
   return !('delete' in operation) && storageKeys.some((storageKey) => operation.key.startsWith(`${storageKey}/`));
 }
@@ -159,6 +180,26 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       ),
   },
   {
+    name: 'history holds half of what it is to hold',
+    sign: /is past, there were/,
+    plant: () =>
+      withMethod(
+        HistoryWindow.prototype,
+        'revisionForBounds',
+        (original) =>
+          function (this: HistoryWindow, bytesMax, eventsMax) {
+            return original.call(this, bytesMax / 2, eventsMax / 2);
+          },
+      ),
+  },
+  {
+    name: 'history goes by the clock on the wall, which is set',
+    shownBy: 12,
+    faults: { ...NO_FAULTS, clockJumps: 3 },
+    sign: /is past, there were/,
+    plant: historyByWall,
+  },
+  {
     name: 'a continued list goes on in the present',
     sign: /it shows/,
     plant: () =>
@@ -184,6 +225,21 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         (original) =>
           function (this: ReadGate, freshness, go) {
             original.call(this, freshness.kind === 'any' ? { kind: 'local' } : freshness, go);
+          },
+      ),
+  },
+  {
+    name: 'a read that names a revision is of what its hub has, which is behind the others',
+    faults: { ...NO_FAULTS, laggardMsMax: 300 },
+    mix: { name: 'reads', needsControllers: false, shares: { create: 4, update: 8, get: 4, list: 10 } },
+    sign: /which was over|said to be absent|it is of \d+, \d+ was known/,
+    plant: () =>
+      withMethod(
+        ReadGate.prototype,
+        'pass',
+        (original) =>
+          function (this: ReadGate, freshness, go) {
+            original.call(this, freshness.kind === 'notOlderThan' ? { kind: 'local' } : freshness, go);
           },
       ),
   },

@@ -17,7 +17,7 @@ export class RunningWatch {
   readonly facts: WatchFacts;
   readonly #client: Client;
   readonly #events: WatchEvent[] = [];
-  #isExpired = false;
+  #expired: number | undefined;
   #chunk = 0;
   #tables = 0;
   /** Reads whatever comes, at once. */
@@ -38,15 +38,16 @@ export class RunningWatch {
   }
 
   get isExpired(): boolean {
-    return this.#isExpired;
+    return this.#expired !== undefined;
   }
 
   get record(): Watch {
     const { connection, scope } = this;
     const { status, isOver, writesWhileFull } = connection;
     const refused = status === 404 ? 'absent' : 'refused';
-    const end = this.#isExpired ? 'expired' : status >= 400 ? refused : isOver ? 'over' : 'open';
-    return { ...scope, ...this.facts, events: this.#events, end, writesWhileFull };
+    const end = this.isExpired ? 'expired' : status >= 400 ? refused : isOver ? 'over' : 'open';
+    const over = this.#expired === undefined ? {} : { over: this.#expired };
+    return { ...scope, ...this.facts, events: this.#events, end, ...over, writesWhileFull };
   }
 
   #read(chunk: string): void {
@@ -58,7 +59,7 @@ export class RunningWatch {
       const { type, object } = JSON.parse(line) as { type: string; object: Record<string, unknown> };
       world.trace(`watch of client ${number} @${this.facts.opened}: ${type} ${told(object)}`);
       if (type !== 'ERROR') this.#events.push({ type, object: this.#seen(object), chunk: chunkNumber });
-      else if (object.code === 410) this.#isExpired = true;
+      else if (object.code === 410) this.#expired = world.moment();
       else problems.push(`a watch ended with ${line}`);
     }
   }

@@ -72,6 +72,7 @@ export function sharedServer(
   };
   return {
     actors: actorsFor,
+    isShared: true,
     count: servers,
     ...(isOriginal && { storeLayout: 'kubernetes' as const }),
     incidents: (world) => (servers === 1 ? [] : incidentsIn(world, clusterIn(world), new SeededRandom(seed ^ 0x1c1d))),

@@ -6,6 +6,7 @@ import { checkAnswers } from './check-answers.ts';
 import { checkApplies } from './check-applies.ts';
 import { checkCommits } from './check-commits.ts';
 import { checkDefinitions } from './check-definitions.ts';
+import { checkHistory } from './check-history.ts';
 import { checkLifecycles, unfinishedLifecycles } from './check-lifecycles.ts';
 import { checkObjects } from './check-objects.ts';
 import { checkQuotas, unfinishedQuotas } from './check-quotas.ts';
@@ -55,6 +56,9 @@ const LIFECYCLES_MS = 180_000;
 const LOOK_MS = 2000;
 const FULL_DISK_MS = 4000;
 const FURNISH_AGAIN_MS = 20;
+const DAY_MS = 86_400_000;
+/** A clock that is corrected, one that was wrong by a zone, one that nobody had set. */
+const CLOCK_JUMPS_MS = [-400 * DAY_MS, -3_600_000, -5000, 5000, 3_600_000, 40 * DAY_MS];
 /** Without need, one run in so many has the controllers. */
 const CONTROLLERS = 8;
 
@@ -69,10 +73,11 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
   await loadPatterns();
   const { seed, server = SERVER, trace } = options;
   const random = new SeededRandom(seed ^ 0x51b1);
+  const clocks = new SeededRandom(seed ^ 0xc10c);
   const drawn = {
     clients: 3 + random.below(3),
     steps: 20 + random.below(20),
-    faults: drawFaults(random),
+    faults: drawFaults(random, clocks),
     mix: drawMix(random),
   };
   const clientCount = options.clients ?? drawn.clients;
@@ -87,7 +92,7 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
   );
   const problems: string[] = [];
   try {
-    await play(world, clients, mix, steps, random);
+    await play(world, clients, mix, steps, { random, clocks });
   } catch (error) {
     problems.push(`the run broke off: ${error instanceof Error ? error.stack : String(error)}`);
   }
@@ -111,6 +116,7 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
     ...checkDefinitions(history, committed),
     ...checkLifecycles(history.operations, committed),
     ...checkQuotas(committed),
+    ...(server.isShared ? [] : checkHistory(history, committed, world.historyBounds)),
     ...(mix.needsControllers ? [...unfinishedLifecycles(committed), ...unfinishedQuotas(committed)] : []),
   );
   return {
@@ -138,7 +144,7 @@ async function play(
   clients: readonly Client[],
   mix: Mix,
   steps: number,
-  random: SeededRandom,
+  { random, clocks }: { readonly random: SeededRandom; readonly clocks: SeededRandom },
 ): Promise<void> {
   const { faults } = world;
   faults.isOver = true;
@@ -147,7 +153,7 @@ async function play(
   faults.isOver = false;
   const known = (): number => highestTold(clients);
   const work = Promise.all(clients.map((client) => new Workload(client, mix, known).run(steps)));
-  await world.during(Promise.all([work, breakThings(world, random)]));
+  await world.during(Promise.all([work, breakThings(world, random), setClocks(world, clocks)]));
   faults.isOver = true;
   await world.during(world.sleep(SETTLE_MS));
   if (mix.needsControllers) await world.during(endLifecycles(world, clients[0]!));
@@ -195,6 +201,16 @@ function highestTold(clients: readonly Client[]): number {
     }
   }
   return highest;
+}
+
+/** Nothing that goes by how long ago something was may go by the clock on the wall. */
+async function setClocks(world: World, random: SeededRandom): Promise<void> {
+  for (let left = world.faults.plan.clockJumps; left > 0; left--) {
+    await world.sleep(random.below(FAULT_EVERY_MS));
+    const byMs = CLOCK_JUMPS_MS[random.below(CLOCK_JUMPS_MS.length)]!;
+    world.trace(`the clock is set by ${byMs} ms`);
+    world.time.setWall(byMs);
+  }
 }
 
 /** Crashes, kills and full disks, spread over the run by the seed. */

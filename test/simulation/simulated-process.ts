@@ -9,6 +9,7 @@ import type { ActorContext, ActorDefinition, Ref } from '../../runtime/actor.ts'
 import { NO_JOB_POOL } from '../../runtime/job-pool.ts';
 import type { LogOptions } from '../../runtime/logging/log-options.ts';
 import type { Labels, Metrics } from '../../runtime/metrics.ts';
+import type { Plan } from '../../runtime/plan.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { PausableTime } from '../../runtime/simulation/pausable-time.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
@@ -111,6 +112,8 @@ export class SimulatedProcess {
       webhookClient,
     });
     const { faults } = world;
+    const plan = planOf(layout, roster, random);
+    world.leastHistoryEvents = Math.min(world.leastHistoryEvents, historyEventsIn(plan));
     return new SimulatedThreads<ServerSettings>({
       actors: (thread) => {
         const isTight = thread === layout.threads[faults.plan.tightThread ?? -1]?.name;
@@ -120,7 +123,7 @@ export class SimulatedProcess {
           ...(isTight ? { mailboxMax: TIGHT_MAILBOX } : {}),
         }));
       },
-      plan: planOf(layout, roster, random),
+      plan,
       options: { ...settings, requestSeats: seatMemory() },
       environment: { clock: time, timers: time, random, disk: new MemoryDisk() },
       time,
@@ -140,6 +143,11 @@ export class SimulatedProcess {
       return open(kind, { ...options, handler });
     };
   }
+}
+
+function historyEventsIn({ threads }: Plan): number {
+  const store = threads.flatMap(({ actors }) => actors).find(({ actor }) => actor === 'store');
+  return Number(store?.settings?.historyEventsMax);
 }
 
 /** Metrics go with their thread: what the hubs' checks say is taken down as they say it. */

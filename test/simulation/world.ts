@@ -16,9 +16,10 @@ import { lending } from '../../storage/record-reading.ts';
 import type { StoreEngine } from '../../storage/shared-engine.ts';
 import { actorsFor } from '../server/every-actor.ts';
 import { memorySettings } from '../server/memory-settings.ts';
+import type { HistoryBounds } from './check-history.ts';
 import { Committed } from './committed.ts';
 import { SimulatedDisk } from './disk.ts';
-import { type FaultPlan, Faults } from './faults.ts';
+import { type FaultPlan, Faults, SLOW_COMMIT_MS_MAX } from './faults.ts';
 import { drawLayout, type Layout } from './layouts.ts';
 import { serverOf } from './server-names.ts';
 import { SimulatedProcess } from './simulated-process.ts';
@@ -34,11 +35,14 @@ const ENCRYPTION: readonly ResourceEncryption[] = [
   },
 ];
 const LIMIT_MS = 600_000;
+const HISTORY_BYTES = 100_000;
 
 /** How one server is made; the parts that a planted bug replaces. */
 export interface Server {
   readonly actors: (outside: OutsideWorld) => readonly ActorDefinition<ServerSettings>[];
   readonly engine: (disk: SimulatedDisk, world: World, context: ActorContext) => StoreEngine;
+  /** Others write to its store as well, and compact it. */
+  readonly isShared?: boolean;
   /** How many run at once; one when absent. */
   readonly count?: number;
   /** `--store-layout`; values lie as they are in another than our own, which encrypts them itself. */
@@ -77,15 +81,20 @@ export class World {
   selfChecks = 0;
   readonly #options: WorldOptions;
   readonly #webhooks: SimulatedWebhooks;
-  #moment = 0;
+  /** What history is kept to: by age, and of the events the fewest that any life of the server had room for. */
+  readonly compactionIntervalMs: number;
+  leastHistoryEvents = Number.POSITIVE_INFINITY;
+  /** When each moment was, by a clock that nobody sets. */
+  readonly #momentsMs: number[] = [0];
 
   constructor(options: WorldOptions) {
     lending.wipes = true;
     this.#options = options;
     const { seed, server } = options;
     const random = new SeededRandom(seed ^ 0x0c70);
-    const storeCompactionIntervalMs = [0, 1000, 300_000][random.below(3)]!;
-    let settings: ServerSettings = { ...SETTINGS, options: { ...SETTINGS.options, storeCompactionIntervalMs } };
+    this.compactionIntervalMs = [0, 1000, 300_000][random.below(3)]!;
+    const compaction = { storeCompactionIntervalMs: this.compactionIntervalMs };
+    let settings: ServerSettings = { ...SETTINGS, options: { ...SETTINGS.options, ...compaction } };
     const { storeLayout = 'own' } = options.server;
     settings = { ...settings, options: { ...settings.options, storeLayout } };
     if (seed % SEEDS_WITH_ENCRYPTION === 0 && storeLayout === 'own') settings = { ...settings, encryption: ENCRYPTION };
@@ -109,7 +118,20 @@ export class World {
 
   /** The next moment on the counter that orders everything. */
   moment(): number {
-    return ++this.#moment;
+    return this.#momentsMs.push(this.time.monotonicMs()) - 1;
+  }
+
+  get historyBounds(): HistoryBounds {
+    const { faults, compactionIntervalMs } = this;
+    const { kills, crashes, clockJumps } = faults.plan;
+    const ageSlackMs = clockJumps > 0 ? Number.POSITIVE_INFINITY : SLOW_COMMIT_MS_MAX;
+    return {
+      events: this.leastHistoryEvents,
+      bytes: HISTORY_BYTES,
+      intervalMs: compactionIntervalMs,
+      ageSlackMs: kills + crashes > 0 ? ageSlackMs : 0,
+      msAt: (moment) => this.#momentsMs[moment] ?? Number.POSITIVE_INFINITY,
+    };
   }
 
   trace(line: string): void {
@@ -241,7 +263,7 @@ function settings(): ServerSettings {
   const user = { name: 'simulated', uid: '', groups: ['system:masters'], extra: {} };
   return {
     ...plain,
-    options: { ...plain.options, requestTimeoutMs: 20_000, storeHistoryBytes: 100_000 },
+    options: { ...plain.options, requestTimeoutMs: 20_000, storeHistoryBytes: HISTORY_BYTES },
     tokens: [{ digest: tokenDigest(TOKEN), user }],
     advertiseAddress: '10.0.0.1',
     schedulerName: 'default-scheduler',
