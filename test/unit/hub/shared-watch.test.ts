@@ -1,0 +1,51 @@
+// A hub whose store others write to as well: a version it does not know may be on its way here, or of before a restore.
+import test from 'ava';
+import type { LocalEngine } from '../../../storage/local-engine.ts';
+import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
+import { EtcdModel } from '../../simulation/etcd-model.ts';
+import { engineOn } from '../store/shared-rig.ts';
+import { HubWorld } from './hub-world.ts';
+
+/** Calls take no time, and what it tells its watches comes when `release` lets it. */
+function modelBehind(): { readonly model: EtcdModel; readonly release: () => void } {
+  let held: (() => void)[] = [];
+  const model = new EtcdModel({
+    after: (delayMs, callback) => {
+      if (delayMs === 0) queueMicrotask(callback);
+      else held.push(callback);
+    },
+    nextFate: () => ({ delayMs: 0, loses: undefined }),
+    watchDelayMs: () => 1,
+  });
+  const release = (): void => {
+    const due = held;
+    held = [];
+    for (const callback of due) callback();
+  };
+  return { model, release };
+}
+
+test('a watch from a version that no server has given is told that it is past, and does not wait for it', async (t) => {
+  const { model, release } = modelBehind();
+  const world = await HubWorld.start({ engine: () => engineOn(model) as unknown as LocalEngine });
+  const commit = world.commitSoon([{ namespace: 'a', name: 'o0', labels: {}, text: '' }]);
+  for (let turn = 0; turn < 10; turn++) {
+    await world.settle();
+    release();
+  }
+  const revision = await commit;
+  const behind = world.watch(`resourceVersion=${revision}`);
+  const ahead = world.watch(`resourceVersion=${revision + 100 * REVISION_STRIDE}`);
+  for (let turn = 0; turn < 10; turn++) {
+    await world.settle();
+    release();
+  }
+  t.deepEqual(behind.seen, []);
+  t.false(behind.finished);
+  t.deepEqual(
+    ahead.events.map(({ type, object }) => [type, object.code]),
+    [['ERROR', 410]],
+  );
+  t.true(ahead.finished);
+  await world.stop();
+});
