@@ -1,0 +1,41 @@
+import test from 'ava';
+import { type CommitContext, commitEach } from '../../../actors/admission/commit.ts';
+import type { CommitTimes } from '../../../actors/admission/commit-times.ts';
+import type { Draft } from '../../../actors/admission/draft.ts';
+import type { Transaction } from '../../../actors/store/protocol.ts';
+
+const GUARDS = [{ key: 'core/namespaces//a', expect: 7 }];
+
+function draft(name: string, more: Partial<Draft> = {}): Draft {
+  const key = `core/pods/a/${name}`;
+  return { key, expect: 3, put: undefined, also: [], guards: [], isLast: false, isBehindFirst: false, ...more };
+}
+
+/** What the store is asked to commit. */
+async function transactionsOf(drafts: readonly Draft[]): Promise<readonly Transaction[]> {
+  let asked: readonly Transaction[] = [];
+  const store = {
+    ask: (message: { readonly transactions: readonly Transaction[] }) => {
+      asked = message.transactions;
+      return Promise.resolve({ results: [] });
+    },
+  } as unknown as CommitContext['store'];
+  const commitTimes = { nowMs: () => 0, observe: () => {} } as unknown as CommitTimes;
+  await commitEach({ store, requestTimeoutMs: 1000, requestNumber: 0, commitTimes }, drafts);
+  return asked;
+}
+
+test('whatever else a draft says, its guards and what commits with it are in its transaction', async (t) => {
+  const also = [draft('other')];
+  for (const isLast of [false, true]) {
+    for (const isBehindFirst of [false, true]) {
+      const [transaction] = await transactionsOf([draft('o', { also, guards: GUARDS, isLast, isBehindFirst })]);
+      t.deepEqual(transaction, {
+        operations: ['o', 'other'].map((name) => ({ key: `core/pods/a/${name}`, expect: 3, delete: true as const })),
+        guards: GUARDS,
+        ...(isLast && { thenRemoves: ['core/pods/a/o'] }),
+        ...(isBehindFirst && { isBehindFirst }),
+      });
+    }
+  }
+});
