@@ -30,7 +30,7 @@ import { IngressListener } from './ingress-listener.ts';
 import type { IngressOptions } from './options.ts';
 import { OutsideConversion } from './outside-conversion.ts';
 import { ComponentStatuses } from './paths/component-status.ts';
-import { Health } from './paths/health.ts';
+import { Health, uptimeBy } from './paths/health.ts';
 import { OpenApi } from './paths/openapi.ts';
 import { EXTRA_PATHS, Paths } from './paths/paths.ts';
 import { presentApi, presentDiscovery } from './paths/present-types.ts';
@@ -365,7 +365,7 @@ class Ingress implements Actor<IngressProtocol> {
       dialect,
       startHooks: options.startHooks,
       isDraining: () => this.#draining,
-      uptimeMs: () => context.clock.nowMs() - options.startedWallMs,
+      uptimeMs: uptimeBy(context.clock, options.startedWallMs),
       livezGracePeriodMs: options.livezGracePeriodMs,
       checkTimeoutMs: options.healthcheckTimeoutMs,
       keyServices: options.keyServices,

@@ -2,6 +2,7 @@
 // has no check.
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Ref } from '../../../runtime/actor.ts';
+import type { Clock } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { ControllersProtocol, HookState } from '../../controllers/protocol.ts';
@@ -183,6 +184,12 @@ function hookResult(hooks: readonly HookState[], name: string): CheckResult {
   const hook = hooks.find((state) => state.name === name);
   if (hook === undefined) return 'the controllers did not report it';
   return hook.done ? '' : hook.failure || 'not done yet';
+}
+
+/** How long a server runs that was started at a moment: however the clock on the wall is set after this thread has begun. */
+export function uptimeBy(clock: Clock, startedWallMs: number): () => number {
+  const beforeMs = clock.nowMs() - startedWallMs - clock.monotonicMs();
+  return () => beforeMs + clock.monotonicMs();
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -1,8 +1,9 @@
 import test from 'ava';
 import type { HookState } from '../../../../actors/controllers/protocol.ts';
-import { Health, type HealthEndpoint } from '../../../../actors/ingress/paths/health.ts';
+import { Health, type HealthEndpoint, uptimeBy } from '../../../../actors/ingress/paths/health.ts';
 import { DIALECTS, type DialectName } from '../../../../config/dialect.ts';
 import { OrchError } from '../../../../runtime/errors.ts';
+import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 
 interface Fates {
   readonly store?: object | Error;
@@ -179,6 +180,17 @@ test('hooks that are not through are forgiven for a while by liveness, never by 
   t.not((await failing({ ...starting, uptimeMs: 4999 }, 'readyz')).length, 0);
   t.not((await failing({ ...starting, uptimeMs: 5000 }, 'livez')).length, 0);
   t.deepEqual(await failing({ ...starting, store: new Error('x') }, 'livez'), ['store']);
+});
+
+test('how long a server runs does not go by the clock on the wall, which somebody sets', async (t) => {
+  const time = new VirtualTime();
+  await time.advance(500);
+  const uptimeMs = uptimeBy(time, time.nowMs() - 2000);
+  await time.advance(1000);
+  for (const byMs of [-3_600_000, 7_200_000]) {
+    time.setWall(byMs);
+    t.is(uptimeMs(), 3000);
+  }
 });
 
 test('excluded checks are not run, and names that are none are told', async (t) => {
