@@ -139,7 +139,8 @@ export class ResourceQuotas implements Controller {
   /** The first quota of a namespace has what is there read, and each resync what has come since. */
   #isCountedLately(namespace: string, nowMs: number): boolean {
     const wholeAtMs = this.#measured.wholeAtMs(namespace);
-    return wholeAtMs !== undefined && nowMs - wholeAtMs < RESYNC_MS;
+    // A clock that was set back does not put it off.
+    return wholeAtMs !== undefined && Math.abs(nowMs - wholeAtMs) < RESYNC_MS;
   }
 
   #within(namespace: string): ReadonlyMap<string, ApiObject> {
