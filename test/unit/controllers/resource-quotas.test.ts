@@ -155,7 +155,7 @@ for (const [how, byMs] of [
     const used = { pods: '1', 'requests.cpu': '7' };
     f.cluster.put(QUOTAS, objectOf('ResourceQuota', 'default', 'q', { spec: { hard }, status: { hard, used } }));
     putPod(f, 'a');
-    f.time.setWall(byMs);
+    f.cluster.time.setWall(byMs);
     await f.time.advance(10 * 60_000);
     t.deepEqual(lastStatus(f), { hard, used: { pods: '1', 'requests.cpu': '500m' } });
   });
