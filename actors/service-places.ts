@@ -64,7 +64,7 @@ async function slicesOf({ dialect, list }: PlaceFinder, namespace: string, servi
         .filter((endpoint) => booleanAt(partAt(endpoint, 'conditions'), 'ready', true))
         .flatMap(({ addresses, targetRef }) => asTexts(addresses).map((ip) => ({ ip, targetRef }))),
     }));
-  return { subsets };
+  return { metadata: { namespace }, subsets };
 }
 
 /** A name is looked at again when it is resolved. */

@@ -197,8 +197,8 @@ inBothDialects(
     );
     t.is(status.phase, 'Terminating');
     const messageOf = (wanted: string) => status.conditions?.find(({ type }) => type === wanted)?.message ?? '';
-    t.regex(messageOf('NamespaceContentRemaining'), /configmaps \(1\)/);
-    t.regex(messageOf('NamespaceFinalizersRemaining'), /example\.com\/held \(1\)/);
+    t.regex(messageOf('NamespaceContentRemaining'), /configmaps\. has 1 resource instances/);
+    t.regex(messageOf('NamespaceFinalizersRemaining'), /example\.com\/held in 1 resource instances/);
     t.deepEqual(await all(kubectl, here), []);
     await hold('[]');
     await kubectl.waitUntilGone(['namespace/doomed']);

@@ -76,11 +76,11 @@ test('a server that is killed and started again: its watches end, requests name 
   t.is((await available(client, 'Passed')).status, 'True');
   await gone(direct, `${things}/free`);
   const waiting = await condition(client, 'shop', 'NamespaceFinalizersRemaining', 'True');
-  t.regex(waiting.message, /example\.com\/hold \(1\)/);
+  t.regex(waiting.message, /example\.com\/hold in 1 resource instances/);
   t.is((await condition(client, 'shop', 'NamespaceDeletionDiscoveryFailure', 'False')).reason, 'ResourcesDiscovered');
   t.regex(
     (await condition(client, 'shop', 'NamespaceContentRemaining', 'True')).message,
-    /crontabs\.stable\.example\.com \(1\)/,
+    /crontabs\.stable\.example\.com has 1 resource instances/,
   );
   const unheld = { body: { metadata: { finalizers: null } }, headers: MERGE };
   t.is((await direct.request('PATCH', `${things}/held`, unheld)).status, 200);
