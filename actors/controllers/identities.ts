@@ -1,4 +1,5 @@
 // On whose behalf the controllers write: the API server itself, or the controller manager they stand in for.
+import { serviceAccountUser } from '../../api/authorization/service-account-user.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Identity } from './controller.ts';
 
@@ -15,10 +16,8 @@ export function apiServerIdentity(dialect: Dialect): Identity {
  * OwnerReferencesPermissionEnforcement asks of whoever does.
  */
 export function garbageCollectorIdentity(dialect: Dialect): Identity {
-  const namespace = dialect.spell('@short-system');
-  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
   return {
-    user: { name: `system:serviceaccount:${namespace}:generic-garbage-collector`, uid: '', groups, extra: {} },
+    user: serviceAccountUser(dialect.systemNamespace, 'generic-garbage-collector'),
     userAgent: controllerManagerIdentity(dialect).userAgent,
   };
 }

@@ -1,5 +1,6 @@
 // The headers by which an extension server is told who asks, and what of a client's own must not reach it: whoever sends them
 // could be anybody. Pure.
+import { headerValueOf } from '../../values/header-text.ts';
 import type { User } from '../authorization/attributes.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];
@@ -19,19 +20,11 @@ export function identityHeaders({ name, groups, extra }: User): Headers | undefi
   for (const [key, values] of Object.entries(extra))
     for (const value of values) headers.push([EXTRA_PREFIX + escaped(key), value]);
   if (headers.some(([, value]) => UNSENDABLE.test(value))) return undefined;
-  return headers.map(([header, value]) => [header, headerBytes(value)]);
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are in ASCII as well.
-const BEYOND_ASCII = /[^\x00-\x7f]/;
-
-/** A header holds bytes: those of the text in UTF-8, each as one character. */
-export function headerBytes(value: string): string {
-  return BEYOND_ASCII.test(value) ? Buffer.from(value, 'utf8').toString('latin1') : value;
+  return headers.map(([header, value]) => [header, headerValueOf(value)]);
 }
 
 function escaped(key: string): string {
-  return headerBytes(key).replace(
+  return headerValueOf(key).replace(
     NAME_BYTES,
     (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );

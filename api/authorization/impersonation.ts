@@ -2,6 +2,7 @@
 // Pure.
 import { textProblems } from '../validation/formats.ts';
 import type { AccessAttributes, User } from './attributes.ts';
+import { serviceAccountGroups } from './service-account-user.ts';
 
 /** Whom the headers name; the groups and the rest may be empty. */
 export type ImpersonatedUser = User;
@@ -62,7 +63,7 @@ function access(changes: Partial<AccessAttributes>): AccessAttributes {
 export function impersonated(asked: ImpersonatedUser): User {
   const { name, groups } = asked;
   const account = groups.length === 0 ? accountOf(name) : undefined;
-  const implied = account === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${account[0]}`];
+  const implied = account === undefined ? [] : serviceAccountGroups(account[0]);
   const all = [...groups, ...implied];
   const general = name === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED;
   // Whoever is nobody in particular stays so, be it in the other group as well.

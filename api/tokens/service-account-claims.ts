@@ -1,6 +1,7 @@
 // What a service-account token says (SPEC.md "Service-account tokens"): the claims it is made of, and the user that claims
 // with a good signature stand for. Pure; whether the account still exists is for others to find out.
 import type { Dialect } from '../../config/dialect.ts';
+import { serviceAccountGroups, serviceAccountName } from '../authorization/service-account-user.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asText } from '../object-fields.ts';
 
@@ -32,12 +33,6 @@ export interface TokenTerms {
   readonly warnAfterSeconds: number | undefined;
 }
 
-const USER_PREFIX = 'system:serviceaccount:';
-
-function serviceAccountUser(namespace: string, name: string): string {
-  return `${USER_PREFIX}${namespace}:${name}`;
-}
-
 /** The claims of a token. */
 export function claimsOf(subject: TokenSubject, terms: TokenTerms, { labelDomain }: Dialect): JsonObject {
   const { namespace, serviceAccount, bound } = subject;
@@ -54,7 +49,7 @@ export function claimsOf(subject: TokenSubject, terms: TokenTerms, { labelDomain
       ...(warnAfterSeconds === undefined ? undefined : { warnafter: warnAfterSeconds }),
     },
     nbf: issuedSeconds,
-    sub: serviceAccountUser(namespace, serviceAccount.name),
+    sub: serviceAccountName(namespace, serviceAccount.name),
   };
 }
 
@@ -80,7 +75,7 @@ export function secretTokenClaims(subject: SecretTokenSubject, dialect: Dialect)
     [member.secretName]: secretName,
     [member.accountName]: serviceAccount.name,
     [member.accountUid]: serviceAccount.uid,
-    sub: serviceAccountUser(namespace, serviceAccount.name),
+    sub: serviceAccountName(namespace, serviceAccount.name),
   };
 }
 
@@ -95,7 +90,7 @@ export function readSecretTokenClaims(claims: JsonObject, dialect: Dialect): Sec
   ].map((key) => asText(claims[key]));
   if (!namespace || !name || !uid) return 'the token names no service account';
   if (!secretName) return 'the token names no secret';
-  if (claims.sub !== serviceAccountUser(namespace, name)) return 'the token contradicts itself about its subject';
+  if (claims.sub !== serviceAccountName(namespace, name)) return 'the token contradicts itself about its subject';
   return { namespace, serviceAccount: { name, uid }, secretName };
 }
 
@@ -127,7 +122,7 @@ export function readClaims(claims: JsonObject, { labelDomain }: Dialect): ReadCl
   const serviceAccount = namedUid(own.serviceaccount);
   if (serviceAccount === undefined) return 'the token names no service account';
   const { namespace } = own;
-  if (sub !== serviceAccountUser(namespace, serviceAccount.name))
+  if (sub !== serviceAccountName(namespace, serviceAccount.name))
     return 'the token contradicts itself about its subject';
   if (typeof exp !== 'number' || typeof nbf !== 'number') return 'the token does not say how long it is valid';
   const audiences =
@@ -158,9 +153,9 @@ export function userOfSubject({ namespace, serviceAccount, bound }: TokenSubject
     extra[`authentication.${labelDomain}/pod-uid`] = [bound.uid];
   }
   return {
-    name: serviceAccountUser(namespace, serviceAccount.name),
+    name: serviceAccountName(namespace, serviceAccount.name),
     uid: serviceAccount.uid,
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+    groups: serviceAccountGroups(namespace),
     extra,
   };
 }

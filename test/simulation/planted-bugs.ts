@@ -7,6 +7,7 @@ import { Desks } from '../../actors/admission/plugins/resource-quota/desks.ts';
 import type { WriteRequest } from '../../actors/admission/protocol.ts';
 import { NamespaceContents } from '../../actors/controllers/namespace-contents.ts';
 import { OwnershipGraph } from '../../actors/controllers/ownership-graph.ts';
+import type { Freshness } from '../../actors/hub/protocol.ts';
 import { ReadGate } from '../../actors/hub/read-gate.ts';
 import { ResourceCache } from '../../actors/hub/resource-cache.ts';
 import { Watchers } from '../../actors/hub/watchers.ts';
@@ -115,6 +116,24 @@ function isPutOf(operation: Operation, storageKeys: readonly string[]): operatio
 
 const PLAIN = ['core/configmaps', 'core/secrets'];
 
+/** Reads of that freshness are answered by what the hub has, whatever others have told. */
+function withReadsOfItsOwn(kind: Freshness['kind']): ReturnType<PlantedBug['plant']> {
+  return withMethod(
+    ReadGate.prototype,
+    'pass',
+    (original) =>
+      function (this: ReadGate, freshness, go) {
+        original.call(this, freshness.kind === kind ? { kind: 'local' } : freshness, go);
+      },
+  );
+}
+
+const READS: PlantedBug['mix'] = {
+  name: 'reads',
+  needsControllers: false,
+  shares: { create: 4, update: 8, get: 4, list: 10 },
+};
+
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a write is acknowledged before it is synced',
@@ -216,32 +235,16 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'a read of any version is of what its hub has, which is behind the others',
     shownBy: 241,
     faults: { ...NO_FAULTS, laggardMsMax: 300 },
-    mix: { name: 'reads', needsControllers: false, shares: { create: 4, update: 8, get: 4, list: 10 } },
+    mix: READS,
     sign: /went back|which was over|said to be absent/,
-    plant: () =>
-      withMethod(
-        ReadGate.prototype,
-        'pass',
-        (original) =>
-          function (this: ReadGate, freshness, go) {
-            original.call(this, freshness.kind === 'any' ? { kind: 'local' } : freshness, go);
-          },
-      ),
+    plant: () => withReadsOfItsOwn('any'),
   },
   {
     name: 'a read that names a revision is of what its hub has, which is behind the others',
     faults: { ...NO_FAULTS, laggardMsMax: 300 },
-    mix: { name: 'reads', needsControllers: false, shares: { create: 4, update: 8, get: 4, list: 10 } },
+    mix: READS,
     sign: /which was over|said to be absent|it is of \d+, \d+ was known/,
-    plant: () =>
-      withMethod(
-        ReadGate.prototype,
-        'pass',
-        (original) =>
-          function (this: ReadGate, freshness, go) {
-            original.call(this, freshness.kind === 'notOlderThan' ? { kind: 'local' } : freshness, go);
-          },
-      ),
+    plant: () => withReadsOfItsOwn('notOlderThan'),
   },
   {
     name: 'a deletion does not wait for finalizers',

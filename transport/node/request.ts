@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
+import { headerTextOf } from '../../values/header-text.ts';
 import { unmappedText } from '../../values/ip.ts';
 import {
   type BodyFlow,
@@ -195,21 +196,13 @@ function cutWhenStalled(native: Readable): () => void {
   };
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are in ASCII as well.
-const BEYOND_ASCII = /[^\x00-\x7f]/;
-
-/** Node says each byte of a value as a character; it is text in UTF-8, as the other listener has it. */
-function textOf(value: string): string {
-  return BEYOND_ASCII.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value;
-}
-
-/** Names in lower case and values in turn, without HTTP/2's pseudo headers. */
+/** Names in lower case and values in turn, without HTTP/2's pseudo headers: as text, which the other listener has them as. */
 function copyHeaders(rawHeaders: readonly string[]): readonly string[] {
   const headers: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
     if (name === ':authority') headers.push('host', rawHeaders[i + 1]!);
-    else if (!name.startsWith(':')) headers.push(name.toLowerCase(), textOf(rawHeaders[i + 1]!));
+    else if (!name.startsWith(':')) headers.push(name.toLowerCase(), headerTextOf(rawHeaders[i + 1]!));
   }
   return headers;
 }

@@ -2,6 +2,7 @@
 // in time and size, all together by the end that is given.
 import { pathOf, type RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import { identityHeaders } from '../../../api/aggregation/identity-headers.ts';
+import { serviceAccountUser } from '../../../api/authorization/service-account-user.ts';
 import { asObject, partsAt, textAt } from '../../../api/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
@@ -99,13 +100,7 @@ export class RemoteCalls {
 
   #headers({ shape, body }: RemoteCall): readonly (readonly [string, string])[] {
     const { dialect } = this.#parts;
-    const { systemNamespace } = dialect;
-    const user = {
-      name: `system:serviceaccount:${systemNamespace}:${this.#account}`,
-      uid: '',
-      groups: ['system:serviceaccounts', `system:serviceaccounts:${systemNamespace}`, 'system:authenticated'],
-      extra: {},
-    };
+    const user = serviceAccountUser(dialect.systemNamespace, this.#account);
     const namesOnly = `application/json;as=PartialObjectMetadataList;g=${dialect.spell('meta.@group')};v=v1`;
     return [
       ['accept', shape === undefined ? 'application/json' : `${namesOnly},application/json`],

@@ -7,17 +7,14 @@ import type { ApiServer } from './api-server.ts';
 
 const PAGE = 500;
 const MILLIS = 1000;
-const FAMILIES = {
-  request:
-    'Resources requested by workloads on the cluster, broken down by pod. This shows the resource usage the scheduler and node agents expect ' +
-    'per pod for resources along with the unit for the resource if any.',
-  limit:
-    'Resources limit for workloads on the cluster, broken down by pod. This shows the resource usage the scheduler and node agents expect ' +
-    'per pod for resources along with the unit for the resource if any.',
-} as const;
-
-type Family = keyof typeof FAMILIES;
-const NAMES = Object.keys(FAMILIES) as readonly Family[];
+type Family = 'request' | 'limit';
+const FAMILIES: readonly (readonly [family: Family, what: string])[] = [
+  ['request', 'requested by workloads'],
+  ['limit', 'limit for workloads'],
+];
+const HELP =
+  'on the cluster, broken down by pod. This shows the resource usage the scheduler and node agents expect ' +
+  'per pod for resources along with the unit for the resource if any.';
 
 /** The text of both families, of all pods that a list of `path` has; `prefix` begins their names. Rejects where the server lists none. */
 export async function podResourcesText(server: Pick<ApiServer, 'list'>, path: string, prefix: string): Promise<string> {
@@ -31,10 +28,10 @@ export async function podResourcesText(server: Pick<ApiServer, 'list'>, path: st
     const token = textAt(partAt(object, 'metadata'), 'continue');
     next = token === '' ? '' : `&continue=${encodeURIComponent(token)}`;
   } while (next !== '');
-  return NAMES.filter((family) => lines[family].length > 0)
-    .map((family) => {
+  return FAMILIES.filter(([family]) => lines[family].length > 0)
+    .map(([family, what]) => {
       const name = `${prefix}_pod_resource_${family}`;
-      return `# HELP ${name} [ALPHA] ${FAMILIES[family]}\n# TYPE ${name} gauge\n${lines[family].join('\n')}\n`;
+      return `# HELP ${name} [ALPHA] Resources ${what} ${HELP}\n# TYPE ${name} gauge\n${lines[family].join('\n')}\n`;
     })
     .join('');
 }

@@ -145,7 +145,7 @@ async function settleAll<W>(
     // Where it fails, who counts has come in between.
     await commitOne(group[0]!.write, withAlso(head!, others));
   }
-  for (const [i, { settle }] of group.entries()) settle(results[i]!);
+  for (const [i, { settle }] of group.entries()) if (!results[i]!.ok) settle(results[i]!);
 }
 
 /** The result of a write, or that of the quota on which it failed. */
