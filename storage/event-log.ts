@@ -1,6 +1,6 @@
 // The event log's records: one per committed batch, dense in revisions, each carrying the checksum of the one before. An
 // event holds what it replaced, not what it wrote: the latest values lie in the engine, and the way back from them gives
-// every state of the window, at half the bytes written. The log also says how many objects there must be and a digest of
+// every state of the window, at half the bytes written. What an update replaced is told by what it wrote. The log also says how many objects there must be and a digest of
 // their keys and revisions, so that a value an engine lost without a word is noticed.
 //
 //   0 u32 crc32 of bytes 4…   4 u32 crc32 of the previous record (its bytes 0-3)   8 f64 first revision  16 f64 last revision
@@ -8,27 +8,30 @@
 // An event:
 //   0 f64 revision  8 u8 type  9 u24 key bytes  12 u32 previous value bytes  16 u32 checksum of the value written
 //  20 key, previous stored value (as storage/stored-value.ts wrote it)
-// What an object was before it was marked for deletion, and what it was last, are nearly the same. Where the type has SHARES,
-// the previous value ends as that of the event before, which is of the same key: u32 in how many bytes, then what comes before
-// those.
+// Where the type has DELTA, the previous value is told by the one that the event wrote (storage/value-delta.ts). That is the
+// previous value of the key's next event, decrypted if need be, or lies in the engine. Before format 3 there was SHARES instead:
+// the previous value ends as that of the event before, which is of the same key: u32 in how many bytes, then what comes before.
 import { crc32 } from 'node:zlib';
 import { mixedWord } from './mixed-word.ts';
-import type { RecordType } from './slab-record.ts';
+import { CREATED, type RecordType } from './slab-record.ts';
+import { storedValueChecksum } from './stored-value.ts';
+import { deltaBytesMax, readDelta, writeDelta } from './value-delta.ts';
 
 const RECORD_HEAD_BYTES = 44;
 const EVENT_HEAD_BYTES = 20;
 const SHARES = 0x80;
+const DELTA = 0x40;
+const TYPE_MASK = 0x3f;
 const SHARED_LENGTH_BYTES = 4;
-/** Fewer are not worth looking for. */
-const SHARED_BYTES_MIN = 64;
 const NOTHING = Buffer.alloc(0);
 
 export interface LoggedEvent {
   readonly revision: number;
   readonly type: RecordType;
   readonly key: string;
-  /** The stored form it replaced; empty for a creation. */
-  readonly previous: Uint8Array;
+  /** The stored form it replaced, or what tells it by the one it wrote (`EarlierForms`); empty for a creation. */
+  readonly previous: Buffer;
+  readonly isDelta: boolean;
   /** Checksum of the stored form it wrote; 0 for a removal. */
   readonly valueChecksum: number;
 }
@@ -61,54 +64,43 @@ export class EventRecordWriter {
   #buffer = Buffer.allocUnsafeSlow(64 * 1024);
   #end = RECORD_HEAD_BYTES;
   #count = 0;
-  /** The key of the event added last, where its previous value is there whole; and where that begins. */
-  #wholeKey: string | undefined;
-  #wholeStart = 0;
 
   begin(): void {
     this.#end = RECORD_HEAD_BYTES;
     this.#count = 0;
-    this.#wholeKey = undefined;
   }
 
-  add(revision: number, type: RecordType, key: string, previous: Uint8Array | undefined, valueChecksum: number): void {
-    const given = previous?.byteLength ?? 0;
-    this.#reserve(EVENT_HEAD_BYTES + key.length * 3 + given + SHARED_LENGTH_BYTES);
+  /**
+   * Adds an event. `previous`: the stored form it replaced. `written`: the one it wrote, where the other may be told by it: both
+   * unencrypted, and in the next event of the key it will be, to the byte, what that one replaced.
+   */
+  add(
+    revision: number,
+    type: RecordType,
+    key: string,
+    previous: Buffer | undefined,
+    valueChecksum: number,
+    written?: Buffer,
+  ): void {
+    this.#reserve(EVENT_HEAD_BYTES + key.length * 3 + deltaBytesMax(previous?.length ?? 0));
     const buffer = this.#buffer;
     const at = this.#end;
     const keyBytes = buffer.write(key, at + EVENT_HEAD_BYTES, 'utf8');
     const start = at + EVENT_HEAD_BYTES + keyBytes;
-    const shared = previous !== undefined && key === this.#wholeKey ? this.#sharedWithLast(previous) : 0;
-    buffer.writeDoubleLE(revision, at);
-    buffer[at + 8] = shared === 0 ? type : type | SHARES;
-    buffer.writeUIntLE(keyBytes, at + 9, 3);
-    buffer.writeUInt32LE(valueChecksum, at + 16);
     let end = start;
-    if (shared > 0) end = buffer.writeUInt32LE(shared, end);
-    if (previous !== undefined) buffer.set(shared === 0 ? previous : previous.subarray(0, given - shared), end);
-    this.#end = end + given - shared;
-    buffer.writeUInt32LE(this.#end - start, at + 12);
-    this.#count++;
-    this.#wholeKey = shared === 0 ? key : undefined;
-    this.#wholeStart = start;
-  }
-
-  /** In how many bytes a value ends as the previous value of the event added last; 0 for few. */
-  #sharedWithLast(value: Uint8Array): number {
-    const buffer = this.#buffer;
-    const { byteLength } = value;
-    const lastEnd = this.#end;
-    let shared = 0;
-    let max = Math.min(byteLength, lastEnd - this.#wholeStart);
-    // By halves: a comparison of some kilobytes costs as much as a few steps of a loop.
-    while (shared < max) {
-      const more = (shared + max + 1) >>> 1;
-      const isAlike =
-        buffer.compare(value, byteLength - more, byteLength - shared, lastEnd - more, lastEnd - shared) === 0;
-      if (isAlike) shared = more;
-      else max = more - 1;
+    let isDelta = false;
+    if (previous !== undefined) {
+      const deltaEnd = written === undefined ? -1 : writeDelta(buffer, start, previous, written);
+      isDelta = deltaEnd >= 0;
+      end = isDelta ? deltaEnd : start + previous.copy(buffer, start);
     }
-    return shared < SHARED_BYTES_MIN ? 0 : shared;
+    buffer.writeDoubleLE(revision, at);
+    buffer[at + 8] = isDelta ? type | DELTA : type;
+    buffer.writeUIntLE(keyBytes, at + 9, 3);
+    buffer.writeUInt32LE(end - start, at + 12);
+    buffer.writeUInt32LE(valueChecksum, at + 16);
+    this.#end = end;
+    this.#count++;
   }
 
   /** Closes the record and returns its bytes and checksum. */
@@ -187,11 +179,13 @@ export function loggedEvent(source: Buffer, at: number, before: number): LoggedE
   const start = previousStart(source, at);
   const length = source.readUInt32LE(at + 12);
   const previous = length === 0 ? NOTHING : source.subarray(start, start + length);
+  const type = source[at + 8]!;
   return {
     revision: source.readDoubleLE(at),
-    type: (source[at + 8]! & ~SHARES) as RecordType,
+    type: (type & TYPE_MASK) as RecordType,
     key: source.toString('utf8', at + EVENT_HEAD_BYTES, start),
     previous: shares(source, at) ? joined(source, previous, before) : previous,
+    isDelta: (type & DELTA) !== 0,
     valueChecksum: source.readUInt32LE(at + 16),
   };
 }
@@ -217,4 +211,31 @@ function canShare(source: Buffer, at: number, before: number): boolean {
 function joined(source: Buffer, given: Buffer, before: number): Buffer {
   const whole = previousStart(source, before) + source.readUInt32LE(before + 12);
   return Buffer.concat([given.subarray(SHARED_LENGTH_BYTES), source.subarray(whole - given.readUInt32LE(0), whole)]);
+}
+
+/** The stored forms of objects while events are walked through from the newest to the oldest. */
+export class EarlierForms {
+  readonly #forms: Map<string, Buffer>;
+
+  /** `forms`: by key, decrypted, what the newest events wrote; changed by what is asked. */
+  constructor(forms: Map<string, Buffer>) {
+    this.#forms = forms;
+  }
+
+  /**
+   * The stored form that an event replaced, empty for a creation; undefined where what the event wrote is not at hand. To be asked
+   * about every event of a key, from the newest on, and to be told (`opened`) what an encrypted one is decrypted.
+   */
+  replacedBy({ key, type, previous, isDelta, valueChecksum }: LoggedEvent): Buffer | undefined {
+    const written = isDelta ? this.#forms.get(key) : undefined;
+    const isWritten = written !== undefined && storedValueChecksum(written) === valueChecksum;
+    const replaced = isDelta ? (isWritten ? readDelta(previous, written) : undefined) : previous;
+    if (replaced === undefined || type === CREATED) this.#forms.delete(key);
+    else this.#forms.set(key, replaced);
+    return replaced;
+  }
+
+  opened(key: string, form: Buffer): void {
+    this.#forms.set(key, form);
+  }
 }

@@ -7,9 +7,9 @@ export const DATABASE_DIRECTORY = 'store';
 export const HEAD_FILE = 'head';
 
 /** What is written. A directory of an earlier one is read, and is of this one from then on. */
-export const FORMAT = 2;
-/** The one before had no previous values that share their end (storage/event-log.ts). */
-const FORMATS_READ: readonly number[] = [1, FORMAT];
+export const FORMAT = 3;
+/** Those before told what events replaced in other ways (storage/event-log.ts). */
+const FORMATS_READ: readonly number[] = [1, 2, FORMAT];
 export const META_FORMAT = 'm/format';
 export const META_TOKEN_KEY = 'm/token-key';
 export const META_COMPACTED = 'm/compacted';

@@ -1,6 +1,7 @@
 // The objects of a store beside its event records: which stored forms are whole and current, and for each that is not, what
 // is lost and which older version there still is.
-import type { EventRecord, LoggedEvent } from './event-log.ts';
+import { EarlierForms, type EventRecord, type LoggedEvent } from './event-log.ts';
+import { isSealedValue } from './sealed-value.ts';
 import { CREATED, DELETED } from './slab-record.ts';
 import { isPlainForm, readStoredValue, storedRevision, storedValueChecksum } from './stored-value.ts';
 
@@ -25,6 +26,13 @@ export interface Objects {
   readonly findings: readonly ObjectFinding[];
 }
 
+/** An event with the stored form that it replaced, empty for a creation; undefined where that cannot be told. */
+interface UndoneEvent extends LoggedEvent {
+  readonly replaced: Buffer | undefined;
+  /** It cannot be told because the value after it is encrypted, with which nothing is wrong. */
+  readonly isHidden: boolean;
+}
+
 /** A stored form that matches its checksum. */
 interface Version {
   readonly revision: number;
@@ -42,8 +50,8 @@ function versionOf(key: string, bytes: Uint8Array | undefined): Version | undefi
 /** Compares values with what the event records say was written. */
 export function readObjects(values: ReadonlyMap<string, Buffer>, records: readonly EventRecord[]): Objects {
   const objects = new ObjectReader(values);
-  const events = records.flatMap((record) => record.events);
-  const byKey = new Map<string, LoggedEvent[]>();
+  const events = undone(values, records);
+  const byKey = new Map<string, UndoneEvent[]>();
   for (const event of events) {
     const known = byKey.get(event.key);
     if (known === undefined) byKey.set(event.key, [event]);
@@ -52,6 +60,24 @@ export function readObjects(values: ReadonlyMap<string, Buffer>, records: readon
   for (const key of new Set([...values.keys(), ...byKey.keys()])) objects.add(key, byKey.get(key) ?? []);
   objects.checkHistory(events);
   return objects;
+}
+
+/** The events in order, walked through from the newest to the oldest. */
+function undone(values: ReadonlyMap<string, Buffer>, records: readonly EventRecord[]): UndoneEvent[] {
+  const after = new Map(values);
+  const forms = new EarlierForms(after);
+  const hidden = new Set<string>();
+  return records
+    .flatMap((record) => record.events)
+    .reverse()
+    .map((event) => {
+      const { key, isDelta } = event;
+      const written = after.get(key);
+      const replaced = forms.replacedBy(event);
+      if (isDelta && written !== undefined && isSealedValue(written)) hidden.add(key);
+      return { ...event, replaced, isHidden: replaced === undefined && hidden.has(key) };
+    })
+    .reverse();
 }
 
 class ObjectReader implements Objects {
@@ -66,7 +92,7 @@ class ObjectReader implements Objects {
   }
 
   /** `events`: the key's, in order, as far as the event log has any. */
-  add(key: string, events: readonly LoggedEvent[]): void {
+  add(key: string, events: readonly UndoneEvent[]): void {
     const last = events.at(-1);
     const bytes = this.#values.get(key);
     const version = versionOf(key, bytes);
@@ -84,14 +110,15 @@ class ObjectReader implements Objects {
   }
 
   /** Walks back from the present, as a start does: each event must lead to what comes after it. */
-  checkHistory(events: readonly LoggedEvent[]): void {
+  checkHistory(events: readonly UndoneEvent[]): void {
     const after = new Map<string, number | undefined>(this.revisions);
     const wrong = new Set(this.findings.map(({ key }) => key));
     for (let i = events.length - 1; i >= 0; i--) {
-      const { key, revision, type, previous } = events[i]!;
+      const { key, revision, type, replaced, isHidden } = events[i]!;
+      if (isHidden) wrong.add(key);
       if (wrong.has(key)) continue;
-      const before = versionOf(key, previous);
-      const isUnreadable = previous.byteLength > 0 && before === undefined;
+      const before = versionOf(key, replaced);
+      const isUnreadable = replaced?.length !== 0 && before === undefined;
       const leads = type === DELETED ? !after.get(key) && before !== undefined : after.get(key) === revision;
       if (isUnreadable || !leads) {
         const what = isUnreadable
@@ -131,13 +158,13 @@ function problemOf(
 }
 
 /** The newest whole version of a key whose current one is lost: what lies there, or what an event replaced. */
-function olderVersion(key: string, stored: Version | undefined, events: readonly LoggedEvent[]): Version | undefined {
+function olderVersion(key: string, stored: Version | undefined, events: readonly UndoneEvent[]): Version | undefined {
   const found = [stored];
   let from = 0;
   for (const event of events) {
     // What was there before the object was created anew is not a version of it.
     if (event.type === CREATED) from = event.revision;
-    found.push(versionOf(key, event.previous));
+    found.push(versionOf(key, event.replaced));
   }
   return found
     .filter((version) => version !== undefined)

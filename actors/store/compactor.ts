@@ -80,7 +80,10 @@ export class Compactor {
   /** One slice. Meanwhile the window may be compacted further, which makes another due. */
   async compactDisk(engine: LocalEngine): Promise<void> {
     this.isDiskDue = false;
-    if (await engine.compact(this.#parts.log.compactedRevision)) this.isDiskDue = true;
+    const { log } = this.#parts;
+    const { compactedRevision } = log;
+    if (await engine.compact(compactedRevision)) this.isDiskDue = true;
+    log.forgetFound(compactedRevision);
   }
 
   get #reachable(): number {

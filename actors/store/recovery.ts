@@ -2,7 +2,7 @@
 // event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
 // digest. Reads everything once; parses no object but those that are stored in another version than the current one.
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import { type EventRecordHead, type LoggedEvent, readEventRecordHead } from '../../storage/event-log.ts';
+import { EarlierForms, type EventRecordHead, type LoggedEvent, readEventRecordHead } from '../../storage/event-log.ts';
 import { keyChecksum } from '../../storage/key-checksum.ts';
 import type { EngineContents, LocalEngine } from '../../storage/local-engine.ts';
 import { isSealedValue, noProvider, readOpenedValue } from '../../storage/sealed-value.ts';
@@ -39,6 +39,8 @@ export async function recover(
 ): Promise<CommitTime[]> {
   /** Of the stored forms, by the keys' positions. */
   const checksums: number[] = [];
+  /** What updates in the history window wrote: what they replaced may be told by it. */
+  const forms = new Map<string, Buffer>();
   const take = (key: string, bytes: Uint8Array, plain: Uint8Array): void => {
     const checksum = keyChecksum(key);
     const value = readOpenedValue(key, bytes, plain, checksum);
@@ -48,6 +50,11 @@ export async function recover(
     if (current !== value || encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
     checksums[log.current.set(key, place)] = storedValueChecksum(bytes);
     log.digests.change(key, checksum, 0, value.revision);
+    const isCreation = value.revision === value.bornRevision;
+    if (isCreation || value.revision <= contents.compactedRevision || isSealedValue(bytes)) return;
+    const form = Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
+    forms.set(key, form);
+    log.foundAs(key, form);
   };
   await engine.loadValues((key, bytes) => {
     const plain = openStored(encryption, key, bytes);
@@ -60,7 +67,7 @@ export async function recover(
   log.revision = last?.lastRevision ?? contents.compactedRevision;
   log.lastChecksum = last?.checksum ?? 0;
   checkAgainstValues(log, last);
-  await rebuildHistory({ log, pool, events, checksums, currentVersion, encryption });
+  await rebuildHistory({ log, pool, events, checksums, forms: new EarlierForms(forms), currentVersion, encryption });
   return heads.map(({ lastRevision, wallMs }) => ({ revision: lastRevision, wallMs }));
 }
 
@@ -127,12 +134,14 @@ interface History {
   readonly events: LoggedEvents;
   /** Of the values' stored forms, by the keys' positions. */
   readonly checksums: readonly number[];
+  readonly forms: EarlierForms;
   readonly currentVersion: CurrentVersion;
   readonly encryption: StoredEncryption | undefined;
 }
 
 /** Walks back from the present: what an event replaced is what was current before it. */
-async function rebuildHistory({ log, pool, events, checksums, currentVersion, encryption }: History): Promise<void> {
+async function rebuildHistory(history: History): Promise<void> {
+  const { log, pool, events, checksums } = history;
   const { current } = log;
   const states = new EarlierStates(current);
   let first = 0;
@@ -140,14 +149,13 @@ async function rebuildHistory({ log, pool, events, checksums, currentVersion, en
   const places = new Uint32Array((events.length - first) * HISTORY_WORDS);
   for (let i = events.length - 1; i >= 0; i--) {
     const event = events.at(i);
-    const { key, previous } = event;
+    const { key } = event;
     const position = current.position(key);
     checkAgainstEvent(event, position, current, checksums);
     if (i < first) continue;
     const after = states.of(key, position);
-    if (previous.byteLength > 0 && encryption?.isStale(key, previous)) log.hasStaleHistory = true;
-    const opened = openPrevious(event, encryption);
-    const before = writePrevious(pool, event, opened instanceof Promise ? await opened : opened, currentVersion);
+    const replaced = writeReplaced(history, event);
+    const before = replaced instanceof Promise ? await replaced : replaced;
     const place = event.type === DELETED ? removalPlace(log, event, before, after) : after;
     if (place === undefined || recordRevision(pool.slab(place.slab), place.offset) !== event.revision) {
       throw storeDamage(`the value of ${key} at revision ${event.revision} is missing`);
@@ -178,25 +186,35 @@ function removalPlace(
   return log.writeRemoval(before, event.revision);
 }
 
-/** The stored form an event replaced; empty for a creation. */
-function openPrevious(
-  { key, previous }: LoggedEvent,
-  encryption: StoredEncryption | undefined,
-): Uint8Array | Promise<Uint8Array> {
-  return previous.byteLength === 0 ? previous : openStored(encryption, key, previous);
+/** Writes what an event replaced into a slab; undefined where that was nothing. */
+function writeReplaced(history: History, event: LoggedEvent): SlabRoom | undefined | Promise<SlabRoom | undefined> {
+  const { log, forms, encryption } = history;
+  const { key } = event;
+  const replaced = forms.replacedBy(event);
+  if (replaced === undefined) throw unreadableBefore(event, 'cannot be told by the value that was written then');
+  if (replaced.length === 0) return undefined;
+  if (encryption?.isStale(key, replaced)) log.hasStaleHistory = true;
+  const opened = openStored(encryption, key, replaced);
+  return opened instanceof Promise
+    ? opened.then((plain) => writePrevious(history, event, replaced, plain))
+    : writePrevious(history, event, replaced, opened);
 }
 
 function writePrevious(
-  pool: SlabPool,
+  { pool, forms, currentVersion }: History,
   event: LoggedEvent,
-  stored: Uint8Array,
-  currentVersion: CurrentVersion,
-): SlabRoom | undefined {
-  if (stored.byteLength === 0) return undefined;
-  const value = readOpenedValue(event.key, event.previous, stored);
-  if (value === undefined)
-    throw storeDamage(`the value ${event.key} had before revision ${event.revision} ${mismatch(event.previous)}`);
-  return writeRecord(pool, event.key, currentVersion(event.key, value));
+  stored: Buffer,
+  plain: Uint8Array,
+): SlabRoom {
+  const { key } = event;
+  const value = readOpenedValue(key, stored, plain);
+  if (value === undefined) throw unreadableBefore(event, mismatch(stored));
+  if (plain !== stored) forms.opened(key, Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength));
+  return writeRecord(pool, key, currentVersion(key, value));
+}
+
+function unreadableBefore({ key, revision }: LoggedEvent, why: string): Error {
+  return storeDamage(`the value ${key} had before revision ${revision} ${why}`);
 }
 
 function writeRecord(pool: SlabPool, key: string, value: StoredValue): SlabRoom {

@@ -25,6 +25,8 @@ import {
   valueView,
 } from '../../storage/slab-record.ts';
 import {
+  clearRevisions,
+  isPlainForm,
   type StorageMedia,
   storedValueBytesMax,
   storedValueChecksum,
@@ -73,10 +75,12 @@ export class RevisionLog {
   readonly #media: StorageMedia;
   readonly #incarnation: number;
   readonly #encryption: StoredEncryption | undefined;
+  /** By key: current values that a start found in another form than they would be written in now, unencrypted. */
+  readonly #foundForms = new Map<string, Buffer>();
   readonly #events = new EventRecordWriter();
   #scratch = Buffer.allocUnsafeSlow(256 * 1024);
   #scratchEnd = 0;
-  #writes: EngineWrite[] = [];
+  #writes: (EngineWrite & { readonly value: Buffer | undefined })[] = [];
   #runs: number[] = [];
   #start: BatchStart = { revision: 0, lastChecksum: 0, events: 0, replaced: [] };
 
@@ -93,6 +97,22 @@ export class RevisionLog {
     this.#pool = pool;
     this.#media = media;
     this.#encryption = encryption;
+  }
+
+  /**
+   * The unencrypted form in which recovery found the current value of a key. Events may tell earlier values by it, so the event of
+   * its next change is to hold exactly that.
+   */
+  foundAs(key: string, form: Buffer): void {
+    const again = this.#formOf(key, this.current.get(key)!);
+    if (storedValueChecksum(again) !== storedValueChecksum(form)) this.#foundForms.set(key, form);
+  }
+
+  /** The engine has no events any more up to a revision: what such events wrote need not be told any more. */
+  forgetFound(upToRevision: number): void {
+    for (const [key, form] of this.#foundForms) {
+      if (clearRevisions(form).revision <= upToRevision) this.#foundForms.delete(key);
+    }
   }
 
   /** Starts a batch. */
@@ -228,22 +248,24 @@ export class RevisionLog {
     const slab = this.#pool.slab(room.slab);
     const at = valueStart(slab, room.offset);
     stampRevision(slab.bytes, at + operation.revisionOffset, revision);
-    const stored = this.#writeStored(key, head, attributes, slab.bytes.subarray(at, at + valueLength));
+    const form = this.#writeForm(key, head, attributes, slab.bytes.subarray(at, at + valueLength));
+    const stored = this.#sealed(key, form);
     this.#writes.push({ key, value: stored });
     const place = { revision, slab: room.slab, offset: room.offset };
     this.#replace(key, before, place);
-    this.#log(key, head.type, before, place, storedValueChecksum(stored));
+    const replaced = before && this.#replacedForm(key, before);
+    this.#log(key, head.type, before, place, replaced, stored);
     return place;
   }
 
   /** The event of a removal carries the last value, stamped with the revision of the removal. `stored`: its form, where that is there. */
-  #remove(key: string, revision: number, stored?: Uint8Array): Place {
+  #remove(key: string, revision: number, stored?: Buffer): Place {
     const before = this.current.get(key)!;
     const { slab, offset } = this.writeRemoval(before, revision);
     const place = { revision, slab, offset };
     this.#writes.push({ key, value: undefined });
     this.#replace(key, before, undefined);
-    this.#log(key, DELETED, before, place, 0, stored);
+    this.#log(key, DELETED, before, place, stored ?? this.#replacedForm(key, before), undefined);
     return place;
   }
 
@@ -274,16 +296,25 @@ export class RevisionLog {
     type: RecordType,
     before: CurrentRecord | undefined,
     place: Place,
-    checksum: number,
-    stored: Uint8Array | undefined = before && this.#storedFormOf(key, before),
+    replaced: Buffer | undefined,
+    stored: Buffer | undefined,
   ): void {
-    this.#events.add(place.revision, type, key, stored, checksum);
+    // Of what is encrypted, two versions have nothing in common.
+    const written = stored !== undefined && isPlainForm(stored) ? stored : undefined;
+    this.#events.add(place.revision, type, key, replaced, stored ? storedValueChecksum(stored) : 0, written);
     this.window.add(place, before?.slab ?? NO_SLAB, before?.offset ?? 0);
     addToRuns(this.#runs, place.slab, place.offset);
   }
 
-  /** The stored form of a record, made again from its slab. */
-  #storedFormOf(key: string, record: CurrentRecord): Buffer {
+  /** The stored form of a value that is being replaced. */
+  #replacedForm(key: string, record: CurrentRecord): Buffer {
+    const found = this.#foundForms.size === 0 ? undefined : this.#foundForms.get(key);
+    const isCurrent = found !== undefined && clearRevisions(found).revision === record.revision;
+    return this.#sealed(key, isCurrent ? found : this.#formOf(key, record));
+  }
+
+  /** The stored form of a record, unencrypted, made again from its slab. */
+  #formOf(key: string, record: CurrentRecord): Buffer {
     const slab = this.#pool.slab(record.slab);
     const head = {
       revision: record.revision,
@@ -292,15 +323,14 @@ export class RevisionLog {
       revisionOffset: revisionOffset(slab, record.offset),
       itemOffset: itemOffset(slab, record.offset),
     };
-    return this.#writeStored(key, head, recordAttributes(slab, record.offset), valueView(slab, record.offset));
+    return this.#writeForm(key, head, recordAttributes(slab, record.offset), valueView(slab, record.offset));
   }
 
-  #writeStored(
-    key: string,
-    head: Parameters<typeof writeStoredValue>[3],
-    attributes: string,
-    json: Uint8Array,
-  ): Buffer {
+  #sealed(key: string, form: Buffer): Buffer {
+    return this.#encryption === undefined ? form : this.#encryption.seal(key, form);
+  }
+
+  #writeForm(key: string, head: Parameters<typeof writeStoredValue>[3], attributes: string, json: Uint8Array): Buffer {
     const bytesMax = storedValueBytesMax(attributes, json.byteLength, head.itemOffset);
     if (this.#scratchEnd + bytesMax > this.#scratch.length) {
       // Values already handed out keep the old buffer alive until the batch is written. The next batch may be as large as this.
@@ -311,8 +341,7 @@ export class RevisionLog {
     const at = this.#scratchEnd;
     const length = writeStoredValue(this.#scratch, at, key, head, attributes, json, this.#media);
     this.#scratchEnd += length;
-    const stored = this.#scratch.subarray(at, at + length);
-    return this.#encryption === undefined ? stored : this.#encryption.seal(key, stored);
+    return this.#scratch.subarray(at, at + length);
   }
 }
 

@@ -1,7 +1,7 @@
 // Every revision that became durable, as the disk saw it: what the answers of a run are compared with. Reads the engine's
 // batches, so that nothing above the engine is trusted.
 
-import { readEventRecord } from '../../storage/event-log.ts';
+import { EarlierForms, readEventRecord } from '../../storage/event-log.ts';
 import type { EngineBatch } from '../../storage/local-engine.ts';
 import { stampRevision } from '../../storage/slab-record.ts';
 import { readStoredValue } from '../../storage/stored-value.ts';
@@ -76,13 +76,20 @@ export class Committed {
       this.problems.push(`revision ${batch.firstRevision} follows ${this.#lastRevision}`);
     }
     const values = new Map<string, Version>();
+    const written = new Map<string, Buffer>();
     for (const { key, value } of batch.writes) {
       const version = value === undefined ? undefined : versionIn(key, this.#open(key, value));
       if (version !== undefined) values.set(`${version.revision} ${key}`, version);
+      if (value === undefined) written.delete(key);
+      else written.set(key, Buffer.from(value.buffer, value.byteOffset, value.byteLength));
     }
+    const forms = new EarlierForms(written);
     // What was removed in the batch that wrote it is no value of the engine's: the event of its removal has it.
-    for (const { key, previous } of record.events) {
-      const version = previous.byteLength === 0 ? undefined : versionIn(key, this.#open(key, previous));
+    for (const event of [...record.events].reverse()) {
+      const { key, revision } = event;
+      const replaced = forms.replacedBy(event);
+      if (replaced === undefined) this.problems.push(`what ${key} was before revision ${revision} cannot be told`);
+      const version = replaced?.length ? versionIn(key, this.#open(key, replaced)) : undefined;
       if (version !== undefined) values.set(`${version.revision} ${key}`, version);
     }
     for (const { revision, key } of record.events) this.note(revision, key, values.get(`${revision} ${key}`), durable);

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { EventRecordWriter, liveDigestOf, readEventRecord } from '../../../storage/event-log.ts';
+import { EarlierForms, EventRecordWriter, liveDigestOf, readEventRecord } from '../../../storage/event-log.ts';
 import { CREATED, DELETED, type RecordType, UPDATED } from '../../../storage/slab-record.ts';
 
 const HEAD = {
@@ -17,18 +17,27 @@ interface Sample {
   readonly revision: number;
   readonly type: RecordType;
   readonly key: string;
-  readonly previous: Uint8Array;
+  readonly previous: Buffer;
   readonly valueChecksum: number;
+  readonly isDelta: boolean;
 }
 
 const SAMPLES: readonly Sample[] = [
-  { revision: 2 ** 40, type: CREATED, key: 'core/pods/default/a', previous: new Uint8Array(), valueChecksum: 1 },
+  {
+    revision: 2 ** 40,
+    type: CREATED,
+    key: 'core/pods/default/a',
+    previous: Buffer.alloc(0),
+    valueChecksum: 1,
+    isDelta: false,
+  },
   {
     revision: 2 ** 40 + 1,
     type: UPDATED,
     key: 'core/größe//日本',
     previous: Buffer.from('before'),
     valueChecksum: 2 ** 32 - 1,
+    isDelta: false,
   },
   {
     revision: 2 ** 40 + 2,
@@ -36,6 +45,7 @@ const SAMPLES: readonly Sample[] = [
     key: 'core/pods/default/a',
     previous: Buffer.alloc(300, 7),
     valueChecksum: 0,
+    isDelta: false,
   },
 ];
 
@@ -87,46 +97,104 @@ test('keys longer than 64 KiB are kept whole', (t) => {
   );
 });
 
-/** An object's states in one record: each but the first is the one before it with another beginning. */
-function statesOf(beginnings: readonly string[], endBytes: number): Sample[] {
-  const end = Buffer.alloc(endBytes, 'of an object that hardly changes ');
-  return beginnings.map((beginning, index) => ({
-    revision: 2 ** 40 + index,
-    type: index === beginnings.length - 1 ? DELETED : UPDATED,
-    key: SAMPLES[0]!.key,
-    previous: Buffer.concat([Buffer.from(beginning), end]),
-    valueChecksum: index,
-  }));
+/** A record of format 2, in which the second of two values of a key ended as the first one did. */
+function sharingRecord(first: Buffer, ownBytes: Buffer, shared: number): Buffer {
+  const sharing = Buffer.alloc(4 + ownBytes.length);
+  sharing.writeUInt32LE(shared);
+  ownBytes.copy(sharing, 4);
+  const samples = [first, sharing].map((previous) => ({ ...SAMPLES[1]!, previous }));
+  const bytes = Buffer.from(recordOf(new EventRecordWriter(), samples).bytes);
+  const firstBytes = 20 + Buffer.byteLength(SAMPLES[1]!.key) + first.length;
+  bytes[44 + firstBytes + 8]! |= 0x80;
+  return withChecksum(bytes);
 }
 
-test('of two values of one key that end alike, a record holds the end once', (t) => {
-  const samples = statesOf(['first', 'then another, '], 5000);
-  const { bytes } = recordOf(new EventRecordWriter(), samples);
-  t.deepEqual(readEventRecord(bytes)!.events.map(comparable), samples.map(comparable));
-  t.true(bytes.length < 5300, `${bytes.length} bytes`);
+function withChecksum(bytes: Buffer): Buffer {
+  bytes.writeUInt32LE(crc32(bytes.subarray(4)), 0);
+  return bytes;
+}
+
+test('values of format 2 that share an end are read', (t) => {
+  const first = Buffer.alloc(300, 'of an object that hardly changes ');
+  const { events } = readEventRecord(sharingRecord(first, Buffer.from('then another, '), 250))!;
+  const second = Buffer.concat([Buffer.from('then another, '), first.subarray(50)]);
+  t.deepEqual(
+    events.map(({ previous, isDelta }) => [previous.toString(), isDelta]),
+    [first, second].map((value) => [value.toString(), false]),
+  );
 });
 
-test('values that share an end come back whatever their lengths, with others of the key before and after them', (t) => {
-  const random = new SeededRandom(17);
+test('an event whose value ends as that of no event before it, or beyond that, is not read', (t) => {
+  const first = Buffer.alloc(300, 'x');
+  t.not(readEventRecord(sharingRecord(first, Buffer.alloc(0), 300)), undefined);
+  t.is(readEventRecord(sharingRecord(first, Buffer.alloc(0), 301)), undefined);
+  const whole = sharingRecord(first, Buffer.from('y'), 200);
+  const firstBytes = 20 + Buffer.byteLength(SAMPLES[1]!.key) + first.length;
+  const cut = Buffer.concat([whole.subarray(0, 44), whole.subarray(44 + firstBytes)]);
+  cut.writeUInt32LE(1, 32);
+  t.is(readEventRecord(withChecksum(cut)), undefined);
+});
+
+/** A stored form as far as the log looks at it: it begins with its checksum. */
+function formOf(text: string): Buffer {
+  const form = Buffer.concat([Buffer.alloc(4), Buffer.from(text)]);
+  form.writeUInt32LE(crc32(form.subarray(4)), 0);
+  return form;
+}
+
+/** The record of an object's life: created as the first form, updated to each of the others. */
+function lifeOf(key: string, forms: readonly Buffer[]): Buffer {
   const writer = new EventRecordWriter();
-  for (let round = 0; round < 500; round++) {
-    const beginnings = Array.from({ length: random.below(5) + 1 }, () => 'x'.repeat(random.below(4)) + random.below(3));
-    const samples = statesOf(beginnings, random.below(200));
-    if (random.below(2) === 0) samples.splice(random.below(samples.length), 0, SAMPLES[1]!);
-    const { bytes } = recordOf(writer, samples);
-    t.deepEqual(readEventRecord(bytes)!.events.map(comparable), samples.map(comparable));
+  writer.begin();
+  for (const [index, form] of forms.entries()) {
+    const type = index === 0 ? CREATED : UPDATED;
+    writer.add(2 ** 40 + index, type, key, forms[index - 1], form.readUInt32LE(), form);
+  }
+  return Buffer.from(writer.finish(HEAD).bytes);
+}
+
+test('what updates replaced is told by what they wrote, back to the creation', (t) => {
+  const random = new SeededRandom(17);
+  const spec = 'an object that hardly changes '.repeat(100);
+  for (let round = 0; round < 200; round++) {
+    const forms = Array.from({ length: random.below(6) + 2 }, (_, index) =>
+      formOf(`${'rev '.repeat(random.below(3))}${index} ${spec} ${random.below(1000)}`),
+    );
+    const bytes = lifeOf('core/pods/default/a', forms);
+    t.true(bytes.length < 1000, `${bytes.length} bytes`);
+    const earlier = new EarlierForms(new Map([['core/pods/default/a', forms.at(-1)!]]));
+    const replaced = readEventRecord(bytes)!
+      .events.toReversed()
+      .map((event) => earlier.replacedBy(event)?.toString());
+    t.deepEqual(replaced, ['', ...forms.slice(0, -1).map((form) => form.toString())].reverse());
   }
 });
 
-test('an event whose value ends as that of no event before it is not read', (t) => {
-  const { bytes } = recordOf(new EventRecordWriter(), statesOf(['first', 'second'], 300));
-  const whole = Buffer.from(bytes);
-  const firstBytes = 20 + SAMPLES[0]!.key.length + 305;
-  // The record without its first event, with the checksum that it then has.
-  const cut = Buffer.concat([whole.subarray(0, 44), whole.subarray(44 + firstBytes)]);
-  cut.writeUInt32LE(1, 32);
-  cut.writeUInt32LE(crc32(cut.subarray(4)), 0);
-  t.is(readEventRecord(cut), undefined);
+test('nothing is told by a value that is not the one an event wrote, nor what came before', (t) => {
+  const spec = 'an object that hardly changes '.repeat(100);
+  const forms = ['one', 'two', 'three'].map((name) => formOf(`${spec}${name}`));
+  const { events } = readEventRecord(lifeOf('a', forms))!;
+  for (const last of [undefined, forms[1]!, formOf(`${spec}other`)]) {
+    const earlier = new EarlierForms(new Map(last === undefined ? [] : [['a', last]]));
+    t.deepEqual(
+      events.toReversed().map((event) => earlier.replacedBy(event)?.length),
+      [undefined, undefined, 0],
+    );
+  }
+});
+
+test('an encrypted value tells earlier ones once it is decrypted', (t) => {
+  const forms = ['one', 'two'].map((name) => formOf(`${'an object that hardly changes '.repeat(100)}${name}`));
+  const sealed = formOf('what nobody can read');
+  const writer = new EventRecordWriter();
+  writer.begin();
+  writer.add(2, UPDATED, 'a', forms[0], forms[1]!.readUInt32LE(), forms[1]);
+  writer.add(3, UPDATED, 'a', sealed, 5);
+  const [update, next] = readEventRecord(writer.finish(HEAD).bytes)!.events;
+  const earlier = new EarlierForms(new Map());
+  t.deepEqual(earlier.replacedBy(next!), sealed);
+  earlier.opened('a', forms[1]!);
+  t.deepEqual(earlier.replacedBy(update!), forms[0]);
 });
 
 test('any changed bit of a record is noticed', (t) => {

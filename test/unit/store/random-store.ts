@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import { EXPECT_ANY, type Guard, type Operation } from '../../../actors/store/protocol.ts';
 import { recover } from '../../../actors/store/recovery.ts';
 import { type FormedBatch, RevisionLog } from '../../../actors/store/revision-log.ts';
+import type { CurrentVersion } from '../../../actors/store/settings.ts';
 import type { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
 import type { LocalEngine } from '../../../storage/local-engine.ts';
@@ -21,7 +22,8 @@ export interface RandomStoreOptions {
   readonly valueBytesMax: number;
   /** Batches are formed and taken back again between those that are stored. */
   readonly isRefused?: boolean;
-  readonly encryption?: StoredEncryption;
+  readonly encryption?: StoredEncryption | undefined;
+  readonly currentVersion?: CurrentVersion;
 }
 
 /** What a reader held when it reported its epoch: places, and the checksum of what lay there. */
@@ -72,9 +74,9 @@ export class RandomStore {
     const contents = await this.#engine.open();
     this.shared = new SharedState();
     this.pool = new SlabPool(this.#options.slabBytes, this.shared);
-    const { media, encryption } = this.#options;
+    const { media, encryption, currentVersion } = this.#options;
     this.log = new RevisionLog(this.pool, media, encryption);
-    const times = await recover(this.log, this.pool, this.#engine, contents, { encryption });
+    const times = await recover(this.log, this.pool, this.#engine, contents, { encryption, currentVersion });
     this.#batchEnds = times.map(({ revision }) => revision);
     this.#readerSlot = this.shared.claimReader(0)!;
     this.#sequence = 0;
@@ -189,6 +191,7 @@ export class RandomStore {
     this.#sequence++;
     pool.retireEmpty(this.#sequence);
     while (await this.#engine.compact(log.compactedRevision)) await this.#engine.probe();
+    log.forgetFound(log.compactedRevision);
   }
 
   /** The reader has applied everything and holds what the log refers to now. */

@@ -8,7 +8,7 @@ import { recover } from '../../../actors/store/recovery.ts';
 import { RevisionLog } from '../../../actors/store/revision-log.ts';
 import type { OrchError } from '../../../runtime/errors.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { EventRecordWriter } from '../../../storage/event-log.ts';
+import { EventRecordWriter, readEventRecord } from '../../../storage/event-log.ts';
 import { LevelEngine } from '../../../storage/level-engine.ts';
 import type { EngineContents, LocalEngine } from '../../../storage/local-engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
@@ -17,7 +17,7 @@ import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool } from '../../../storage/slab-pool.ts';
 import { casesOf } from '../../server/effort.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
-import { RandomStore } from './random-store.ts';
+import { RandomStore, type RandomStoreOptions } from './random-store.ts';
 import { differences, MessageWriter, StoreModel } from './store-model.ts';
 
 const RESTARTS = casesOf(15);
@@ -96,19 +96,37 @@ test('a store on disk reopened again and again has the same state and history', 
   await level.close();
 });
 
-test('a store reopened under another media type keeps everything and writes the new one', async (t) => {
-  const engine = new MemoryEngine(new Uint8Array(32));
-  const random = new SeededRandom(31);
-  const options = { slabBytes: 4096, keys: 20, valueBytesMax: 1000 };
-  const media: { media: 'json' | 'protobuf' } = { media: 'json' };
-  const store = new RandomStore(random, engine, Object.assign(media, options));
-  for (const next of ['protobuf', 'json', 'protobuf', 'json'] as const) {
-    for (let steps = 60; steps > 0; steps--) await store.step();
-    media.media = next;
-    await store.restart();
-    t.deepEqual([...store.problems, ...differences(store.log, store.pool, store.model)], []);
-  }
-});
+/** What a restart changes in the form that values are written in. */
+const OTHER_FORMS: Readonly<Record<string, readonly Partial<RandomStoreOptions>[]>> = {
+  'another media type': [{ media: 'protobuf' }, { media: 'json' }],
+  'another version of the objects': [
+    { currentVersion: (_key, value) => ({ ...value, schemaGeneration: value.schemaGeneration + 1 }) },
+  ],
+  'encryption, and without again': [
+    { encryption: encryption([keyed('aesgcm', 'a', 1), { kind: 'identity' }], { resource: 'pods' }) },
+    { encryption: encryption([{ kind: 'identity' }, keyed('aesgcm', 'a', 1)], { resource: 'pods' }) },
+  ],
+};
+
+for (const [what, changes] of Object.entries(OTHER_FORMS)) {
+  test(`a store reopened with ${what} keeps everything, and all its history`, async (t) => {
+    const engine = new MemoryEngine(new Uint8Array(32));
+    const options: RandomStoreOptions = { slabBytes: 4096, keys: 20, valueBytesMax: 1000, media: 'json' };
+    const store = new RandomStore(new SeededRandom(31), engine, options);
+    let deltas = 0;
+    // Few steps in between, so that the history reaches back beyond several starts.
+    for (let restart = 0; restart < 60; restart++) {
+      for (let steps = 8; steps > 0; steps--) await store.step();
+      Object.assign(options, changes[restart % changes.length]);
+      await engine.loadEvents((bytes) => {
+        deltas += readEventRecord(bytes)!.events.filter(({ isDelta }) => isDelta).length;
+      });
+      await store.restart();
+      t.deepEqual([...store.problems, ...differences(store.log, store.pool, store.model)], [], `restart ${restart}`);
+    }
+    t.true(deltas > 50, `${deltas} told by what was written`);
+  });
+}
 
 test('a new store is empty', async (t) => {
   const { log, pool } = await reopened(new MemoryEngine(new Uint8Array(32)));
@@ -513,7 +531,7 @@ test('a record of another history is refused, although it is whole and continues
   const held = copyOf(states.at(-1)!);
   const writer = new EventRecordWriter();
   writer.begin();
-  writer.add(10, 2, A, held.values.get(A), 5);
+  writer.add(10, 2, A, Buffer.from(held.values.get(A)!), 5);
   const head = { firstRevision: 10, lastRevision: 10, wallMs: 0, liveObjects: 2, liveDigest: 0 };
   held.events.push(Uint8Array.from(writer.finish({ ...head, previousChecksum: 12_345 }).bytes));
   t.regex((await refusalOf(held))!, /the event record at revision 10 does not follow the one before it$/);
