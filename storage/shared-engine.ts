@@ -94,8 +94,8 @@ export interface SharedEngine {
   /** Resolves with the revision of the state when all its values were told. Once. */
   follow(follower: Follower): Promise<number>;
   /**
-   * As many at a time as there are lanes, none naming a key that another writes. Resolves when every outcome is known, however often it must ask. Rejects with OrchError StorageFull or
-   * StorageFailed when nothing of the batch has happened or will; any other rejection leaves open what has.
+   * As many at a time as there are lanes, none naming a key that another writes. Resolves when every outcome is known, however often it must ask. Rejects with OrchError StorageFull,
+   * StorageFailed or StorageTooLarge when nothing of the batch has happened or will; any other rejection leaves open what has.
    */
   commit(batch: readonly SharedTransaction[]): Promise<SharedCommit>;
   /** A revision of ours at least as new as every commit that was acknowledged anywhere before the call. */

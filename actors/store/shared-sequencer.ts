@@ -3,7 +3,7 @@
 // hold by now, so that a refusal is only given by a state at least as new as everything acknowledged before it was asked for.
 
 import type { ActorContext } from '../../runtime/actor.ts';
-import { OrchError } from '../../runtime/errors.ts';
+import { isOrchError, OrchError } from '../../runtime/errors.ts';
 import { MergedAsks } from '../../runtime/merged-asks.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineView } from '../../storage/local-engine.ts';
@@ -258,8 +258,9 @@ export class SharedSequencer implements Sequencer {
       commit = await this.#engine.commit(shared);
       await this.#follower.reach(commit.revision);
     } catch (error) {
-      if (!isRefusedWrite(error)) throw error;
-      this.#refusals.refused(error);
+      // Its size says nothing against the writes of others.
+      if (isRefusedWrite(error)) this.#refusals.refused(error);
+      else if (!isOrchError(error, 'StorageTooLarge')) throw error;
       this.#refuse(candidates, error);
       return;
     }

@@ -2,11 +2,12 @@
 // that they hold or fail one by one under one revision. It raises a counter of its writer, and holds only if that is where the
 // batch before left it; a batch whose outcome is unknown is sent again until the counter says that it happened. Which of its
 // transactions failed lies beside the counter then, where no compaction reaches it.
-import { OrchError } from '../../runtime/errors.ts';
+import { OrchError, type OrchErrorCode } from '../../runtime/errors.ts';
 import {
   type EtcdCluster,
   type EtcdCompare,
   EtcdError,
+  type EtcdErrorKind,
   type EtcdOperation,
   type EtcdTransaction,
   type TransactionAnswer,
@@ -14,6 +15,15 @@ import {
 import type { Patience } from './patience.ts';
 
 const NOTHING = Buffer.alloc(0);
+/**
+ * Refusals behind which a batch may have been made. etcd says that it is full also of the transaction that took the last of the room;
+ * what one member refuses for its size another, which takes more, may have made when it was asked before and did not answer.
+ */
+const MAY_BE_MADE: ReadonlySet<EtcdErrorKind> = new Set(['full', 'tooLarge']);
+const ERROR_CODES: Readonly<Partial<Record<EtcdErrorKind, OrchErrorCode>>> = {
+  full: 'StorageFull',
+  tooLarge: 'StorageTooLarge',
+};
 
 /** What is written if all of it is as it is said to be. */
 export interface GuardedWrites {
@@ -68,9 +78,10 @@ export class CountedWriter {
         answer = await this.#parts.cluster.transact(request);
       } catch (error) {
         if (error instanceof EtcdError && error.kind === 'leaseOver') throw error;
-        const made = error instanceof EtcdError && error.kind === 'full' ? await this.#madeWithLastRoom() : undefined;
+        const made = error instanceof EtcdError && MAY_BE_MADE.has(error.kind) ? await this.#madeBefore() : undefined;
         if (made === undefined) {
-          if (error instanceof EtcdError && error.kind !== 'unknown' && isSureNotDone) throw error;
+          if (error instanceof EtcdError && error.kind !== 'unknown' && (isSureNotDone || error.kind === 'tooLarge'))
+            throw error;
           isSureNotDone = false;
           await this.#parts.patience.pause(tries);
           continue;
@@ -86,8 +97,8 @@ export class CountedWriter {
     return [{ delete: { key: this.#parts.key } }, { delete: this.#failureKeys }];
   }
 
-  /** etcd says that it is full also of the transaction that took the last of the room, which it has made. Undefined: it has not. */
-  async #madeWithLastRoom(): Promise<TransactionAnswer | undefined> {
+  /** The batch's outcome where it was made all the same; undefined: it was not. */
+  async #madeBefore(): Promise<TransactionAnswer | undefined> {
     const { cluster, patience, key } = this.#parts;
     const { pairs, revision } = await patience.persistently(() => cluster.range({ key }));
     if (pairs[0]?.version !== this.#batches + 1) return undefined;
@@ -155,5 +166,5 @@ export class CountedWriter {
 /** What an engine rejects with where a batch was not done. */
 export function refusedBatch(error: unknown): unknown {
   if (!(error instanceof EtcdError)) return error;
-  return new OrchError(error.kind === 'full' ? 'StorageFull' : 'StorageFailed', error.message);
+  return new OrchError(ERROR_CODES[error.kind] ?? 'StorageFailed', error.message);
 }

@@ -30,7 +30,7 @@ import {
   transactionBytes,
   watchBytes,
 } from './etcd-messages.ts';
-import { errorOfStatus, FrameReader } from './etcd-streams.ts';
+import { errorOfStatus, FrameReader, refusedMessage } from './etcd-streams.ts';
 
 const CALL_MS_MAX = 3000;
 const PING_EVERY_MS = 6000;
@@ -136,6 +136,8 @@ export class EtcdClient implements EtcdCluster {
 
   /** One message for one. Rejects with EtcdError. */
   async #call(method: string, message: Buffer): Promise<Buffer> {
+    const refused = refusedMessage(message);
+    if (refused !== undefined) throw refused;
     await this.#signedIn();
     return this.#ask(method, message);
   }

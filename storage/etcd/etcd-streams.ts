@@ -36,6 +36,20 @@ export class FrameReader {
   }
 }
 
+/** What Go's clients of etcd send at most: no member takes more unless it is told to. */
+const SENT_BYTES_MAX = 2 * 1024 * 1024;
+
+/** Why a message in its frame is not sent at all, in the words of Go's clients; undefined: it is. */
+export function refusedMessage(framed: Uint8Array): EtcdError | undefined {
+  const bytes = framed.byteLength - FRAME_HEAD_BYTES;
+  if (bytes <= SENT_BYTES_MAX) return undefined;
+  return messageTooLarge(`trying to send message larger than max (${bytes} vs. ${SENT_BYTES_MAX})`);
+}
+
+function messageTooLarge(text: string): EtcdError {
+  return new EtcdError('tooLarge', `rpc error: code = ResourceExhausted desc = ${text}`);
+}
+
 /** Statuses after which nothing was done; all others leave that open. */
 const CERTAIN: Readonly<Record<string, EtcdErrorKind>> = {
   // Too large, too many operations, a key twice.
@@ -45,6 +59,9 @@ const CERTAIN: Readonly<Record<string, EtcdErrorKind>> = {
 };
 const NO_SPACE = /space exceeded/;
 const LEASE_OVER = /requested lease not found/;
+const TOO_LARGE = /request is too large/;
+/** gRPC's own refusal, which Go's clients show with its status. */
+const MESSAGE_TOO_LARGE = /message larger than max/;
 const COMPACTED = /has been compacted/;
 
 /** What a stream that ended with a gRPC status means; `status` undefined: it broke off without one. */
@@ -53,5 +70,7 @@ export function errorOfStatus(status: string | undefined, text: string, place: s
   if (COMPACTED.test(text)) return new EtcdError('compacted', text);
   if (LEASE_OVER.test(text)) return new EtcdError('leaseOver', text);
   if (NO_SPACE.test(text)) return new EtcdError('full', text);
+  if (TOO_LARGE.test(text)) return new EtcdError('tooLarge', text);
+  if (MESSAGE_TOO_LARGE.test(text)) return messageTooLarge(text);
   return new EtcdError(CERTAIN[status] ?? 'unknown', text || `${place} answered with gRPC status ${status}`);
 }

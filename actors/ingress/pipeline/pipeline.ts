@@ -11,6 +11,7 @@ import {
   restarting,
   timeout,
   unauthorized,
+  unnamedError,
 } from '../../../api/status/failures.ts';
 import { forbiddenAccess } from '../../../api/status/forbidden-access.ts';
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
@@ -385,6 +386,8 @@ function statusOf(error: unknown, { method }: HttpRequest): Status | undefined {
       return insufficientStorage(error.message);
     case 'StorageFailed':
       return internalError(error.message);
+    case 'StorageTooLarge':
+      return unnamedError(error.message);
     default:
       return undefined;
   }

@@ -1,0 +1,37 @@
+// What the ends of calls to etcd mean to who made them.
+import test from 'ava';
+import type { EtcdErrorKind } from '../../../storage/etcd/etcd-cluster.ts';
+import { errorOfStatus, refusedMessage } from '../../../storage/etcd/etcd-streams.ts';
+
+const PLACE = 'http://127.0.0.1:2379';
+const FRAME_HEAD_BYTES = 5;
+const MIB = 1024 * 1024;
+
+const ENDS: readonly (readonly [status: string | undefined, text: string, kind: EtcdErrorKind, message?: string])[] = [
+  [undefined, '', 'unknown', `${PLACE} did not answer`],
+  ['14', 'etcdserver: request timed out', 'unknown'],
+  ['3', 'etcdserver: request is too large', 'tooLarge'],
+  [
+    '8',
+    'grpc: received message larger than max (2500000 vs. 2097152)',
+    'tooLarge',
+    'rpc error: code = ResourceExhausted desc = grpc: received message larger than max (2500000 vs. 2097152)',
+  ],
+  ['8', 'etcdserver: mvcc: database space exceeded', 'full'],
+  ['8', 'etcdserver: too many requests', 'unknown'],
+  ['7', 'etcdserver: permission denied', 'refused'],
+];
+
+for (const [status, text, kind, message = text] of ENDS) {
+  test(`a call that ended with status ${status ?? 'none'} and "${text}" is ${kind}`, (t) => {
+    t.like(errorOfStatus(status, text, PLACE), { kind, message });
+  });
+}
+
+test('a message that no member takes is not sent, in the words of clients in Go', (t) => {
+  t.is(refusedMessage(Buffer.alloc(FRAME_HEAD_BYTES + 2 * MIB)), undefined);
+  t.like(refusedMessage(Buffer.alloc(FRAME_HEAD_BYTES + 2 * MIB + 1)), {
+    kind: 'tooLarge',
+    message: 'rpc error: code = ResourceExhausted desc = trying to send message larger than max (2097153 vs. 2097152)',
+  });
+});
