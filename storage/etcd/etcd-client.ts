@@ -30,11 +30,13 @@ import {
   transactionBytes,
   watchBytes,
 } from './etcd-messages.ts';
-import { errorOfStatus, FrameReader, refusedMessage } from './etcd-streams.ts';
+import { errorOfStatus, errorOfToken, FrameReader, needsNoToken, refusedMessage } from './etcd-streams.ts';
 
 const CALL_MS_MAX = 3000;
 const PING_EVERY_MS = 6000;
 const PING_MS_MAX = 3000;
+/** Where etcd asks for no names, as long as it does not. */
+const NO_TOKEN = '';
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
 export class EtcdClient implements EtcdCluster {
@@ -191,7 +193,7 @@ export class EtcdClient implements EtcdCluster {
       te: 'trailers',
       // A member that has lost its peers says so instead of waiting for them.
       hasleader: 'true',
-      ...(token === undefined ? {} : { token }),
+      ...(token ? { token } : {}),
     });
     const frames = new FrameReader(onMessage);
     let status: string | undefined;
@@ -211,9 +213,10 @@ export class EtcdClient implements EtcdCluster {
         onDone();
         return;
       }
-      const error = errorOfStatus(status, text, this.#place);
-      if (status === '16') this.#forget(token);
-      if (error.kind === 'unknown' && !this.#given.has(stream)) this.#leave(session);
+      const refusal = token === undefined ? undefined : errorOfToken(status, text);
+      const error = refusal ?? errorOfStatus(status, text, this.#place);
+      if (refusal !== undefined) this.#forget(token);
+      else if (error.kind === 'unknown' && !this.#given.has(stream)) this.#leave(session);
       onEnd(error);
     });
     return stream;
@@ -264,7 +267,12 @@ export class EtcdClient implements EtcdCluster {
 
   async #signIn(): Promise<void> {
     const { name = '', password = '' } = this.#access;
-    this.#token = readToken(await this.#ask('Auth/Authenticate', credentialBytes(name, password)));
+    try {
+      this.#token = readToken(await this.#ask('Auth/Authenticate', credentialBytes(name, password)));
+    } catch (error) {
+      if (!(error instanceof EtcdError && needsNoToken(error))) throw error;
+      this.#token = NO_TOKEN;
+    }
   }
 
   /**

@@ -64,6 +64,24 @@ const TOO_LARGE = /request is too large/;
 const MESSAGE_TOO_LARGE = /message larger than max/;
 const COMPACTED = /has been compacted/;
 
+/**
+ * Of who knows a name and a password: the call is done with another token. One that says at which revision of users and roles it was
+ * given (JWT) is void with their next change, and there may have been no need for one until now.
+ */
+const TOKEN_REFUSED = /revision of auth store is old|user name is empty/;
+const UNAUTHENTICATED = '16';
+const NO_TOKENS = /authentication is not enabled/;
+
+/** What a stream that ended means to who has a token, or none for a while; undefined: what it means to all. Nothing against the member. */
+export function errorOfToken(status: string | undefined, text: string): EtcdError | undefined {
+  return status === UNAUTHENTICATED || TOKEN_REFUSED.test(text) ? new EtcdError('unknown', text) : undefined;
+}
+
+/** Nobody needs a token there. */
+export function needsNoToken({ message }: EtcdError): boolean {
+  return NO_TOKENS.test(message);
+}
+
 /** What a stream that ended with a gRPC status means; `status` undefined: it broke off without one. */
 export function errorOfStatus(status: string | undefined, text: string, place: string): EtcdError {
   if (status === undefined) return new EtcdError('unknown', `${place} did not answer`);

@@ -20,6 +20,7 @@ const ENDS: readonly (readonly [status: string | undefined, text: string, kind: 
   ['8', 'etcdserver: mvcc: database space exceeded', 'full'],
   ['8', 'etcdserver: too many requests', 'unknown'],
   ['7', 'etcdserver: permission denied', 'refused'],
+  ['3', 'etcdserver: user name is empty', 'refused'],
 ];
 
 for (const [status, text, kind, message = text] of ENDS) {

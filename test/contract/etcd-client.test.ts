@@ -1,0 +1,123 @@
+// The client of etcd against a member that answers as it is told to: what it sends, and what it makes of odd answers.
+import { once } from 'node:events';
+import { createServer, type Http2Session, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { realEnvironment } from '../../runtime/real-environment.ts';
+import { EtcdClient } from '../../storage/etcd/etcd-client.ts';
+import { FRAME_HEAD_BYTES } from '../../storage/etcd/etcd-messages.ts';
+import { WireWriter } from '../../storage/etcd/etcd-wire.ts';
+
+/** Timers of the environment alone keep no process alive. */
+const alive = setInterval(() => {}, 60_000);
+test.after.always(() => clearInterval(alive));
+
+interface Asked {
+  readonly method: string;
+  readonly token: string | undefined;
+}
+
+/** `status` other than 0: why not. */
+type Answer = { readonly message: Buffer } | { readonly status: number; readonly text: string };
+
+interface Member {
+  readonly client: EtcdClient;
+  readonly asked: readonly Asked[];
+  /** Connections that there were. */
+  readonly sessions: readonly Http2Session[];
+}
+
+function framed(write: (message: WireWriter) => void = () => {}): Buffer {
+  const message = new WireWriter(FRAME_HEAD_BYTES);
+  write(message);
+  const bytes = message.finish();
+  bytes[0] = 0;
+  bytes.writeUInt32BE(bytes.length - FRAME_HEAD_BYTES, 1);
+  return bytes;
+}
+
+function give(stream: ServerHttp2Stream, answer: Answer): void {
+  const [status, text] = 'status' in answer ? [answer.status, answer.text] : [0, ''];
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status, 'grpc-message': encodeURI(text) }));
+  stream.end('message' in answer ? answer.message : undefined);
+}
+
+/** A member and a client of it that knows a name. `answer`: by what was asked, each with its number. */
+async function member(t: ExecutionContext, answer: (asked: Asked, number: number) => Answer): Promise<Member> {
+  const asked: Asked[] = [];
+  const sessions: Http2Session[] = [];
+  const server = createServer();
+  server.on('session', (session) => sessions.push(session));
+  server.on('stream', (stream: ServerHttp2Stream, headers) => {
+    const { token, ':path': path } = headers;
+    const one = { method: String(path).split('.').at(-1)!, token: token === undefined ? undefined : String(token) };
+    stream.resume();
+    stream.on('end', () => give(stream, answer(one, asked.push(one))));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const access = { servers: [`http://127.0.0.1:${port}`], name: 'orch', password: 'secret' };
+  const client = new EtcdClient(access, realEnvironment.timers);
+  t.teardown(() => {
+    client.close();
+    for (const session of sessions) session.destroy();
+    server.close();
+  });
+  return { client, asked, sessions };
+}
+
+const AUTHENTICATE = 'Auth/Authenticate';
+const tokenOf = (token: string): Answer => ({ message: framed((message) => message.bytes(2, token)) });
+
+for (const [status, text] of [
+  [16, 'etcdserver: invalid auth token'],
+  [3, 'etcdserver: revision of auth store is old'],
+] as const) {
+  test(`a call whose token is refused with "${text}" may be asked again, and is with another token on the same connection`, async (t) => {
+    const { client, asked, sessions } = await member(t, ({ method, token }, number) => {
+      if (method === AUTHENTICATE) return tokenOf(`t${number}`);
+      return token === 't1' ? { status, text } : { message: framed() };
+    });
+    t.like(await t.throwsAsync(client.range({ key: 'a' })), { kind: 'unknown', message: text });
+    t.like(await client.range({ key: 'a' }), { pairs: [] });
+    t.deepEqual(
+      asked.map(({ method, token }) => [method, token]),
+      [
+        [AUTHENTICATE, undefined],
+        ['KV/Range', 't1'],
+        [AUTHENTICATE, undefined],
+        ['KV/Range', 't3'],
+      ],
+    );
+    t.is(sessions.length, 1);
+  });
+}
+
+test('who knows a name goes without where etcd asks for none, and by it as soon as it does', async (t) => {
+  let isEnabled = false;
+  const { client, asked } = await member(t, ({ method, token }) => {
+    if (!isEnabled && method === AUTHENTICATE) return { status: 9, text: 'etcdserver: authentication is not enabled' };
+    if (method === AUTHENTICATE) return tokenOf('t');
+    return isEnabled && token === undefined
+      ? { status: 3, text: 'etcdserver: user name is empty' }
+      : { message: framed() };
+  });
+  t.like(await client.range({ key: 'a' }), { pairs: [] });
+  t.like(await client.range({ key: 'a' }), { pairs: [] });
+  isEnabled = true;
+  t.like(await t.throwsAsync(client.range({ key: 'a' })), { kind: 'unknown' });
+  t.like(await client.range({ key: 'a' }), { pairs: [] });
+  t.deepEqual(
+    asked.map(({ method, token }) => [method, token]),
+    [
+      [AUTHENTICATE, undefined],
+      ['KV/Range', undefined],
+      ['KV/Range', undefined],
+      ['KV/Range', undefined],
+      [AUTHENTICATE, undefined],
+      ['KV/Range', 't'],
+    ],
+  );
+});
