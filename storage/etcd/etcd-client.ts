@@ -89,7 +89,7 @@ export class EtcdClient implements EtcdCluster {
           stream.close(constants.NGHTTP2_CANCEL);
         }
       };
-      const stream = this.#open('Maintenance/Snapshot', onMessage, reject, resolve);
+      const stream = this.#open('Maintenance/Snapshot', new FrameReader(onMessage), reject, resolve);
       stream.end(emptyBytes());
     });
   }
@@ -114,7 +114,7 @@ export class EtcdClient implements EtcdCluster {
     };
     Promise.resolve(this.#signedIn()).then(() => {
       if (isOver) return;
-      stream = this.#open('Watch/Watch', onMessage, over);
+      stream = this.#open('Watch/Watch', new FrameReader(onMessage), over);
       // It asks for one watch and no more: etcd goes on telling.
       stream.end(watchBytes(key, end, fromRevision));
     }, over);
@@ -158,17 +158,25 @@ export class EtcdClient implements EtcdCluster {
         if (error === undefined && answer !== undefined) resolve(answer);
         else reject(error ?? new EtcdError('unknown', 'there was no answer'));
       };
-      const timer = this.#timers.after(CALL_MS_MAX, () => {
+      const frames = new FrameReader((bytes) => {
+        answer = bytes;
+      });
+      let heardBytes = 0;
+      const onSilent = (): void => {
+        // A large answer on its way takes what it takes.
+        if (frames.heldBytes > heardBytes) {
+          heardBytes = frames.heldBytes;
+          timer = this.#timers.after(CALL_MS_MAX, onSilent);
+          return;
+        }
         // Its streams go with it.
         this.#leave(session);
         this.#forget(token);
         over(new EtcdError('unknown', `${this.#place} did not answer within ${CALL_MS_MAX} ms`));
-      });
-      const onMessage = (bytes: Buffer): void => {
-        answer = bytes;
       };
+      let timer = this.#timers.after(CALL_MS_MAX, onSilent);
       try {
-        stream = this.#open(method, onMessage, over, () => over(undefined));
+        stream = this.#open(method, frames, over, () => over(undefined));
         session = this.#session;
         stream.end(message);
       } catch (error) {
@@ -180,7 +188,7 @@ export class EtcdClient implements EtcdCluster {
   /** Opens a stream. `onEnd` hears of an end that is an error; `onDone` of one that is not, else that is one too. */
   #open(
     method: string,
-    onMessage: (message: Buffer) => void,
+    frames: FrameReader,
     onEnd: (error: EtcdError) => void,
     onDone?: () => void,
   ): ClientHttp2Stream {
@@ -195,7 +203,6 @@ export class EtcdClient implements EtcdCluster {
       hasleader: 'true',
       ...(token ? { token } : {}),
     });
-    const frames = new FrameReader(onMessage);
     let status: string | undefined;
     let text = '';
     const note = (headers: Readonly<Record<string, unknown>>): void => {
@@ -286,7 +293,11 @@ export class EtcdClient implements EtcdCluster {
   #ping(): void {
     const session = this.#session;
     if (session === undefined || session.connecting || session.destroyed) return;
-    const timer = this.#timers.after(PING_MS_MAX, () => this.#leave(session));
+    const heardBytes = session.socket.bytesRead;
+    const timer = this.#timers.after(PING_MS_MAX, () => {
+      // Behind much else that is on its way, the answer takes longer.
+      if (!session.destroyed && session.socket.bytesRead === heardBytes) this.#leave(session);
+    });
     session.ping(() => timer.cancel());
   }
 }

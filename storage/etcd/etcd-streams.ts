@@ -12,6 +12,11 @@ export class FrameReader {
     this.#onMessage = onMessage;
   }
 
+  /** Of a message that is not whole yet. */
+  get heldBytes(): number {
+    return this.#bytes;
+  }
+
   push(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;

@@ -2,8 +2,11 @@
 import { once } from 'node:events';
 import { createServer, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { PassThrough, type Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
+import type { Timers } from '../../runtime/environment.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
+import { VirtualTime } from '../../runtime/simulation/virtual-time.ts';
 import { EtcdClient } from '../../storage/etcd/etcd-client.ts';
 import { FRAME_HEAD_BYTES } from '../../storage/etcd/etcd-messages.ts';
 import { WireWriter } from '../../storage/etcd/etcd-wire.ts';
@@ -17,8 +20,11 @@ interface Asked {
   readonly token: string | undefined;
 }
 
-/** `status` other than 0: why not. */
-type Answer = { readonly message: Buffer } | { readonly status: number; readonly text: string };
+/** `status` other than 0: why not. `pieces`: the whole message, when it comes. */
+type Answer =
+  | { readonly message: Buffer }
+  | { readonly pieces: Readable }
+  | { readonly status: number; readonly text: string };
 
 interface Member {
   readonly client: EtcdClient;
@@ -40,11 +46,16 @@ function give(stream: ServerHttp2Stream, answer: Answer): void {
   const [status, text] = 'status' in answer ? [answer.status, answer.text] : [0, ''];
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
   stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status, 'grpc-message': encodeURI(text) }));
-  stream.end('message' in answer ? answer.message : undefined);
+  if ('pieces' in answer) answer.pieces.pipe(stream);
+  else stream.end('message' in answer ? answer.message : undefined);
 }
 
-/** A member and a client of it that knows a name. `answer`: by what was asked, each with its number. */
-async function member(t: ExecutionContext, answer: (asked: Asked, number: number) => Answer): Promise<Member> {
+/** A member and a client of it. `answer`: by what was asked, each with its number. */
+async function member(
+  t: ExecutionContext,
+  answer: (asked: Asked, number: number) => Answer,
+  { timers = realEnvironment.timers, name = 'orch' }: { readonly timers?: Timers; readonly name?: string } = {},
+): Promise<Member> {
   const asked: Asked[] = [];
   const sessions: Http2Session[] = [];
   const server = createServer();
@@ -58,8 +69,8 @@ async function member(t: ExecutionContext, answer: (asked: Asked, number: number
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const access = { servers: [`http://127.0.0.1:${port}`], name: 'orch', password: 'secret' };
-  const client = new EtcdClient(access, realEnvironment.timers);
+  const known = name === '' ? {} : { name, password: 'secret' };
+  const client = new EtcdClient({ servers: [`http://127.0.0.1:${port}`], ...known }, timers);
   t.teardown(() => {
     client.close();
     for (const session of sessions) session.destroy();
@@ -120,4 +131,37 @@ test('who knows a name goes without where etcd asks for none, and by it as soon 
       ['KV/Range', 't'],
     ],
   );
+});
+
+const SILENT_MS = 3000;
+const KEYS = 5;
+
+test('an answer that comes slowly is waited for as long as something of it comes', async (t) => {
+  const timers = new VirtualTime();
+  const piece = framed((message) => {
+    for (let key = 0; key < KEYS; key++) message.message(2, (pair) => pair.bytes(1, `key ${key}`));
+  });
+  const slowly = new PassThrough();
+  const answer = (_asked: Asked, number: number): Answer => (number === 1 ? { pieces: slowly } : { message: framed() });
+  const { client } = await member(t, answer, { timers, name: '' });
+  const slow = client.range({ key: 'a' });
+  for (const byte of piece) {
+    // What is answered on the same connection is heard behind what came before.
+    await client.range({ key: 'b' });
+    await timers.advance(SILENT_MS - 1);
+    slowly.write(Buffer.of(byte));
+  }
+  slowly.end();
+  t.is((await slow).pairs.length, KEYS);
+});
+
+test('a member that says nothing more in the middle of an answer is given up', async (t) => {
+  const timers = new VirtualTime();
+  const slowly = new PassThrough();
+  const { client } = await member(t, () => ({ pieces: slowly }), { timers, name: '' });
+  slowly.write(framed().subarray(0, 1));
+  const asked = client.range({ key: 'a' });
+  const refused = t.throwsAsync(asked);
+  for (let round = 0; round < 3; round++) await timers.advance(SILENT_MS);
+  t.like(await refused, { kind: 'unknown' });
 });
