@@ -30,7 +30,7 @@ import {
   transactionBytes,
   watchBytes,
 } from './etcd-messages.ts';
-import { errorOfStatus, errorOfToken, FrameReader, needsNoToken, refusedMessage } from './etcd-streams.ts';
+import { errorOfStatus, errorOfToken, FrameReader, failureOf, needsNoToken, refusedMessage } from './etcd-streams.ts';
 
 const CALL_MS_MAX = 3000;
 const PING_EVERY_MS = 6000;
@@ -213,8 +213,10 @@ export class EtcdClient implements EtcdCluster {
     stream.on('response', note);
     stream.on('trailers', note);
     stream.on('data', (chunk: Buffer) => frames.push(chunk));
-    // What went wrong is told by the close that follows.
-    stream.on('error', () => {});
+    // Told by the close that follows.
+    stream.on('error', (error) => {
+      text = failureOf(error);
+    });
     stream.on('close', () => {
       if (status === '0' && onDone !== undefined) {
         onDone();

@@ -87,9 +87,16 @@ export function needsNoToken({ message }: EtcdError): boolean {
   return NO_TOKENS.test(message);
 }
 
-/** What a stream that ended with a gRPC status means; `status` undefined: it broke off without one. */
+/** Why a stream broke off, as the machine or TLS says it; empty where nobody says more than that it did. */
+export function failureOf(error: Error & { readonly code?: string }): string {
+  const inner: Error & { readonly code?: string; readonly reason?: string } =
+    error.cause instanceof Error ? error.cause : error;
+  return inner.code?.startsWith('ERR_HTTP2_') ? '' : (inner.reason ?? inner.message);
+}
+
+/** What a stream that ended with a gRPC status means; `status` undefined: it broke off without one, `text` says why. */
 export function errorOfStatus(status: string | undefined, text: string, place: string): EtcdError {
-  if (status === undefined) return new EtcdError('unknown', `${place} did not answer`);
+  if (status === undefined) return new EtcdError('unknown', `${place} did not answer${text && `: ${text}`}`);
   if (COMPACTED.test(text)) return new EtcdError('compacted', text);
   if (LEASE_OVER.test(text)) return new EtcdError('leaseOver', text);
   if (NO_SPACE.test(text)) return new EtcdError('full', text);
