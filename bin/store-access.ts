@@ -62,5 +62,13 @@ function withCredentials(addresses: readonly string[]): Pick<EtcdAccess, 'server
   const servers = urls.map((url) => url.origin);
   const [first] = urls;
   if (first === undefined || first.username === '') return { servers };
-  return { servers, name: decodeURIComponent(first.username), password: decodeURIComponent(first.password) };
+  return { servers, name: decoded(first.username), password: decoded(first.password) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new OrchError('BadConfiguration', '--store-servers: a % in a name or a password is written %25');
+  }
 }
