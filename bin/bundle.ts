@@ -44,6 +44,8 @@ const CREDENTIALS: readonly RegExp[] = [
   /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g,
   /(?<=\b(?:password|passwd|token|secret|client_secret|access_token)["']?\s*[=:]\s*["']?)[^\s"'&,;]+/gi,
+  // A name and a password in an address, as --store-servers has them.
+  /(?<=\b[a-z][a-z\d+.-]*:\/\/)[^\s/@"']+(?=@)/gi,
 ];
 
 /** Throws OrchError where the server does not answer at all. */

@@ -23,9 +23,10 @@ test('a bundle holds what tells how a server is, and no secret', async (t) => {
   const created = await client.request('POST', '/api/v1/namespaces/default/secrets', { body });
   t.is(created.status, 201);
   await client.get('/api/v1/nodes?token=typed-by-mistake');
+  await client.get('/api/v1/nodes?at=http://etcd:typed-in-an-address@10.0.0.1:2379');
   await eventually(
     async () => readFileSync(log, 'utf8'),
-    (text) => text.includes('/api/v1/nodes'),
+    (text) => text.includes('10.0.0.1:2379'),
   );
   const file = join(folder, 'bundle.tar.gz');
   await run(process.execPath, [ORCH, 'bundle', file, '--data-dir', dataDirectory, '--log-file', log]);
@@ -56,7 +57,14 @@ test('a bundle holds what tells how a server is, and no secret', async (t) => {
   ].map((bytes) => bytes.toString('latin1'));
   const token = readFileSync(join(dataDirectory, 'admin.token'), 'utf8').trim();
   const base64 = Buffer.from('the-value-of-a-secret').toString('base64');
-  for (const secret of [token, 'the-value-of-a-secret', base64, 'typed-by-mistake', 'PRIVATE KEY']) {
+  for (const secret of [
+    token,
+    'the-value-of-a-secret',
+    base64,
+    'typed-by-mistake',
+    'typed-in-an-address',
+    'PRIVATE KEY',
+  ]) {
     t.false(
       all.some((part) => part.includes(secret)),
       secret,
