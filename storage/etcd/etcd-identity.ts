@@ -52,14 +52,8 @@ export async function openIdentity(
     base: 0,
     ...(own.layout && { layout: own.layout }),
   };
-  const { results, succeeded } = await cluster.transact({
-    compare: [{ key, target: 'version', value: 0 }],
-    success: [{ put: { key, value: Buffer.from(JSON.stringify(made)) } }],
-    failure: [{ range: { key } }],
-  });
-  const [result] = results;
-  const pair = result?.kind === 'range' ? result.pairs[0] : undefined;
-  const found = succeeded ? made : readIdentity(key, pair, own.layout);
+  const pair = await identityPair(cluster, key, made);
+  const found = pair === undefined ? made : readIdentity(key, pair, own.layout);
   if (found.dialect !== own.dialect) {
     throw unusable(
       `${key} was made by a server of dialect ${found.dialect}; start with --api-dialect ${found.dialect}`,
@@ -72,8 +66,21 @@ export async function openIdentity(
       base: found.base,
       ...(own.layout === undefined ? { stride: REVISION_STRIDE, lanes: 1 } : { stride: 1, lanes: ORIGINAL_LANES }),
     },
-    version: succeeded ? 1 : pair!.version,
+    version: pair?.version ?? 1,
   };
+}
+
+/** What lies there, or undefined where `made` does from now on. Read first: an etcd that is full refuses all that might write. */
+async function identityPair(cluster: EtcdCluster, key: string, made: Identity): Promise<EtcdPair | undefined> {
+  const { pairs } = await cluster.range({ key });
+  if (pairs[0] !== undefined) return pairs[0];
+  const { results } = await cluster.transact({
+    compare: [{ key, target: 'version', value: 0 }],
+    success: [{ put: { key, value: Buffer.from(JSON.stringify(made)) } }],
+    failure: [{ range: { key } }],
+  });
+  const [result] = results;
+  return result?.kind === 'range' ? result.pairs[0] : undefined;
 }
 
 /** Throws OrchError StoreUnusable when it cannot be read, or is of another format or layout. */

@@ -90,7 +90,7 @@ test("a watch that breaks off after a compaction of nothing but others' changes 
   await Promise.all([one.close(), other.close()]);
 });
 
-test('a batch that etcd made with the last of its room, and called not made, is answered as made; the next is not', async (t) => {
+test('a batch that etcd made with the last of its room, and called not made, is answered as made; the next is not, and a server can begin', async (t) => {
   const model = modelWith(
     () => ({ delayMs: 0, loses: undefined }),
     () => 0,
@@ -108,6 +108,17 @@ test('a batch that etcd made with the last of its room, and called not made, is 
   const { revision, held } = await engine.commit([write('g/r//b'), write('g/r//a')]);
   t.deepEqual([revision, held], [model.revision, [true, false]]);
   await t.throwsAsync(engine.commit([write('g/r//c')]), { message: /space exceeded/ });
+  const reader = engineOn(model.client(), '/registry');
+  await reader.open();
+  const values: string[] = [];
+  await reader.follow({
+    value: (key) => void values.push(key),
+    again: () => {},
+    revision: () => {},
+    lost: () => {},
+  });
+  t.deepEqual(values, ['g/r//a', 'g/r//b'], 'who begins meanwhile shows what there is');
+  await reader.close();
   t.is(model.revision, revision);
   model.isFull = false;
   t.deepEqual((await engine.commit([write('g/r//c')])).held, [true]);

@@ -77,6 +77,7 @@ export class EtcdModel {
 
   transact(transaction: EtcdTransaction): TransactionAnswer {
     checkSize(transaction);
+    if (this.isFull && mayPut(transaction)) throw new EtcdError('full', 'etcdserver: mvcc: database space exceeded');
     const revision = this.revision + 1;
     const events: EtcdEvent[] = [];
     const answer = this.#apply(transaction, revision, events);
@@ -306,4 +307,9 @@ function checkSize({ compare, success, failure }: EtcdTransaction, max = OPERATI
   const count = Math.max(compare.length, success.length, failure.length);
   if (count > max) throw new EtcdError('refused', 'etcdserver: too many operations in txn request');
   for (const one of [...success, ...failure]) if ('txn' in one) checkSize(one.txn, max - count);
+}
+
+/** What etcd asks of a transaction when it is full, whatever would come of it. */
+function mayPut({ success, failure }: EtcdTransaction): boolean {
+  return [...success, ...failure].some((one) => 'put' in one || ('txn' in one && mayPut(one.txn)));
 }
