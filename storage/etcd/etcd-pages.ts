@@ -3,13 +3,18 @@ import type { SharedValue } from '../shared-engine.ts';
 import type { EtcdCluster, EtcdPair } from './etcd-cluster.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 
-const PAGE_KEYS = 500;
+const PAGE_KEYS_MAX = 500;
+/** Of a first page, whose values may be of any size. */
+const PAGE_KEYS_FIRST = 50;
+/** What a page is to take: it lies in memory twice while it is put together. */
+const PAGE_BYTES = 8 * 1024 * 1024;
 
 export class EtcdPages {
   readonly #cluster: EtcdCluster;
   readonly #end: string;
   #after: string;
   #isDone = false;
+  #limit = PAGE_KEYS_FIRST;
   /** The revision that is read: as given, or that of the first page. */
   revision: number;
 
@@ -25,13 +30,21 @@ export class EtcdPages {
   async next(): Promise<readonly EtcdPair[]> {
     if (this.#isDone) return [];
     const at = this.revision === 0 ? {} : { revision: this.revision };
-    const answer = await this.#cluster.range({ key: this.#after, end: this.#end, limit: PAGE_KEYS, ...at });
+    const answer = await this.#cluster.range({ key: this.#after, end: this.#end, limit: this.#limit, ...at });
     if (this.revision === 0) this.revision = answer.revision;
     const last = answer.pairs.at(-1);
     this.#isDone = !answer.more || last === undefined;
     if (last !== undefined) this.#after = `${last.key}\0`;
+    this.#limit = limitBehind(answer.pairs, this.#limit);
     return answer.pairs;
   }
+}
+
+/** How many keys the next page is of, if their values are as large as those of this one. */
+function limitBehind(pairs: readonly EtcdPair[], limit: number): number {
+  const bytes = pairs.reduce((sum, { value }) => sum + value.byteLength, 0);
+  if (bytes * 2 <= PAGE_BYTES) return Math.min(limit * 2, PAGE_KEYS_MAX);
+  return Math.max(1, Math.min(limit, Math.floor((limit * PAGE_BYTES) / bytes)));
 }
 
 /** Those of the own layout's objects, by our keys. */
