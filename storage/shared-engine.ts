@@ -6,6 +6,9 @@ import type { LocalEngine } from './local-engine.ts';
 /** Versions that a revision of the own layout has room for: a batch is one revision, its transactions differ in their place. */
 export const REVISION_STRIDE = 128;
 
+/** In the details of StorageTooLarge: for the number of its operations, not for its bytes. */
+export const TOO_MANY = 'operations';
+
 /** What a keyspace was made with. */
 export interface SharedContents {
   /** Fixed at creation: continue tokens are authenticated with it. */

@@ -10,10 +10,15 @@ import type { RevisionLog } from './revision-log.ts';
 import { refusalOf } from './transaction-check.ts';
 import { DYING_PLACE, type VersionNumbers } from './version-numbers.ts';
 
-/** etcd counts the operations of a batch and those of its largest transaction together, to 128; two are the engine's own. */
-const OPERATIONS_MAX = 126;
-/** What a request may take is 1.5 MiB, keys and the engine's own included. */
-const BYTES_MAX = 1024 * 1024;
+/** What a batch may hold, but for its first transaction, which it always does. */
+export interface BatchLimits {
+  /** etcd counts the operations of a batch and those of its largest transaction together. */
+  readonly operations: number;
+  readonly bytes: number;
+}
+
+/** etcd's own are 128, of which the engine has two, and 1.5 MiB, keys and the engine's own included. */
+export const USUAL_LIMITS: BatchLimits = { operations: 126, bytes: 1024 * 1024 };
 const BYTES_A_WRITE = 200;
 const PLACES_MAX = REVISION_STRIDE - 2;
 
@@ -55,6 +60,7 @@ export interface BatchParts {
   readonly numbers: VersionNumbers;
   readonly media: StorageMedia;
   readonly encryption: StoredEncryption | undefined;
+  readonly limits: BatchLimits;
   /** Keys that nobody sees any more and that still lie in the engine, with the engine revision of each. */
   readonly remains: ReadonlyMap<string, number>;
   /** What batches under way write, and those that are formed beside this one; what this one writes is added. */
@@ -149,7 +155,7 @@ export class SharedBatch {
   sweep(): readonly SharedTransaction[] {
     const swept: SharedTransaction[] = [];
     for (const [key, expect] of this.#parts.remains) {
-      if (this.entries.length + swept.length + this.#largest + 2 > OPERATIONS_MAX) break;
+      if (this.entries.length + swept.length + this.#largest + 2 > this.#parts.limits.operations) break;
       if (!this.#isWritten(key)) {
         swept.push({ guards: [], writes: [{ key, expect, value: undefined }], place: PLACES_MAX });
       }
@@ -198,13 +204,14 @@ export class SharedBatch {
   #roomFor(group: readonly Candidate[]): number {
     let [place, bytes, largest, count] = [this.#place, this.#bytes, this.#largest, this.entries.length];
     const conditions = group.length > 1 ? sizeOf(group[0]!.transaction) : 0;
+    const { limits } = this.#parts;
     for (const [at, { transaction }] of group.entries()) {
       place += transaction.thenRemoves === undefined ? 1 : 2;
       bytes += bytesOf(transaction);
       largest = Math.max(largest, sizeOf(transaction) + (at === 0 ? 0 : conditions));
       count++;
-      const fits = place <= PLACES_MAX && bytes <= BYTES_MAX && count + largest <= OPERATIONS_MAX && !this.#isOfOne;
-      if (!fits && count > 1) return at;
+      const hasRoom = place <= PLACES_MAX && bytes <= limits.bytes && count + largest <= limits.operations;
+      if ((!hasRoom || this.#isOfOne) && count > 1) return at;
     }
     return group.length;
   }

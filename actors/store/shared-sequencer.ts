@@ -7,14 +7,14 @@ import { isOrchError, OrchError } from '../../runtime/errors.ts';
 import { MergedAsks } from '../../runtime/merged-asks.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineView } from '../../storage/local-engine.ts';
-import type { SharedCommit, SharedEngine } from '../../storage/shared-engine.ts';
+import { type SharedCommit, type SharedEngine, TOO_MANY } from '../../storage/shared-engine.ts';
 import { CommitAnswers } from './commit-answers.ts';
 import type { PendingCommit } from './pending-commits.ts';
 import type { Projection } from './projection.ts';
 import type { PublishedPlace, TransactionResult } from './protocol.ts';
 import { type Fail, type Sequencer, storeStopped } from './sequencer.ts';
 import type { StoreOptions } from './settings.ts';
-import { type Candidate, groupAt, isBehindFirst, SharedBatch } from './shared-batch.ts';
+import { type Candidate, groupAt, isBehindFirst, SharedBatch, USUAL_LIMITS } from './shared-batch.ts';
 import { SharedFollower } from './shared-follower.ts';
 import type { StoreMetrics } from './store-metrics.ts';
 import { isRefusedWrite, WriteRefusals } from './write-refusals.ts';
@@ -52,6 +52,8 @@ export class SharedSequencer implements Sequencer {
   readonly #underWay = new Set<UnderWay>();
   readonly #contendedAs: (key: string) => string;
   #lanes = 1;
+  /** Lower than usual where the engine takes less. */
+  #limits = USUAL_LIMITS;
   #waiting: Candidate[] = [];
   #running = false;
   #stopped = false;
@@ -213,6 +215,7 @@ export class SharedSequencer implements Sequencer {
       numbers,
       media: options.media,
       encryption,
+      limits: this.#limits,
       remains,
       written,
       contendedAs,
@@ -258,10 +261,11 @@ export class SharedSequencer implements Sequencer {
       commit = await this.#engine.commit(shared);
       await this.#follower.reach(commit.revision);
     } catch (error) {
-      // Its size says nothing against the writes of others.
-      if (isRefusedWrite(error)) this.#refusals.refused(error);
-      else if (!isOrchError(error, 'StorageTooLarge')) throw error;
-      this.#refuse(candidates, error);
+      if (isOrchError(error, 'StorageTooLarge')) this.#tooLarge(candidates, shared.length, error);
+      else if (isRefusedWrite(error)) {
+        this.#refusals.refused(error);
+        this.#refuse(candidates, error);
+      } else throw error;
       return;
     }
     this.#refusals.written();
@@ -277,6 +281,22 @@ export class SharedSequencer implements Sequencer {
     // What came in between has been shown by now: by that they are judged again.
     for (const candidate of lost) candidate.isFresh = true;
     this.#waiting = [...lost, ...this.#waiting];
+  }
+
+  /** Of several that are too much at once each is tried again, in smaller batches. One alone says nothing against the writes of others. */
+  #tooLarge(candidates: readonly Candidate[], count: number, error: OrchError): void {
+    if (count === 1) {
+      this.#refuse(candidates, error);
+      return;
+    }
+    const { operations, bytes } = this.#limits;
+    this.#context.log.warn(
+      { err: error },
+      'etcd takes less at once than usual: writes are divided into smaller batches',
+    );
+    this.#limits =
+      error.details === TOO_MANY ? { operations: operations / 2, bytes } : { operations, bytes: bytes / 2 };
+    this.#waiting = [...candidates, ...this.#waiting];
   }
 
   /** Waits until a lane is free, or something arrives. */

@@ -3,6 +3,7 @@
 // batch before left it; a batch whose outcome is unknown is sent again until the counter says that it happened. Which of its
 // transactions failed lies beside the counter then, where no compaction reaches it.
 import { OrchError, type OrchErrorCode } from '../../runtime/errors.ts';
+import { TOO_MANY } from '../shared-engine.ts';
 import {
   type EtcdCluster,
   type EtcdCompare,
@@ -19,10 +20,13 @@ const NOTHING = Buffer.alloc(0);
  * Refusals behind which a batch may have been made. etcd says that it is full also of the transaction that took the last of the room;
  * what one member refuses for its size another, which takes more, may have made when it was asked before and did not answer.
  */
-const MAY_BE_MADE: ReadonlySet<EtcdErrorKind> = new Set(['full', 'tooLarge']);
+const MAY_BE_MADE: ReadonlySet<EtcdErrorKind> = new Set(['full', 'tooLarge', 'tooMany']);
+/** Of these, those that are refused again however often it is sent. */
+const NEVER_MADE: ReadonlySet<EtcdErrorKind> = new Set(['tooLarge', 'tooMany']);
 const ERROR_CODES: Readonly<Partial<Record<EtcdErrorKind, OrchErrorCode>>> = {
   full: 'StorageFull',
   tooLarge: 'StorageTooLarge',
+  tooMany: 'StorageTooLarge',
 };
 
 /** What is written if all of it is as it is said to be. */
@@ -80,7 +84,7 @@ export class CountedWriter {
         if (error instanceof EtcdError && error.kind === 'leaseOver') throw error;
         const made = error instanceof EtcdError && MAY_BE_MADE.has(error.kind) ? await this.#madeBefore() : undefined;
         if (made === undefined) {
-          if (error instanceof EtcdError && error.kind !== 'unknown' && (isSureNotDone || error.kind === 'tooLarge'))
+          if (error instanceof EtcdError && error.kind !== 'unknown' && (isSureNotDone || NEVER_MADE.has(error.kind)))
             throw error;
           isSureNotDone = false;
           await this.#parts.patience.pause(tries);
@@ -166,5 +170,6 @@ export class CountedWriter {
 /** What an engine rejects with where a batch was not done. */
 export function refusedBatch(error: unknown): unknown {
   if (!(error instanceof EtcdError)) return error;
-  return new OrchError(ERROR_CODES[error.kind] ?? 'StorageFailed', error.message);
+  const details = error.kind === 'tooMany' ? TOO_MANY : undefined;
+  return new OrchError(ERROR_CODES[error.kind] ?? 'StorageFailed', error.message, details);
 }

@@ -92,12 +92,12 @@ export interface EtcdCluster {
 }
 
 /**
- * `unknown`: nobody knows whether it was done. `refused`: it was not, and will not be. `full`: likewise, for want of room. `tooLarge`:
- * likewise, for its size, however often it is sent.
+ * `unknown`: nobody knows whether it was done. `refused`: it was not, and will not be. `full`: likewise, for want of room. `tooLarge`,
+ * `tooMany`: likewise, for its bytes or its operations, however often it is sent.
  * `compacted`: what was asked for is forgotten. `leaseOver`: it names a lease that has ended, so that it was not done, and will not
  * be, however often it was sent.
  */
-export type EtcdErrorKind = 'unknown' | 'refused' | 'full' | 'tooLarge' | 'compacted' | 'leaseOver';
+export type EtcdErrorKind = 'unknown' | 'refused' | 'full' | 'tooLarge' | 'tooMany' | 'compacted' | 'leaseOver';
 
 export class EtcdError extends Error {
   readonly kind: EtcdErrorKind;

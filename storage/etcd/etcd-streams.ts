@@ -64,6 +64,7 @@ const CERTAIN: Readonly<Record<string, EtcdErrorKind>> = {
 };
 const NO_SPACE = /space exceeded/;
 const LEASE_OVER = /requested lease not found/;
+const TOO_MANY = /too many operations in txn request/;
 const TOO_LARGE = /request is too large/;
 /** gRPC's own refusal, which Go's clients show with its status. */
 const MESSAGE_TOO_LARGE = /message larger than max/;
@@ -100,6 +101,7 @@ export function errorOfStatus(status: string | undefined, text: string, place: s
   if (COMPACTED.test(text)) return new EtcdError('compacted', text);
   if (LEASE_OVER.test(text)) return new EtcdError('leaseOver', text);
   if (NO_SPACE.test(text)) return new EtcdError('full', text);
+  if (TOO_MANY.test(text)) return new EtcdError('tooMany', text);
   if (TOO_LARGE.test(text)) return new EtcdError('tooLarge', text);
   if (MESSAGE_TOO_LARGE.test(text)) return messageTooLarge(text);
   return new EtcdError(CERTAIN[status] ?? 'unknown', text || `${place} answered with gRPC status ${status}`);

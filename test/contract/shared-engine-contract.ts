@@ -2,7 +2,7 @@
 import test, { type ExecutionContext, type SerialFn } from 'ava';
 import type { OrchError } from '../../runtime/errors.ts';
 import { EtcdError } from '../../storage/etcd/etcd-cluster.ts';
-import type { SharedEngine, SharedEvent, SharedTransaction } from '../../storage/shared-engine.ts';
+import { type SharedEngine, type SharedEvent, type SharedTransaction, TOO_MANY } from '../../storage/shared-engine.ts';
 
 export interface SharedSubject {
   /** Another process on the same keyspace; of dialect `orch` unless said. */
@@ -233,12 +233,12 @@ export function sharedEngineContract(
     await Promise.all([one.close(), other.close(), late.close()]);
   });
 
-  contract('a value that is too large is refused, and the next is stored', async (t, subject) => {
+  contract('a batch of too many operations is refused as too large, and the next is stored', async (t, subject) => {
     const engine = subject.make();
     await opened(engine);
     const many = Array.from({ length: 127 }, (_, index) => write(`g/r//${index}`, 0, 'x', index));
     const error = await t.throwsAsync<OrchError>(engine.commit(many));
-    t.is(error?.code, 'StorageFailed');
+    t.like(error, { code: 'StorageTooLarge', details: TOO_MANY });
     t.deepEqual((await engine.commit([write('g/r//a', 0, 'x')])).held, [true]);
     await answered(() => engine.probe());
     t.true((await answered(() => engine.diskBytes())) >= 0);

@@ -305,7 +305,7 @@ class ModelClient implements EtcdCluster {
 /** What a batch may hold, as etcd counts. Throws EtcdError. */
 function checkSize({ compare, success, failure }: EtcdTransaction, max = OPERATIONS_MAX): void {
   const count = Math.max(compare.length, success.length, failure.length);
-  if (count > max) throw new EtcdError('refused', 'etcdserver: too many operations in txn request');
+  if (count > max) throw new EtcdError('tooMany', 'etcdserver: too many operations in txn request');
   for (const one of [...success, ...failure]) if ('txn' in one) checkSize(one.txn, max - count);
 }
 

@@ -17,6 +17,7 @@ const ENDS: readonly (readonly [status: string | undefined, text: string, kind: 
   ],
   ['14', 'etcdserver: request timed out', 'unknown'],
   ['3', 'etcdserver: request is too large', 'tooLarge'],
+  ['3', 'etcdserver: too many operations in txn request', 'tooMany'],
   [
     '8',
     'grpc: received message larger than max (2500000 vs. 2097152)',
