@@ -195,10 +195,11 @@ function withMember(given: ObjectMeta, member: 'name' | 'namespace', value: stri
   return metadata;
 }
 
-function requireSameUid(given: ObjectMeta, before: ObjectMeta, type: ResourceType): void {
+/** Throws 409 where an object is said to be another than the one that is there; `before` is without a uid where there is none. */
+export function requireSameUid(given: ObjectMeta, before: ObjectMeta, type: ResourceType): void {
   const uid = given.uid ?? '';
   if (uid === '' || uid === before.uid) return;
-  const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.uid}`;
+  const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.uid ?? ''}`;
   throw refused(conflict(type, before.name ?? '', detail));
 }
 

@@ -5,7 +5,7 @@ import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { insistsOnVersion, isUnchanged } from '../../api/metadata.ts';
+import { insistsOnVersion, isUnchanged, requireSameUid } from '../../api/metadata.ts';
 import { metadataOf, timestampOf, withMetadata } from '../../api/object-meta.ts';
 import { ownCopy } from '../../api/own-copy.ts';
 import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
@@ -73,6 +73,8 @@ export async function update(write: WriteContext, request: WriteRequest, type: K
     wantedMetadata: metadataOfPut(write, request, write.kinds.of(type)),
     whenMissing: async () => {
       const object = sent();
+      // It was there, and is gone: neither it nor another of its name is what is meant.
+      requireSameUid(metadataOf(object), { name }, type);
       if (!createsMissing) throw new StatusError(notFound(type, name));
       return createObject(write, request, type, withoutVersion(object), { dryRun, isTracked: true });
     },

@@ -225,6 +225,26 @@ test('a PUT of a missing object creates it where the type says so, whatever vers
   await world.stop();
 });
 
+test('a PUT of an object that was there and is gone is a conflict by its uid: nothing is made anew', async (t) => {
+  const world = await AdmissionWorld.start();
+  for (const collection of [LEASES, CONFIG_MAPS]) {
+    const path = `${collection}/a`;
+    const { metadata } = await world.created(collection, { metadata: { name: 'a' } });
+    t.is((await world.write('delete', path)).code, 200);
+    for (const parameters of [{}, { dryRun: ['All'] }]) {
+      const answer = await world.write('update', path, { body: { metadata }, parameters });
+      t.is(answer.code, 409);
+      t.true(
+        (answer.body.message as string).endsWith(
+          `: Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: `,
+        ),
+      );
+    }
+    t.is(await world.stored(path), undefined);
+  }
+  await world.stop();
+});
+
 test('of two PUTs with the same version the second is a conflict, also when it comes between read and commit', async (t) => {
   const world = await AdmissionWorld.start();
   const created = await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
