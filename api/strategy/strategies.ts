@@ -6,6 +6,7 @@ import { apiService } from './apiregistration/api-service.ts';
 import { daemonSet } from './apps/daemon-set.ts';
 import { job } from './batch/job.ts';
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts';
+import { limitRange } from './core/limit-range.ts';
 import { namespace } from './core/namespace.ts';
 import { node } from './core/node.ts';
 import { pod } from './core/pod.ts';
@@ -23,6 +24,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'apps/daemonsets': daemonSet,
   'batch/jobs': job,
   'certificates/certificatesigningrequests': certificateSigningRequest,
+  'core/limitranges': limitRange,
   'core/namespaces': namespace,
   'core/nodes': node,
   'core/pods': pod,

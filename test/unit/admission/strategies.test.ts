@@ -74,6 +74,15 @@ test('a new pod has its quality of service, and seccomp in step', async (t) => {
   await world.stop();
 });
 
+test('a limit range without a name has one of its own', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = '/api/v1/namespaces/default/limitranges';
+  const made = await world.created(path, { spec: { limits: [] } });
+  t.regex(made.metadata.name as string, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  t.deepEqual(await world.stored(`${path}/${made.metadata.name}`), made);
+  await world.stop();
+});
+
 test('the secrets of a service account are named by their names alone', async (t) => {
   const world = await AdmissionWorld.start();
   const accounts = '/api/v1/namespaces/default/serviceaccounts';
