@@ -237,12 +237,15 @@ function keep<K extends keyof ObjectMeta>(metadata: Own<ObjectMeta>, before: Obj
 /** Members of the metadata, or all of it. */
 export type Kept = readonly (keyof ObjectMeta)[] | 'all';
 
+const ALL_BUT_IDENTITY: Kept = ['labels', 'annotations', 'finalizers', 'ownerReferences'];
+
 /** Metadata that a status update of a built-in type leaves as stored, by first label of the group and plural. Custom types leave all (`Traits`). */
 const KEPT_BY_STATUS_UPDATES: ReadonlyMap<string, Kept> = new Map<string, Kept>([
   ['/pods', ['deletionTimestamp', 'ownerReferences']],
   ['apps/deployments', ['labels']],
-  ['apiregistration/apiservices', ['labels', 'annotations', 'finalizers', 'ownerReferences']],
-  ['storage/volumeattachments', ['labels', 'annotations', 'ownerReferences']],
+  ['apiregistration/apiservices', ALL_BUT_IDENTITY],
+  ['internal/storageversions', ALL_BUT_IDENTITY],
+  ['storage/volumeattachments', ALL_BUT_IDENTITY],
   ['flowcontrol/flowschemas', 'all'],
   ['flowcontrol/prioritylevelconfigurations', 'all'],
 ]);

@@ -249,7 +249,13 @@ test('a status update changes status and metadata, and keeps the rest', (t) => {
 
 test('a status update keeps the metadata that its type says', (t) => {
   const next = withMetadata(
-    { labels: { a: 'z' }, annotations: { n: 'z' }, ownerReferences: [{ uid: 'o' }], deletionTimestamp: 'now' },
+    {
+      labels: { a: 'z' },
+      annotations: { n: 'z' },
+      ownerReferences: [{ uid: 'o' }],
+      finalizers: ['x.io/f'],
+      deletionTimestamp: 'now',
+    },
     { status: {} },
   );
   const scope = { ...update, subresource: 'status' };
@@ -260,6 +266,17 @@ test('a status update keeps the metadata that its type says', (t) => {
   t.is(pod.deletionTimestamp, undefined);
   t.deepEqual(pod.labels, { a: 'z' });
   t.deepEqual(after(sampleType({ group: 'flowcontrol.example', plural: 'flowschemas' })), stored.metadata);
+  for (const [group, plural] of [
+    ['storage.example', 'volumeattachments'],
+    ['internal.apiserver.example', 'storageversions'],
+  ] as const) {
+    const { labels, annotations, ownerReferences, finalizers } = after(sampleType({ group, plural }));
+    t.deepEqual(
+      [labels, annotations, ownerReferences, finalizers],
+      [stored.metadata.labels, stored.metadata.annotations, undefined, undefined],
+      plural,
+    );
+  }
   t.deepEqual(
     after(sampleType({ group: 'example.com', plural: 'things' }, { statusKeepsMetadata: true })),
     stored.metadata,
