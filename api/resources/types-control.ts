@@ -182,6 +182,8 @@ const INTERNAL: GroupTypes = {
       clusterScoped: true,
       subresources: [STATUS],
       putNeedsResourceVersion: true,
+      // Its names have a rule of their own.
+      nameFormat: 'pathSegment',
       versions: { v1alpha1: {} },
     },
   ],

@@ -1,8 +1,7 @@
-// Rules of what is asked and not stored: access reviews, token requests; and of storage versions.
+// Rules of what is asked and not stored: access reviews, token requests.
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
-import { textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 import { tokenSeconds } from './token-seconds.ts';
@@ -70,54 +69,9 @@ const localReview: Rule<JsonObject> = (review, at) => {
     at.invalid('spec.nonResourceAttributes', spec.nonResourceAttributes, 'disallowed on this kind of request');
 };
 
-interface ServerVersion {
-  readonly apiServerID?: string;
-  readonly encodingVersion?: string;
-  readonly decodableVersions?: readonly string[];
-}
-
-function versionProblems(text: string): readonly string[] {
-  const parts = text.split('/');
-  const version = parts.at(-1)!;
-  if (parts.length > 2) return ['must be a version, or a group, "/" and a version'];
-  const ofGroup = parts.length === 2 ? textProblems('dns1123Subdomain', parts[0]!) : [];
-  return [...ofGroup, ...textProblems('dns1035Label', version)];
-}
-
-const serverVersion: Rule<ServerVersion> = ({ apiServerID = '', encodingVersion = '', decodableVersions = [] }, at) => {
-  at.problems('apiServerID', apiServerID, textProblems('dns1123Subdomain', apiServerID));
-  at.problems('encodingVersion', encodingVersion, versionProblems(encodingVersion));
-  for (const [index, version] of decodableVersions.entries()) {
-    at.problems(`decodableVersions[${index}]`, version, versionProblems(version));
-  }
-  if (!decodableVersions.includes(encodingVersion)) {
-    at.invalid(
-      'decodableVersions',
-      decodableVersions,
-      `decodableVersions must include encodingVersion ${encodingVersion}`,
-    );
-  }
-};
-
-interface StorageVersionStatus {
-  readonly storageVersions?: readonly ServerVersion[];
-  readonly commonEncodingVersion?: string | null;
-}
-
-const commonVersion: Rule<StorageVersionStatus> = ({ storageVersions = [], commonEncodingVersion }, at) => {
-  const versions = new Set(storageVersions.map(({ encodingVersion }) => encodingVersion));
-  const [common] = versions.size === 1 ? versions : [];
-  const given = commonEncodingVersion ?? undefined;
-  if (given === common) return;
-  const detail = common === undefined ? 'should be nil if servers do not agree on a version' : `should be ${common}`;
-  at.invalid('commonEncodingVersion', given ?? null, detail);
-};
-
 export const reviewTypes: RuleTable = {
   'authorization.SubjectAccessReview': { rules: [accessReview] },
   'authorization.SelfSubjectAccessReview': { rules: [selfReview] },
   'authorization.LocalSubjectAccessReview': { rules: [localReview] },
   'authentication/v1.TokenRequestSpec': { fields: { expirationSeconds: { rules: [tokenSeconds] } } },
-  'apiserverinternal/v1alpha1.ServerStorageVersion': { rules: [serverVersion] },
-  'apiserverinternal/v1alpha1.StorageVersionStatus': { rules: [commonVersion] },
 };

@@ -31,6 +31,7 @@ import { reviewTypes } from './reviews.ts';
 import { schedulingTypes, schedulingUpdates } from './scheduling.ts';
 import { serviceTypes, serviceUpdates } from './service.ts';
 import { storageTypes, storageUpdates } from './storage.ts';
+import { storageVersionTypes } from './storage-versions.ts';
 import { volumeSourceTypes } from './volume-sources.ts';
 import { volumeTypes } from './volumes.ts';
 import { webhookTypes } from './webhooks.ts';
@@ -64,6 +65,7 @@ export const TYPE_RULES: RuleTable = merged([
   schedulingTypes,
   serviceTypes,
   storageTypes,
+  storageVersionTypes,
   volumeSourceTypes,
   volumeTypes,
   webhookTypes,

@@ -164,8 +164,8 @@ test('every stored type has the name format of the reference', (t) => {
   );
   for (const type of TABLE.filter(({ persisted }) => persisted)) {
     const expected = formats.get(kindKey(type));
-    // A rule of its own, which any name that keeps it also keeps this one.
-    const format = expected === '<group>.<resource>' || expected === undefined ? 'dns1123Subdomain' : expected;
+    // That one has a rule of its own.
+    const format = expected === '<group>.<resource>' ? 'pathSegment' : (expected ?? 'dns1123Subdomain');
     t.is(type.traits.nameFormat, format as typeof type.traits.nameFormat, idOf(type));
   }
 });
