@@ -10,8 +10,11 @@ import { forbidden as forbiddenField, invalidFrom } from '../../../api/status/fi
 import { StatusError } from '../../../api/status/status.ts';
 import type { Freshness, ListQuery, Selection } from '../../hub/protocol.ts';
 
-/** What `resourceVersion` asks of a get. */
+/** What `resourceVersion` asks of a get. Throws 400, also for who expects to get less than there is. */
 export function getFreshness(query: Query): Freshness {
+  if (isTrueParameter(query.get('export'))) {
+    throw new StatusError(badRequest('the export parameter, deprecated since v1.14, is no longer supported'));
+  }
   const version = parseVersion(query.get('resourceVersion'));
   if (version === undefined) return { kind: 'mostRecent' };
   return version === 0 ? { kind: 'any' } : { kind: 'notOlderThan', revision: version };

@@ -95,6 +95,17 @@ test('a get is answered as the table says', (t) => {
   t.deepEqual(getFreshness(parseQuery('resourceVersion=7')), NOT_OLDER);
 });
 
+test('a get that asks for an export is refused: what is there would be more than is expected', (t) => {
+  for (const query of ['export=true', 'export=1', 'export', 'exact=false&export=yes']) {
+    const status = refusalOf(() => getFreshness(parseQuery(query)));
+    t.is(status?.code, 400, query);
+    t.is(status?.message, 'the export parameter, deprecated since v1.14, is no longer supported');
+  }
+  for (const query of ['export=false', 'export=0', 'exact=true']) {
+    t.deepEqual(getFreshness(parseQuery(query)), MOST_RECENT, query);
+  }
+});
+
 const watch = (query: string) => watchStart(parseQuery(query), metaGroup);
 
 test('a watch starts as the table says', (t) => {
