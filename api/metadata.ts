@@ -7,7 +7,7 @@ import { isSet } from './object-fields.ts';
 import { metadataOf, type ObjectMeta, type OwnerReference, withMetadata } from './object-meta.ts';
 import { type Own, ownCopy } from './own-copy.ts';
 import type { GenerationPart, ResourceType } from './resources/resource-type.ts';
-import { badRequest, conflict, conflictModified, missingResourceVersion } from './status/failures.ts';
+import { badRequest, conflict, conflictModified, missingResourceVersion, type NamedType } from './status/failures.ts';
 import { type Status, StatusError } from './status/status.ts';
 
 /** What a request's path says of the object. */
@@ -196,7 +196,7 @@ function withMember(given: ObjectMeta, member: 'name' | 'namespace', value: stri
 }
 
 /** Throws 409 where an object is said to be another than the one that is there; `before` is without a uid where there is none. */
-export function requireSameUid(given: ObjectMeta, before: ObjectMeta, type: ResourceType): void {
+export function requireSameUid(given: ObjectMeta, before: ObjectMeta, type: NamedType): void {
   const uid = given.uid ?? '';
   if (uid === '' || uid === before.uid) return;
   const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.uid ?? ''}`;

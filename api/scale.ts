@@ -2,11 +2,12 @@
 // that keep the wish in spec.replicas, the count in status.replicas and their pods' labels in spec.selector.
 
 import { isJsonObject, type JsonObject, memberOf } from './json-value.ts';
+import { requireSameUid } from './metadata.ts';
 import { asObject } from './object-fields.ts';
 import { metadataOf, type ObjectMeta } from './object-meta.ts';
 import type { Labels } from './selectors/label-requirement.ts';
 import { labelSelectorFromMap, labelSelectorFromObject } from './selectors/label-selector.ts';
-import { badRequest, conflict, conflictModified, internalError, type NamedType } from './status/failures.ts';
+import { badRequest, conflictModified, internalError, type NamedType } from './status/failures.ts';
 import { type FieldError, invalid, invalidFrom } from './status/field-error.ts';
 import { StatusError } from './status/status.ts';
 
@@ -106,9 +107,7 @@ export function applyScale(
   if ((scale.kind ?? 'Scale') !== 'Scale') throw new StatusError(badRequest('the body is no Scale'));
   const misnamed = ![name, '', undefined].includes(given.name) || ![namespace, '', undefined].includes(given.namespace);
   if (misnamed) throw new StatusError(badRequest('the name or namespace of the Scale differs from the path'));
-  if (![before.uid, '', undefined].includes(given.uid)) {
-    throw new StatusError(conflict(type, name, `the uid given is ${given.uid}, the object's is ${before.uid}`));
-  }
+  requireSameUid(given, before, type);
   if (![before.resourceVersion, '', undefined].includes(given.resourceVersion)) {
     throw new StatusError(conflictModified(type, name));
   }
