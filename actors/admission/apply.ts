@@ -14,7 +14,7 @@ import { isStatusError, StatusError } from '../../api/status/status.ts';
 import { viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { requireFinite } from '../../transport/finite-numbers.ts';
-import { createObject } from './create.ts';
+import { createMissing } from './create-missing.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import { digestOfApply } from './known-applies.ts';
 import { otherVersions } from './ownership.ts';
@@ -56,7 +56,7 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
     const object = withoutVersion(applied(undefined, write.forms));
     requireNameOfPath(object, name);
     try {
-      return await createObject(write, request, type, object, { dryRun, isTracked: false });
+      return await createMissing(write, request, type, object, { dryRun, isTracked: false });
     } catch (error) {
       // Someone else was first: what they made is applied to.
       if (isStatusError(error) && error.status.reason === 'AlreadyExists') return undefined;

@@ -20,7 +20,7 @@ import { asAnswer } from './answer.ts';
 import { type Attempt, type Refusal, TRIES_MAX, untilCommitted } from './attempts.ts';
 import { type Attributes, NO_OBJECT } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
-import { createObject } from './create.ts';
+import { createMissing } from './create-missing.ts';
 import { draftsWithRemoval } from './deletion-outcome.ts';
 import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
@@ -76,7 +76,7 @@ export async function update(write: WriteContext, request: WriteRequest, type: K
       // It was there, and is gone: neither it nor another of its name is what is meant.
       requireSameUid(metadataOf(object), { name }, type);
       if (!createsMissing) throw new StatusError(notFound(type, name));
-      return createObject(write, request, type, withoutVersion(object), { dryRun, isTracked: true });
+      return createMissing(write, request, type, withoutVersion(object), { dryRun, isTracked: true });
     },
   });
   return decoded === undefined ? reply : withWarnings(reply, decoded.warnings);
