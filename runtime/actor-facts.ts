@@ -12,9 +12,18 @@ export interface ActorFacts {
   readonly stopOrder: number;
   /** Settings with their defaults, overridable in a placement file. */
   readonly settings?: Readonly<Record<string, number | string | boolean>>;
+  /** Of each setting that is a number. */
+  readonly ranges?: Readonly<Record<string, SettingRange>>;
   readonly placement?: PlacementRules;
   /** How some of its messages cross threads; all others are cloned. */
   readonly flat?: FlatForms;
+}
+
+/** What a setting may be; whole, unless it says otherwise. */
+export interface SettingRange {
+  readonly least: number;
+  readonly most: number;
+  readonly isFraction?: boolean;
 }
 
 /** Where instances of an actor may be, and what a plan must hold for them to work. */

@@ -1,6 +1,6 @@
 // From a placement file to a plan: which threads there are and which actors each hosts. Refuses what cannot work, with the
 // line and the reason. Reading the file itself is placement-file.ts's work.
-import type { ActorFacts } from './actor-facts.ts';
+import type { ActorFacts, SettingRange } from './actor-facts.ts';
 import { OrchError } from './errors.ts';
 import { JsonLineError, type JsonMember, type JsonNode, readJsonLines } from './json-lines.ts';
 import { type Group, instancesOf, refuseWhatCannotWork, warningsOf } from './placement-rules.ts';
@@ -114,17 +114,16 @@ function readSettings(
   if (actors === undefined) return settings;
   for (const [actor, { line, node }] of members(actors.node, '"actors"')) {
     refuseUnknown(actor, line, known);
-    const defaults = known.get(actor)!.settings ?? {};
+    const facts = known.get(actor)!;
     const given = members(node, `the settings of ${actor}`);
-    settings.set(actor, Object.fromEntries([...given].map((entry) => readSetting(entry, actor, defaults))));
+    settings.set(actor, Object.fromEntries([...given].map((entry) => readSetting(entry, facts))));
   }
   return settings;
 }
 
 function readSetting(
   [name, { line, node }]: [string, JsonMember],
-  actor: string,
-  defaults: Settings,
+  { actor, settings: defaults = {}, ranges = {} }: ActorFacts,
 ): [string, string | number | boolean] {
   if (!Object.hasOwn(defaults, name)) {
     const names = Object.keys(defaults);
@@ -136,7 +135,19 @@ function readSetting(
   if (value === null || typeof value !== wanted || value === Number.POSITIVE_INFINITY) {
     throw new JsonLineError(node.line, `the setting ${name} of ${actor} is a ${wanted}`);
   }
+  const range = ranges[name];
+  if (range !== undefined && !isWithin(range, value)) {
+    const what = range.isFraction ? 'number' : 'whole number';
+    throw new JsonLineError(
+      node.line,
+      `the setting ${name} of ${actor} is a ${what} from ${range.least} to ${range.most}`,
+    );
+  }
   return [name, value];
+}
+
+function isWithin({ least, most, isFraction = false }: SettingRange, value: unknown): boolean {
+  return typeof value === 'number' && value >= least && value <= most && (isFraction || Number.isInteger(value));
 }
 
 /** Groups into threads, and actors into numbered instances. */

@@ -1,6 +1,12 @@
 // What a placement file may set of the hub.
+import type { SettingRange } from '../../runtime/actor-facts.ts';
 
 export const HUB_SETTINGS = {
   /** Between two comparisons of what the hub holds with what the store does; 0: never. */
   selfCheckIntervalMs: 300_000,
 } as const;
+
+export const HUB_RANGES: Readonly<Record<keyof typeof HUB_SETTINGS, SettingRange>> = {
+  // Timers go no further than that.
+  selfCheckIntervalMs: { least: 0, most: 2 ** 31 - 1 },
+};

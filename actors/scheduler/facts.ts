@@ -1,7 +1,7 @@
 // What is known of the scheduler without its code (runtime/actor-facts.ts).
 import type { ActorFacts } from '../../runtime/actor-facts.ts';
 import { FEED_FORMS } from '../store-feed-forms.ts';
-import { SCHEDULER_SETTINGS } from './settings.ts';
+import { SCHEDULER_RANGES, SCHEDULER_SETTINGS } from './settings.ts';
 
 export const SCHEDULER_FACTS = {
   actor: 'scheduler',
@@ -9,6 +9,7 @@ export const SCHEDULER_FACTS = {
   stopOrder: 20,
   flat: FEED_FORMS,
   settings: SCHEDULER_SETTINGS,
+  ranges: SCHEDULER_RANGES,
   placement: {
     isSingle: true,
     absence: { isRefused: false, means: 'pods are not given nodes' },

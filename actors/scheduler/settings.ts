@@ -1,4 +1,5 @@
 // What a placement file may set of the scheduler: how much it takes on at once.
+import type { SettingRange } from '../../runtime/actor-facts.ts';
 
 export const SCHEDULER_SETTINGS = {
   /** Objects of the present state taken over in one turn: some 8 ms of a thread that others may share. */
@@ -22,3 +23,21 @@ export const SCHEDULER_SETTINGS = {
   conditionsPerSecondMax: 200,
   conditionsBurst: 1_000,
 } as const;
+
+const COUNT = { least: 1, most: 10_000_000 };
+
+export const SCHEDULER_RANGES: Readonly<Record<keyof typeof SCHEDULER_SETTINGS, SettingRange>> = {
+  presentObjectsMax: COUNT,
+  slicePodsMax: COUNT,
+  sliceNodesMax: COUNT,
+  bindingBatchMax: { least: 1, most: 10_000 },
+  questionsMax: { least: 1, most: 1_000 },
+  eventsInFlightMax: { least: 1, most: 10_000 },
+  eventsQueuedMax: COUNT,
+  failureEventsPerSecondMax: COUNT,
+  failureEventsBurst: COUNT,
+  conditionsInFlightMax: { least: 1, most: 10_000 },
+  conditionsQueuedMax: COUNT,
+  conditionsPerSecondMax: COUNT,
+  conditionsBurst: COUNT,
+};

@@ -2,7 +2,7 @@
 import type { ActorFacts } from '../../runtime/actor-facts.ts';
 import { READER_SLOTS } from '../../storage/shared-state.ts';
 import { STORE_FORMS } from './flat-forms.ts';
-import { STORE_SETTINGS } from './settings.ts';
+import { STORE_RANGES, STORE_SETTINGS } from './settings.ts';
 
 export const STORE_FACTS = {
   actor: 'store',
@@ -10,6 +10,7 @@ export const STORE_FACTS = {
   stopOrder: 90,
   flat: STORE_FORMS,
   settings: STORE_SETTINGS,
+  ranges: STORE_RANGES,
   placement: {
     isSingle: true,
     absence: { isRefused: true, means: 'nothing can be kept' },

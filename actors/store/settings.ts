@@ -1,5 +1,6 @@
 // What can be set of the store: by the server's options, and in a placement file.
 import type { ActorContext } from '../../runtime/actor.ts';
+import type { SettingRange } from '../../runtime/actor-facts.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { StoreEngine } from '../../storage/shared-engine.ts';
 import type { StorageMedia, StoredValue } from '../../storage/stored-value.ts';
@@ -40,3 +41,13 @@ export const STORE_SETTINGS = {
   /** A sealed slab that is live to at most this share is emptied and reused. */
   sparseShare: 0.25,
 } as const;
+
+export const STORE_RANGES: Readonly<Record<keyof typeof STORE_SETTINGS, SettingRange>> = {
+  // Places are counted in words of 32 bits, and one slab is one allocation.
+  slabBytes: { least: 64 * 1024, most: 256 * 1024 * 1024 },
+  historyEventsMax: { least: 1, most: 100_000_000 },
+  batchTransactionsMax: { least: 1, most: 65_536 },
+  batchBytesMax: { least: 1, most: 256 * 1024 * 1024 },
+  compactionSliceEvents: { least: 1, most: 10_000_000 },
+  sparseShare: { least: 0, most: 0.9, isFraction: true },
+};

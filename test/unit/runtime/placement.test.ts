@@ -10,7 +10,11 @@ import { formatPlan, summarizePlan } from '../../../runtime/plan-format.ts';
 /** The real rules; a store with settings of every type. */
 const KNOWN: readonly ActorFacts[] = ACTORS.map((facts) =>
   facts.actor === 'store'
-    ? { ...facts, settings: { batchMax: 64, sync: true, folder: 'data' } }
+    ? {
+        ...facts,
+        settings: { batchMax: 64, share: 0.5, sync: true, folder: 'data' },
+        ranges: { batchMax: { least: 1, most: 1024 }, share: { least: 0, most: 0.9, isFraction: true } },
+      }
     : { ...facts, settings: {} },
 );
 
@@ -115,6 +119,18 @@ const refusals: readonly [what: string, text: string, line: number, reason: RegE
     /store has no setting "batch"; there are batchMax/,
   ],
   ['a setting of an actor without any', withActors('{ "hub": { "a": 1 } }'), 7, /hub has no setting "a"; it has none/],
+  ...['0', '1025', '1.5', '1e12', '-1'].map((value): [string, string, number, RegExp] => [
+    `a setting of ${value}`,
+    withActors(`{ "store": {\n"batchMax": ${value} } }`),
+    8,
+    /the setting batchMax of store is a whole number from 1 to 1024$/,
+  ]),
+  [
+    'a share beyond its range',
+    withActors('{ "store": { "share": 1 } }'),
+    7,
+    /the setting share of store is a number from 0 to 0\.9$/,
+  ],
   ['a setting of the prototype', withActors('{ "store": { "toString": 1 } }'), 7, /store has no setting "toString"/],
   ['text for a number', withActors('{ "store": { "batchMax": "64" } }'), 7, /batchMax of store is a number/],
   ['a number for a switch', withActors('{ "store": { "sync": 1 } }'), 7, /sync of store is a boolean/],
@@ -150,7 +166,23 @@ test('groups become threads, and instances are numbered per actor across groups'
 test('settings are the defaults of the actor with those of the file over them', (t) => {
   const plan = resolve(withActors('{ "store": { "batchMax": 8 } }'));
   const store = plan.threads.flatMap(({ actors }) => actors).find(({ actor }) => actor === 'store');
-  t.deepEqual(store?.settings, { batchMax: 8, sync: true, folder: 'data' });
+  t.deepEqual(store?.settings, { batchMax: 8, share: 0.5, sync: true, folder: 'data' });
+});
+
+test('a setting at either end of its range is taken', (t) => {
+  for (const settings of ['{ "batchMax": 1, "share": 0 }', '{ "batchMax": 1024, "share": 0.9 }']) {
+    t.notThrows(() => resolve(withActors(`{ "store": ${settings} }`)));
+  }
+});
+
+test('each number that an actor can be given has a range, and its default is within', (t) => {
+  for (const { actor, settings = {}, ranges = {} } of ACTORS as readonly ActorFacts[]) {
+    for (const [name, value] of Object.entries(settings)) {
+      if (typeof value !== 'number') continue;
+      const { least = Number.NaN, most = Number.NaN } = ranges[name] ?? {};
+      t.true(least <= value && value <= most, `${actor} ${name}`);
+    }
+  }
 });
 
 const counts: readonly [string, number, number][] = [
@@ -212,7 +244,7 @@ test('the full form of a plan lists every thread, its actors, their settings, an
       'placement test: 2 threads beside the main one',
       '  rest   ingress auth hub admission',
       '  store  store',
-      '           store: batchMax=64 sync=true folder="data"',
+      '           store: batchMax=64 share=0.5 sync=true folder="data"',
       'warning: no thread hosts audit: no audit events are written',
       'warning: no thread hosts scheduler: pods are not given nodes',
       'warning: no thread hosts controllers: nothing is cleaned up or allocated in the background',
