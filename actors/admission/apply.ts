@@ -2,8 +2,9 @@
 // there is none (201); whoever applies owns what it says (SPEC.md "Field ownership").
 
 import { resetFields } from '../../api/apply/owned-type.ts';
-import { type Application, applyConfiguration } from '../../api/apply/ownership.ts';
+import { type Application, applyInParts } from '../../api/apply/ownership.ts';
 import type { StoredForm } from '../../api/conversion/stored-form.ts';
+import { type InParts, inOneGo } from '../../api/in-parts.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged } from '../../api/metadata.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
@@ -38,10 +39,11 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
     digest !== undefined && write.knownApplies.changesNothing(digest, revision);
   let read: Configuration | undefined;
   let merged: Merged | undefined;
-  const applied = (live: JsonObject | undefined, forms: StoredForm): JsonObject => {
+  const wantedInParts = function* (live: JsonObject | undefined, forms: StoredForm): InParts<JsonObject> {
     if (live !== undefined && isKnown(metadataOf(live).resourceVersion)) return live;
     read ??= readConfiguration(write, request, type);
-    const result = applyConfiguration(
+    yield;
+    const result = yield* applyInParts(
       read.config,
       live,
       applicationOf(write, request, type, { ...read, live, forms, force }),
@@ -49,11 +51,12 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
     if (live !== undefined) merged = { live, result };
     return result;
   };
+  const wanted = (live: JsonObject | undefined, forms: StoredForm): JsonObject => inOneGo(wantedInParts(live, forms));
   const whenMissing = async (): Promise<WriteReply | undefined> => {
     read ??= readConfiguration(write, request, type);
     if (subresource !== '') throw new StatusError(notFound(type, name));
     requireOfNobody(read.config, type, name);
-    const object = withoutVersion(applied(undefined, write.forms));
+    const object = withoutVersion(wanted(undefined, write.forms));
     requireNameOfPath(object, name);
     try {
       return await createMissing(write, request, type, object, { dryRun, isTracked: false });
@@ -63,7 +66,7 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
       throw error;
     }
   };
-  const modification = { dryRun, isTracked: false, isWhole: true, wanted: applied, isKnown, whenMissing };
+  const modification = { dryRun, isTracked: false, isWhole: true, wanted, wantedInParts, isKnown, whenMissing };
   const reply = await modify(write, request, type, modification);
   if (digest !== undefined && merged !== undefined && read?.warnings.length === 0 && hasLeft(merged, reply))
     write.knownApplies.remember(digest, merged.live);

@@ -7,16 +7,18 @@ import type { OwnedType } from '../../api/apply/owned-type.ts';
 import {
   type Entries,
   entriesOfCreate,
-  entriesOfUpdate,
+  entriesOfUpdateInParts,
   managerName,
   type Writer,
   withEntries,
 } from '../../api/apply/ownership.ts';
+import { type InParts, inOneGo } from '../../api/in-parts.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { type ManagedFieldsEntry, metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Attributes } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
+import { inTurns } from './large-writes.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** The versions of a type besides the one being written in. `reset`: the fields that the endpoint leaves as they are. */
@@ -92,7 +94,8 @@ export function ownByUpdater(attributes: Attributes, write: WriteContext): Promi
     if (metadataOf(object).managedFields !== undefined) attributes.object = withEntries(object, undefined);
     return undefined;
   }
-  const entries = converted(write, type, (forms) => entriesIn(attributes, { kinds: write.kinds, forms }));
+  const done = attributes.isLarge ? (parts: InParts<Entries>) => inTurns(write, parts) : inOneGo;
+  const entries = converted(write, type, (forms) => done(entriesIn(attributes, { kinds: write.kinds, forms })));
   if (entries instanceof Promise) {
     return entries.then((known) => {
       attributes.object = withEntries(object, known);
@@ -102,8 +105,8 @@ export function ownByUpdater(attributes: Attributes, write: WriteContext): Promi
   return undefined;
 }
 
-function entriesIn(attributes: Attributes, parts: Pick<WriteContext, 'forms' | 'kinds'>): Entries {
+function entriesIn(attributes: Attributes, parts: Pick<WriteContext, 'forms' | 'kinds'>): InParts<Entries> {
   const { object, old, type, kind, subresource } = attributes;
   const versions = otherVersions(parts, type, () => NO_FIELDS);
-  return entriesOfUpdate(object, old!, kind.owned, writerOf(attributes), subresource === '', versions);
+  return entriesOfUpdateInParts(object, old!, kind.owned, writerOf(attributes), subresource === '', versions);
 }

@@ -86,6 +86,7 @@ async function decodedInTurns(
   request: WriteRequest,
   expected: ExpectedKind,
 ): Promise<DecodedObject> {
+  await afterOthers(write);
   const value = bodyOf(write.schema, request, expected);
   await afterOthers(write);
   const decoded = shaped(write.schema, request, expected, value);

@@ -4,6 +4,7 @@
 import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { isReadyToRemove } from '../../api/deletion.ts';
+import { type InParts, inOneGo } from '../../api/in-parts.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { insistsOnVersion, isUnchanged, requireSameUid } from '../../api/metadata.ts';
 import { metadataOf, timestampOf, withMetadata } from '../../api/object-meta.ts';
@@ -24,7 +25,7 @@ import { createMissing } from './create-missing.ts';
 import { draftsWithRemoval } from './deletion-outcome.ts';
 import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
-import { afterOthers, isLarge } from './large-writes.ts';
+import { afterOthers, inTurns, isLarge } from './large-writes.ts';
 import {
   changeOfNothing,
   isByMetadata,
@@ -94,11 +95,13 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   if (!accepted.includes(contentType)) {
     throw new StatusError(unsupportedMediaType(canBeApplied(write, view) ? [...accepted, APPLY_PATCH] : accepted));
   }
+  if (isLarge(request.payload.length)) await afterOthers(write);
   const document = decodeBody(request.payload, 'application/json');
   if (type.custom !== undefined) requireFinite(document, request.payload);
   let warnings: readonly string[] = [];
-  const patched = (shown: JsonObject, forms: StoredForm): JsonObject => {
+  const wantedInParts = function* (shown: JsonObject, forms: StoredForm): InParts<JsonObject> {
     const result = applyPatch(contentType, shown, document, schemaType);
+    yield;
     if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
     // What is stored has no unknown fields: those that are found are the patch's.
     const applied = { contentType, patch: document, result, type, expected };
@@ -107,11 +110,12 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
     requireNameOfPath(object, target.name);
     return object;
   };
+  const wanted = (shown: JsonObject, forms: StoredForm): JsonObject => inOneGo(wantedInParts(shown, forms));
   const whenMissing = (): never => {
     throw new StatusError(notFound(type, target.name));
   };
   const wantedMetadata = metadataOfPatch(request, write.kinds.of(type), document);
-  const manner = { dryRun, isTracked: true, wanted: patched, wantedMetadata, whenMissing };
+  const manner = { dryRun, isTracked: true, wanted, wantedInParts, wantedMetadata, whenMissing };
   return withWarnings(await modify(write, request, type, manner), warnings);
 }
 
@@ -137,6 +141,8 @@ export interface Modification {
   readonly isWhole?: boolean;
   /** What the client wants, from what it is shown; an apply that is known to change nothing answers just that. */
   readonly wanted: (shown: JsonObject, forms: StoredForm) => JsonObject;
+  /** The same of a large object; absent: it takes no time. */
+  readonly wantedInParts?: (shown: JsonObject, forms: StoredForm) => InParts<JsonObject>;
   /** The same of metadata alone, where nothing else is wanted. */
   readonly wantedMetadata?: WantedMetadata | undefined;
   /** True where it is known to be what is there at a revision. */
@@ -168,7 +174,12 @@ export async function modify(
     return changeWhole(write, attributes, stored, { tries, isPut, modification });
   };
   const attempt = (tries: number): Soon<Attempt<WriteReply> | undefined> =>
-    whenThere(findStored(write, type, namespace, name), (stored) => change(stored, tries));
+    whenThere(findStored(write, type, namespace, name), (stored) => {
+      if (stored?.isLarge !== true) return change(stored, tries);
+      // It is parsed when its turn has come, and may lie elsewhere by then.
+      const again = afterOthers(write).then(() => findStored(write, type, namespace, name));
+      return again.then((present) => change(present, tries));
+    });
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);
 }
 
@@ -183,9 +194,10 @@ async function changeWhole(
   write: WriteContext,
   attributes: Attributes,
   stored: StoredObject,
-  { tries, isPut, modification: { dryRun, isTracked, isWhole = false, wanted, wantedMetadata } }: Change,
+  { tries, isPut, modification }: Change,
 ): Promise<Attempt<WriteReply> | undefined> {
   const { type } = attributes;
+  const { dryRun, isTracked, isWhole = false, wanted, wantedInParts, wantedMetadata } = modification;
   const view = isWhole ? undefined : attributes.asked.view;
   const { object: found, isLarge: isLargeNow } = stored;
   attributes.isLarge ||= isLargeNow;
@@ -195,9 +207,12 @@ async function changeWhole(
   const shownAs = converted(write, type, (forms) => forms.asked(type, found, stored.schemaGeneration));
   const old = shownAs instanceof Promise ? await shownAs : shownAs;
   const shown = view === undefined ? old : view.of(old);
-  const wants = converted(write, type, (forms) => wanted(shown, forms));
+  const parts = attributes.isLarge ? wantedInParts : undefined;
+  const wants = converted(write, type, (forms) =>
+    parts === undefined ? wanted(shown, forms) : inTurns(write, parts(shown, forms)),
+  );
   const sent = wants instanceof Promise ? await wants : wants;
-  if (isLargeNow) await afterOthers(write);
+  if (attributes.isLarge) await afterOthers(write);
   requireValidView(write, view, sent);
   const object = view === undefined ? sent : view.applied(old, sent, type);
   attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, object);

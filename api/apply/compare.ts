@@ -93,7 +93,8 @@ function compareMembers(found: Found, before: JsonObject, after: JsonObject, rul
     const member = members.get(name);
     if (member?.isOwned === false) continue;
     const earlier = Object.hasOwn(before, name) ? before[name] : member?.stays ? NO_FIELDS : undefined;
-    found.compare(memberStep(name), earlier, after[name], rule.below(name)!);
+    const later = after[name];
+    if (earlier !== later) found.compare(memberStep(name), earlier, later, rule.below(name)!);
   }
   for (const name in before) {
     if (Object.hasOwn(after, name) || members.get(name)?.isOwned === false) continue;

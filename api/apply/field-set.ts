@@ -92,20 +92,37 @@ function withSelf(node: FieldSet): FieldSet {
  */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
   let draft: Draft | undefined;
+  let kept = 0;
   for (const element in left) {
-    const theirs = right[element];
-    if (theirs === undefined || element === SELF) continue;
     const mine = left[element]!;
-    const rest = nodeDifference(mine, theirs);
-    if (rest === mine) continue;
-    draft ??= { ...left };
-    if (rest === undefined) delete draft[element];
-    else draft[element] = rest;
+    const theirs = element === SELF ? undefined : right[element];
+    const rest = theirs === undefined ? mine : nodeDifference(mine, theirs);
+    if (draft === undefined) {
+      if (rest === mine) {
+        kept += 1;
+        continue;
+      }
+      draft = firstOf(left, kept);
+    }
+    if (rest !== undefined) draft[element] = rest;
   }
   return draft ?? left;
 }
 
+/** Its first elements: made anew where much of a set may go, since what is copied and deleted from takes three times as long. */
+function firstOf(set: FieldSet, count: number): Draft {
+  const draft: Draft = {};
+  let left = count;
+  for (const element in set) {
+    if (left === 0) break;
+    draft[element] = set[element]!;
+    left -= 1;
+  }
+  return draft;
+}
+
 function nodeDifference(left: FieldSet, right: FieldSet): FieldSet | undefined {
+  if (isEmpty(left)) return hasSelf(right) ? undefined : left;
   const isIn = hasSelf(left);
   const staysIn = isIn && !hasSelf(right);
   const below = difference(left, right);
@@ -120,11 +137,15 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   for (const element in left) {
     const theirs = right[element];
     if (theirs === undefined || element === SELF) continue;
-    const mine = left[element]!;
-    const both = node(hasSelf(mine) && hasSelf(theirs), intersection(mine, theirs));
+    const both = nodeIntersection(left[element]!, theirs);
     if (both !== undefined) draft[element] = both;
   }
   return isEmpty(draft) ? NO_FIELDS : draft;
+}
+
+function nodeIntersection(left: FieldSet, right: FieldSet): FieldSet | undefined {
+  if (isEmpty(left)) return hasSelf(right) ? left : undefined;
+  return node(hasSelf(left) && hasSelf(right), intersection(left, right));
 }
 
 /** `left` without the places of `right` and all that lies under them. */

@@ -3,6 +3,7 @@
 import { compareTexts } from '../../values/compare-texts.ts';
 import { decode } from '../codec/decode.ts';
 import { deepEqual } from '../deep-equal.ts';
+import { type InParts, inOneGo } from '../in-parts.ts';
 import type { JsonObject } from '../json-value.ts';
 import { type ManagedFieldsEntry, metadataOf, type ObjectMeta, withMetadata } from '../object-meta.ts';
 import { ownCopy } from '../own-copy.ts';
@@ -87,6 +88,11 @@ export function entriesOfCreate(object: JsonObject, type: OwnedType, writer: Wri
   return `[{"manager":${name},"operation":"Update","apiVersion":"${apiVersion}","time":"${nowIso}","fieldsType":"${FIELDS_TYPE}","fieldsV1":${fields}}]`;
 }
 
+/** What `entriesOfUpdateInParts` comes to. */
+export function entriesOfUpdate(...update: Parameters<typeof entriesOfUpdateInParts>): Entries {
+  return inOneGo(entriesOfUpdateInParts(...update));
+}
+
 /**
  * The managedFields after an update that is no apply. The writer owns what it has added and changed; nobody owns what is
  * gone.
@@ -96,14 +102,14 @@ export function entriesOfCreate(object: JsonObject, type: OwnedType, writer: Wri
  * @param mayEdit false for subresources, through which managedFields cannot be edited.
  * @param versions the other versions that managers may have written in; absent: all are taken to be of the writer's.
  */
-export function entriesOfUpdate(
+export function* entriesOfUpdateInParts(
   next: JsonObject,
   stored: JsonObject,
   type: OwnedType,
   writer: Writer,
   mayEdit: boolean,
   versions?: OtherVersions,
-): Entries {
+): InParts<Entries> {
   const before = metadataOf(stored).managedFields;
   const given = metadataOf(next).managedFields;
   const isEdited = mayEdit && given !== undefined && given !== before && !deepEqual(given, before);
@@ -113,6 +119,7 @@ export function entriesOfUpdate(
   // An object that nobody tracks stays so until it is applied.
   if (managers.length === 0) return undefined;
   const { added, modified, removed } = compareObjects(stored, next, type.rule);
+  yield;
   const taken = union(added, modified);
   if (isEmpty(taken) && isEmpty(removed))
     return edited === undefined ? before : entriesOf(withoutFields(managers, NO_FIELDS));
@@ -130,7 +137,10 @@ export function entriesOfUpdate(
     present.filter((manager) => manager !== former),
     differences,
   );
-  const fields = difference(union(former?.fields ?? NO_FIELDS, taken), removed);
+  yield;
+  const all = union(former?.fields ?? NO_FIELDS, taken);
+  yield;
+  const fields = difference(all, removed);
   if (isEmpty(fields)) return entriesOf(others);
   // The same set and not one like it: its JSON is known.
   const isKept = former !== undefined && sameFields(former.fields, fields);
@@ -156,14 +166,15 @@ export interface Application {
  * Throws StatusError: 400 where the configuration does not fit its type or brings managedFields, 409 listing the fields
  * of other managers that it would change without force. Throws DecodeError for scalars that do not fit.
  */
-export function applyConfiguration(
+export function* applyInParts(
   config: JsonObject,
   live: JsonObject | undefined,
   application: Application,
-): JsonObject {
+): InParts<JsonObject> {
   const { writer, type, reset, versions } = application;
   requireNoManagers(config);
   const asserted = assertedFields(config, type.rule);
+  yield;
   // A new object is made complete in place later on, which the shared empty one must not be.
   const base = live ?? canonical({}, type);
   const managers = ownedNow(liveManagers(live, application), type, writer, versions);
@@ -177,17 +188,26 @@ export function applyConfiguration(
   const former = managers.find((manager) => isSameManager(manager, self));
   const others = managers.filter((manager) => manager !== former);
   const last = { apiVersion: former?.apiVersion ?? '', fields: without(former?.fields ?? NO_FIELDS, reset) };
-  const merged = canonical(mergeConfiguration(base, config, type.rule), type);
+  yield;
+  const whole = mergeConfiguration(base, config, type.rule);
+  yield;
+  const merged = canonical(whole, type);
+  yield;
   const kept = withoutGivenUpIn(merged, last, [self, ...others], type, writer.apiVersion, versions);
+  yield;
   const pruned = kept === merged ? merged : canonical(kept, type);
   const { added, modified, removed } = excluding(compareObjects(base, pruned, type.rule), reset);
+  yield;
   // A zero that canonical form leaves out is asserted all the same. A map or list that became empty is not: what was taken
   // out of it was the applier's own.
   const changed = union(union(added, modified), intersection(lowest(removed), self.fields));
+  yield;
   const differences = differencesIn(base, pruned, writer.apiVersion, { changed, removed }, versions);
   const conflicting = withFieldsIn(others, differences);
   if (conflicting.length > 0 && !application.force) requireAllowed(conflicting, base, application);
+  yield;
   const remaining = withoutLost(others, differences);
+  yield;
   // What this endpoint cannot set is still what the manager last said of it elsewhere.
   const fields = union(self.fields, within(former?.fields ?? NO_FIELDS, reset));
   const isSame =

@@ -7,7 +7,7 @@ import { badRequest, failure, tooLarge } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 import { mapText } from './map-text.ts';
 import { type MemberShape, memberShape, type Shape, shapeOf } from './patch-shape.ts';
-import { ListPatch } from './strategic-list.ts';
+import { type ListDirectives, ListPatch } from './strategic-list.ts';
 
 const PATCH = '$patch';
 const RETAIN_KEYS = '$retainKeys';
@@ -41,16 +41,19 @@ function mergeObject(target: JsonObject, patch: JsonObject, shape: Shape, levels
   if (directive !== undefined && directive !== 'replace' && directive !== 'merge') throw unknownDirective(patch);
   const base = directive === 'replace' ? NOTHING : retained(target, patch);
   const changes = new Changes(base);
-  for (const key of Object.keys(patch)) {
+  const keys = Object.keys(patch);
+  const hasDirectives = keys.some(isDirective);
+  for (const key of keys) {
     if (key === PATCH || key === RETAIN_KEYS) continue;
-    const name = fieldNamed(key);
+    const name = hasDirectives ? fieldNamed(key) : key;
     if (name === PROTOTYPE_KEY) {
       throw new StatusError(badRequest(`a strategic merge patch may not name ${PROTOTYPE_KEY}`));
     }
     // A list and its directives are one change, made where the first of them stands.
     if (name !== key && Object.hasOwn(patch, name)) continue;
-    if (key.startsWith(DELETE_PREFIX) && Object.hasOwn(patch, ORDER_PREFIX + name)) continue;
-    changes.set(name, patchedMember(base, patch, name, memberShape(shape, name), levelsLeft - 1));
+    if (hasDirectives && key.startsWith(DELETE_PREFIX) && Object.hasOwn(patch, ORDER_PREFIX + name)) continue;
+    const directives = hasDirectives ? directivesOf(patch, name) : NO_DIRECTIVES;
+    changes.set(name, patchedMember(base, patch, name, directives, memberShape(shape, name), levelsLeft - 1));
   }
   const merged = changes.result();
   return merged === NOTHING ? {} : merged;
@@ -61,13 +64,12 @@ function patchedMember(
   base: JsonObject,
   patch: JsonObject,
   name: string,
+  { order, deletions }: ListDirectives,
   member: MemberShape,
   levelsLeft: number,
 ): unknown {
   const present = Object.hasOwn(base, name) ? base[name] : undefined;
   const given = Object.hasOwn(patch, name) ? patch[name] : undefined;
-  const order = patch[ORDER_PREFIX + name];
-  const deletions = patch[DELETE_PREFIX + name];
   if (given === null) return undefined;
   if (order !== undefined || deletions !== undefined) {
     return listPatch(name, member, levelsLeft).apply(present, given, { order, deletions });
@@ -86,6 +88,17 @@ function listPatch(name: string, member: MemberShape, levelsLeft: number): ListP
   return new ListPatch(name, member, (element, patch) =>
     mergeObject(element ?? NOTHING, patch, member.below, levelsLeft - 1),
   );
+}
+
+/** All directives begin so: what has none of them is not asked for the ones of each member. */
+function isDirective(key: string): boolean {
+  return key.startsWith('$');
+}
+
+const NO_DIRECTIVES: ListDirectives = {};
+
+function directivesOf(patch: JsonObject, name: string): ListDirectives {
+  return { order: patch[ORDER_PREFIX + name], deletions: patch[DELETE_PREFIX + name] };
 }
 
 /** The field a key of a patch speaks of. */

@@ -18,12 +18,12 @@ const ROUNDS_MAX = 64;
 /**
  * What the work answers, at once for all types that no webhook converts.
  *
- * @param work must change nothing, and answer the same each time but for what is known by then.
+ * @param work must change nothing, and answer the same each time but for what is known by then. It may take turns.
  */
 export function converted<T>(
   { forms, conversion }: ConversionParts,
   { custom }: KnownType,
-  work: (forms: StoredForm) => T,
+  work: (forms: StoredForm) => T | Promise<T>,
 ): T | Promise<T> {
   return custom?.definition.webhook === undefined ? work(forms) : inRounds(forms, conversion, work);
 }
@@ -31,13 +31,13 @@ export function converted<T>(
 async function inRounds<T>(
   forms: StoredForm,
   conversion: WebhookConversion,
-  work: (forms: StoredForm) => T,
+  work: (forms: StoredForm) => T | Promise<T>,
 ): Promise<T> {
   const known = new KnownConversions();
   const knowing = forms.knowing(known);
   for (let round = 0; round < ROUNDS_MAX; round++) {
     try {
-      return work(knowing);
+      return await work(knowing);
     } catch (error) {
       if (!(error instanceof ConversionDue)) throw error;
       const [answer] = await conversion.ask(error.custom, [error.object]);

@@ -4,11 +4,18 @@
 import { pathText } from '../../../../api/apply/field-path.ts';
 import { type FieldSet, places } from '../../../../api/apply/field-set.ts';
 import { ownedType, resetFields } from '../../../../api/apply/owned-type.ts';
-import { applyConfiguration, entriesOfCreate, entriesOfUpdate, withEntries } from '../../../../api/apply/ownership.ts';
+import {
+  type Application,
+  applyInParts,
+  entriesOfCreate,
+  entriesOfUpdate,
+  withEntries,
+} from '../../../../api/apply/ownership.ts';
 import { decode } from '../../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
 import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
 import { deepEqual } from '../../../../api/deep-equal.ts';
+import { inOneGo } from '../../../../api/in-parts.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { placedNew, prepareUpdate } from '../../../../api/metadata.ts';
 import { type ManagedFieldsEntry, metadataOf } from '../../../../api/object-meta.ts';
@@ -119,12 +126,13 @@ export class LiveObject {
     const owned = ownedType(this.#kind.schema);
     const live = this.#object;
     const before = JSON.stringify([config, live]);
-    const applied = applyConfiguration(config, live, {
+    const application: Application = {
       writer: { ...this.#writer(manager), ...(apiVersion === undefined ? {} : { apiVersion }) },
       type: owned,
       force,
       reset: resetFields(type, owned, subresource, live === undefined ? [config] : [config, live]),
-    });
+    };
+    const applied = inOneGo(applyInParts(config, live, application));
     if (JSON.stringify([config, live]) !== before) throw new Error('an apply changed its arguments');
     const prepared =
       live === undefined ? applied : prepareUpdate(applied, live, type, { namespace: '', name: 'it', subresource });
