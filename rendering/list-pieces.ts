@@ -103,7 +103,13 @@ class CompactList implements ListText {
 
   *items(items: ListItems, from: number, to: number, order: readonly number[] | undefined): Generator<Uint8Array> {
     const texts: string[] = [];
-    for (let i = from; i < to; i++) texts.push(JSON.stringify(itemAt(this.#renderer, items, order?.[i] ?? i)));
+    for (let i = from; i < to; i++) {
+      const index = order?.[i] ?? i;
+      const isWritten = isWrittenItem(this.#renderer, items);
+      texts.push(
+        isWritten ? storedItem(items, index).toString() : JSON.stringify(itemAt(this.#renderer, items, index)),
+      );
+    }
     yield Buffer.from(`${from === 0 ? '' : ','}${texts.join(',')}`);
   }
 
@@ -137,9 +143,10 @@ class IndentedList implements ListText {
     for (let i = from; i < to; i++) {
       pieces.push(i === 0 ? FIRST_ITEM : NEXT_ITEM);
       const index = order?.[i] ?? i;
-      const json = this.#renderer.keepsStoredItems
-        ? storedItem(items, index)
-        : Buffer.from(JSON.stringify(itemAt(this.#renderer, items, index)));
+      const json =
+        this.#renderer.keepsStoredItems || isWrittenItem(this.#renderer, items)
+          ? storedItem(items, index)
+          : Buffer.from(JSON.stringify(itemAt(this.#renderer, items, index)));
       if (json.length < LARGE_ITEM_BYTES) pieces.push(prettyJson(json, ITEM_DEPTH));
       else {
         yield Buffer.concat(pieces.splice(0));
@@ -206,6 +213,11 @@ function itemAt(renderer: Renderer, items: ListItems, index: number): object {
   // The list says of all of them what kind they are.
   const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
   return item;
+}
+
+/** True where what a webhook has converted goes out as it is: read and written again, a large one holds the thread each time. */
+function isWrittenItem({ rendering }: Renderer, { converted, areWhole }: ListItems): boolean {
+  return converted !== undefined && areWhole === true && rendering.shape === undefined;
 }
 
 /** In the version asked for; what lies in it is not converted. */

@@ -1,11 +1,10 @@
 // Writes whose steps take some milliseconds each, so that others have their turn between them.
 import type { InParts } from '../../api/in-parts.ts';
-import type { ActorContext } from '../../runtime/actor.ts';
-
-type Timers = Pick<ActorContext['timers'], 'soon'>;
+import type { Timers } from '../../runtime/environment.ts';
+import { ownTurn } from '../../runtime/next-turn.ts';
 
 interface WithTimers {
-  readonly context: { readonly timers: Timers };
+  readonly context: { readonly timers: Pick<Timers, 'soon'> };
 }
 
 /** Of an object, as it is sent or as it is stored. */
@@ -15,28 +14,9 @@ export function isLarge(bytes: number): boolean {
   return bytes > LARGE_BYTES;
 }
 
-/** Steps that wait, by the timers that they wait for: the first come goes first. */
-const queues = new WeakMap<Timers, (() => void)[]>();
-
 /** What is done next is done in a turn of its own, after those that wait: one step a turn, however many writes there are. */
 export function afterOthers({ context: { timers } }: WithTimers): Promise<void> {
-  return new Promise((resolve) => {
-    let queue = queues.get(timers);
-    if (queue === undefined) {
-      queue = [];
-      queues.set(timers, queue);
-    }
-    if (queue.push(resolve) === 1) next(timers, queue);
-  });
-}
-
-function next(timers: Timers, queue: (() => void)[]): void {
-  const go = (): void => {
-    queue.shift()!();
-    if (queue.length > 0) next(timers, queue);
-  };
-  // A first turn still comes before the events of I/O that wait, where one of them led here.
-  timers.soon(() => timers.soon(go));
+  return ownTurn(timers);
 }
 
 /** What work on something large comes to: each part of it in a turn of its own, but for the first. */

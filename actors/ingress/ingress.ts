@@ -91,7 +91,7 @@ class Ingress implements Actor<IngressProtocol> {
     this.#representations = new Representations(dialect, context.clock);
     this.#forms = new AnswerForms(registry, this.#representations);
     this.#deprecations = new Deprecations(registry, context.metrics, options.warningHeaders);
-    const conversion = new OutsideConversion(context.ref('admission'), requestTimeoutMs);
+    const conversion = new OutsideConversion(context.ref('admission'), requestTimeoutMs, context.timers);
     this.#reads = new Reads({
       hub,
       slabs,

@@ -48,6 +48,10 @@ export class SimulatedWebhooks {
 
   readonly client = ({ connection: { url } }: ConnectionSecretsParts): WebhookClient => ({
     post: (json, deadlineMs) => this.#answer(new URL(url).pathname, JSON.parse(json) as Review, deadlineMs),
+    postUnread: async (json, deadlineMs) => {
+      const answer = await this.#answer(new URL(url).pathname, JSON.parse(json) as Review, deadlineMs);
+      return () => answer;
+    },
     retire: () => {},
   });
 

@@ -59,7 +59,7 @@ interface Question {
 }
 
 /** A client of a webhook, which keeps no connection any more once it is retired. */
-export type WebhookClient = Pick<ServiceClient, 'post' | 'retire'>;
+export type WebhookClient = Pick<ServiceClient, 'post' | 'postUnread' | 'retire'>;
 export type MakeWebhookClient = (parts: ConnectionSecretsParts) => WebhookClient;
 
 export class ServiceClient {
@@ -90,6 +90,11 @@ export class ServiceClient {
    */
   post(json: string, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
     return this.#answer({ method: 'POST', url: this.#url, json, deadlineMs, place }, DOCUMENT);
+  }
+
+  /** The same, of an answer that may be large: what it says is read when it is asked for, which may throw as the call rejects. */
+  postUnread(json: string, deadlineMs: number, place?: ServicePlace): Promise<() => unknown> {
+    return this.#answer({ method: 'POST', url: this.#url, json, deadlineMs, place }, UNREAD);
   }
 
   /** POSTs a document to a path below the service's address. Rejects with ServiceCallFailed. */
@@ -142,7 +147,9 @@ export class ServiceClient {
       return Promise.reject(
         new ServiceCallFailed('the address or the credentials of the service cannot be used', false),
       );
-    const asked = { method, request, answerBytesMax: this.#answerBytesMax };
+    // Who is sent much may answer as much, and in a form that takes more.
+    const answerBytesMax = Math.max(this.#answerBytesMax, 2 * (json?.length ?? 0));
+    const asked = { method, request, answerBytesMax };
     return secrets.connections.exchange(this.#placeOf(address, place), asked, deadlineMs, this.#told(method, outcome));
   }
 
@@ -190,7 +197,15 @@ function textOf({ status, text }: Answer): string {
 }
 
 function documentOf(answer: Answer): unknown {
+  return read(textOf(answer));
+}
+
+function unreadOf(answer: Answer): () => unknown {
   const text = textOf(answer);
+  return () => read(text);
+}
+
+function read(text: string): unknown {
   // Most are shorter than anything that deep.
   if (text.length > DEPTH_MAX && isTooDeep(Buffer.from(text))) {
     throw new ServiceCallFailed(`the service answered JSON that nests deeper than ${DEPTH_MAX} levels`, false);
@@ -244,5 +259,6 @@ function failureOf(error: NodeJS.ErrnoException): ServiceCallFailed {
 
 /** One promise a call: what is made of the answer is made before that is kept. */
 const DOCUMENT: Outcome<unknown> = { use: documentOf, failure: failureOf };
+const UNREAD: Outcome<() => unknown> = { use: unreadOf, failure: failureOf };
 const TEXT: Outcome<string> = { use: textOf, failure: failureOf };
 const ANSWER: Outcome<Answer> = { use: (answer) => answer, failure: failureOf };

@@ -11,6 +11,7 @@ import { StatusError } from '../../../api/status/status.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../transport/outgoing/egress.ts';
 import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
+import { afterOthers, isLarge } from '../large-writes.ts';
 import type { HookAddress } from '../plugins/webhooks/hook.ts';
 import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
 import { placeOf } from '../plugins/webhooks/hook-address.ts';
@@ -74,13 +75,24 @@ export class WebhookConversion {
 
   /** Objects of any versions of a kind in the version of a custom type, shaped by its schema. They are consumed. */
   async into(custom: CustomType, objects: readonly JsonObject[]): Promise<JsonObject[]> {
-    const converted = await this.ask(custom, objects);
-    return converted.map((object) => custom.inVersion(object));
+    const { result, length } = await this.#asked(custom, objects);
+    if (!isLarge(length / result.length)) return result.map((object) => custom.inVersion(object));
+    for (const [index, object] of result.entries()) {
+      await afterOthers(this.#reader);
+      result[index] = custom.inVersion(object);
+    }
+    return result;
   }
 
   /** The same as the webhook has answered. Rejects with a StatusError. */
   async ask(custom: CustomType, objects: readonly JsonObject[]): Promise<JsonObject[]> {
+    return (await this.#asked(custom, objects)).result;
+  }
+
+  /** With the characters of what was asked. */
+  async #asked(custom: CustomType, objects: readonly JsonObject[]): Promise<{ result: JsonObject[]; length: number }> {
     const result = [...objects];
+    let length = 0;
     const due = objects.flatMap((object, index) => (custom.isConvertedOutside(object) ? [index] : []));
     for (let from = 0; from < due.length; ) {
       const texts = batchTexts(objects, due, from);
@@ -89,8 +101,9 @@ export class WebhookConversion {
       const answers = await this.#review(custom, asked, texts, objects.length === 1);
       for (const [i, index] of batch.entries()) result[index] = answers[i]!;
       from += texts.length;
+      length += lengthOf(texts);
     }
-    return result;
+    return { result, length };
   }
 
   async #review(
@@ -145,7 +158,11 @@ export class WebhookConversion {
     const place = await placeOf({ ...this.#parts, reader: this.#reader }, hook.address);
     const deadlineMs = requestTimeoutMs > 0 ? Math.min(hook.timeoutMs, requestTimeoutMs) : hook.timeoutMs;
     const review = conversionReview(this.#group, version, { uid, desiredApiVersion, objectTexts });
-    const answer = await this.#clients.of(hook).post(review, deadlineMs, place);
+    const isLong = isLarge(review.length);
+    if (isLong) await afterOthers(this.#reader);
+    const read = await this.#clients.of(hook).postUnread(review, deadlineMs, place);
+    if (isLong) await afterOthers(this.#reader);
+    const answer = read();
     try {
       return convertedObjects(answer, this.#group, version, uid);
     } catch (error) {
@@ -192,6 +209,10 @@ function versionsOf(first: JsonObject, { apiVersion }: CustomForm): { fromVersio
     fromVersion: splitApiVersion(asText(first.apiVersion)).version,
     toVersion: splitApiVersion(apiVersion).version,
   };
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
 /** The objects of the batch that begins at an index of those that are due, each as JSON. */

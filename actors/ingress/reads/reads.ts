@@ -23,7 +23,7 @@ import { isOrchError } from '../../../runtime/errors.ts';
 import type { JobPool } from '../../../runtime/job-pool.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
 import { decodeRecord } from '../../../storage/record-reading.ts';
-import type { Slab } from '../../../storage/slab-record.ts';
+import { type Slab, valueLength } from '../../../storage/slab-record.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { HubProtocol, ListAnswer } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
@@ -90,23 +90,41 @@ export class Reads {
 
   #answerGet(
     exchange: Exchange,
-    { name, subresource }: ResourceRequestInfo,
+    { namespace, name, subresource }: ResourceRequestInfo,
     form: AnswerForm,
     answer: ReplyTo<HubProtocol, 'get'>,
   ): Soon<void> {
     const { slabs, forms } = this.#parts;
-    if (answer.refused !== undefined)
-      throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
-    if (answer.place === null) throw new StatusError(notFound(form.type, name));
+    const place = foundPlace(exchange, form.type, name, answer);
     const { type, representation } = forms.now(exchange, form);
-    const slab = slabs.slab(answer.place);
-    const { offset } = answer.place;
+    const slab = slabs.slab(place);
+    const { offset } = place;
     const view = viewOf(subresource, type);
-    if (view === undefined) return this.#sendRecord(exchange, 200, slab, offset, type, representation);
+    if (view === undefined) {
+      const isOutside = type.custom?.mayBeOutside === true && !isAsAsked(representation.rendering, slab, offset);
+      if (isOutside) return this.#sendConverted(exchange, { namespace, name }, form, valueLength(slab, offset));
+      return this.#sendRecord(exchange, 200, slab, offset, type, representation);
+    }
     return this.#shown(exchange, type, decodeRecord(slab, offset)).then((object) => {
       view.requireReadable?.(object);
       return this.sendObject(exchange, 200, view.of(object), representation);
     });
+  }
+
+  /** Converts a large object once there is room for it, as it is then. */
+  async #sendConverted(exchange: Exchange, { namespace, name }: Named, form: AnswerForm, bytes: number): Promise<void> {
+    const { hub, slabs, forms, requestTimeoutMs: deadlineMs, conversion } = this.#parts;
+    const { requestNumber, query } = exchange;
+    const freshness = getFreshness(query);
+    const { shown, representation } = await conversion.whenThereIsRoom(bytes, async () => {
+      const { storageKey } = form.type;
+      const asked = { type: 'get', storageKey, namespace, name, freshness } as const;
+      const place = foundPlace(exchange, form.type, name, await hub.ask(asked, { deadlineMs, requestNumber }));
+      const { type, representation } = forms.now(exchange, form);
+      const object = decodeRecord(slabs.slab(place), place.offset);
+      return { shown: await this.#shown(exchange, type, object), representation };
+    });
+    await this.sendObject(exchange, 200, shown, representation);
   }
 
   /** A stored object in the version of the type. */
@@ -276,21 +294,38 @@ export class Reads {
     const converted: Buffer[] = [];
     const count = itemCount(items);
     while (converted.length < count) {
-      const objects: JsonObject[] = [];
       const from = converted.length;
-      for (let i = from, bytes = 0; i < Math.min(count, from + CONVERTED_AT_A_TIME) && bytes < CONVERTED_BYTES; i++) {
-        bytes += storedItemBytes(items, i);
-        objects.push(decodedItem(items, i));
-      }
-      for (const object of await conversion.into(type, objects, requestNumber)) {
-        converted.push(Buffer.from(JSON.stringify(object)));
-      }
+      let to = from;
+      let bytes = 0;
+      for (; to < Math.min(count, from + CONVERTED_AT_A_TIME) && bytes < CONVERTED_BYTES; to++)
+        bytes += storedItemBytes(items, to);
+      await conversion.whenThereIsRoom(bytes, async () => {
+        const objects = Array.from({ length: to - from }, (_, index) => decodedItem(items, from + index));
+        for (const object of await conversion.into(type, objects, requestNumber)) {
+          await conversion.turn(bytes / objects.length);
+          converted.push(Buffer.from(JSON.stringify(object)));
+        }
+      });
       if (isLate) throw new StatusError(timeout('the webhook of the definition takes too long to convert the list'));
       await pause();
     }
     patience.cancel();
     return { ...items, converted };
   }
+}
+
+type Named = Pick<ResourceRequestInfo, 'namespace' | 'name'>;
+
+/** Where the object lies. Throws what the client is told where there is none. */
+function foundPlace(
+  { query }: Exchange,
+  type: KnownType,
+  name: string,
+  answer: ReplyTo<HubProtocol, 'get'>,
+): PublishedPlace {
+  if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, query.get('resourceVersion')));
+  if (answer.place === null) throw new StatusError(notFound(type, name));
+  return answer.place;
 }
 
 /** True for an object that is not of the edition of its definition that the answer would be made by. */

@@ -74,11 +74,13 @@ export class OutsideEvents {
 export class ChunkConversion {
   readonly #conversion: OutsideConversion;
   readonly #events: readonly WatchEvent[];
+  readonly #bytes: number;
   readonly #converted = new Map<string, Promise<readonly WatchEvent[]>>();
 
   constructor(conversion: OutsideConversion, chunk: Uint8Array) {
     this.#conversion = conversion;
     this.#events = eventsOf(chunk);
+    this.#bytes = chunk.length;
   }
 
   /** Its events in the version of a type. Rejects with the StatusError of a webhook that failed. */
@@ -93,7 +95,10 @@ export class ChunkConversion {
 
   async #convert(type: KnownType, requestNumber: number): Promise<readonly WatchEvent[]> {
     const objects = this.#events.filter(isOfObject).map(({ object }) => object);
-    const converted = await this.#conversion.into(type, objects, requestNumber);
+    const conversion = this.#conversion;
+    const converted = await conversion.whenThereIsRoom(this.#bytes, () =>
+      conversion.into(type, objects, requestNumber),
+    );
     let next = 0;
     return this.#events.map((event) => (isOfObject(event) ? { type: event.type, object: converted[next++]! } : event));
   }
