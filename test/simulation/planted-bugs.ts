@@ -15,6 +15,7 @@ import { CommitTimes } from '../../actors/store/commit-times.ts';
 import { HistoryWindow } from '../../actors/store/history-window.ts';
 import type { Operation, PutOperation, Transaction } from '../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../actors/store/protocol.ts';
+import { RevisionLog } from '../../actors/store/revision-log.ts';
 import type { EngineBatch, LocalEngine } from '../../storage/local-engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { DEFINITION_BUGS } from './definition-bugs.ts';
@@ -321,6 +322,26 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         Desks.prototype,
         'commit',
         () => async (_namespace: string, _of: unknown, write: CommitContext, draft: Draft) => commitOne(write, draft),
+      ),
+  },
+  {
+    name: 'what is behind a refused transaction is applied',
+    // Many come while a batch is written, and who counts comes in between.
+    faults: { ...NO_FAULTS, delayMsMax: 20, slowCommitShare: 0.5 },
+    mix: mixNamed('quotas'),
+    sign: /are said to be used/,
+    plant: () =>
+      withMethod(
+        RevisionLog.prototype,
+        'applyEach',
+        (original) =>
+          function (this: RevisionLog, transactions, payload) {
+            return original.call(
+              this,
+              transactions.map(({ isBehindFirst: _isBehindFirst, ...transaction }) => transaction),
+              payload,
+            );
+          },
       ),
   },
   ...DEFINITION_BUGS,

@@ -9,8 +9,8 @@ export const LIMITED_NAMESPACE = 'q';
 export const QUOTA_KEY = `core/resourcequotas/${LIMITED_NAMESPACE}/quota`;
 /** What the LimitRange gives each container that says nothing. */
 export const DEFAULT_CPU = '100m';
-const ROOM = 3;
-const NAMES = ['q0', 'q1', 'q2', 'q3', 'q4', 'q5'] as const;
+const ROOM = 5;
+const NAMES = ['q0', 'q1', 'q2', 'q3', 'q4', 'q5', 'q6', 'q7'] as const;
 
 const WITHIN = `/api/v1/namespaces/${LIMITED_NAMESPACE}`;
 const CONFIGURATIONS = '/apis/admissionregistration.orch.io/v1';
@@ -41,9 +41,16 @@ export class QuotaSteps {
     this.#hand = hand;
   }
 
+  /** One pod, or several at once as who keeps a number of them does: those that come while others are charged for go in one message. */
   async step(): Promise<void> {
     const hand = this.#hand;
-    const key = { namespace: LIMITED_NAMESPACE, name: hand.pick(NAMES) };
+    const names = hand.rarely(2) ? NAMES.filter(() => hand.rarely(2)) : [hand.pick(NAMES)];
+    await Promise.all(names.map((name) => this.#change(name)));
+  }
+
+  async #change(name: string): Promise<void> {
+    const hand = this.#hand;
+    const key = { namespace: LIMITED_NAMESPACE, name };
     if (hand.random.below(5) < 3) await createPod(hand, key, 'none', {}, hand.rarely(6) ? { [REFUSED]: 'yes' } : {});
     else await hand.client.write(PODS, { kind: 'delete', ...key, before: 'kept', body: { gracePeriodSeconds: 0 } });
   }
