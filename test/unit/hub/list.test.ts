@@ -188,3 +188,24 @@ test('records are not overwritten while a list is being sent, nor an initial sta
   t.is(slabs.length, count, 'and no more of them are made');
   await world.stop();
 });
+
+test('slabs are used again once a watch has been sent the state that it began with, however long it goes on', async (t) => {
+  const world = await HubWorld.start({ slabBytes: 4096, historyBytesMax: 2000, historyEventsMax: 20 });
+  for (let count = 0; count < 20; count++) await world.put(`a/o${count}`, 'x'.repeat(400));
+  const watch = world.watch('');
+  await world.settle();
+  t.is(watch.events.length, 20);
+  const churn = async (): Promise<void> => {
+    for (let count = 0; count < 100; count++) await world.put(`a/o${count % 20}`, 'x'.repeat(400));
+    await world.settle();
+  };
+  const answer = await answered(world);
+  world.hubRef.tell<'release'>({ type: 'release', pin: answer.pin });
+  const { byNumber: slabs } = world.slabs.ofStore(answer.incarnation);
+  await churn();
+  const { length } = slabs;
+  for (let round = 0; round < 4; round++) await churn();
+  t.is(slabs.length, length);
+  t.false(watch.finished);
+  await world.stop();
+});

@@ -164,3 +164,13 @@ test('where other servers write too, a consistent read waits for what the store 
   await fixture.time.runUntilIdle();
   t.deepEqual(third(), notReady);
 });
+
+test('only who names a revision that is to come waits less long than the hub may take to catch up', async (t) => {
+  const still = Fixture.opened();
+  const there = still.pass({ kind: 'notOlderThan', revision: 10 });
+  const toCome = still.pass({ kind: 'notOlderThan', revision: 11 });
+  await still.time.advance(5000);
+  t.deepEqual([there(), toCome()], ['waits', tooLarge]);
+  await still.time.advance(5000);
+  t.deepEqual(there(), notReady);
+});

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { type Entry, ResourceCache, type Tree } from '../../../actors/hub/resource-cache.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
@@ -166,4 +168,26 @@ test('a present state with history can be read back to where its history begins'
     [3, 4, 5, 6].map((revision) => stateOf(cache.treeAt(revision))),
     [{ 'a/x': 3 }, { 'a/x': 3, 'a/y': 4 }, { 'a/x': 5, 'a/y': 4 }, { 'a/x': 5 }],
   );
+});
+
+test('of states from before the window nothing is kept, neither between its events nor for lists that went on', async (t) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const cache = new ResourceCache('core/samples', Number.POSITIVE_INFINITY, 4);
+  const past: WeakRef<Entry>[] = [];
+  for (let revision = 1; revision <= 40; revision++) {
+    const one = entry(`a/x${revision % 4}`, revision);
+    cache.apply(one, false);
+    if (revision <= 20) past.push(new WeakRef(one));
+    if (revision % 6 === 0) cache.rememberPresent(revision);
+  }
+  cache.compact(30);
+  // What a weak reference has been asked for stays until the turn is over.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  t.deepEqual(
+    past.flatMap((one) => one.deref()?.revision ?? []),
+    [],
+  );
+  t.deepEqual(stateOf(cache.treeAt(31)), { 'a/x0': 28, 'a/x1': 29, 'a/x2': 30, 'a/x3': 31 });
 });

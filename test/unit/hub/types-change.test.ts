@@ -33,3 +33,20 @@ test('a watch that ends in the middle of a batch is told no bookmark from before
   t.is(watch.events[0]?.object.metadata.name, 'c');
   await world.stop();
 });
+
+test('nothing from before the end of a type can be asked for of one that is made anew under its name', async (t) => {
+  const remove = (name: string) => (name === 'd' ? 'core/configmaps' : undefined);
+  const world = await HubWorld.start({ types: [{ ...SHOWN_BY_ONE, put: () => undefined, remove }] });
+  await world.commit([version('d'), version('o')]);
+  const before = await world.put('a/o');
+  const ended = await world.remove('a/d');
+  await world.settle();
+  const refusal = async (revision: number) =>
+    (await world.during(world.list({ freshness: { kind: 'exact', revision } }))).refused;
+  t.deepEqual([await refusal(before), await refusal(ended)], ['expired', undefined]);
+  const [early, late] = [before, ended].map((revision) => world.watch(`resourceVersion=${revision}`));
+  await world.settle();
+  t.is(early!.events[0]?.object.code, 410);
+  t.deepEqual(late!.seen, []);
+  await world.stop();
+});

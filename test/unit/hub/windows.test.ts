@@ -52,6 +52,22 @@ test('a watch or list from before the last changes that a size allows is refused
   await world.stop();
 });
 
+test('a watch whose client stops reading ends when more has changed than a size allows', async (t) => {
+  const world = await HubWorld.start({ windows: watchWindows({ ...BY_DEFAULT, watchCacheSizes: ['configmaps#10'] }) });
+  const parked = world.watch('');
+  await world.put('a/o0');
+  await world.settle();
+  parked.response.isFull = () => true;
+  for (let count = 0; count < 200; count++) await world.put('a/o0', String(count));
+  parked.response.isFull = () => false;
+  parked.response.drain();
+  await world.settle();
+  t.deepEqual(parked.seen.slice(0, -1), ['ADDED a/o0 1', 'MODIFIED a/o0 2']);
+  t.is(parked.events.at(-1)?.object.code, 410);
+  t.true(parked.finished);
+  await world.stop();
+});
+
 for (const watchCache of [true, false]) {
   test(`a silent watch is told how far it has come ${watchCache ? 'by' : 'not without'} the watch cache`, async (t) => {
     const world = await HubWorld.start({ windows: watchWindows({ ...BY_DEFAULT, watchCache }) });
