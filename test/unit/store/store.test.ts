@@ -345,6 +345,22 @@ test('a batch that the disk refuses is answered so, and nothing of it is seen; l
   t.is((await store.ask({ type: 'health' }, { deadlineMs: DEADLINE_MS })).revision, 2);
 });
 
+test('however many batches the disk refuses, their memory is used again', async (t) => {
+  const time = new VirtualTime();
+  const { engine, put, followers } = await rigFor(t, {
+    environment: { ...realEnvironment, clock: time },
+    settings: { slabBytes: 2048 },
+  });
+  engine.beforeCommit = () => Promise.reject(new OrchError('StorageFull', 'no room'));
+  for (let batch = 0; batch < 30; batch++) {
+    await t.throwsAsync(Promise.all([A, B, A].map((key) => put(key, 'x'.repeat(900)))));
+    await time.advance(1000);
+  }
+  engine.beforeCommit = () => Promise.resolve();
+  t.is(await put(A), 1);
+  t.true((await followers[0]!.subscribe()).slabs.length < 10);
+});
+
 test('values under an old key leave the history by compaction alone, the newest record included', async (t) => {
   const KEY = 'core/secrets/default/s';
   const old = keyed('aescbc', 'old', 1);
@@ -403,6 +419,17 @@ test('stopping finishes what was accepted, and closes the engine', async (t) => 
   t.deepEqual(await Promise.all([first, second]), [1, 2]);
   await stopping;
   t.false(engine.isOpen);
+});
+
+test('a store that stops leaves the rest of a compaction to the next start', async (t) => {
+  const { running, engine, put, store } = await startRig();
+  for (let n = 0; n < 4; n++) await put(A, `${n}`);
+  let slices = 0;
+  engine.duringCompaction = () => new Promise((resolve) => setImmediate(() => resolve(++slices < 200)));
+  await store.ask({ type: 'compact', upToRevision: 2 }, { deadlineMs: DEADLINE_MS });
+  await until(() => slices > 0);
+  await running.stop();
+  t.true(slices < 200, String(slices));
 });
 
 test('a write that comes when the store has stopped is refused at once', async (t) => {
