@@ -1,8 +1,9 @@
 import test from 'ava';
 import { type CommitContext, commitEach } from '../../../actors/admission/commit.ts';
 import type { CommitTimes } from '../../../actors/admission/commit-times.ts';
-import type { Draft } from '../../../actors/admission/draft.ts';
+import { type Draft, type Put, requireSize } from '../../../actors/admission/draft.ts';
 import type { Transaction } from '../../../actors/store/protocol.ts';
+import { OBJECT_BYTES_MAX } from '../../../api/status/failures.ts';
 
 const GUARDS = [{ key: 'core/namespaces//a', expect: 7 }];
 
@@ -38,4 +39,21 @@ test('whatever else a draft says, its guards and what commits with it are in its
       });
     }
   }
+});
+
+test('an object that was stored larger than one may be now is written again as long as it does not grow', (t) => {
+  const most = OBJECT_BYTES_MAX;
+  const isTaken = (bytes: number, storedBytes?: number): boolean => {
+    try {
+      requireSize(draft('a', { put: { bytes } as Put }), storedBytes);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  t.deepEqual([isTaken(most), isTaken(most + 1), isTaken(most + 1, most)], [true, false, false]);
+  t.deepEqual(
+    [isTaken(most + 9, most + 9), isTaken(most + 8, most + 9), isTaken(most + 10, most + 9)],
+    [true, true, false],
+  );
 });

@@ -387,3 +387,19 @@ test('conflicts are told in the words that clients look for', async (t) => {
   );
   await world.stop();
 });
+
+test('a PUT for whose address another service has come first is no conflict: the version that it names is still there', async (t) => {
+  const world = await AdmissionWorld.start();
+  const services = '/api/v1/namespaces/default/services';
+  const ports = [{ port: 80 }];
+  const { metadata } = await world.created(services, {
+    metadata: { name: 'a' },
+    spec: { type: 'ExternalName', externalName: 'x.y' },
+  });
+  const spec = { clusterIP: '10.0.0.77', ports };
+  world.gate.beforeCommit = () => world.soon('create', services, { body: { metadata: { name: 'b' }, spec } });
+  const put = await world.write('update', `${services}/a`, { body: { metadata, spec } });
+  t.is(put.code, 422);
+  t.regex(put.body.message as string, /provided IP is already allocated/);
+  await world.stop();
+});
