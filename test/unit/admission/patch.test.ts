@@ -50,6 +50,8 @@ test('what a patch may not do is refused', async (t) => {
     ['no object', A, merge, '[1]', 400],
     ['broken JSON', A, merge, '{', 400],
     ['another name', A, merge, '{"metadata":{"name":"b"}}', 400],
+    ['another name and more', A, merge, '{"metadata":{"name":"b"},"data":{"a":"b"}}', 400],
+    ['another name by its path', A, json, '[{"op":"replace","path":"/metadata/name","value":"b"}]', 400],
     ['another kind', A, merge, '{"kind":"Secret"}', 422],
     ['a field of the wrong type', A, merge, '{"data":{"k":{"x":1}}}', 422],
     ['a name that is none for a label', A, merge, '{"metadata":{"labels":{"a b":"c"}}}', 422],

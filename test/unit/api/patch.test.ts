@@ -199,6 +199,12 @@ const JSON_PATCHES: readonly Case[] = [
     expected: 422,
   },
   {
+    does: 'refuses to move into what is there in itself',
+    document: { a: { b: {} } },
+    patch: [{ op: 'move', from: '/a', path: '/a/b' }],
+    expected: 422,
+  },
+  {
     does: 'copies',
     document: { a: [1] },
     patch: [
@@ -386,6 +392,12 @@ for (const { does, document, patch, expected } of MERGE_PATCHES) {
   });
 }
 
+test('what a merge patch adds is the result’s own, also where nothing of it is left', (t) => {
+  const [one, other] = [1, 2].map(() => applyMergePatch({}, frozen({ a: { b: null } })).a as Record<string, unknown>);
+  one!.c = 1;
+  t.deepEqual([one, other], [{ c: 1 }, {}]);
+});
+
 test('what a patch does not name is shared with the result', (t) => {
   const document = frozen({ spec: { a: 1 }, status: { big: [1, 2] } });
   t.is(applyMergePatch(document, { spec: { a: 2 } }).status, document.status);
@@ -432,6 +444,10 @@ function nested(levels: number): unknown {
 test('a patch that nests the object too deeply is refused', (t) => {
   t.is(
     codeOf(() => applyJsonPatch({}, [{ op: 'add', path: '/x', value: nested(20_000) }])),
+    413,
+  );
+  t.is(
+    codeOf(() => applyJsonPatch({ x: 1 }, [{ op: 'replace', path: '/x', value: nested(20_000) }])),
     413,
   );
   t.is(
