@@ -55,6 +55,18 @@ test('an exact version deletes what there was, if it is there still', async (t) 
   await world.stop();
 });
 
+test('what has been made anew since an exact version is deleted by what it is, not by what there was', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a', finalizers: ['a.test/b'] } });
+  await world.write('delete', `${CONFIG_MAPS}/a`);
+  const version = String(await world.revision());
+  await world.write('patch', `${CONFIG_MAPS}/a`, { body: { metadata: { finalizers: null } } });
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+  t.deepEqual(namesIn(await deletion(world, { resourceVersion: version, resourceVersionMatch: 'Exact' })), ['a']);
+  t.deepEqual(await left(world), []);
+  await world.stop();
+});
+
 test('a version that is not to be older, or any, deletes what there is', async (t) => {
   const world = await worldWith(['a']);
   const version = String(await world.revision());

@@ -139,3 +139,39 @@ test.serial(
     await world.stop();
   },
 );
+
+test('an apply that names a uid means an object that was there, and makes none in its place', async (t) => {
+  const world = await AdmissionWorld.start();
+  const uid = '11111111-2222-3333-4444-555555555555';
+  const body = { ...configMap({ a: '1' }), metadata: { name: 'it', uid } };
+  const answer = await apply(world, CONFIG_MAPS, body, { fieldManager: 'left' });
+  t.is(answer.code, 409);
+  t.true((answer.body.message as string).includes(`specified uid ${uid}, and no existing object was found`));
+  t.is(await world.stored(`${CONFIG_MAPS}/it`), undefined);
+  await world.stop();
+});
+
+test('of two applies that find nothing the second applies to what the first has made', async (t) => {
+  const world = await AdmissionWorld.start();
+  world.gate.beforeCommit = () =>
+    world.soon('patch', `${CONFIG_MAPS}/it`, {
+      body: configMap({ a: '1' }),
+      contentType: APPLY,
+      parameters: { fieldManager: 'left' },
+    });
+  const second = await apply(world, CONFIG_MAPS, configMap({ b: '2' }), { fieldManager: 'right' });
+  t.is(second.code, 200);
+  t.deepEqual((await world.stored(`${CONFIG_MAPS}/it`))?.data, { a: '1', b: '2' });
+  await world.stop();
+});
+
+test('who is warned of an apply is warned of it each time', async (t) => {
+  const world = await AdmissionWorld.start();
+  const body = JSON.stringify(configMap({ a: '1' })).replace('{"a"', '{"a":"0","a"');
+  const parameters = { fieldManager: 'left', fieldValidation: 'Warn' };
+  const warnings: unknown[] = [];
+  for (let time = 0; time < 4; time++) warnings.push((await apply(world, CONFIG_MAPS, body, parameters)).warnings);
+  t.true((warnings[0] as readonly string[]).length > 0);
+  for (const again of warnings) t.deepEqual(again, warnings[0]);
+  await world.stop();
+});

@@ -403,3 +403,12 @@ test('a PUT for whose address another service has come first is no conflict: the
   t.regex(put.body.message as string, /provided IP is already allocated/);
   await world.stop();
 });
+
+test('a PUT of a missing object of another type is told so, and creates nothing', async (t) => {
+  const world = await AdmissionWorld.start();
+  const before = await world.revision();
+  const answer = await world.write('update', A, { body: { metadata: { name: 'a' }, data: { k: 'v' } } });
+  t.is(refusal(answer).code, 404);
+  t.is(await world.revision(), before);
+  await world.stop();
+});

@@ -1,6 +1,6 @@
 // Field selectors, and the values of objects that they are matched against.
 import test from 'ava';
-import { compileFieldSelector, escapeFieldValue } from '../../../api/selectors/field-selector.ts';
+import { compileFieldSelector, escapeFieldValue, storedFieldSelector } from '../../../api/selectors/field-selector.ts';
 import { selectableValues } from '../../../api/selectors/selectable-values.ts';
 import { isStatusError } from '../../../api/status/status.ts';
 
@@ -164,3 +164,16 @@ for (const { of, object, expected } of VALUES) {
     t.deepEqual(selectableValues(object, Object.keys(expected)), Object.values(expected));
   });
 }
+
+test('what is asked of a type is asked of the store under its own names, with every value as it was written', (t) => {
+  const type = { selectableFields: ['metadata.name', 'spec.nodeName'], storedFieldNames: { 'spec.nodeName': 'node' } };
+  const stored = storedFieldSelector('spec.nodeName!=a\\,b\\=c\\\\,metadata.name=x', type);
+  const { requirements } = compileFieldSelector(stored, ['metadata.name', 'node']);
+  t.deepEqual(
+    requirements.map(({ field, equals, value }) => [field, equals, value]),
+    [
+      ['metadata.name', true, 'x'],
+      ['node', false, 'a,b=c\\'],
+    ],
+  );
+});

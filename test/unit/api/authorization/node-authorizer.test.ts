@@ -171,6 +171,11 @@ const ROWS: readonly Row[] = [
     reason: 'can only access node lease with the same name as the requesting node',
   },
   {
+    what: "another's lease, to delete it",
+    access: { ...LEASE, verb: 'delete', name: 'n2' },
+    reason: 'can only access node lease with the same name as the requesting node',
+  },
+  {
     what: 'a lease elsewhere',
     access: { ...LEASE, namespace: 'shop' },
     reason: 'can only access leases in the "orch-node-lease" system namespace',
