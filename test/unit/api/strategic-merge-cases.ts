@@ -197,6 +197,45 @@ export const MERGES: readonly Case[] = [
     },
   },
   {
+    does: 'merges no two of its elements into one that was there',
+    type: CONTAINER,
+    document: {
+      ports: [
+        { containerPort: 53, protocol: 'TCP', name: 't' },
+        { containerPort: 53, protocol: 'UDP', name: 'u' },
+      ],
+    },
+    patch: {
+      ports: [
+        { containerPort: 53, protocol: 'TCP' },
+        { containerPort: 53, protocol: 'SCTP' },
+      ],
+    },
+    expected: {
+      ports: [
+        { containerPort: 53, protocol: 'TCP', name: 't' },
+        { containerPort: 53, protocol: 'SCTP', name: 'u' },
+      ],
+    },
+  },
+  {
+    does: 'adds the port of a protocol that another of its elements has changed',
+    type: CONTAINER,
+    document: { ports: [{ containerPort: 53, protocol: 'TCP', name: 't' }] },
+    patch: {
+      ports: [
+        { containerPort: 53, protocol: 'SCTP' },
+        { containerPort: 53, protocol: 'TCP' },
+      ],
+    },
+    expected: {
+      ports: [
+        { containerPort: 53, protocol: 'SCTP', name: 't' },
+        { containerPort: 53, protocol: 'TCP' },
+      ],
+    },
+  },
+  {
     does: 'changes the protocol of the only port of a number',
     type: CONTAINER,
     document: { ports: [{ containerPort: 53, protocol: 'TCP', name: 'dns' }] },

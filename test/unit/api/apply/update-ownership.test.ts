@@ -219,6 +219,22 @@ test('entries of a client are brought into one form, equal managers merged', (t)
   t.is(JSON.stringify(live.entries.map(({ fieldsV1 }) => fieldsV1)), '[{"f:data":{".":{},"f:x":{},"f:y":{}}}]');
 });
 
+test('of equal entries of a client the time of the latest is kept', (t) => {
+  const live = configMap({ x: '1' });
+  const [first, last] = ['2020-01-01T00:00:00Z', '2020-01-02T00:00:00Z'];
+  live.update('u', (object) => {
+    const [entry] = object.metadata.managedFields;
+    object.metadata.managedFields = [
+      { ...entry, time: last },
+      { ...entry, time: first },
+    ];
+  });
+  t.deepEqual(
+    live.entries.map(({ time }) => time),
+    [last],
+  );
+});
+
 test('many entries of a client take time in proportion to their number', (t) => {
   const live = configMap({ x: '1' });
   const count = 20_000;
