@@ -15,6 +15,7 @@ import type { ActorContext } from '../../../../runtime/actor.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
 import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
+import { RequestAborted } from '../../../../transport/http.ts';
 import { exchangeOver } from '../exchanges.ts';
 
 const DIALECT = DIALECTS.kubernetes;
@@ -45,17 +46,19 @@ class Server {
   readonly time = new VirtualTime();
   readonly metrics = new MetricsRegistry();
   readonly fairness: Fairness;
+  /** Threads that were told of a free seat. */
+  readonly woken: number[] = [];
 
-  constructor(seatsMax = 600) {
+  constructor(seatsMax = 600, seats = new SharedSeats(seatMemory(), 0, 1)) {
     const context = { clock: this.time, timers: this.time, metrics: this.metrics } as unknown as ActorContext;
     this.fairness = new Fairness({
       context,
       dialect: DIALECT,
-      seats: new SharedSeats(seatMemory(), 0, 1),
+      seats,
       seatsMax,
       waitMaxMs: WAIT_MAX_MS,
       counts: new RequestCounts(this.metrics, this.time, { readOnly: 1, mutating: 1 }),
-      wake: () => {},
+      wake: (thread) => void this.woken.push(thread),
     });
   }
 
@@ -163,6 +166,73 @@ test('shares change while requests run, and a level that is taken away goes with
   await server.time.advance(1000);
   t.true((await Promise.all(runs)).every((took) => took === 100));
   t.is(server.state('one'), undefined);
+});
+
+test('users of one name and other groups are told apart, and requests by their namespaces where these make the flow', async (t) => {
+  const server = new Server(1);
+  const few = [{ subjects: [{ kind: 'Group', group: { name: 'few' } }], resourceRules: [ANYTHING] }];
+  const byNamespace = { distinguisherMethod: { type: 'ByNamespace' } };
+  server.fairness.configure({
+    schemas: [schema('few', 'one', { rules: few, matchingPrecedence: 1 }), schema('s', 'two', byNamespace)],
+    levels: [level('one', 1000, WIDE), level('two', 1000, WIDE)],
+  });
+  const ofFew = server.exchange('n');
+  ofFew.user = { ...ofFew.user, groups: ['few'] };
+  const others = ['a', 'a', 'b'].map((namespace) => server.exchange('n', `/api/v1/namespaces/${namespace}/pods`));
+  const all = [ofFew, ...others].map((exchange) => server.request('n', 10, exchange));
+  t.deepEqual(
+    [ofFew, ...others].map(({ flowHeaders }) => flowHeaders[0]![1]),
+    ['uid of few', ...others.map(() => 'uid of s')],
+  );
+  const { queues } = server.fairness.dump().levels.find(({ name }) => name === 'two')!;
+  const flows = queues.flatMap(({ requests }) => requests.map(({ distinguisher }) => distinguisher));
+  t.deepEqual(flows.sort(), ['a', 'b']);
+  await server.time.advance(1000);
+  await Promise.all(all);
+});
+
+test('who goes away while it waits leaves its place to others', async (t) => {
+  const server = new Server(1);
+  server.fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 1000, WIDE)] });
+  const first = server.request('a', 100);
+  let goAway = (): void => {};
+  const response = { onAborted: (callback: () => void) => (goAway = callback) };
+  const gone = server.request('b', 1, server.exchange('b', undefined, { response } as unknown as Partial<Exchange>));
+  t.deepEqual(server.state('one'), [1, 1]);
+  goAway();
+  t.deepEqual(server.state('one'), [1, 0]);
+  await t.throwsAsync(gone, { instanceOf: RequestAborted });
+  await server.time.advance(1000);
+  await first;
+});
+
+test('levels that come and go, each under a name of its own, leave the seats of all threads to the next', async (t) => {
+  const server = new Server(10, new SharedSeats(seatMemory(), 0, 2));
+  const configure = (name: string): void =>
+    server.fairness.configure({ schemas: [schema('s', name)], levels: [level(name, 10_000, WIDE)] });
+  for (let edition = 0; edition < 1000; edition++) configure(`level-${edition}`);
+  const runs = Array.from({ length: 12 }, () => server.request('a', 100));
+  t.deepEqual(server.state('level-999'), [10, 2]);
+  await server.time.advance(1000);
+  await Promise.all(runs);
+});
+
+test('a thread whose last request ends tells another that waits for the seat', async (t) => {
+  const memory = seatMemory();
+  const [own, other] = [0, 1].map((thread) => new Server(1, new SharedSeats(memory, thread, 2))) as [Server, Server];
+  for (const { fairness } of [own, other])
+    fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 10_000, WIDE)] });
+  const first = own.request('a', 10);
+  const second = other.request('b', 1);
+  t.deepEqual(other.state('one'), [0, 1]);
+  t.deepEqual(own.woken, []);
+  await own.time.advance(10);
+  await first;
+  t.deepEqual(own.woken, [1]);
+  other.fairness.onSeatFree();
+  t.deepEqual(other.state('one'), [1, 0]);
+  await other.time.advance(10);
+  await second;
 });
 
 test('a client that asks under ten thousand names is no more than what is kept', async (t) => {

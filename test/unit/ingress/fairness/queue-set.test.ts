@@ -28,7 +28,7 @@ class Seats implements SeatLender {
 }
 
 const WAIT_MAX_MS = 1000;
-const QUEUING = { queues: 4, handSize: 2, queueLengthLimit: 3 };
+const QUEUING = { queues: 4, handSize: 2, queueLengthLimit: 2 };
 
 interface SlowQueue {
   virtualStart: number;
@@ -182,12 +182,13 @@ const HANDS = [
 const step: fc.Arbitrary<Step & { readonly afterMs: number }> = fc
   .tuple(
     fc.oneof(
-      { weight: 5, arbitrary: fc.record({ kind: fc.constant('arrive' as const), flow: fc.nat(HANDS.length - 1) }) },
+      // More than leave, so that queues are full and equals take turns.
+      { weight: 9, arbitrary: fc.record({ kind: fc.constant('arrive' as const), flow: fc.nat(HANDS.length - 1) }) },
       { weight: 4, arbitrary: fc.record({ kind: fc.constant('finish' as const), pick: fc.nat(100) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel' as const), pick: fc.nat(100) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire' as const) }) },
     ),
-    fc.oneof(fc.constant(0), fc.nat(700)),
+    fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(700) }),
   )
   .map(([one, afterMs]) => ({ ...one, afterMs }));
 
@@ -229,6 +230,7 @@ test('whatever comes, the same run, wait and are refused as by the definition, a
         t.true(quick.seats.taken <= limit);
         t.is(quick.seats.taken, quick.set.running);
         t.is(quick.set.waiting, quick.idsThat(false).length);
+        t.is(quick.seats.waiting, quick.set.queues.filter(({ waiting }) => waiting.size > 0).length);
         // Work is conserved: nobody waits beside a free seat.
         t.true(quick.set.waiting === 0 || quick.seats.taken === limit);
       }
@@ -264,6 +266,13 @@ test('a mouse is next behind an elephant of any length', (t) => {
   told.nowMs = 20;
   told.finish(first);
   t.true(first === 1000 || told.idsThat(true)[0] === 1000);
+});
+
+test('as many wait in a queue as it may hold, and the next is refused', (t) => {
+  const told = new Told(1, { queues: 1, handSize: 1, queueLengthLimit: 2 });
+  for (let id = 0; id < 4; id++) told.arrive(id, [0]);
+  t.deepEqual(told.log, ['0 runs', '3 queue-full']);
+  t.is(told.set.waiting, 2);
 });
 
 test('a level without queues refuses what finds no seat', (t) => {
