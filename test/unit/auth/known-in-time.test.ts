@@ -55,6 +55,22 @@ test('a bootstrap token whose end or groups cannot be read lets nobody in', (t) 
     t.false(letsIn({ 'auth-extra-groups': groups }), groups);
 });
 
+test('a bootstrap token lets nobody in once its end has come, or while its secret is being deleted', (t) => {
+  const time = { nowMs: () => 0, monotonicMs: () => 0 };
+  const tokens = new BootstrapTokens(DIALECTS.orch, time, { requireWhole: () => {} });
+  const isGood = (): boolean => Boolean(tokens.owner('aaaaaa.0123456789abcdef')?.user);
+  tell(tokens, bootstrapSecret({ expiration: text('1970-01-01T00:00:10Z') }));
+  const after = [9_999, 10_000, 10_001].map((nowMs) => {
+    time.nowMs = () => nowMs;
+    return isGood();
+  });
+  t.deepEqual(after, [true, false, false]);
+  tell(tokens, bootstrapSecret());
+  t.true(isGood());
+  tell(tokens, { ...bootstrapSecret(), metadata: { deletionTimestamp: '1970-01-01T00:00:10Z' } });
+  t.false(isGood());
+});
+
 test('the groups of a bootstrap token are each once, and in order', (t) => {
   const tokens = new BootstrapTokens(DIALECTS.orch, clock, { requireWhole: () => {} });
   const extra = ['b', 'a', 'b'].map((name) => `system:bootstrappers:${name}`).join();

@@ -48,3 +48,16 @@ test('only uids and extra fields of who is acted as are asked about in a version
     ],
   );
 });
+
+test('every value of an extra field is asked about by itself', (t) => {
+  const user = { name: 'alice', uid: '', groups: [], extra: { scopes: ['a', 'b'], team: ['c'] } };
+  t.deepEqual(
+    impersonationAccesses(user, 'authentication.orch.io').map(({ subresource, name }) => [subresource, name]),
+    [
+      ['', 'alice'],
+      ['scopes', 'a'],
+      ['scopes', 'b'],
+      ['team', 'c'],
+    ],
+  );
+});

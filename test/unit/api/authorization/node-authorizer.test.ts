@@ -105,6 +105,23 @@ test('a volume leads through its claim to the nodes of the pods that use it', (t
   t.false(nodes.decide(AGENT, volume).allowed);
 });
 
+test('a volume leads to the secrets of the namespace that it names, else of its claim', (t) => {
+  const { graph, nodes } = world();
+  const secret = (namespace: string, name: string) => access({ resource: 'secrets', namespace, name });
+  const csi = { nodeStageSecretRef: { name: 'stage', namespace: 'vault' }, nodePublishSecretRef: { name: 'publish' } };
+  graph.setPod('shop', 'web', {
+    spec: { nodeName: 'n1', volumes: [{ persistentVolumeClaim: { claimName: 'data' } }] },
+  });
+  graph.setVolume('disk', { spec: { claimRef: { namespace: 'shop', name: 'data' }, csi } });
+  for (const [namespace, name, isAllowed] of [
+    ['vault', 'stage', true],
+    ['shop', 'stage', false],
+    ['shop', 'publish', true],
+    ['vault', 'publish', false],
+  ] as const)
+    t.is(nodes.decide(AGENT, secret(namespace, name)).allowed, isAllowed, `${namespace}/${name}`);
+});
+
 interface Row {
   readonly what: string;
   readonly access: Partial<AccessAttributes>;
@@ -163,6 +180,11 @@ const ROWS: readonly Row[] = [
     what: 'the account itself',
     access: { resource: 'serviceaccounts', verb: 'get', name: 'runner' },
     reason: 'can only create tokens for individual service accounts',
+  },
+  {
+    what: 'a part of a secret',
+    access: { resource: 'secrets', verb: 'get', name: 'env', subresource: 'status' },
+    reason: 'cannot read subresource',
   },
   { what: 'its lease', access: { ...LEASE, verb: 'update' } },
   {

@@ -1,0 +1,65 @@
+// Users by the certificates that they show, and by what a proxy says that shows one.
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { AuthenticatingProxy, ClientCertificates } from '../../../actors/auth/authenticators/certificates.ts';
+import type { Credentials } from '../../../actors/auth/protocol.ts';
+import type { PeerCertificate } from '../../../transport/http.ts';
+import { testAuthority } from '../../server/test-authority.ts';
+
+const HOUR_MS = 3_600_000;
+const folder = mkdtempSync(join(tmpdir(), 'certificates-'));
+test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+const authority = testAuthority(folder, 'people');
+const shown = new Map<string, PeerCertificate>();
+
+/** Of a person with that name, as the listener hands it on. */
+function certificateOf(commonName: string): PeerCertificate {
+  let certificate = shown.get(commonName);
+  if (certificate === undefined) {
+    const { raw, fingerprint256 } = new X509Certificate(authority.issue(commonName, [], 'clientAuth').certPem);
+    certificate = { der: raw, chain: [fingerprint256, new X509Certificate(authority.certPem).fingerprint256] };
+    shown.set(commonName, certificate);
+  }
+  return certificate;
+}
+
+function credentials(commonName: string, proxied?: string): Credentials {
+  const user = proxied === undefined ? undefined : { name: proxied, groups: [], extra: {} };
+  return { authorization: '', peerCertificate: certificateOf(commonName), proxied: user } as unknown as Credentials;
+}
+
+test('a certificate is good for as long as it is valid, on a connection that outlives it as well', (t) => {
+  const issuedMs = Date.now();
+  const clock = { nowMs: () => issuedMs, monotonicMs: () => 0 };
+  const leftMs: number[] = [];
+  const people = new ClientCertificates(authority.certPem, clock, (left) => leftMs.push(left));
+  const asked = (afterHours: number): unknown => {
+    clock.nowMs = () => issuedMs + afterHours * HOUR_MS;
+    const found = people.user(credentials('jane'));
+    return found !== undefined && 'name' in found ? found.name : found;
+  };
+  const refused = { error: 'the certificate is not valid now' };
+  t.deepEqual([asked(0), asked(23), asked(25), asked(-1), asked(1)], ['jane', 'jane', refused, refused, 'jane']);
+  t.deepEqual(
+    leftMs.map((left) => left > 0),
+    [true, true, false, true, true],
+  );
+});
+
+test('of several common names the last is the user', (t) => {
+  const people = new ClientCertificates(authority.certPem, { nowMs: Date.now, monotonicMs: () => 0 }, () => {});
+  t.like(people.user(credentials('first/CN=last')), { name: 'last' });
+});
+
+test('a proxy is one of those that are named, or any that is verified where none is', (t) => {
+  const clock = { nowMs: Date.now, monotonicMs: () => 0 };
+  const named = new AuthenticatingProxy(authority.certPem, ['front'], clock);
+  const any = new AuthenticatingProxy(authority.certPem, [], clock);
+  t.like(named.user(credentials('front', 'jane')), { name: 'jane' });
+  t.deepEqual(named.user(credentials('jane', 'root')), { error: 'the certificate is that of no known proxy' });
+  t.like(any.user(credentials('jane', 'june')), { name: 'june' });
+  t.is(any.user(credentials('jane')), undefined);
+});
