@@ -299,6 +299,16 @@ test('ResourceQuota: a race for the quota that is lost is run again, and the cli
   await world.stop();
 });
 
+test('ResourceQuota: who is counting for a quota hears of what comes before it has been counted for the first time', async (t) => {
+  const world = await AdmissionWorld.start({ plugins: [resourceQuota] });
+  const quota = await world.created(QUOTAS, { metadata: { name: 'q' }, spec: { hard: { pods: '2' } } });
+  await world.created(PODS, podOf());
+  const status = { hard: { pods: '2' }, used: { pods: '0' } };
+  const counted = await world.write('update', `${QUOTAS}/q/status`, { body: { ...quota, status } });
+  t.is(counted.code, 409);
+  await world.stop();
+});
+
 test('the settings of ResourceQuota say where they are wrong', (t) => {
   t.throws(() => read([{ resource: '' }]), { message: /limitedResources\[0\]\.resource/ });
   t.throws(() => read([{ resource: 'pods', matchScopes: [{ scopeName: 'None', operator: 'In' }] }]), {
