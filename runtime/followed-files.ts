@@ -48,8 +48,8 @@ export class FollowedFiles {
     try {
       const { texts, content } = await this.#read();
       found = content;
-      if (found === this.#taken || (found === this.#refused && this.#isTold)) return;
-      await this.#parts.take(texts);
+      if (found === this.#refused && this.#isTold) return;
+      if (found !== this.#taken) await this.#parts.take(texts);
       this.#taken = found;
       this.#refused = undefined;
     } catch (error) {

@@ -34,16 +34,3 @@ test('who does not want to be asked again never is', (t) => {
   const never = hook('never', false);
   t.deepEqual(again([never, A, B], [B], true), ['a', 'b']);
 });
-
-test('in a second round who has seen the last change is no more asked', (t) => {
-  const rounds = new Rounds();
-  rounds.asked(A);
-  rounds.changed();
-  rounds.asked(B);
-  rounds.changed();
-  rounds.asked(C);
-  t.deepEqual(
-    [A, B, C].map((one) => rounds.asksAgain(one)),
-    [true, true, false],
-  );
-});

@@ -169,6 +169,23 @@ const CASES: readonly Case[] = [
     action: 'pending',
   },
   {
+    does: 'that asks for the grace period that runs changes nothing',
+    before: dying,
+    deletion: { graceSeconds: 30, graceAsked: true },
+    action: 'pending',
+  },
+  {
+    does: 'that asks for other finalizers leaves the time at which the deletion began',
+    before: { ...marked, deletionTimestamp: '2026-11-20T11:00:00Z', finalizers: ['example.com/x'] },
+    deletion: { propagationPolicy: 'Foreground' },
+    action: 'store',
+    after: {
+      ...marked,
+      deletionTimestamp: '2026-11-20T11:00:00Z',
+      finalizers: ['example.com/x', 'foregroundDeletion'],
+    },
+  },
+  {
     does: 'shortens a grace period, counted from its beginning',
     before: dying,
     deletion: { graceSeconds: 10, graceAsked: true },

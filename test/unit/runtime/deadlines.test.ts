@@ -97,16 +97,31 @@ test('after a stall longer than a revolution everything that is due expires at o
     },
   };
   const deadlines = new Deadlines(clock, timers);
-  const entries = Array.from({ length: 600 }, () => new Entry(time));
+  // One for each tick, so that each slot is looked at.
+  const entries = Array.from({ length: 1200 }, () => new Entry(time));
   entries.forEach((entry, at) => {
-    deadlines.add(entry, at * 100);
+    deadlines.add(entry, at * 50);
   });
   nowMs = 30_000;
   tick();
-  t.is(entries.filter((entry) => entry.expiredAtMs !== undefined).length, 301);
+  t.is(entries.filter((entry) => entry.expiredAtMs !== undefined).length, 601);
   nowMs = 60_000;
   tick();
   t.is(deadlines.pending, 0);
+});
+
+test('what is due when it is added expires with the next tick, also where it is added just at one', async (t) => {
+  const { time, deadlines } = setup();
+  const other = new Entry(time);
+  deadlines.add(other, 10_000);
+  for (const delayMs of [0, -70]) {
+    await time.advance(1000);
+    const entry = new Entry(time);
+    deadlines.add(entry, delayMs);
+    await time.advance(100);
+    t.not(entry.expiredAtMs, undefined, `${delayMs}`);
+    await time.advance(900);
+  }
 });
 
 test('an infinite deadline never expires', async (t) => {

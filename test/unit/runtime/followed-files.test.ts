@@ -5,6 +5,8 @@ import { FollowedFiles } from '../../../runtime/followed-files.ts';
 interface World {
   readonly files: Map<string, string>;
   readonly taken: string[][];
+  /** Texts that were to be taken, whether they were or not. */
+  readonly tried: string[];
   readonly refused: string[];
   /** One more look, to its end. */
   look(): Promise<void>;
@@ -15,6 +17,7 @@ interface World {
 function world(...paths: string[]): World {
   const files = new Map(paths.map((path) => [path, 'good']));
   const taken: string[][] = [];
+  const tried: string[] = [];
   const refused: string[] = [];
   let tick: (() => void) | undefined;
   const followed = new FollowedFiles({
@@ -33,6 +36,7 @@ function world(...paths: string[]): World {
     },
     paths,
     take(texts) {
+      tried.push(texts.join());
       if (texts.includes('bad')) throw new Error('of no use');
       taken.push([...texts]);
     },
@@ -42,7 +46,7 @@ function world(...paths: string[]): World {
     tick?.();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { files, taken, refused, look, isTiming: () => tick !== undefined, followed };
+  return { files, taken, tried, refused, look, isTiming: () => tick !== undefined, followed };
 }
 
 test('what the files hold is taken at the start, and again only when it has changed', async (t) => {
@@ -81,6 +85,49 @@ test('what was half replaced at one look is nobody’s concern when it is whole 
   await look();
   t.deepEqual(refused, []);
   t.deepEqual(taken.at(-1), ['new', 'good']);
+});
+
+test('what is of no use is not tried again and again, and is told again once something else was there', async (t) => {
+  const { followed, files, tried, refused, look } = world('a');
+  await followed.start();
+  for (const between of ['better', 'better', 'good', 'good']) {
+    files.set('a', 'bad');
+    for (let looks = 0; looks < 4; looks++) await look();
+    files.set('a', between);
+    await look();
+  }
+  const each = ['bad', 'bad'];
+  t.deepEqual(tried, ['good', ...each, 'better', ...each, ...each, 'good', ...each]);
+  t.is(refused.length, 4);
+});
+
+test('a look that takes long is the only one', async (t) => {
+  let tick = (): void => {};
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const followed = new FollowedFiles({
+    disk: { readFile: async () => Buffer.from('good') },
+    timers: {
+      every: (_intervalMs, callback) => {
+        tick = callback;
+        return { cancel: () => {} };
+      },
+    },
+    paths: ['a'],
+    take: ([text = '']) => {
+      begun.push(text);
+      return new Promise((resolve) => ends.push(resolve));
+    },
+    onRefused: () => t.fail(),
+  });
+  const started = followed.start();
+  for (let looks = 0; looks < 3; looks++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    tick();
+  }
+  t.deepEqual(begun, ['good']);
+  for (const end of ends) end();
+  await started;
 });
 
 test('a file that is gone is told once, and what was there is not taken again when it is back', async (t) => {
