@@ -15,7 +15,7 @@ function harness(
   isImmediate = false,
 ) {
   const sent: string[] = [];
-  const state = { timers: 0, dropped: 0, failed: 0 };
+  const state = { timers: 0, dropped: 0, failed: 0, nowMs: 0, fire: (): void => {} };
   const batches = new Batches({
     sink: {
       name: 'log',
@@ -27,10 +27,11 @@ function harness(
       close: () => Promise.resolve(),
     },
     limits: { ...LIMITS, ...limits },
-    clock: { monotonicMs: () => 0 },
+    clock: { monotonicMs: () => state.nowMs },
     timers: {
-      after() {
+      after(_delayMs, callback) {
         state.timers++;
+        state.fire = callback;
         return { cancel: () => {} };
       },
     },
@@ -101,4 +102,50 @@ test('a backend that takes audit events at once is given the batches that may go
   t.is(throttled.state.timers, 1);
   await throttled.batches.flush();
   t.deepEqual(throttled.sent, ['abcdef', 'gh']);
+});
+
+const MIB = 1024 * 1024;
+
+test('audit events with large bodies wait as far as there is room for their bytes, and again when some have gone', async (t) => {
+  const ends: (() => void)[] = [];
+  const limits = { bufferMax: 100, batchMax: 1 };
+  const { batches, sent, state } = harness(limits, () => new Promise((resolve) => ends.push(resolve)));
+  const large = (): number => 30 * MIB;
+  batches.add(eventsOf('a'), none);
+  batches.add(eventsOf('bcd'), large);
+  t.is(state.dropped, 1);
+  ends.shift()?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  batches.add(eventsOf('ef'), large);
+  t.is(state.dropped, 2);
+  const flushed = batches.flush();
+  for (let ended = 0; ended < 4; ended++) {
+    ends.shift()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await flushed;
+  t.deepEqual(sent, ['a', 'b', 'c', 'e']);
+});
+
+test('after a batch of audit events that was sent for its age the next waits as long', (t) => {
+  const { batches, sent, state } = harness({ waitMs: 1000 });
+  batches.add(eventsOf('a'), none);
+  state.fire();
+  batches.add(eventsOf('b'), none);
+  t.deepEqual(sent, ['a']);
+  t.is(state.timers, 2);
+  state.fire();
+  t.deepEqual(sent, ['a', 'b']);
+});
+
+test('after a rest as many batches of audit events go at once as the burst says, however long it was', (t) => {
+  const { batches, sent, state } = harness({ batchMax: 1, throttle: { perSecond: 10, burst: 2 } });
+  batches.add(eventsOf('abc'), none);
+  t.deepEqual(sent, ['a', 'b']);
+  state.nowMs += 3_600_000;
+  batches.add(eventsOf('def'), none);
+  t.deepEqual(sent, ['a', 'b', 'c', 'd']);
+  state.nowMs += 100;
+  state.fire();
+  t.deepEqual(sent, ['a', 'b', 'c', 'd', 'e']);
 });

@@ -1,0 +1,100 @@
+// What the audit actor answers whoever waits for an event to be recorded.
+import test from 'ava';
+import { type AuditMode, type AuditOptions, auditActor } from '../../../actors/audit/audit.ts';
+import type { AuditProtocol, UnreadAuditEvent } from '../../../actors/audit/protocol.ts';
+import type { AuditSink } from '../../../actors/audit/sinks.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+import type { Actor, ActorContext } from '../../../runtime/actor.ts';
+import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+
+type Write = AuditSink['write'];
+
+const good: Write = () => undefined;
+const bad: Write = () => Promise.reject(new Error('no'));
+const slowlyGood: Write = () => Promise.resolve();
+
+/** An audit actor over backends, each with its mode and what it does with events. */
+function audit(...backends: readonly (readonly [mode: AuditMode, write: Write])[]) {
+  const time = new VirtualTime();
+  const log = { warn: () => {} };
+  const context = { clock: time, timers: time, metrics: new MetricsRegistry(), log } as unknown as ActorContext;
+  const options = {
+    schema: schemaOf(DIALECTS.orch),
+    backends: backends.map(([mode, write]) => ({
+      mode,
+      limits: { bufferMax: 10, batchMax: 1, waitMs: 0, throttle: undefined, underWayMax: 1 },
+      open: () => ({ name: 'webhook', isImmediate: false, write, close: () => Promise.resolve() }),
+    })),
+  } as AuditOptions;
+  const actor = auditActor.create(context, options) as Actor<AuditProtocol>;
+  /** Whether so many events were kept. */
+  return (count = 1): Promise<unknown> =>
+    new Promise((resolve, fail) => {
+      const events = Array.from({ length: count }, () => ({}) as UnreadAuditEvent);
+      actor.onMessage({ type: 'keep', events }, { send: resolve, fail });
+    });
+}
+
+const cases: readonly (readonly [what: string, backends: Parameters<typeof audit>, isKept: boolean])[] = [
+  [
+    'that all take',
+    [
+      ['blocking-strict', good],
+      ['blocking', slowlyGood],
+    ],
+    true,
+  ],
+  [
+    'that one lacks which may',
+    [
+      ['blocking', bad],
+      ['blocking-strict', good],
+    ],
+    true,
+  ],
+  [
+    'that one lacks which must not, whoever comes behind it',
+    [
+      ['blocking-strict', bad],
+      ['blocking', good],
+    ],
+    false,
+  ],
+  [
+    'that one lacks which must not, though one behind it takes long',
+    [
+      ['blocking-strict', bad],
+      ['blocking', slowlyGood],
+    ],
+    false,
+  ],
+  [
+    'that the last lacks, which must not',
+    [
+      ['blocking', slowlyGood],
+      ['blocking-strict', bad],
+    ],
+    false,
+  ],
+  ['that goes in batches', [['batch', bad]], true],
+];
+
+for (const [what, backends, isKept] of cases) {
+  test(`an audit event ${what}, is ${isKept ? 'kept' : 'lost'}`, async (t) => {
+    t.deepEqual(await audit(...backends)(), { isKept });
+  });
+}
+
+test('as many audit events wait for a backend as there is room for, and others when those have been taken', async (t) => {
+  const ends: (() => void)[] = [];
+  const keep = audit(['blocking-strict', () => new Promise((resolve) => ends.push(resolve))]);
+  const first = [keep(10_000), keep(10_000)];
+  t.deepEqual(await keep(), { isKept: false });
+  for (const end of ends.splice(0)) end();
+  t.deepEqual(await Promise.all(first), [{ isKept: true }, { isKept: true }]);
+  const again = keep();
+  for (const end of ends.splice(0)) end();
+  t.deepEqual(await again, { isKept: true });
+});
