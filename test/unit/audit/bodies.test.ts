@@ -19,3 +19,18 @@ test('answers are recorded that are objects of the API, and no others', (t) => {
   for (const other of [{ paths: ['/api'] }, { swagger: '2.0' }, { kind: 7 }, ['/api'], 'text', null])
     t.is(answered(other), undefined);
 });
+
+test('what was sent is recorded from the level Request on, what was answered at the level RequestResponse alone', (t) => {
+  const body = { contentType: 'application/json', bytes: Buffer.from('{"kind":"ConfigMap","apiVersion":"v1"}') };
+  const recorded = (level: string): readonly boolean[] => {
+    const request = { level, objectRef: undefined };
+    const unread = { request, requestBody: body, responseBody: body } as unknown as UnreadAuditEvent;
+    const { requestObject, responseObject } = readEvent(unread, SCHEMA);
+    return [requestObject !== undefined, responseObject !== undefined];
+  };
+  t.deepEqual(['Metadata', 'Request', 'RequestResponse'].map(recorded), [
+    [false, false],
+    [true, false],
+    [true, true],
+  ]);
+});

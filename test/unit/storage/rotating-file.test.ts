@@ -99,6 +99,15 @@ test('old files are compressed', async (t) => {
   t.is(gunzipSync(readFileSync(join(folder, second!))).toString(), 'abcdefghi\n');
 });
 
+test('a file is not put aside under the name of one that has been compressed', async (t) => {
+  const { file, names } = log(t, { compresses: true });
+  for (const lines of [['one is long\n', 'two\n'], ['three is long\n']]) {
+    for (const line of lines) file.append(line);
+    await file.close();
+  }
+  t.deepEqual(names(), ['a-2026-01-02T03-04-05.000.log.gz', 'a-2026-01-02T03-04-05.001.log.gz', 'a.log']);
+});
+
 test('a file that cannot be written throws, and is tried again', async (t) => {
   const { folder, file } = log(t, {});
   writeFileSync(join(folder, 'b'), '');

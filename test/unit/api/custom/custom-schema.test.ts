@@ -69,6 +69,22 @@ test('what the schema does not know is taken out, and told', (t) => {
 
 const WHOLE = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true };
 
+test('where a schema keeps all members and says nothing of what is in them, nothing in them is taken out', (t) => {
+  const keeps = { 'x-orch-preserve-unknown-fields': true };
+  const spec = { any: { k: { deep: { x: 1 } } }, only: { k: { x: 1 } } };
+  const { object, unknownFields } = compiled({
+    spec: {
+      type: 'object',
+      properties: {
+        any: { type: 'object', additionalProperties: true, ...keeps },
+        only: { type: 'object', additionalProperties: true },
+      },
+    },
+  }).shape({ apiVersion: 'g/v1', kind: 'K', spec });
+  t.deepEqual(object.spec, { any: { k: { deep: { x: 1 } } }, only: { k: {} } });
+  t.deepEqual(unknownFields, ['spec.only.k.x']);
+});
+
 test('the metadata of a whole object inside another is brought into its form as it comes, and what is stored stays', (t) => {
   const schema = compiled({
     one: WHOLE,

@@ -100,3 +100,13 @@ test('the limits are for all threads together', async (t) => {
   first.end();
   t.true((await other.begin('get')).entered);
 });
+
+test('superusers beyond a limit leave no more room behind than there was', (t) => {
+  const requests = new Requests({ readsMax: 1, writesMax: 1 });
+  const read = requests.begin('get');
+  for (let count = 0; count < 3; count++) requests.begin('get', MASTERS).end();
+  t.false(requests.begin('get').entered);
+  read.end();
+  t.true(requests.begin('get').entered);
+  t.false(requests.begin('get').entered);
+});

@@ -1,0 +1,37 @@
+// What a webhook's patch makes of an object, and what it leaves as it is.
+import test from 'ava';
+import { NO_OBJECT } from '../../../actors/admission/attributes.ts';
+import { patchedBy } from '../../../actors/admission/plugins/mutating-admission-webhook/webhook-patch.ts';
+import type { Hook } from '../../../actors/admission/plugins/webhooks/hook.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
+import { isStatusError } from '../../../api/status/status.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+import { frozen } from '../api/sample-type.ts';
+
+const schema = schemaOf(DIALECTS.orch);
+
+function patched(object: JsonObject, operations: readonly object[]) {
+  const answer = { patch: JSON.stringify(operations), patchType: 'JSONPatch' };
+  return patchedBy({ name: 'w' } as Hook, answer as Parameters<typeof patchedBy>[1], object, schema, () => true);
+}
+
+test('what a patch leaves alone is still others’, and is not changed in being completed', (t) => {
+  const object = frozen({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'a' },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  });
+  const made = patched(object, [{ op: 'add', path: '/metadata/labels', value: { a: 'b' } }])?.object;
+  const { metadata, spec } = made as unknown as { metadata: object; spec: { containers: object[] } };
+  t.like(metadata, { name: 'a', labels: { a: 'b' } });
+  t.like(spec.containers[0], { image: 'i', imagePullPolicy: 'Always' });
+  t.is((object.spec.containers[0] as Record<string, unknown>).imagePullPolicy, undefined);
+});
+
+test('a patch without operations changes nothing, also where there is no object that could be changed', (t) => {
+  t.is(patched(NO_OBJECT, []), undefined);
+  const error = t.throws(() => patched(NO_OBJECT, [{ op: 'add', path: '/a', value: 1 }]));
+  t.true(isStatusError(error) && error.status.code === 500);
+});
