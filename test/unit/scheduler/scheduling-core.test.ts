@@ -337,6 +337,28 @@ test('a binding that fails undoes the reservation, and one that is confirmed doe
   t.is(given, 1);
 });
 
+test('what was reserved for a pod is given back when another scheduler has bound it elsewhere', (t) => {
+  const given: string[] = [];
+  const reserves = [
+    { name: 'Test', reserve: () => null, unreserve: (_pod: unknown, at: { name: string }) => void given.push(at.name) },
+  ];
+  const core = newCore({ profiles: [{ ...defaultProfile(dialect), reserves }] });
+  core.setNode('n', node('n'));
+  core.setPod(pod('a'), 0);
+  t.is(bindsOf(decideAll(core, 0)).length, 1);
+  core.setNode('m', node('m'));
+  core.setPod(boundPod('a', 'm'), 1);
+  t.deepEqual(given, ['n']);
+});
+
+test('a pod that is being deleted is not tried again when its binding fails', (t) => {
+  const { core, bind } = oneAssumed();
+  const dying = pod('a', { requests: { cpu: '4' } });
+  core.setPod({ ...dying, metadata: { ...(dying.metadata as object), deletionTimestamp: '2026-01-01T00:00:00Z' } }, 5);
+  core.settleBinding(bind.pod, { bound: false, reason: 'failed', message: '' }, 10);
+  t.like(core.counts(), { active: 0, backoff: 0, unschedulable: 0, assumed: 0 });
+});
+
 test('a pod that wants to be near others is tried again when such a pod is placed, and not for any other', (t) => {
   const core = newCore();
   core.setNode('n', node('n', { labels: { zone: 'a' } }));

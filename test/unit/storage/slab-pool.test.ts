@@ -167,6 +167,22 @@ test('a full slab that has become mostly dead is sparse; one just filled, empty 
   t.deepEqual(pool.sparse(0.25), [0, 2]);
 });
 
+test('a slab that has been taken again is not sparse at the first look after it is full', (t) => {
+  const { pool } = poolWith(0);
+  const fill = () => [record(pool, 512), record(pool, 512)] as const;
+  const first = fill();
+  fill();
+  t.deepEqual(pool.sparse(0.5), [], 'the first look');
+  for (const one of first) release(pool, one);
+  pool.retireEmpty(1);
+  const [gone, kept] = fill();
+  t.is(kept.slab, first[0].slab);
+  fill();
+  release(pool, gone);
+  t.deepEqual(pool.sparse(0.5), []);
+  t.deepEqual(pool.sparse(0.5), [kept.slab]);
+});
+
 test('random use: live bytes are those of the records held, and no two of them overlap', (t) => {
   const random = new SeededRandom(3);
   const { pool, shared, slots } = poolWith(3);
