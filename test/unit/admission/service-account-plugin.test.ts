@@ -252,3 +252,15 @@ test("without tokens of their own, pods get the one in their account's secret, o
   t.regex(specOf(taken.body).volumes?.[1]?.name ?? '', /^own-[a-z0-9]{5}$/);
   await world.stop();
 });
+
+test('a pod gets what its account has now, not what it had for the pod before', async (t) => {
+  const world = await AdmissionWorld.start();
+  const pulledWith = async (name: string): Promise<unknown> => {
+    const { body } = await world.write('create', PODS, { body: pod({}, { name }) });
+    return (body.spec as { imagePullSecrets?: unknown }).imagePullSecrets;
+  };
+  t.is(await pulledWith('first'), undefined);
+  await world.write('patch', `${ACCOUNTS}/default`, { body: { imagePullSecrets: [{ name: 'pull' }] } });
+  t.deepEqual(await pulledWith('second'), [{ name: 'pull' }]);
+  await world.stop();
+});

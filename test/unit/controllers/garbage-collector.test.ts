@@ -205,6 +205,18 @@ test('in the foreground an owner waits for dependents that block it', async (t) 
   t.deepEqual(names(f), []);
 });
 
+test('in the foreground a dependent that owns nothing is deleted by one write', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'owner');
+    put(cluster, 'leaf', { owners: [blocking('owner')] });
+  });
+  await remove(f, 'owner', 'Foreground');
+  await f.time.advance(5000);
+  t.deepEqual(names(f), []);
+  t.is(f.writesOf('delete configmaps').length, 1);
+  t.is(f.writesOf('patch configmaps').length, 1, 'by which the owner is let go');
+});
+
 test('in the foreground an owner does not wait for dependents that do not block it', async (t) => {
   const f = await world((cluster) => {
     put(cluster, 'a');

@@ -77,3 +77,13 @@ test('NamespaceAutoProvision: the namespace is as if it had been created, once f
   t.deepEqual(namespace?.status, { phase: 'Active' });
   await world.stop();
 });
+
+test('NamespaceAutoProvision: an object waits until admission has heard of the namespace that was made for it', async (t) => {
+  const world = await AdmissionWorld.start({ plugins: lifecycle });
+  world.batches.hold();
+  const creating = world.soon('create', maps('new'), { body: MAP });
+  await world.simulation.time.advance(10);
+  world.batches.letGo();
+  t.is((await world.during(creating)).code, 201);
+  await world.stop();
+});

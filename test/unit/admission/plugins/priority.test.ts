@@ -1,5 +1,7 @@
 // Priority, case by case.
+import test from 'ava';
 import { priority } from '../../../../actors/admission/plugins/priority/priority.ts';
+import { AdmissionWorld } from '../admission-world.ts';
 import { type PluginCase, PODS, type Present, podOf, testPlugin } from './plugin-cases.ts';
 
 const CLASSES = '/apis/scheduling.orch.io/v1/priorityclasses';
@@ -129,3 +131,16 @@ const cases: readonly PluginCase[] = [
 ];
 
 testPlugin('Priority', { plugins: [priority], present: [classOf('high', 1000), classOf('low', -5)] }, cases);
+
+test('Priority: of several default classes, which a race has made, the one of the lowest value is the default', async (t) => {
+  const world = await AdmissionWorld.start({ plugins: [priority] });
+  const [of9, of5, of7] = [9, 5, 7].map((value) => classOf(`c${value}`, value, { globalDefault: true })[1]);
+  world.gate.beforeCommit = () => {
+    world.gate.beforeCommit = () => world.soon('create', CLASSES, { body: of7! });
+    return world.soon('create', CLASSES, { body: of5! });
+  };
+  t.is((await world.write('create', CLASSES, { body: of9! })).code, 201);
+  const { body } = await world.write('create', PODS, { body: podOf() });
+  t.like(body.spec, { priority: 5, priorityClassName: 'c5' });
+  await world.stop();
+});
