@@ -131,7 +131,7 @@ async function runIn<B extends Bench>(
 
 /** Throws UsageError for a name that is none. */
 export function chosenWorkloads(names: readonly string[]): readonly Workload[] {
-  if (names.length === 0) throw new UsageError('which workload?');
+  if (names.length === 0) throw new UsageError('no workload is named');
   if (names.length === 1 && names[0] === 'all') return ALL;
   return names.map((name) => {
     const workload = WORKLOADS.find((candidate) => candidate.name === name);

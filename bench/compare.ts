@@ -42,7 +42,7 @@ interface Comparison {
 /** What a command line asks for. Throws UsageError. */
 export function comparison(argv: readonly string[]): Comparison {
   const { workloads: placements, options } = parseCommandLine(argv);
-  if (placements.length < 2) throw new UsageError('which placements? Two at least');
+  if (placements.length < 2) throw new UsageError('two placements at least are needed: names or files');
   if (options.url !== undefined || options.kubeconfig !== undefined) {
     throw new UsageError('a running server has one placement: leave out --url and --kubeconfig');
   }

@@ -151,7 +151,7 @@ export function usage(workloads: readonly { readonly name: string; readonly summ
     'Usage: orch bench WORKLOAD... [options]',
     '       orch bench profile WORKLOAD [options]   draws where the threads spend their time under it',
     '',
-    'Workloads (all: every one but floor):',
+    'Workloads (all: every one but floor and budget):',
     ...workloads.map(({ name, summary }) => line(name, summary)),
     '',
     'Options:',

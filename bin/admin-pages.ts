@@ -2,6 +2,7 @@
 import { Agent, get } from 'node:https';
 import { OrchError } from '../runtime/errors.ts';
 import { type AdminConnection, adminConnection } from './admin-connection.ts';
+import { takeFlag } from './taken-flag.ts';
 
 const PAGE_BYTES_MAX = 64 * 1024 * 1024;
 const PAGE_MS = 60_000;
@@ -52,12 +53,10 @@ export class AdminPages {
   }
 }
 
-/** `[--data-dir DIR]` anywhere in the arguments, and the others. Undefined: it has no folder. */
-export function dataDirOf(argv: readonly string[]): { directory: string; rest: readonly string[] } | undefined {
-  const at = argv.indexOf('--data-dir');
-  if (at < 0) return { directory: STANDARD_DIRECTORY, rest: argv };
-  const directory = argv[at + 1];
-  return directory === undefined ? undefined : { directory, rest: argv.toSpliced(at, 2) };
+/** The folder that `--data-dir` names anywhere in the arguments, and the others. Throws UsageError with the text `usage`. */
+export function dataDirOf(argv: readonly string[], usage: string): { directory: string; rest: readonly string[] } {
+  const { value: directory = STANDARD_DIRECTORY, rest } = takeFlag(argv, '--data-dir', usage);
+  return { directory, rest };
 }
 
 const STANDARD_DIRECTORY = '.orch';

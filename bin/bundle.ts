@@ -10,6 +10,7 @@ import { keepFile } from '../storage/kept-file.ts';
 import { adminConnection } from './admin-connection.ts';
 import { AdminPages, dataDirOf } from './admin-pages.ts';
 import { print } from './print-lines.ts';
+import { takeFlag } from './taken-flag.ts';
 import { type ArchivedFile, tarArchive } from './tar-archive.ts';
 import { versionText } from './version.ts';
 
@@ -50,12 +51,10 @@ const CREDENTIALS: readonly RegExp[] = [
 
 /** Throws OrchError where the server does not answer at all. */
 export async function bundle(argv: readonly string[]): Promise<void> {
-  const parsed = dataDirOf(argv);
-  if (parsed === undefined) throw new UsageError(USAGE);
-  const [file, flag, logFile, ...others] = parsed.rest;
-  const isUsable = file !== undefined && !file.startsWith('-') && others.length === 0;
-  if (!isUsable || (flag !== undefined && (flag !== '--log-file' || logFile === undefined)))
-    throw new UsageError(USAGE);
+  const { value: logFile, rest } = takeFlag(argv, '--log-file', USAGE);
+  const parsed = dataDirOf(rest, USAGE);
+  const [file, ...others] = parsed.rest;
+  if (file === undefined || file.startsWith('-') || others.length > 0) throw new UsageError(USAGE);
   const directory = resolve(parsed.directory);
   const count = await keepFile(file, async (descriptor) => {
     const files = await collected(directory, logFile);

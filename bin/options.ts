@@ -2,15 +2,14 @@
 import { DIALECT_NAMES, DIALECTS, type DialectName } from '../config/dialect.ts';
 import { settingsText } from '../config/effect-table.ts';
 import { UsageError } from '../config/usage-error.ts';
+import { takeFlag } from './taken-flag.ts';
 
-const DIALECT_FLAG = '--api-dialect=';
+const DIALECT_FLAG = '--api-dialect';
+const USAGE = `usage: orch options [--effects] [${DIALECT_FLAG} ${DIALECT_NAMES.join('|')}]`;
 
 export async function options(argv: readonly string[]): Promise<void> {
-  const named = argv.find((argument) => argument.startsWith(DIALECT_FLAG))?.slice(DIALECT_FLAG.length) ?? 'orch';
+  const { value: named = 'orch', rest } = takeFlag(argv, DIALECT_FLAG, USAGE);
   const dialect = DIALECT_NAMES.find((name): name is DialectName => name === named);
-  const unknown = argv.find((argument) => argument !== '--effects' && !argument.startsWith(DIALECT_FLAG));
-  if (unknown !== undefined || dialect === undefined) {
-    throw new UsageError(`usage: orch options [--effects] [${DIALECT_FLAG}${DIALECT_NAMES.join('|')}]`);
-  }
+  if (dialect === undefined || rest.some((argument) => argument !== '--effects')) throw new UsageError(USAGE);
   process.stdout.write(`${settingsText(DIALECTS[dialect], argv.includes('--effects'))}\n`);
 }

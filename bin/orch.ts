@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command line: finds the command, runs it, and turns every failure into one line on stderr and exit code 1. No
 // command's logic is here.
-import { usageText } from '../config/help.ts';
+import { descriptionText, usageText } from '../config/help.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { writeExactIntegers } from '../runtime/exact-integers.ts';
 import { UMASK } from './closed-directory.ts';
@@ -28,11 +28,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 async function main(argv: readonly string[]): Promise<void> {
   const [name = '', ...rest] = argv;
-  if (name === '' || name === '-h' || name === '--help' || name === 'help') {
+  if (['', '-h', '--help', 'help'].includes(name)) {
     process.stdout.write(`${usageText()}\n`);
     return;
   }
   if (name === '--version' || name === 'version') {
+    if (asksForHelp(rest)) throw new UsageError('usage: orch version');
     const { versionText } = await import('./version.ts');
     process.stdout.write(`${versionText()}\n`);
     return;
@@ -41,6 +42,12 @@ async function main(argv: readonly string[]): Promise<void> {
   const load = COMMANDS[name];
   if (load === undefined) throw new UsageError(`unknown command ${JSON.stringify(name)}; see orch --help`);
   await (await load())(rest);
+}
+
+/** `help COMMAND` is `COMMAND --help`. */
+function requested(argv: readonly string[]): readonly string[] {
+  const [name, ...rest] = argv;
+  return name === 'help' && rest.length > 0 && !asksForHelp(rest) ? [...rest, '--help'] : argv;
 }
 
 /** Whoever reads the output may leave before its end (`orch up | head -1`); that ends nothing here. */
@@ -56,11 +63,11 @@ function outliveReaders(): void {
 process.umask(UMASK);
 setV8Flags();
 outliveReaders();
-const given = process.argv.slice(2);
+const given = requested(process.argv.slice(2));
 main(given).catch((error: unknown) => {
   // Commands of their own syntax answer a call for help as they do what they do not understand: whoever called has not failed.
   if (error instanceof UsageError && error.message.startsWith('usage: ') && asksForHelp(given)) {
-    process.stdout.write(`${error.message}\n`);
+    process.stdout.write(`${error.message}\n\n${descriptionText(given)}\n`);
     return;
   }
   process.stderr.write(`orch: ${errorLine(error)}\n`);

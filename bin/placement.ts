@@ -15,15 +15,16 @@ export function planFor(nameOrPath: string): Plan {
   return resolvePlacement(text, fileName, ACTORS, availableParallelism());
 }
 
+const USAGE = 'usage: orch placement check FILE, or orch placement compare FILE FILE... [OPTIONS of orch bench]';
+
 export async function placement(argv: readonly string[]): Promise<void> {
+  if (asksForHelp(argv)) throw new UsageError(USAGE);
   const [verb, file, ...rest] = argv;
   if (verb === 'compare') {
     const { comparePlacements } = await import('../bench/compare.ts');
     await comparePlacements(argv.slice(1));
     return;
   }
-  if (verb !== 'check' || file === undefined || rest.length > 0 || asksForHelp(argv)) {
-    throw new UsageError('usage: orch placement check FILE, or orch placement compare FILE FILE...');
-  }
+  if (verb !== 'check' || file === undefined || rest.length > 0) throw new UsageError(USAGE);
   process.stdout.write(`${formatPlan(planFor(file))}\n`);
 }

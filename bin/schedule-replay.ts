@@ -27,6 +27,7 @@ import { errorLine } from './error-line.ts';
 import { logSettings } from './log-settings.ts';
 import { explanationText } from './schedule-text.ts';
 import { schedulerConfiguration } from './scheduler-configuration.ts';
+import { takeFlag } from './taken-flag.ts';
 
 export const REPLAY_USAGE = 'orch schedule replay FILE [--pod [NAMESPACE/]POD] [--config FILE]';
 
@@ -74,11 +75,8 @@ async function apply(lines: AsyncIterable<string>, again: Replay, file: string):
 }
 
 function podIn(argv: readonly string[]): { readonly pod: string | undefined; readonly rest: readonly string[] } {
-  const at = argv.indexOf('--pod');
-  if (at < 0) return { pod: undefined, rest: argv };
-  const name = argv[at + 1];
-  if (name === undefined) throw new UsageError(`usage: ${REPLAY_USAGE}`);
-  return { pod: name.includes('/') ? name : `default/${name}`, rest: argv.toSpliced(at, 2) };
+  const { value: name, rest } = takeFlag(argv, '--pod', `usage: ${REPLAY_USAGE}`);
+  return { pod: name === undefined || name.includes('/') ? name : `default/${name}`, rest };
 }
 
 async function* linesOf(file: string): AsyncGenerator<string, undefined> {

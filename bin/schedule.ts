@@ -27,6 +27,7 @@ import { logSettings } from './log-settings.ts';
 import { REPLAY_USAGE, replay } from './schedule-replay.ts';
 import { explanationText } from './schedule-text.ts';
 import { preparedScheduler } from './scheduler-server.ts';
+import { takeFlag } from './taken-flag.ts';
 
 const USAGE = [
   'usage: orch schedule explain [NAMESPACE/]POD [-o json] [OPTIONS of orch scheduler]',
@@ -59,10 +60,9 @@ function questionOf([what, ...argv]: readonly string[]): { readonly find: FindPo
 
 /** `-o json` anywhere: the answer as a server gives it. Throws UsageError. */
 function formIn(argv: readonly string[]): { readonly isJson: boolean; readonly others: readonly string[] } {
-  const at = argv.indexOf('-o');
-  if (at < 0) return { isJson: false, others: argv };
-  if (argv[at + 1] !== 'json') throw new UsageError('-o takes json');
-  return { isJson: true, others: argv.toSpliced(at, 2) };
+  const { value, rest } = takeFlag(argv, '-o', '-o takes json');
+  if (value !== undefined && value !== 'json') throw new UsageError('-o takes json');
+  return { isJson: value === 'json', others: rest };
 }
 
 async function podOf(server: ApiServer, pod: string): Promise<JsonObject> {

@@ -10,6 +10,7 @@ import { inspectForRepair, repairStore } from '../storage/repair.ts';
 import { claimDirectory } from './data-directory.ts';
 import { print } from './print-lines.ts';
 import { refuseWithoutStore } from './store-check.ts';
+import { takeFlag } from './taken-flag.ts';
 
 const USAGE =
   'usage: orch store repair DIR [--api-dialect NAME], or orch store repair --store-servers URLS [OPTIONS of the server]';
@@ -17,15 +18,13 @@ const USAGE =
 const STANDARD_PREFIX = '/registry';
 
 export async function repair(argv: readonly string[]): Promise<void> {
-  const [directory, flag, dialect, ...rest] = argv;
-  if (directory?.startsWith('-')) {
+  if (argv[0]?.startsWith('-')) {
     await (await import('./store-etcd.ts')).repairEtcd(argv);
     return;
   }
-  const isFlagged = flag === '--api-dialect' && dialect !== undefined;
-  if (directory === undefined || rest.length > 0 || (flag !== undefined && !isFlagged)) {
-    throw new UsageError(USAGE);
-  }
+  const { value: dialect, rest } = takeFlag(argv, '--api-dialect', USAGE);
+  const [directory, ...others] = rest;
+  if (directory === undefined || others.length > 0) throw new UsageError(USAGE);
   const path = resolve(directory);
   refuseWithoutStore(path);
   const release = claimDirectory(path);

@@ -11,25 +11,24 @@ import { OrchError } from '../runtime/errors.ts';
 import { keepFile } from '../storage/kept-file.ts';
 import { type SnapshotHeader, SnapshotReader } from '../storage/snapshot-file.ts';
 import { type AdminConnection, adminConnection } from './admin-connection.ts';
+import { dataDirOf } from './admin-pages.ts';
 import { print } from './print-lines.ts';
 
 const USAGE =
   'usage: orch store snapshot FILE [--data-dir DIR], or orch store snapshot FILE --store-servers URLS [OPTIONS of the server]';
-const STANDARD_DIRECTORY = '.orch';
 /** A Status is short; of anything else the beginning does. */
 const REFUSAL_BYTES_MAX = 16 * 1024;
 
 export async function snapshot(argv: readonly string[]): Promise<void> {
-  const [file, flag, directory, ...rest] = argv;
+  const [file, ...others] = argv;
   if (file === undefined || file.startsWith('-')) throw new UsageError(USAGE);
   if (argv.some((argument) => /^--store-servers(=|$)/.test(argument))) {
-    await (await import('./store-etcd.ts')).snapshotEtcd(file, argv.slice(1));
+    await (await import('./store-etcd.ts')).snapshotEtcd(file, others);
     return;
   }
-  if (rest.length > 0 || (flag !== undefined && (flag !== '--data-dir' || directory === undefined))) {
-    throw new UsageError(USAGE);
-  }
-  const server = adminConnection(resolve(directory ?? STANDARD_DIRECTORY));
+  const { directory, rest } = dataDirOf(others, USAGE);
+  if (rest.length > 0) throw new UsageError(USAGE);
+  const server = adminConnection(resolve(directory));
   const header = await keepFile(file, async (descriptor) => save(await ask(server), descriptor));
   print([`saved ${header.objects} objects of revision ${header.revision} in ${file}`]);
 }

@@ -1,6 +1,5 @@
 // `orch store …`: a table of subcommands over data folders and running servers. Each does its work in a module of its own,
 // loaded when asked for; none of their logic is here.
-import { COMMANDS } from '../config/commands.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { asksForHelp } from './help-flag.ts';
 
@@ -8,8 +7,8 @@ import { asksForHelp } from './help-flag.ts';
 export type StoreCommand = (argv: readonly string[]) => Promise<void>;
 
 const SUBCOMMANDS: Readonly<Record<string, () => Promise<StoreCommand>>> = {
-  reencrypt: async () => (await import('./store-reencrypt.ts')).reencrypt,
   check: async () => (await import('./store-check.ts')).check,
+  reencrypt: async () => (await import('./store-reencrypt.ts')).reencrypt,
   repair: async () => (await import('./store-repair.ts')).repair,
   snapshot: async () => (await import('./store-snapshot.ts')).snapshot,
   move: async () => (await import('./store-move.ts')).move,
@@ -20,13 +19,7 @@ const SUBCOMMANDS: Readonly<Record<string, () => Promise<StoreCommand>>> = {
 export async function store(argv: readonly string[]): Promise<void> {
   const [name = '', ...rest] = argv;
   const load = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
-  if (load === undefined) throw new UsageError(`usage: ${usages().join(' | ')}`);
+  if (load === undefined) throw new UsageError(`usage: orch store ${Object.keys(SUBCOMMANDS).join('|')} ARGUMENTS`);
   // Without arguments each says what it takes.
   await (await load())(asksForHelp(rest) ? [] : rest);
-}
-
-function usages(): readonly string[] {
-  return COMMANDS.filter(({ usage, inForce }) => inForce && usage.startsWith('store ')).map(
-    ({ usage }) => `orch ${usage}`,
-  );
 }

@@ -15,10 +15,10 @@ const HTTP_OK = 200;
 
 /** Throws UsageError, and OrchError where the server does not answer. */
 export async function top(argv: readonly string[]): Promise<void> {
-  const parsed = dataDirOf(argv);
-  const isOnce = parsed?.rest[0] === '--once';
-  if (parsed === undefined || parsed.rest.length > (isOnce ? 1 : 0)) throw new UsageError(USAGE);
-  const pages = new AdminPages(resolve(parsed.directory));
+  const { directory, rest } = dataDirOf(argv, USAGE);
+  const isOnce = rest[0] === '--once';
+  if (rest.length > (isOnce ? 1 : 0)) throw new UsageError(USAGE);
+  const pages = new AdminPages(resolve(directory));
   try {
     let before = await look(pages);
     // Without a terminal there is nothing to renew.

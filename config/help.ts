@@ -1,6 +1,6 @@
 // The help texts: the commands, and the options of one command, grouped, aligned and wrapped. They follow from the
 // tables alone.
-import { COMMANDS } from './commands.ts';
+import { COMMANDS, type Command } from './commands.ts';
 import { DIALECTS, type Dialect } from './dialect.ts';
 import { optionDetails, optionSyntax } from './option-text.ts';
 import { defaultText, type Option, type Program } from './options/option.ts';
@@ -52,16 +52,32 @@ function optionLines(option: Option, program: Program, dialect: Dialect): readon
 
 /** The usage text of the whole program: its commands, one a line. */
 export function usageText(): string {
-  const commands = COMMANDS.filter(({ inForce }) => inForce);
-  const lines = commands.flatMap(({ usage, description }) => columns(`${PROGRAM_NAME} ${usage}`, description, 32));
   return [
     `Usage: ${PROGRAM_NAME} COMMAND`,
     '',
-    ...lines,
+    ...commandLines(COMMANDS),
     '',
     `${PROGRAM_NAME} COMMAND --help lists the options of a command.`,
     '',
   ].join('\n');
+}
+
+function commandLines(commands: readonly Command[]): readonly string[] {
+  return commands.flatMap(({ usage, description }) => columns(`${PROGRAM_NAME} ${usage}`, description, 32));
+}
+
+/**
+ * What the command does that `argv` begins with, or each of its subcommands where the arguments name none of them. Arguments
+ * after the command's words do not matter.
+ */
+export function descriptionText(argv: readonly string[]): string {
+  for (let length = argv.length; length > 0; length -= 1) {
+    const words = argv.slice(0, length);
+    const named = COMMANDS.filter(({ usage }) => words.every((word, index) => usage.split(' ')[index] === word));
+    if (named.length === 1) return named[0]!.description;
+    if (named.length > 1) return commandLines(named).join('\n');
+  }
+  return '';
 }
 
 /** The help text of `program`: every option it takes under its heading, with defaults as `dialect` spells them. */

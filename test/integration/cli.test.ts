@@ -274,6 +274,7 @@ test('help and versions go to stdout', async (t) => {
     t.regex(usage.stdout, new RegExp(`^ +orch ${command}`, 'm'), command);
   }
   t.deepEqual(await orch(), usage);
+  t.deepEqual(await orch('help'), usage);
   const up = await orch('up', '--help');
   t.regex(up.stdout, /^Usage: orch up \[OPTIONS\]$[\s\S]*^ +--data-dir path/m);
   const { stdout } = await orch('--version');
@@ -281,23 +282,34 @@ test('help and versions go to stdout', async (t) => {
   t.is((await orch('up', '--version')).stdout, stdout);
 });
 
+test('help COMMAND says what COMMAND --help says, also of a command of its own syntax', async (t) => {
+  for (const command of [['up'], ['scheduler', '--api-dialect', 'kubernetes'], ['store', 'check'], ['bench']]) {
+    const { code, stdout, stderr } = await orch('help', ...command);
+    t.deepEqual([code, stderr], [0, ''], command.join(' '));
+    t.is(stdout, (await orch(...command, '--help')).stdout);
+  }
+  assertRefused(t, await orch('help', 'nonsense'), /unknown command "nonsense"/);
+});
+
 /** Commands of their own syntax, and what of it their help says. */
 const SYNTAXES: Readonly<Record<string, RegExp>> = {
-  store: /^usage: orch store check DIR \| /,
+  store: /^usage: orch store check\|reencrypt\|\S+ ARGUMENTS\n\n {2}orch store check DIR +Verify a data folder/,
   'store check': /^usage: orch store check DIR, or /,
   'store repair': /^usage: orch store repair DIR \[--api-dialect NAME\]/,
   'store snapshot': /^usage: orch store snapshot FILE \[--data-dir DIR\]/,
-  'store restore': /^usage: orch store restore FILE DIR\n$/,
+  'store restore': /^usage: orch store restore FILE DIR\n\nMake a new data folder of a snapshot\.\n$/,
   'store reencrypt': /^usage: orch store reencrypt DIR \| /,
   'store move': /^usage: orch store move \[--to\] DIR /,
   schedule: /^usage: orch schedule explain .*\n +orch schedule simulate /,
   'schedule explain': /^usage: orch schedule explain /,
   placement: /^usage: orch placement check FILE/,
   'placement check': /^usage: orch placement check FILE/,
+  'placement compare': /^usage: orch placement check FILE, or orch placement compare FILE FILE\.\.\. /,
   'check-config': /^usage: orch check-config /,
   options: /^usage: orch options /,
   top: /^usage: orch top \[--once\] /,
   bundle: /^usage: orch bundle FILE /,
+  version: /^usage: orch version\n\nPrint the versions /,
 };
 
 test('every command says what it takes when it is asked for help, and has not failed then', async (t) => {
@@ -315,7 +327,9 @@ test('options prints what can be set, and what it does when asked', async (t) =>
   t.deepEqual([code, stderr], [0, '']);
   t.regex(stdout, /^ {2}--secure-port +6443 +in force +the port that is listened on$/m);
   t.regex(stdout, /^ {2}ResourceQuota +on +/m);
-  t.regex((await orch('options', '--api-dialect=kubernetes')).stdout, /^ {2}DynamicKubeletConfig +true$/m);
+  for (const flag of [['--api-dialect=kubernetes'], ['--api-dialect', 'kubernetes']]) {
+    t.regex((await orch('options', ...flag)).stdout, /^ {2}DynamicKubeletConfig +true$/m);
+  }
   for (const argument of ['--effect', '--api-dialect=klingon', 'x']) {
     assertRefused(t, await orch('options', argument), /usage: orch options \[--effects\]/);
   }

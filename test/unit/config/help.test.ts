@@ -2,7 +2,7 @@
 import test from 'ava';
 import { COMMANDS } from '../../../config/commands.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
-import { helpText, usageText } from '../../../config/help.ts';
+import { descriptionText, helpText, usageText } from '../../../config/help.ts';
 import { ALL_PROGRAMS } from '../../../config/options/option.ts';
 import { programOptions } from '../../../config/options.ts';
 
@@ -60,5 +60,16 @@ test('help shows the defaults of its program and dialect', (t) => {
 
 test('the usage text lists the commands that exist and no other', (t) => {
   const text = usageText();
-  for (const { usage, inForce } of COMMANDS) t.is(text.includes(`orch ${usage} `), inForce, usage);
+  for (const { usage } of COMMANDS) t.true(text.includes(`orch ${usage} `), usage);
+  t.is(text.match(/^ {2}orch /gm)?.length, COMMANDS.length);
+});
+
+test('a command is described by its own line, one with subcommands by theirs, whatever follows its words', (t) => {
+  t.is(descriptionText(['store', 'restore', '--help']), 'Make a new data folder of a snapshot.');
+  t.is(descriptionText(['check-config', 'up', '-h']), descriptionText(['check-config']));
+  t.deepEqual(descriptionText(['placement', '--help']).match(/orch placement \w+/g), [
+    'orch placement check',
+    'orch placement compare',
+  ]);
+  t.is(descriptionText(['nonsense']), '');
 });
