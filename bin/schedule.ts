@@ -23,6 +23,7 @@ import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { ApiUnanswered } from '../transport/outgoing/api-client.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
+import { keptAlive } from './kept-alive.ts';
 import { logSettings } from './log-settings.ts';
 import { REPLAY_USAGE, replay } from './schedule-replay.ts';
 import { explanationText } from './schedule-text.ts';
@@ -114,7 +115,7 @@ export async function schedule(argv: readonly string[]): Promise<void> {
   const core = new SchedulingCore({ profiles, random: realEnvironment.random, dialect, outsiders: extenders });
   try {
     const pod = await find(server);
-    await readCluster(core, server);
+    await keptAlive(() => readCluster(core, server));
     const answer = await new WhatIfs(core, extenders).answer(pod);
     if (answer === undefined) throw new OrchError('Refused', 'no profile is for the pod');
     if (answer.extenders.startsWith('failed')) process.stderr.write(`warning: extenders ${answer.extenders}\n`);

@@ -22,11 +22,10 @@ import { saveEtcd } from '../storage/etcd/etcd-snapshot.ts';
 import { originalLayout } from '../storage/etcd/original/assembled-engine.ts';
 import { inspectOriginal } from '../storage/etcd/original/original-inspection.ts';
 import { readEncryptionFile } from './encryption-file.ts';
+import { keptAlive } from './kept-alive.ts';
 import { print } from './print-lines.ts';
 import { etcdAccess } from './store-access.ts';
 
-/** Timers of the environment alone keep no process alive. */
-const ALIVE_MS = 60_000;
 const { timers } = realEnvironment;
 
 /** Everything in a keyspace, and what of it is not as it must be. Throws StoreUnusable when something is not. */
@@ -189,13 +188,11 @@ async function onEtcd(
 ): Promise<void> {
   const parsed = parseArguments('up', argv);
   if (parsed.action !== 'run' || parsed.options.storeServers.length === 0) throw usageOf(command);
-  const alive = setInterval(() => {}, ALIVE_MS);
   const cluster = new EtcdClient(etcdAccess(parsed.options), timers);
   try {
-    await work(parsed.options, cluster);
+    await keptAlive(() => work(parsed.options, cluster));
   } finally {
     cluster.close();
-    clearInterval(alive);
   }
 }
 

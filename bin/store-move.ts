@@ -17,14 +17,13 @@ import { moveFolder } from '../storage/move/move-folder.ts';
 import { moveIn } from '../storage/move/move-in.ts';
 import { moveOut } from '../storage/move/move-out.ts';
 import { claimDirectory, openDataDirectory } from './data-directory.ts';
+import { keptAlive } from './kept-alive.ts';
 import { print } from './print-lines.ts';
 import { etcdAccess } from './store-access.ts';
 import { refuseWithoutStore } from './store-check.ts';
 import { refuseOtherLayout } from './store-etcd.ts';
 
 const USAGE = 'usage: orch store move [--to] DIR --store-servers URLS [OPTIONS of the server]';
-/** Timers of the environment alone keep no process alive. */
-const ALIVE_MS = 60_000;
 
 export async function move(argv: readonly string[]): Promise<void> {
   const isOut = argv[0] === '--to';
@@ -38,15 +37,13 @@ export async function move(argv: readonly string[]): Promise<void> {
   if (isOut) openDataDirectory(path);
   else refuseWithoutStore(path);
   const release = claimDirectory(path);
-  const alive = setInterval(() => {}, ALIVE_MS);
   const { timers } = realEnvironment;
   const cluster = new EtcdClient(etcdAccess(options), timers);
   const keyspace = new MovedKeyspace({ cluster, prefix: options.storePrefix, timers });
   try {
-    await (isOut ? out(path, keyspace, options) : into(path, keyspace));
+    await keptAlive(() => (isOut ? out(path, keyspace, options) : into(path, keyspace)));
   } finally {
     cluster.close();
-    clearInterval(alive);
     release();
   }
 }

@@ -323,6 +323,16 @@ test('what a scheduler says about a pod is explained node by node', async (t) =>
   t.regex(stderr, /the pod default\/missing cannot be read \(404\)/);
 });
 
+test('a pod is explained also where the server does not serve every type in its first version', async (t) => {
+  const server = await startServer(t, { args: NO_SCHEDULER });
+  await makeNode(server, 'roomy');
+  await makePod(server, 'p');
+  // The groups of the other dialect are not served here, so that several versions of a type are tried one after the other.
+  const args = [ORCH, 'schedule', 'explain', 'p', '--orchconfig', server.kubeconfig, '--api-dialect', 'kubernetes'];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  t.regex(stdout, /^roomy +\d+ {2}\S/m);
+});
+
 test('what a scheduler would say about a pod is simulated for a manifest, and nothing is made', async (t) => {
   const server = await startServer(t, { args: NO_SCHEDULER });
   await makeNode(server, 'roomy');
