@@ -2,9 +2,7 @@
 // a line, so that one run tells all. Changes nothing, and asks nobody else: neither ports nor services.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { profilesOf } from '../actors/scheduler/configuration/profiles.ts';
 import { registryFor } from '../actors/thread-registry.ts';
-import { DIALECTS } from '../config/dialect.ts';
 import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { type ParsedArguments, parseArguments } from '../config/parse.ts';
 import { traceSettings } from '../config/trace-environment.ts';
@@ -17,8 +15,8 @@ import { errorLine } from './error-line.ts';
 import { asksForHelp } from './help-flag.ts';
 import { logWarnings } from './log-settings.ts';
 import { agentTls } from './node-agents.ts';
-import { SCHEDULER_CHECKS } from './scheduler-checks.ts';
-import { idleFields, ignoredFlags, schedulerConfiguration } from './scheduler-configuration.ts';
+import { checkedProfiles, SCHEDULER_CHECKS } from './scheduler-checks.ts';
+import { idleFields, ignoredFlags } from './scheduler-configuration.ts';
 import { type ServerPlan, serverPlan } from './server-plan.ts';
 import { admissionPluginsOf, encryptionOf, fileTokens, shownToServices } from './server-settings.ts';
 import { checkServiceAccountKeys, unsharedKeys } from './service-accounts.ts';
@@ -37,7 +35,7 @@ type Check = (options: ServerOptions, program: ServerProgram) => unknown;
 const CHECKS: readonly Check[] = [
   (options) => registryFor({ dialect: options.apiDialect, options }),
   (options, program) => serverPlan(program, options),
-  (options, program) => program === 'up' && schedulerProfiles(options as UpOptions),
+  (options, program) => program === 'up' && checkedProfiles(options as UpOptions),
   (options) => fileTokens(options),
   ...AUTH_METHOD_PARTS,
   (options) => auditSettings(options),
@@ -58,12 +56,6 @@ const CHECKS: readonly Check[] = [
   ({ dataDir }) => existsSync(dataDir) && refuseForeignDirectory(resolve(dataDir)),
   ({ certDir, tlsCertFile }) => tlsCertFile === '' && certDir !== '' && requireFolder(certDir, '--cert-dir'),
 ];
-
-/** Plug-ins of the operator's own are not loaded. */
-function schedulerProfiles(options: UpOptions): void {
-  const configuration = schedulerConfiguration(options);
-  if (configuration.pluginModules.length === 0) profilesOf(configuration, DIALECTS[options.apiDialect]);
-}
 
 /** What a start with the arguments would be told, and what would keep it from starting. */
 async function findings(

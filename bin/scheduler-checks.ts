@@ -1,8 +1,10 @@
 // What `orch check-config scheduler` looks at: everything that a scheduler of its own is given, without asking anybody: a policy or
 // authorities that only the cluster knows are looked at when it starts.
+import type { SchedulerConfiguration } from '../actors/scheduler/configuration/configuration.ts';
 import { profilesOf } from '../actors/scheduler/configuration/profiles.ts';
+import { loadOwnPlugins } from '../actors/scheduler/driver/own-plugins.ts';
 import { DIALECTS } from '../config/dialect.ts';
-import type { SchedulerOptions } from '../config/options.ts';
+import type { SchedulerOptions, UpOptions } from '../config/options.ts';
 import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { SchedulerAccess } from './scheduler-access.ts';
 import { clientAuthorities } from './scheduler-authorities.ts';
@@ -23,11 +25,16 @@ export const SCHEDULER_CHECKS: readonly ((options: SchedulerOptions) => unknown)
   ({ schedulingRecord }) => requireFile(schedulingRecord, '--scheduling-record'),
 ];
 
-/** Plug-ins of the operator's own are not loaded. */
-function profilesAndServer(options: SchedulerOptions): void {
-  const configuration = schedulerConfiguration(options);
-  if (configuration.pluginModules.length === 0) profilesOf(configuration, DIALECTS[options.apiDialect]);
+async function profilesAndServer(options: SchedulerOptions): Promise<void> {
+  const configuration = await checkedProfiles(options);
   serverConnection(configuration, options);
+}
+
+/** The configuration that the options name, of which profiles can be made. Loads plug-ins of the operator's own, as a start does. */
+export async function checkedProfiles(options: SchedulerOptions | UpOptions): Promise<SchedulerConfiguration> {
+  const configuration = schedulerConfiguration(options);
+  profilesOf(configuration, DIALECTS[options.apiDialect], await loadOwnPlugins(configuration.pluginModules));
+  return configuration;
 }
 
 async function access(options: SchedulerOptions): Promise<void> {

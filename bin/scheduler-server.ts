@@ -53,13 +53,15 @@ export function withOldLockNames(options: SchedulerOptions, given: ReadonlySet<s
 /** How the server is reached that the configuration or --master names. Throws OrchError BadConfiguration. */
 export function serverConnection(
   { clientConnection }: SchedulerConfiguration,
-  { master }: SchedulerOptions,
+  { master, config }: SchedulerOptions,
 ): ServiceConnection {
   const { kubeconfig } = clientConnection;
   if (kubeconfig === '' && master === '') {
     throw new OrchError(
       'BadConfiguration',
-      'no API server is named: give --orchconfig, --master, or clientConnection.kubeconfig',
+      config === ''
+        ? 'no API server is named: give --orchconfig or --master'
+        : `no API server is named: give clientConnection.kubeconfig in ${config}, or --master (beside --config, --orchconfig is ignored)`,
     );
   }
   if (master !== '' && (!URL.canParse(master) || !/^https?:$/.test(new URL(master).protocol))) {

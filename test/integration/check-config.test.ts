@@ -102,6 +102,28 @@ test('the options and files of a scheduler of its own are looked at without aski
   t.is(problems.length, 3, ended.stderr);
 });
 
+test('a plug-in module that cannot be loaded, or has no plug-in of the name, is told before a start', async (t) => {
+  const own = folder(t);
+  const config = join(own, 'scheduler.json');
+  const profile = { plugins: { filter: { enabled: [{ name: 'Mine' }] } } };
+  const HEAD = { apiVersion: 'kubescheduler.config.k8s.io/v1beta1', kind: 'KubeSchedulerConfiguration' };
+  writeFileSync(config, JSON.stringify({ ...HEAD, pluginModules: ['mine.mjs'], profiles: [profile] }));
+  for (const [text, problem] of [
+    [undefined, /^the plug-ins of \S+mine\.mjs cannot be loaded: /],
+    ['export const plugins = { Other: () => ({}) };', /^profile default-scheduler: there is no plug-in Mine$/],
+    ['export const plugins = { Mine: () => ({}) };', /^profile default-scheduler: .*Mine cannot run at filter$/],
+    ['export const plugins = { Mine: () => ({ prepareFilter: () => null }) };', undefined],
+  ] as const) {
+    if (text !== undefined) writeFileSync(join(own, 'mine.mjs'), text);
+    for (const program of ['up', 'scheduler']) {
+      const more = program === 'up' ? ['--data-dir', join(own, 'data')] : ['--master', 'http://127.0.0.1:1'];
+      const ended = await orch('check-config', program, '--config', config, ...more);
+      t.is(problemsOf(ended).length, problem === undefined ? 0 : 1, ended.stderr);
+      if (problem !== undefined) t.regex(problemsOf(ended)[0]!, problem);
+    }
+  }
+});
+
 test('what is wrong with the flags is told all at once, one line each', async (t) => {
   const args = ['--v=x', '--nope', '5', '--profilin', '--secure-port', '0', '--feature-gates', 'DryRun=false'];
   const ended = await orch('check-config', 'apiserver', ...args, '--tls-cert-file', 'a');

@@ -4,6 +4,7 @@ import type { PreemptionCandidate, PreemptionOffer, Profile, Rejection } from '.
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { QueuedPod } from './queue.ts';
+import type { PermitWaits } from './waiting-pods.ts';
 
 /** Bind it; its resources are taken already. Report the outcome with `settleBinding`. */
 export interface BindDecision {
@@ -13,7 +14,7 @@ export interface BindDecision {
   readonly node: NodeInfo;
   readonly profile: Profile;
   /** The permit plug-ins that make it wait first, and for how long at most. */
-  readonly waits: ReadonlyMap<string, number> | undefined;
+  readonly waits: PermitWaits | undefined;
 }
 
 /** What is to be done to make room for a pod. */

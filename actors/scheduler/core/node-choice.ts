@@ -254,7 +254,7 @@ export class NodeChooser {
     promised: string | undefined,
   ): NoChoice {
     let helpedBy = 0;
-    for (const status of this.refusals) helpedBy |= status.helpedBy;
+    for (const status of this.refusals) helpedBy |= status.helpedBy ?? ClusterEvent.any;
     const message = unschedulableMessage(cluster.nodes.length, this.refusals);
     const room = this.makeRoom(pod, run, profile, cluster, promised);
     const soughtRoom = profile.postFilters.length > 0;

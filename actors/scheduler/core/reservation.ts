@@ -1,14 +1,15 @@
 // What follows from the choice of a node, by the reserve and permit plug-ins of a profile: all of them agree, or nothing is left
 // reserved. Pure but for what the plug-ins keep.
-import type { ClusterView, Profile, ReservePlugin } from '../framework/framework.ts';
+import type { ClusterView, PermitWait, Profile, ReservePlugin } from '../framework/framework.ts';
 import type { Status } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { type CycleTiming, NO_TIMING, outcomeOf } from './cycle-timing.ts';
 import type { NodeInfo } from './node-info.ts';
+import type { PermitWaits } from './waiting-pods.ts';
 
 /** Who makes the pod wait before its binding, and for how long at most. */
 export interface Agreement {
-  readonly waits: ReadonlyMap<string, number> | undefined;
+  readonly waits: PermitWaits | undefined;
 }
 
 /** A Status when one refuses; then nothing is left reserved. */
@@ -20,7 +21,7 @@ export function reserveAndPermit(
   timing: CycleTiming = NO_TIMING,
 ): Status | Agreement {
   let status: Status | null = null;
-  let waits: Map<string, number> | undefined;
+  let waits: Map<string, PermitWait> | undefined;
   const beganMs = timing.nowMs();
   for (const plugin of reserves) status ??= plugin.reserve(pod, node, cluster);
   timing.point(schedulerName, 'Reserve', outcomeOf(status), beganMs);
@@ -32,7 +33,7 @@ export function reserveAndPermit(
     if ('code' in permit) status = permit;
     else {
       waits ??= new Map();
-      waits.set(plugin.name, permit.waitMs);
+      waits.set(plugin.name, permit);
     }
   }
   const permitted = status === null && waits !== undefined ? 'Wait' : outcomeOf(status);

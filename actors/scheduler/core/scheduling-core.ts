@@ -269,8 +269,8 @@ export class SchedulingCore {
     const isFault = agreed.code === 'error';
     const code = isFault ? 'error' : 'unschedulable';
     const reason = isFault ? 'SchedulerError' : 'Unschedulable';
-    const message = agreed.reasons.join(', ');
-    return this.putBack(queued, profile, { node: null, code, reason, message, helpedBy: agreed.helpedBy }, nowMs);
+    const { reasons, helpedBy = ClusterEvent.any } = agreed;
+    return this.putBack(queued, profile, { node: null, code, reason, message: reasons.join(', '), helpedBy }, nowMs);
   }
 
   /**

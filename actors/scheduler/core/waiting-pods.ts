@@ -1,11 +1,15 @@
 // Pods that a permit plug-in makes wait between reservation and binding. Each waits until every plug-in that asked for it
 // has allowed it, one of them rejects it, or its time is up. Pure: time comes in as numbers.
 import { formatDurationMs } from '../../../values/duration.ts';
+import type { PermitWait } from '../framework/framework.ts';
 import { refusal, type Status } from '../framework/status.ts';
 
+/** Who makes a pod wait, by the plug-in's name. */
+export type PermitWaits = ReadonlyMap<string, PermitWait>;
+
 interface Waiting {
-  /** How long each plug-in makes it wait at most, and when its patience ends. */
-  readonly waits: ReadonlyMap<string, number>;
+  readonly waits: PermitWaits;
+  /** When the patience of each plug-in that has not allowed the pod yet ends. */
   readonly untilMs: Map<string, number>;
   readonly onDone: (status: Status | null) => void;
 }
@@ -18,9 +22,18 @@ export class WaitingPods {
   }
 
   /** The pod waits, for each plug-in so long at most; `onDone` is called once, with null when it may go on. */
-  add(uid: string, waits: ReadonlyMap<string, number>, nowMs: number, onDone: (status: Status | null) => void): void {
-    const untilMs = new Map([...waits].map(([plugin, waitMs]) => [plugin, nowMs + waitMs]));
-    this.byUid.set(uid, { waits, untilMs, onDone });
+  add(uid: string, waits: PermitWaits, nowMs: number, onDone: (status: Status | null) => void): void {
+    const untilMs = new Map([...waits].map(([plugin, { waitMs }]) => [plugin, nowMs + waitMs]));
+    const waiting: Waiting = { waits, untilMs, onDone };
+    this.byUid.set(uid, waiting);
+    for (const [plugin, { begin }] of waits) {
+      begin?.((status) => {
+        // An answer that comes late is not of the pod's next wait.
+        if (this.byUid.get(uid) !== waiting) return;
+        if (status === null) this.allow(uid, plugin);
+        else this.end(uid, waiting, status);
+      });
+    }
   }
 
   /** The uids of the pods that wait. */
@@ -48,7 +61,7 @@ export class WaitingPods {
     for (const [uid, waiting] of this.byUid) {
       for (const [plugin, untilMs] of waiting.untilMs) {
         if (untilMs > nowMs) continue;
-        const waited = formatDurationMs(waiting.waits.get(plugin) || 0);
+        const waited = formatDurationMs(waiting.waits.get(plugin)?.waitMs ?? 0);
         const reason = `rejected due to timeout after waiting ${waited} at plugin ${plugin}`;
         this.end(uid, waiting, refusal('unschedulable', 0, reason));
         break;

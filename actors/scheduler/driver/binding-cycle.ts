@@ -4,7 +4,7 @@
 import type { Clock, Timers } from '../../../runtime/environment.ts';
 import type { CycleTiming } from '../core/cycle-timing.ts';
 import type { BindDecision, BindingEnd } from '../core/decision.ts';
-import type { WaitingPods } from '../core/waiting-pods.ts';
+import type { PermitWaits, WaitingPods } from '../core/waiting-pods.ts';
 import type { Extenders } from '../extenders/extenders.ts';
 import type { BindPlugin, PreBindWork, Profile } from '../framework/framework.ts';
 import type { Status } from '../framework/status.ts';
@@ -53,7 +53,7 @@ export class BindingCycle {
     return this.bind(decision);
   }
 
-  private async afterPermit(decision: BindDecision, waits: ReadonlyMap<string, number>): Promise<CycleEnd> {
+  private async afterPermit(decision: BindDecision, waits: PermitWaits): Promise<CycleEnd> {
     const { clock, waiting, metrics } = this.parts;
     const nowMs = clock.monotonicMs();
     const status = await new Promise<Status | null>((resolve) => waiting.add(decision.pod.uid, waits, nowMs, resolve));

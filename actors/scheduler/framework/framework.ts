@@ -160,9 +160,11 @@ export interface ReservePlugin extends Plugin {
   settled?(pod: PodInfo): void;
 }
 
-/** The pod waits until `allow` or `reject` is called for it, or the time is up, which rejects it. */
+/** The pod waits until the plug-in answers, or the time is up, which rejects it. */
 export interface PermitWait {
   readonly waitMs: number;
+  /** Called when the pod begins to wait. `answer` is to be called once: null lets the pod go on, a Status rejects it. */
+  readonly begin?: (answer: (status: Status | null) => void) => void;
 }
 
 export interface PermitPlugin extends Plugin {

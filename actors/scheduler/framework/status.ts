@@ -17,8 +17,8 @@ export interface Status {
   readonly code: StatusCode;
   /** Each is counted once per node in the message that the user sees. Constant where possible, or told apart by node. */
   readonly reasons: readonly string[];
-  /** The ClusterEvents after which the answer may be another one. */
-  readonly helpedBy: number;
+  /** The ClusterEvents after which the answer may be another one; left out, any of them. */
+  readonly helpedBy?: number;
 }
 
 /** A refusal that plug-ins keep as a constant. */

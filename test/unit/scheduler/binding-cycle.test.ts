@@ -1,7 +1,7 @@
 import test from 'ava';
 import { NO_TIMING } from '../../../actors/scheduler/core/cycle-timing.ts';
 import type { BindDecision } from '../../../actors/scheduler/core/decision.ts';
-import { WaitingPods } from '../../../actors/scheduler/core/waiting-pods.ts';
+import { type PermitWaits, WaitingPods } from '../../../actors/scheduler/core/waiting-pods.ts';
 import { admissionPort } from '../../../actors/scheduler/driver/admission-port.ts';
 import { BindingCycle } from '../../../actors/scheduler/driver/binding-cycle.ts';
 import { schedulerMetrics } from '../../../actors/scheduler/driver/scheduler-metrics.ts';
@@ -10,7 +10,7 @@ import { refusal } from '../../../actors/scheduler/framework/status.ts';
 import { FakeCluster } from './fake-context.ts';
 import { defaultProfile, dialect, newCore, nodeInfo, podInfo } from './objects.ts';
 
-function setUp(profile: Partial<Profile> = {}, waits?: ReadonlyMap<string, number>) {
+function setUp(profile: Partial<Profile> = {}, waits?: PermitWaits) {
   const cluster = new FakeCluster();
   const waiting = new WaitingPods();
   const { time, metrics } = cluster;
@@ -52,8 +52,8 @@ test('a pod waits for every permit, and then goes on', async (t) => {
   const { cycle, decision, waiting } = setUp(
     {},
     new Map([
-      ['A', 1_000],
-      ['B', 9_000],
+      ['A', { waitMs: 1_000 }],
+      ['B', { waitMs: 9_000 }],
     ]),
   );
   const end = cycle.begin(decision);
@@ -66,7 +66,7 @@ test('a pod waits for every permit, and then goes on', async (t) => {
 });
 
 test('a pod that waits too long for a permit, or is rejected, is not bound', async (t) => {
-  const { cycle, decision, waiting } = setUp({}, new Map([['A', 1_000]]));
+  const { cycle, decision, waiting } = setUp({}, new Map([['A', { waitMs: 1_000 }]]));
   const late = cycle.begin(decision);
   t.is(waiting.nextDueMs(), 1_000);
   waiting.expire(999);

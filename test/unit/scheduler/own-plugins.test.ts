@@ -1,0 +1,113 @@
+// Goal: an operator's own plug-ins are loaded and run, as docs/SCHEDULER-PLUGINS.md says; the files are those of that page.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { profilesOf } from '../../../actors/scheduler/configuration/profiles.ts';
+import { type Agreement, reserveAndPermit } from '../../../actors/scheduler/core/reservation.ts';
+import { WaitingPods } from '../../../actors/scheduler/core/waiting-pods.ts';
+import { loadOwnPlugins } from '../../../actors/scheduler/driver/own-plugins.ts';
+import type { Status } from '../../../actors/scheduler/framework/status.ts';
+import { schedulerConfiguration } from '../../../bin/scheduler-configuration.ts';
+import { readText } from '../source-tree.ts';
+import { defaultProfile, dialect, newCore, node, nodeInfo, pod, podInfo, viewOf } from './objects.ts';
+
+function folder(t: ExecutionContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'orch-plugins-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** The block of a language in the page. */
+function exampleIn(language: string): string {
+  return new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(readText('docs/SCHEDULER-PLUGINS.md'))![1]!;
+}
+
+/** A core that runs the page's example. */
+async function exampleCore(t: ExecutionContext) {
+  const directory = folder(t);
+  const config = join(directory, 'scheduler.yaml');
+  writeFileSync(join(directory, 'spare-gpus.mjs'), exampleIn('js'));
+  writeFileSync(config, exampleIn('yaml'));
+  const configuration = schedulerConfiguration({
+    config,
+    apiDialect: dialect.name,
+    featureGates: '',
+    schedulerName: 'default-scheduler',
+    hardPodAffinitySymmetricWeight: 1,
+  });
+  const own = await loadOwnPlugins(configuration.pluginModules);
+  return newCore({ profiles: profilesOf(configuration, dialect, own) });
+}
+
+const GPU = 'example.com/gpu';
+
+test('the example keeps pods without a GPU from nodes that have one, and tries them again when a node comes', async (t) => {
+  const core = await exampleCore(t);
+  core.setNode('gpu-1', node('gpu-1', { allocatable: { [GPU]: '2' } }));
+  core.setPod(pod('web'), 0);
+  core.advance(0);
+  const refused = core.decide(0);
+  t.like(refused, {
+    kind: 'unschedulable',
+    message: `0/1 nodes are available: 1 node(s) were kept for pods that ask for ${GPU}.`,
+  });
+  core.setNode('plain', node('plain'));
+  core.advance(60_000);
+  const bound = core.decide(60_000);
+  t.is(bound?.kind === 'bind' && bound.node.name, 'plain');
+});
+
+test('the example puts pods with a GPU where the fewest are', async (t) => {
+  const core = await exampleCore(t);
+  for (const count of ['8', '1', '4'])
+    core.setNode(`gpu-${count}`, node(`gpu-${count}`, { allocatable: { [GPU]: count } }));
+  core.setPod(pod('train', { requests: { [GPU]: '1' } }), 0);
+  core.advance(0);
+  const bound = core.decide(0);
+  t.is(bound?.kind === 'bind' && bound.node.name, 'gpu-1');
+});
+
+const WRONG: Readonly<Record<string, RegExp>> = {
+  'export const plugin = {};': /wrong\.mjs exports no plugins$/,
+  'export const plugins = { Mine: 1 };': /wrong\.mjs: plugins\.Mine is not a function$/,
+  'export const plugins = { NodeName: () => ({}) };': /wrong\.mjs: there is a plug-in NodeName already$/,
+  'export const plugins = {': /^the plug-ins of \S+wrong\.mjs cannot be loaded: /,
+  "throw new Error('no licence');": /^the plug-ins of \S+wrong\.mjs cannot be loaded: no licence$/,
+};
+
+test('a module that cannot be used is named', async (t) => {
+  for (const [text, message] of Object.entries(WRONG)) {
+    const file = join(folder(t), 'wrong.mjs');
+    writeFileSync(file, text);
+    await t.throwsAsync(loadOwnPlugins([pathToFileURL(file).href]), { message }, text);
+  }
+  const missing = pathToFileURL(join(folder(t), 'none.mjs')).href;
+  await t.throwsAsync(loadOwnPlugins([missing]), { message: /^the plug-ins of \S+none\.mjs cannot be loaded: / });
+});
+
+test('a permit plug-in of its own answers when it likes, and once', (t) => {
+  const answers: ((status: Status | null) => void)[] = [];
+  const permit = {
+    name: 'Mine',
+    permit: () => ({ waitMs: 1_000, begin: (answer: (typeof answers)[0]) => void answers.push(answer) }),
+  };
+  const profile = { ...defaultProfile(dialect), permits: [permit] };
+  const waiting = new WaitingPods();
+  const ends: (Status | null)[] = [];
+  const wait = (): void => {
+    const agreed = reserveAndPermit(podInfo('a'), nodeInfo('n'), profile, viewOf([]));
+    t.true('waits' in agreed);
+    waiting.add('uid-a', (agreed as Agreement).waits!, 0, (status) => void ends.push(status));
+  };
+  wait();
+  answers[0]!(null);
+  wait();
+  answers[0]!(null);
+  t.deepEqual(ends, [null], 'the late answer of the first wait is not of the second');
+  const status: Status = { code: 'unschedulable', reasons: ['the licence is taken'] };
+  answers[1]!(status);
+  t.deepEqual(ends, [null, status]);
+  t.is(waiting.size, 0);
+});
