@@ -12,7 +12,12 @@ import { connectionFile, httpsService, jsonOf } from '../server/credentials.ts';
 import { MetricsText } from '../server/metrics-text.ts';
 import { type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
 
-const { values } = parseArgs({ options: { events: { type: 'string', default: '50000' } } });
+const USAGE = `usage: npm run audit-load -- [options]
+  --events N   requests of each case, one event each (default 50000)
+`;
+const { values } = parseArgs({
+  options: { events: { type: 'string', default: '50000' }, help: { type: 'boolean', default: false } },
+});
 const CLIENTS = 32;
 const BATCH = 100;
 /** As many events go to the audit actor together where nobody waits for them (actors/ingress/audit/event-groups.ts). */
@@ -217,4 +222,5 @@ async function main(): Promise<void> {
   }
 }
 
-await main();
+if (values.help) process.stdout.write(USAGE);
+else await main();

@@ -154,6 +154,10 @@ const undo: (() => void | Promise<void>)[] = [];
 async function main(): Promise<void> {
   try {
     process.exitCode = (await check(undo)) ? 0 : 1;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    process.stderr.write('needs prometheus and promtool on the PATH (Debian: apt-get install prometheus)\n');
+    process.exitCode = 1;
   } finally {
     for (const step of undo.reverse()) await step();
   }

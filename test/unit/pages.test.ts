@@ -1,0 +1,116 @@
+// Goal: what README, ARCHITECTURE and the pages of docs/ name is there: files, folders, links, options, workloads, targets. A reader
+// who follows a page is never led to something that was renamed.
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, posix } from 'node:path';
+import test from 'ava';
+import { usage as benchUsage } from '../../bench/options.ts';
+import { OPTIONS } from '../../config/options.ts';
+import { SOCKET_TARGETS, TARGETS } from '../fuzz/targets.ts';
+import { ROOT, readText, sourceFiles } from './source-tree.ts';
+
+const PAGES = ['README.md', 'ARCHITECTURE.md', ...readdirSync(`${ROOT}docs`).filter(isPage).map(inDocs)];
+function isPage(name: string): boolean {
+  return name.endsWith('.md');
+}
+function inDocs(name: string): string {
+  return `docs/${name}`;
+}
+
+const FOLDERS = [
+  'actors',
+  'api',
+  'bench',
+  'bin',
+  'config',
+  'docs',
+  'rendering',
+  'runtime',
+  'scripts',
+  'storage',
+  'test',
+];
+const FILES = [...FOLDERS, 'transport', 'values', 'packaging'].flatMap((folder) =>
+  readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' }).map((name) => posix.join(folder, name)),
+);
+
+/** A heading as GitHub makes an anchor of it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+    .replaceAll(' ', '-');
+
+test('every link of a page leads to a file, and to a heading of it', (t) => {
+  for (const page of PAGES) {
+    for (const [, link] of readText(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (link!.startsWith('https://')) continue;
+      const [path = '', anchor] = link!.split('#');
+      const target = path === '' ? page : posix.join(dirname(page), path);
+      t.true(existsSync(`${ROOT}${target}`), `${page}: ${link}`);
+      if (anchor === undefined) continue;
+      const headings = [...readText(target).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
+      t.true(headings.includes(anchor), `${page}: ${link}`);
+    }
+  }
+});
+
+test('every page of docs is linked from the README or from ARCHITECTURE', (t) => {
+  const linked = readText('README.md') + readText('ARCHITECTURE.md');
+  for (const page of PAGES.slice(2)) t.true(linked.includes(`(${page})`), page);
+});
+
+/** Files that readers or the build make, and packages that are called like one. */
+const NO_FILES = ['pod.yaml', 'program.ts', 'scheduler.yaml', 'spare-gpus.mjs', 'uWebSockets.js'];
+
+test('every source file that a page names is there', (t) => {
+  for (const page of PAGES) {
+    for (const [, code] of readText(page).matchAll(/`([^`\n]+)`/g)) {
+      for (const [name] of code!.matchAll(/[\w./<>*-]+\.(?:ts|js|mjs|cjs|json|py|c|yaml)(?![\w.])/g)) {
+        const path = name.replace(/^(?:\.\.?\/)+/, '').replace(/^dist\/(.*)\.js$/, '$1.ts');
+        if (/[<*]/.test(path) || NO_FILES.includes(basename(path))) continue;
+        t.true(existsSync(`${ROOT}${path}`) || FILES.some((file) => file.endsWith(`/${path}`)), `${page}: ${name}`);
+      }
+    }
+  }
+});
+
+/** Of the project's own commands that have a syntax of their own. */
+const COMMAND_OPTIONS = ['effects', 'once', 'log-file', 'pod', 'to', 'help'];
+/** Of `npm run simulate`, `crash`, `fuzz`, `soak`, `clients` and `audit-load`. */
+const RUN_OPTIONS = [
+  ...['seeds', 'first', 'jobs', 'servers', 'seed', 'shrink', 'drop-unsynced', 'inputs', 'target', 'replay', 'minutes'],
+  'events',
+];
+/** Of kubectl, kubemark, the original's controller manager, etcd, etcdctl, useradd, systemctl and V8. */
+const OTHERS_OPTIONS = [
+  ...['from-literal', 'image', 'raw', 'name', 'morph', 'kubelet-port', 'service-account-private-key-file', 'prefix'],
+  ...['max-request-bytes', 'system', 'now', 'no-parallel-scavenge', 'leader-elect', 'kubeconfig'],
+];
+
+test('every option that a page names is there', (t) => {
+  const known = new Set([
+    ...OPTIONS.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+    ...[...benchUsage([]).matchAll(/^ +--(\S+)/gm)].map(([, name]) => name!),
+    ...[...COMMAND_OPTIONS, ...RUN_OPTIONS, ...OTHERS_OPTIONS],
+  ]);
+  for (const page of PAGES) {
+    for (const [, name = '', star] of readText(page).matchAll(/(?<![\w-])--([a-z][a-z0-9-]*)(\*?)/g)) {
+      const isThere = star === '*' ? [...known].some((each) => each.startsWith(name)) : known.has(name);
+      t.true(isThere, `${page}: --${name}`);
+    }
+  }
+});
+
+test('the tables of workloads and of fuzzed targets have a row for each there is, and no other', (t) => {
+  const rowsOf = (page: string, title: string): readonly string[] => {
+    const table = new RegExp(`^\\| ${title} +\\|.*\n\\|[- |]+\n((?:\\|.*\n)+)`, 'm').exec(readText(page))![1]!;
+    const cells = [...table.matchAll(/^\| ([^|]+)\|/gm)].map(([, cell]) => cell!);
+    return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
+  };
+  const workloads = sourceFiles('bench/workloads').flatMap(({ text }) =>
+    [...text.matchAll(/^ {2}name: '([\w-]+)',\n {2}summary:/gm)].map(([, name]) => name!),
+  );
+  t.deepEqual(rowsOf('docs/TUNING.md', 'Workload').toSorted(), workloads.toSorted());
+  const targets = [...TARGETS, ...SOCKET_TARGETS].map(({ name }) => name);
+  t.deepEqual(rowsOf('docs/RELIABILITY.md', 'Target').toSorted(), targets.toSorted());
+});
