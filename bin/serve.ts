@@ -5,7 +5,7 @@ import { ROSTER_URL } from '../actors/roster-url.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { helpText } from '../config/help.ts';
 import type { UpOptions } from '../config/options.ts';
-import { parseArguments } from '../config/parse.ts';
+import { type ParsedArguments, parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
@@ -52,15 +52,8 @@ export async function serve(
     process.stdout.write(`${parsed.action === 'help' ? helpText(program) : versionText()}\n`);
     return;
   }
-  const { options, warnings, standing } = parsed;
-  for (const warning of warnings) warn(warning);
-  for (const warning of logWarnings(options)) warn(warning);
-  for (const note of [missingSuites(options), unsharedKeys(options)]) if (note !== undefined) warn(note);
-  if (program === 'up') {
-    const { config } = options as UpOptions;
-    const notes = [ignoredFlags(config, parsed.given), idleFields(config), idleEnvironment(process.env)];
-    for (const note of notes) if (note !== undefined) warn(note);
-  }
+  const { options, standing } = parsed;
+  for (const note of notesOf(program, parsed)) warn(note);
   registryFor({ dialect: options.apiDialect, options });
   const { plan, schedulerName } = serverPlan(program, options);
   for (const warning of plan.warnings) warn(warning);
@@ -105,6 +98,18 @@ export async function serve(
     if (!isStoreDamage(error)) throw error;
     throw new OrchError('StoreUnusable', `${error.message}; see orch store check ${directory}`);
   }
+}
+
+/** What is to be said of options that a start goes on with. */
+function notesOf(
+  program: 'up' | 'apiserver',
+  { options, warnings, given }: Extract<ParsedArguments<'up' | 'apiserver'>, { action: 'run' }>,
+): readonly string[] {
+  const { config } = options as UpOptions;
+  const ofScheduler =
+    program === 'up' ? [ignoredFlags(config, given), idleFields(config), idleEnvironment(process.env)] : [];
+  const notes = [...warnings, ...logWarnings(options), missingSuites(options), unsharedKeys(options), ...ofScheduler];
+  return notes.filter((note) => note !== undefined);
 }
 
 function warn(text: string): void {

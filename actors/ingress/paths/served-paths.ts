@@ -8,21 +8,24 @@ import { isListing, isOnCollection, PROXY_METHODS } from '../../../api/verbs.ts'
 
 /** Why a request is not served: 404 when there is no such path, 405 when it does not take the method. */
 export function refusalOfPath(type: KnownType, info: ResourceRequestInfo, method: string): Status | undefined {
-  const { verb, namespace, name, subresource, rest } = info;
+  const { verb, namespace, name, subresource } = info;
   const listing = isListing(verb);
   if (namespace !== '' && !type.namespaced) return resourceNotFound();
-  if (subresource !== '') {
-    const served = type.subresources.get(subresource);
-    if (served === undefined || (rest !== '' && subresource !== 'proxy')) return resourceNotFound();
-    if (namespace === '' && type.namespaced) return resourceNotFound();
-    if (subresource === 'proxy') return PROXY_METHODS.includes(method) ? undefined : methodNotAllowed();
-    // HEAD is authorized as a get, and served on nothing that is stored.
-    return method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb) ? methodNotAllowed() : undefined;
-  }
+  if (subresource !== '') return refusalOfSubresource(type, info, method);
   const isNamed = name !== '' && !listing;
   if (isNamed && namespace === '' && type.namespaced) return resourceNotFound();
   if (!(type.verbs as ReadonlySet<string>).has(verb) || isNamed === isOnCollection(verb)) return methodNotAllowed();
   if (type.namespaced && namespace === '' && !listing) return methodNotAllowed();
   if (method === 'HEAD' || (listing && method !== 'GET')) return methodNotAllowed();
   return undefined;
+}
+
+function refusalOfSubresource(type: KnownType, info: ResourceRequestInfo, method: string): Status | undefined {
+  const { verb, namespace, subresource, rest } = info;
+  const served = type.subresources.get(subresource);
+  if (served === undefined || (rest !== '' && subresource !== 'proxy')) return resourceNotFound();
+  if (namespace === '' && type.namespaced) return resourceNotFound();
+  if (subresource === 'proxy') return PROXY_METHODS.includes(method) ? undefined : methodNotAllowed();
+  // HEAD is authorized as a get, and served on nothing that is stored.
+  return method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb) ? methodNotAllowed() : undefined;
 }
