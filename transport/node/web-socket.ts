@@ -64,10 +64,6 @@ export class NodeWebSocket {
     socket.resume();
   }
 
-  get needsDrain(): boolean {
-    return this.#socket.writableNeedDrain;
-  }
-
   /** Sends the messages of a chunk. False: the socket is full until `onDrained`. */
   write(chunk: Uint8Array): boolean {
     if (this.#isClosing) return false;

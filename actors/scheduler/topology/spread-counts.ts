@@ -34,11 +34,6 @@ export class SpreadCounts {
     return this.domains.get(value)?.pods;
   }
 
-  /** Pods on a node; undefined when it is not eligible. */
-  podsOn(node: NodeInfo): number | undefined {
-    return this.members.get(node)?.pods;
-  }
-
   /** The least pods that a domain has, were there `delta` more in the one of `value`; undefined without domains. */
   minimum(value: string | undefined, delta: number): number | undefined {
     const changed = delta === 0 || value === undefined ? undefined : this.domains.get(value);
