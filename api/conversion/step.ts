@@ -12,7 +12,7 @@ export interface StepContext {
 
 export type Step = (object: JsonObject, context: StepContext) => JsonObject;
 
-/** `up`: towards the hub version of the kind (hub-versions.ts), `down`: away from it. */
+/** `up`: towards the hub version of the kind (the `hub` of its row in STEPS), `down`: away from it. */
 export interface Pair {
   readonly up: Step;
   readonly down: Step;

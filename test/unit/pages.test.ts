@@ -74,6 +74,22 @@ test('every source file that a page names is there', (t) => {
   }
 });
 
+/** Files that are not in the repository, and examples of names. */
+const NOT_HERE = ['SPEC.md', 'program.js', 'hub.js', 'placement.wide.json', 'profile.proto', 'kv.proto', 'rpc.proto'];
+
+test('every file that a comment of the source names is there', (t) => {
+  const product = [...FOLDERS, 'transport', 'values'].filter((folder) => folder !== 'docs' && folder !== 'test');
+  for (const { path, text } of product.flatMap(sourceFiles)) {
+    for (const [, comment] of text.matchAll(/(?:^|\s)(?:\/\/|\/?\*\*?) (.*)/gm)) {
+      for (const [name] of comment!.matchAll(/[\w./-]+\.(?:ts|js|md|json|proto)(?![\w.])/g)) {
+        const file = name.replace(/^(?:\.{0,2}\/)+/, '').replace(/^dist\/(.*)\.js$/, '$1.ts');
+        if (NOT_HERE.includes(basename(file)) || /^(?:Node|uWebSockets)\.js$/.test(file)) continue;
+        t.true(existsSync(`${ROOT}${file}`) || FILES.some((other) => other.endsWith(`/${file}`)), `${path}: ${name}`);
+      }
+    }
+  }
+});
+
 /** Of the project's own commands that have a syntax of their own. */
 const COMMAND_OPTIONS = ['effects', 'once', 'log-file', 'pod', 'to', 'help'];
 /** Of `npm run simulate`, `crash`, `fuzz`, `soak`, `clients` and `audit-load`. */

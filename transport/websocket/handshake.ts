@@ -1,5 +1,5 @@
 // What both listeners do alike about WebSockets (RFC 6455): whether a request asks for one, what the handshake answers,
-// and how a chunk of a stream is cut into messages. Frames are web-socket-frames.ts.
+// and how a chunk of a stream is cut into messages. Frames are frames.ts.
 import { createHash } from 'node:crypto';
 import { BINARY, TEXT } from './frames.ts';
 
@@ -31,6 +31,7 @@ export function acceptOf(key: string): string {
     .digest('base64');
 }
 
+/** The opcode of the frames in which messages of this framing are sent. */
 export function opcodeOf(framing: MessageFraming): number {
   return framing === 'lines' ? TEXT : BINARY;
 }

@@ -1,5 +1,5 @@
 // YAML scalars that span characters with a meaning of their own: quoted, plain over several lines, literal and folded.
-// Reads the text of a scalar from a cursor; what the text of a plain one means is yaml-scalars.ts.
+// Reads the text of a scalar from a cursor; what the text of a plain one means is scalars.ts.
 import { CODE, END, type YamlCursor } from './cursor.ts';
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([

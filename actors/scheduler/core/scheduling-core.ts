@@ -1,5 +1,5 @@
 // The scheduler's pure core: what is known of the cluster, which pods need a node, and the decision for the next of
-// them. No I/O, no clock, no timers; both adapters (the actor, and later the HTTP one) feed it the same calls.
+// them. No I/O, no clock, no timers: the actor (scheduler.ts) and the scheduler that runs alone (remote/) feed it the same calls.
 // Invariant: a pod of ours is in the queue or placed (assumed or bound), never both.
 
 import type { JsonObject } from '../../../api/json-value.ts';
