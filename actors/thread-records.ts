@@ -5,6 +5,7 @@ import { ProtobufRecords } from '../rendering/protobuf-records.ts';
 import type { ActorContext } from '../runtime/actor.ts';
 import type { ServerSettings } from './server-settings.ts';
 
+/** The Protobuf records of the thread, made by whoever asks first. */
 export function threadRecords(context: ActorContext, { dialect, options }: ServerSettings): ProtobufRecords {
   return context.threadLocal(
     'protobuf-records',

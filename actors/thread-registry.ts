@@ -9,6 +9,7 @@ import { parseFeatureGates } from '../config/feature-gates.ts';
 import type { ActorContext } from '../runtime/actor.ts';
 import type { ServerSettings } from './server-settings.ts';
 
+/** The types that the thread knows now. It changes with definitions: ask again instead of keeping it. */
 export function threadRegistry(context: ActorContext, settings: ServerSettings): Registry {
   return threadCatalog(context, settings).registry;
 }

@@ -29,6 +29,7 @@ export type WriteVerb = 'create' | 'delete' | 'deletecollection' | 'patch' | 'up
 const WRITE_VERBS: ReadonlySet<string> = new Set(EVERY_VERB.filter((verb) => VERBS[verb].writes));
 const COLLECTION_VERBS: ReadonlySet<string> = new Set(EVERY_VERB.filter((verb) => VERBS[verb].on === 'collection'));
 
+/** True for verbs that change what is stored. */
 export function isWriteVerb(verb: string): verb is WriteVerb {
   return WRITE_VERBS.has(verb);
 }

@@ -39,6 +39,7 @@ export function emptyList(envelope: ListEnvelope): object {
   return { kind: listKind, apiVersion, metadata: listMetadata(envelope), items: [] };
 }
 
+/** How many items the list has. */
 export function itemCount({ places }: ListItems): number {
   return places.length >>> 1;
 }

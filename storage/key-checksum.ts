@@ -9,6 +9,7 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return rest;
 });
 
+/** The CRC-32 of the key's UTF-8, unsigned. */
 export function keyChecksum(key: string): number {
   let sum = -1;
   for (let i = 0; i < key.length; i++) {

@@ -122,20 +122,24 @@ export function restampRecord(slab: Slab, offset: number, type: RecordType, revi
   stampRevision(slab.bytes, valueStart(slab, offset) + revisionOffset(slab, offset), revision);
 }
 
+/** How many bytes the record takes in its slab. */
 export function recordLength(slab: Slab, offset: number): number {
   return slab.words[(offset >>> 2) + H_LENGTH]!;
 }
 
+/** The revision of the change that the record holds: its resourceVersion. */
 export function recordRevision(slab: Slab, offset: number): number {
   const base = offset >>> 2;
   return slab.words[base + H_REVISION_LOW]! + slab.words[base + H_REVISION_HIGH]! * TWO_32;
 }
 
+/** The revision at which the object was created. */
 export function recordBornRevision(slab: Slab, offset: number): number {
   const base = offset >>> 2;
   return slab.words[base + H_BORN_LOW]! + slab.words[base + H_BORN_HIGH]! * TWO_32;
 }
 
+/** What the change that the record holds did to its object. */
 export function recordType(slab: Slab, offset: number): RecordType {
   return (slab.words[(offset >>> 2) + H_TYPE]! & TYPE_MASK) as RecordType;
 }
@@ -150,6 +154,7 @@ export function isStale(slab: Slab, offset: number): boolean {
   return (slab.words[(offset >>> 2) + H_TYPE]! & STALE_FLAG) !== 0;
 }
 
+/** The generation of the definition by which a custom object was written; 0 for others. */
 export function recordSchemaGeneration(slab: Slab, offset: number): number {
   return slab.words[(offset >>> 2) + H_SCHEMA_GENERATION]!;
 }
@@ -233,6 +238,7 @@ export function valueStart(slab: Slab, offset: number): number {
   return offset + RECORD_HEADER_BYTES + slab.words[base + H_KEY_LENGTH]! + slab.words[base + H_ATTRIBUTES_LENGTH]!;
 }
 
+/** How many bytes the object's text takes. */
 export function valueLength(slab: Slab, offset: number): number {
   return slab.words[(offset >>> 2) + H_VALUE_LENGTH]!;
 }

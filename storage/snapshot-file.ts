@@ -30,6 +30,7 @@ const RECORD_HEAD_BYTES = 8;
 const KEY_BYTES_MAX = 64 * 1024;
 const VALUE_BYTES_MAX = 64 * 1024 * 1024;
 
+/** The first line of a snapshot. */
 export function snapshotHeader(header: SnapshotHeader): Buffer {
   return Buffer.from(`${JSON.stringify(header)}\n`);
 }

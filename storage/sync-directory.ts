@@ -1,6 +1,7 @@
 // Makes names durable: that of a file just made or renamed is the directory's content, not the file's.
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
+/** Returns when every name in the directory is on the disk. */
 export function syncDirectory(path: string): void {
   const handle = openSync(path, 'r');
   try {

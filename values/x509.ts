@@ -108,6 +108,7 @@ export function subjectAltNames(names: readonly Buffer[], isCritical = false): B
   return extension(OID.subjectAltName, isCritical, derSequence(...names));
 }
 
+/** The extension by which a certificate says which key it is of. */
 export function subjectKeyId(publicKey: Buffer): Buffer {
   return extension(OID.subjectKeyIdentifier, false, derOctets(keyId(publicKey)));
 }

@@ -24,6 +24,7 @@ export interface ClusterKnowledge {
   requireWhole(): void;
 }
 
+/** Whether a method of authentication or authorization judges by objects of the cluster. */
 export function isClusterReader(value: object): value is ClusterReader {
   return 'storageKeys' in value && 'onEvent' in value;
 }

@@ -12,6 +12,7 @@ export type SettledOptions = Omit<
   'namespacedTypes' | 'apiGroups' | 'persistedTypes' | 'customTypes'
 >;
 
+/** Of the server's settings what the controllers need, and the built-in types. */
 export function settledOptions(settings: ServerSettings, context: ActorContext): SettledOptions {
   const { options } = settings;
   const registry = threadBuiltIns(context, settings);

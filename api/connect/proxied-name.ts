@@ -11,6 +11,7 @@ const SCHEMES: ReadonlySet<string> = new Set(['', 'http', 'https']);
 const PORT_NAME = /^(?=[a-z0-9-]{1,15}$)(?=.*[a-z])(?!.*--)[a-z0-9](?:.*[a-z0-9])?$/;
 const PORT_MAX = 65_535;
 
+/** True for a port's number in decimal, without leading zeros. */
 export function isPortNumber(text: string): boolean {
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= PORT_MAX;
 }

@@ -36,6 +36,7 @@ const TERMINATION = {
   completed: ['False', 'InstanceDeletionCompleted', 'removed all instances'],
 } as const;
 
+/** The condition Terminating of a definition whose deletion has come so far. */
 export function terminatingCondition(stage: keyof typeof TERMINATION): DefinitionCondition {
   const [status, reason, message] = TERMINATION[stage];
   return { type: 'Terminating', status, reason, message };

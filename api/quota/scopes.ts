@@ -25,6 +25,7 @@ export function requirementsOf(quotaSpec: JsonObject): readonly ScopeRequirement
   return [...plain, ...partsAt(partAt(quotaSpec, 'scopeSelector'), 'matchExpressions').map(requirementOf)];
 }
 
+/** Whether the pod is one that the scope is about. */
 export function isMetBy(requirement: ScopeRequirement, pod: JsonObject): boolean {
   const spec = partAt(pod, 'spec');
   switch (requirement.scopeName) {

@@ -37,14 +37,17 @@ export function needsClusterIp({ type }: ServiceFields): boolean {
   return type !== 'ExternalName';
 }
 
+/** True where each port of the service is given a port on every node. */
 export function needsNodePort({ type }: ServiceFields): boolean {
   return type === 'NodePort' || type === 'LoadBalancer';
 }
 
+/** True where load balancers ask each node whether it has pods of the service. */
 export function needsHealthPort({ type, externalTrafficPolicy }: ServiceFields): boolean {
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 }
 
+/** True where the service asks for no address of its own. */
 export function isHeadless({ clusterIPs, clusterIP }: ServiceFields): boolean {
   return (clusterIPs?.[0] ?? clusterIP) === HEADLESS;
 }

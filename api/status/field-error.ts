@@ -28,32 +28,39 @@ export const NO_FIELD_ERRORS: readonly FieldError[] = Object.freeze([]);
 /** Errors beyond these are counted, not listed, so that a bad body of megabytes gets an answer of kilobytes. */
 const ERRORS_LISTED_MAX = 200;
 
+/** A field that must be there and is not. */
 export function required(path: string, detail = ''): FieldError {
   return { path, reason: 'FieldValueRequired', message: withDetail('Required value', detail) };
 }
 
+/** A value that the field cannot have; `detail` says why. */
 export function invalid(path: string, value: unknown, detail = ''): FieldError {
   return { path, reason: 'FieldValueInvalid', message: withDetail(`Invalid value: ${showValue(value)}`, detail) };
 }
 
+/** A value that is none of those that there are. */
 export function notSupported(path: string, value: unknown, supported: readonly string[]): FieldError {
   const list = supported.map(quote).join(', ');
   const message = withDetail(`Unsupported value: ${showValue(value)}`, list === '' ? '' : `supported values: ${list}`);
   return { path, reason: 'FieldValueNotSupported', message };
 }
 
+/** A field that must not be there, or not be changed, as things stand. */
 export function forbidden(path: string, detail: string): FieldError {
   return { path, reason: 'FieldValueForbidden', message: withDetail('Forbidden', detail) };
 }
 
+/** A value that stands in its list more than once. */
 export function duplicate(path: string, value: unknown): FieldError {
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${showValue(value)}` };
 }
 
+/** A reference to what is not there. */
 export function notFound(path: string, value: unknown): FieldError {
   return { path, reason: 'FieldValueNotFound', message: `Not found: ${showValue(value)}` };
 }
 
+/** A value of more than `bytesMax` bytes. */
 export function tooLong(path: string, bytesMax: number): FieldError {
   return { path, reason: 'FieldValueTooLong', message: `Too long: must have at most ${bytesMax} bytes` };
 }

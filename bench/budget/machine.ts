@@ -14,6 +14,7 @@ const READS = 2_000_000;
 const ROUND_TRIPS = 2_000;
 const WAIT_MS = 5_000;
 
+/** Takes a second. */
 export async function measureMachine(): Promise<Machine> {
   return { memoryLatencyNs: memoryLatency(), wakeUpMicroseconds: await wakeUp() };
 }

@@ -22,6 +22,7 @@ export interface Verdicts {
   readonly verdict: Verdict;
 }
 
+/** The median of the rounds, and whether it is within the budget. */
 export function verdictOf(
   row: { readonly id: string; readonly title: string; readonly unit: string },
   { budget, reach }: Budget,

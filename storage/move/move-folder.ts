@@ -24,6 +24,7 @@ export interface MoveFolder {
   putAside(): string;
 }
 
+/** The steps of a move on the data folder at `path`. Changes nothing by itself. */
 export function moveFolder(path: string): MoveFolder {
   const database = join(path, DATABASE_DIRECTORY);
   const unfinished = join(path, MOVED_DIRECTORY);

@@ -6,6 +6,7 @@ const SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 12.5];
 /** The one way that proxies are spoken with. */
 const PROTOCOL = 'http_connect';
 
+/** What counts each attempt to open a tunnel. */
 export function egressDials(metrics: Metrics): OnDial {
   return ({ socketPath }, outcome) => {
     const labels = { protocol: PROTOCOL, transport: socketPath === '' ? 'tcp' : 'uds' };

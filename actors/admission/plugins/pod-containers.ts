@@ -11,6 +11,7 @@ export interface PlacedContainer {
   readonly container: JsonObject;
 }
 
+/** Every container of a pod's spec, with the path by which errors name it. */
 export function containersOf(spec: JsonObject): readonly PlacedContainer[] {
   return CONTAINER_LISTS.flatMap((list) =>
     partsAt(spec, list).map((container, index) => ({ path: `spec.${list}[${index}]`, container })),

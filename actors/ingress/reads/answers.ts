@@ -49,6 +49,7 @@ export function sendStatus(
   exchange.answer(code, all, encode(status));
 }
 
+/** Answers plain text, which browsers must not take for anything else. */
 export function sendText(exchange: Exchange, code: number, text: string, headers: HeaderList = []): void {
   exchange.answer(
     code,

@@ -62,6 +62,7 @@ export interface WatchStart {
   readonly timeoutSeconds: number | undefined;
 }
 
+/** What the query asks a watch to begin with. Throws StatusError for parameters that do not go together. */
 export function watchStart(query: Query, metaGroup: string): WatchStart {
   const version = parseVersion(query.get('resourceVersion'));
   const bookmarks = isTrueParameter(query.get('allowWatchBookmarks'));

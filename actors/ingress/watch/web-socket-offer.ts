@@ -23,6 +23,7 @@ export function webSocketBearerPrefix(dialect: Dialect): string {
   return dialect.spell('base64url.bearer.authorization.@group.');
 }
 
+/** What the request offers to speak over a WebSocket, and the token it brings that way. */
 export function webSocketOffer(request: HttpRequest, bearerPrefix: string): WebSocketOffer {
   const offered = request
     .header('sec-websocket-protocol')

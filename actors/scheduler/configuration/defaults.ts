@@ -7,10 +7,12 @@ import type { ProfileConfiguration, SchedulerConfiguration } from './configurati
 
 export const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
 
+/** A profile of the default plug-ins with their default arguments. */
 export function defaultProfileConfiguration(schedulerName = DEFAULT_SCHEDULER_NAME): ProfileConfiguration {
   return { schedulerName, sets: DEFAULT_PLUGINS, args: PLUGIN_ARGS, ownArgs: {} };
 }
 
+/** What a scheduler goes by when nothing is said. */
 export function defaultConfiguration(dialect: Dialect): SchedulerConfiguration {
   return {
     gates: DEFAULT_GATES,

@@ -14,6 +14,7 @@ import type {
 } from './configuration.ts';
 import { configurationKinds, configurationVersions } from './versions.ts';
 
+/** The object that a configuration file would hold, ready to be written as JSON. */
 export function writtenConfiguration(configuration: SchedulerConfiguration, dialect: Dialect): object {
   const { clientConnection, leaderElection, profiles, extenders, pluginModules } = configuration;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, ...election } = leaderElection;

@@ -5,6 +5,7 @@ import type { NodeInfo } from './node-info.ts';
 /** Answers the zone of a node from its labels: region and zone, empty when it has neither. */
 export type ZoneOf = (node: NodeInfo) => string;
 
+/** Reads a node's zone by the labels of the dialect, the older ones where the newer are missing. */
 export function zoneByLabels(dialect: Dialect): ZoneOf {
   const names = (part: string) => [
     dialect.spell(`topology.@label/${part}`),

@@ -12,6 +12,7 @@ const WRITE_DEADLINE_MS = 10_000;
 const MERGE_PATCH = 'application/merge-patch+json';
 const utf8 = new TextEncoder();
 
+/** The port to this process's admission; `userAgent` is what managedFields name. */
 export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialect, userAgent: string): ClusterPort {
   const user: User = {
     name: dialect.spell('system:@short-scheduler'),

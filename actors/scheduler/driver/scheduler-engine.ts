@@ -63,6 +63,7 @@ export function followedKeys(core: SchedulingCore): readonly string[] {
   return [PODS, NODES, ...core.cluster.objects.storageKeys];
 }
 
+/** Tells the core of one object that came, changed or is gone. */
 export function tellCore(core: SchedulingCore, news: ClusterNews, nowMs: number): void {
   const { isGone, storageKey, namespace, name } = news;
   if (storageKey === PODS) {

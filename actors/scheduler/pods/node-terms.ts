@@ -19,6 +19,7 @@ export interface WeightedNodeTerm {
   readonly term: NodeTerm;
 }
 
+/** Reads a NodeSelectorTerm. Total: what is missing or of another type counts as absent. */
 export function readNodeTerm(value: unknown): NodeTerm {
   const term = asObject(value);
   return {

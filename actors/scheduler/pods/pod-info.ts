@@ -93,6 +93,7 @@ const NO_CONSTRAINTS: PodConstraints = Object.freeze({
   tolerations: [],
 });
 
+/** The name by which the scheduler knows a pod: `PodInfo.key`. */
 export function podKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
