@@ -89,7 +89,9 @@ function notesOf({ options, standing, given }: Run): readonly string[] {
     missingSuites(options),
     ...logWarnings(options),
     'storeServers' in options ? unsharedKeys(options) : undefined,
-    ...('config' in options ? [ignoredFlags(options.config, given), idleFields(options.config)] : []),
+    ...('config' in options
+      ? [ignoredFlags(options.config, given), idleFields(options.config, 'storeServers' in options)]
+      : []),
   ];
   return notes.filter((note) => note !== undefined);
 }

@@ -99,15 +99,28 @@ const IDLE_FIELDS = {
   enableContentionProfiling: { of: false, why: 'the one thread of a scheduler waits for no other' },
 } as const;
 
+/** Fields that change nothing where the scheduler is part of a server: it asks nobody over the network, and serves nothing itself. */
+const IDLE_IN_SERVER = [
+  'clientConnection',
+  'leaderElection',
+  'healthzBindAddress',
+  'metricsBindAddress',
+  'enableProfiling',
+] as const;
+
 /** What a configuration file asks for and does not get, in one line. A file that cannot be read is told of where it is used. */
-export function idleFields(config: string): string | undefined {
+export function idleFields(config: string, isInServer: boolean): string | undefined {
   const content = config === '' ? undefined : unlessUnreadable(() => parsed(readText(config)));
   if (!isJsonObject(content)) return undefined;
   const idle = Object.entries(IDLE_FIELDS).filter(
     ([name, { of }]) => content[name] !== undefined && content[name] !== of,
   );
-  if (idle.length === 0) return undefined;
-  return `${config}: not in force: ${idle.map(([name, { why }]) => `${name} (${why})`).join(', ')}`;
+  const ofOthers = isInServer ? IDLE_IN_SERVER.filter((name) => content[name] !== undefined) : [];
+  const told = [
+    ...idle.map(([name, { why }]) => `${name} (${why})`),
+    ...(ofOthers.length === 0 ? [] : [`${ofOthers.join(', ')} (for orch scheduler alone)`]),
+  ];
+  return told.length === 0 ? undefined : `${config}: not in force: ${told.join(', ')}`;
 }
 
 function unlessUnreadable(read: () => unknown): unknown {

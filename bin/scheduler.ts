@@ -42,7 +42,7 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
     missingSuites(options),
     ...logWarnings(options),
     ignoredFlags(options.config, given),
-    idleFields(options.config),
+    idleFields(options.config, false),
     idleEnvironment(process.env),
   ];
   for (const note of notes) if (note !== undefined) warn(note);

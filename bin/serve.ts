@@ -107,7 +107,7 @@ function notesOf(
 ): readonly string[] {
   const { config } = options as UpOptions;
   const ofScheduler =
-    program === 'up' ? [ignoredFlags(config, given), idleFields(config), idleEnvironment(process.env)] : [];
+    program === 'up' ? [ignoredFlags(config, given), idleFields(config, true), idleEnvironment(process.env)] : [];
   const notes = [...warnings, ...logWarnings(options), missingSuites(options), unsharedKeys(options), ...ofScheduler];
   return notes.filter((note) => note !== undefined);
 }

@@ -19,14 +19,26 @@ for (const [title, text, said] of CASES) {
     t.teardown(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'config.yaml');
     writeFileSync(file, text);
-    if (said === undefined) t.is(idleFields(file), undefined);
-    else t.regex(idleFields(file) ?? '', said);
+    if (said === undefined) t.is(idleFields(file, false), undefined);
+    else t.regex(idleFields(file, false) ?? '', said);
   });
 }
 
+test('a server says which fields of the file only a scheduler of its own goes by', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-scheduler-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, 'leaderElection: {leaderElect: true}\nclientConnection: {qps: 50}\nparallelism: 4\n');
+  t.regex(
+    idleFields(file, true) ?? '',
+    /: not in force: parallelism \(.*\), clientConnection, leaderElection \(for orch scheduler alone\)$/,
+  );
+  t.notRegex(idleFields(file, false) ?? '', /leaderElection/);
+});
+
 test('without a configuration file nothing is said of it', (t) => {
-  t.is(idleFields(''), undefined);
-  t.is(idleFields('/nonexistent/config.yaml'), undefined);
+  t.is(idleFields('', true), undefined);
+  t.is(idleFields('/nonexistent/config.yaml', true), undefined);
 });
 
 test('the environment may say how many built-in disks a node attaches', (t) => {
