@@ -4,18 +4,10 @@
 import type { User } from '../../../api/authorization/attributes.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
-import {
-  BODY_BYTES_MAX,
-  insufficientStorage,
-  internalError,
-  restarting,
-  timeout,
-  unauthorized,
-  unnamedError,
-} from '../../../api/status/failures.ts';
+import { BODY_BYTES_MAX, internalError, unauthorized } from '../../../api/status/failures.ts';
 import { forbiddenAccess } from '../../../api/status/forbidden-access.ts';
-import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
-import { METHODS_WITH_BODY, SAFE_METHODS } from '../../../api/verbs.ts';
+import { type Status, StatusError } from '../../../api/status/status.ts';
+import { METHODS_WITH_BODY } from '../../../api/verbs.ts';
 import type { ActorContext, AskMessage, Ref } from '../../../runtime/actor.ts';
 import type { Timer } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
@@ -34,6 +26,7 @@ import type { Representations } from '../reads/representation.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
 import { ThrottledResponse } from '../watch/throttled-response.ts';
+import { statusOfError, tooLate } from './error-status.ts';
 import { AnsweredBefore, Exchange } from './exchange.ts';
 import { FilterFailed, filterFailure } from './filter-failed.ts';
 import { loggedArrival, logRequest } from './httplog.ts';
@@ -190,7 +183,7 @@ export class Pipeline {
       exchange.isGivenUp = true;
       exchange.onGivenUp?.();
       if (exchange.isAnswered) exchange.cutOff();
-      else this.#timedOut(exchange, timeout(TOO_LATE));
+      else this.#timedOut(exchange, tooLate());
       this.#finish(exchange);
     });
   }
@@ -304,7 +297,7 @@ export class Pipeline {
       return;
     }
     const { requestNumber, request } = exchange;
-    const status = statusOf(error, request);
+    const status = statusOfError(error, request.method);
     if (status !== undefined) {
       const { challenge } = this.#parts;
       if (status.code === UNAUTHORIZED && challenge !== undefined)
@@ -357,7 +350,6 @@ function endRecord(audit: RequestAudit, annotations: Exchange['auditAnnotations'
 const UNAUTHORIZED = 401;
 const BAD_REQUEST = 400;
 const TIMED_OUT = 504;
-const TOO_LATE = 'request did not complete within the allotted timeout';
 const NOBODY_TO_IMPERSONATE =
   'the headers ask to act as no user, with empty groups, or with groups, a uid or extra fields of nobody';
 const NOSNIFF: HeaderList = [['X-Content-Type-Options', 'nosniff']];
@@ -371,24 +363,4 @@ function refused(exchange: Exchange, { user, access, reason, error }: AccessRefu
 /** Whether a request that was given up meanwhile has been carried out. `failed`: what it ended with; undefined: with nothing to say. */
 function isDone(failed: unknown): boolean {
   return failed === undefined || (failed instanceof AnsweredBefore && failed.code < BAD_REQUEST);
-}
-
-/** The Status an error stands for; undefined for one that nobody foresaw. */
-function statusOf(error: unknown, { method }: HttpRequest): Status | undefined {
-  if (isStatusError(error)) return error.status;
-  if (!isOrchError(error)) return undefined;
-  switch (error.code) {
-    case 'ActorDown':
-      return restarting(!SAFE_METHODS.has(method));
-    case 'DeadlineExceeded':
-      return timeout(TOO_LATE);
-    case 'StorageFull':
-      return insufficientStorage(error.message);
-    case 'StorageFailed':
-      return internalError(error.message);
-    case 'StorageTooLarge':
-      return unnamedError(error.message);
-    default:
-      return undefined;
-  }
 }
