@@ -153,6 +153,12 @@ export class ClusterView {
     return this.#known(follower, follower.committedRevision);
   }
 
+  /** The same of what this server has committed or was told of: nobody else is asked. */
+  currentHere(): Promise<void> | undefined {
+    const follower = this.#follower;
+    return follower && this.#known(follower, follower.committedRevision);
+  }
+
   #known(follower: FeedFollower, revision: number): Promise<void> | undefined {
     return this.#isWhole && follower.appliedRevision >= revision ? undefined : this.#reach(revision);
   }

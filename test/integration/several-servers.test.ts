@@ -180,10 +180,19 @@ test('while no member answers cached reads go on and writes wait; nothing acknow
   const namespace = await freshNamespace(one.client);
   const made = await createConfigMap(one.client, namespace, { name: 'before' });
   const path = `${namespace.configMaps}/before`;
+  const issued = await one.client.request('POST', '/api/v1/namespaces/default/serviceaccounts/default/token', {
+    body: { spec: {} },
+  });
+  t.is(issued.status, 201, issued.text);
+  const { token } = issued.json.status as { token: string };
   await member.kill9();
   t.is((await one.client.get(`${path}?resourceVersion=0`)).status, 200);
   const waiting = one.client.request('POST', namespace.configMaps, { body: configMap({ name: 'during' }) });
   t.is((await other.client.get('/readyz')).status, 500);
+  const asked = { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } };
+  const review = '/apis/authorization.orch.io/v1/selfsubjectaccessreviews';
+  t.is((await other.client.request('POST', review, { body: asked })).status, 201, 'questions are answered');
+  t.is((await one.client.get('/api', { token })).status, 200, 'a token that nobody came with before is let in');
   member.go();
   t.is((await waiting).status, 201);
   await eventually(

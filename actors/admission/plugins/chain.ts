@@ -85,8 +85,9 @@ export class PluginChain {
       isRepeatable: wanting.every((one) => one.isRepeatable || one.plugin.mutate === undefined),
     };
     if (!wanting.some(({ readsCluster }) => readsCluster)) return phases;
-    // Whoever comes first waits for all of them.
-    const current = (): Promise<void> | undefined => this.#cluster.current();
+    // Whoever comes first waits for all of them. A question (a review) changes nothing, and is answered also while etcd is not reached.
+    const cluster = this.#cluster;
+    const current = type.persisted || subresource !== '' ? () => cluster.current() : () => cluster.currentHere();
     return mutating.length > 0
       ? { ...phases, mutating: [current, ...phases.mutating] }
       : { ...phases, validating: [current, ...phases.validating] };

@@ -3,7 +3,7 @@
 import { asObject, asText } from '../../../api/object-fields.ts';
 import { metadataOf } from '../../../api/object-meta.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
-import { OrchError } from '../../../runtime/errors.ts';
+import { isOrchError, OrchError } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { Kept } from '../../../values/kept.ts';
@@ -45,6 +45,9 @@ export type ReadIdentity = (object: Spoken) => Promise<Identity | undefined>;
 const KEPT_MAX = 10_000;
 const HUB_DEADLINE_MS = 10_000;
 const PRESENT = { kind: 'mostRecent' } as const;
+/** What this server knows, asked where others that share its store are not heard of for so long. */
+const KNOWN = { kind: 'any' } as const;
+const PRESENT_MS_MAX = 2000;
 
 interface Question {
   readonly answer: Promise<Identity | undefined>;
@@ -125,9 +128,19 @@ export function identityReader(context: ActorContext): ReadIdentity {
   let hub: Ref<HubProtocol> | undefined;
   return async ({ storageKey, namespace, name }) => {
     hub ??= context.ref('hub');
-    const question = { type: 'get', storageKey, namespace, name, freshness: PRESENT } as const;
-    const answer = await hub.ask(question, { deadlineMs: HUB_DEADLINE_MS });
-    if (answer.refused !== undefined) throw new OrchError('ActorDown', 'the store has not been read yet');
+    const question = { type: 'get', storageKey, namespace, name } as const;
+    const present = await hub
+      .ask({ ...question, freshness: PRESENT }, { deadlineMs: PRESENT_MS_MAX })
+      .catch((error: unknown) => {
+        if (!isOrchError(error, 'DeadlineExceeded')) throw error;
+      });
+    const isPresent = present !== undefined && present.refused === undefined;
+    const answer = isPresent
+      ? present
+      : await hub.ask({ ...question, freshness: KNOWN }, { deadlineMs: HUB_DEADLINE_MS });
+    // What is not known here may have been made elsewhere.
+    if (answer.refused !== undefined || (answer.place === null && !isPresent))
+      throw new OrchError('ActorDown', 'the store has not been read yet');
     if (answer.place === null) return undefined;
     const object = slabs.decode(answer.place);
     const { uid = '', deletionTimestamp } = metadataOf(object);
