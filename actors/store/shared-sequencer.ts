@@ -283,9 +283,14 @@ export class SharedSequencer implements Sequencer {
     this.#waiting = [...lost, ...this.#waiting];
   }
 
-  /** Of several that are too much at once each is tried again, in smaller batches. One alone says nothing against the writes of others. */
+  /**
+   * Of several that are too much at once each is tried again, in smaller batches. One alone says nothing against the writes of others.
+   * `count`: with what is swept.
+   */
   #tooLarge(candidates: readonly Candidate[], count: number, error: OrchError): void {
-    if (count === 1) {
+    const isTooMany = error.details === TOO_MANY;
+    // What is swept beside them is of few bytes.
+    if ((isTooMany ? count : candidates.length) === 1) {
       this.#refuse(candidates, error);
       return;
     }
@@ -294,8 +299,7 @@ export class SharedSequencer implements Sequencer {
       { err: error },
       'etcd takes less at once than usual: writes are divided into smaller batches',
     );
-    this.#limits =
-      error.details === TOO_MANY ? { operations: operations / 2, bytes } : { operations, bytes: bytes / 2 };
+    this.#limits = isTooMany ? { operations: operations / 2, bytes } : { operations, bytes: bytes / 2 };
     this.#waiting = [...candidates, ...this.#waiting];
   }
 

@@ -36,9 +36,9 @@ function storeWith(t: ExecutionContext, first?: (transact: Transact) => Transact
   });
 }
 
-function put(rig: Rig, key: string, data: string): Promise<unknown> {
+function put(rig: Rig, key: string, data: string, thenRemoves: readonly string[] = []): Promise<unknown> {
   const writer = new MessageWriter();
-  writer.transaction([writer.put(key, 0, data)]);
+  writer.transaction([writer.put(key, 0, data)], [], thenRemoves);
   const { transactions, payload } = writer;
   return rig.store.ask({ type: 'commit', transactions, payload }, { deadlineMs: DEADLINE_MS });
 }
@@ -48,6 +48,12 @@ test('a write that etcd finds too large is refused, and those that come right be
   const refused = await t.throwsAsync(put(rig, KEY, LARGE));
   t.like(refused, { code: 'StorageTooLarge', message: TOO_LARGE.message });
   t.like(await put(rig, OTHER_KEY, 'y'), { results: [{ ok: true }] });
+});
+
+test('a write that etcd finds too large is refused also where what is gone was to be swept with it', async (t) => {
+  const rig = await storeWith(t);
+  t.like(await put(rig, OTHER_KEY, 'y', [OTHER_KEY]), { results: [{ ok: true }] });
+  t.like(await t.throwsAsync(put(rig, KEY, LARGE)), { code: 'StorageTooLarge' });
 });
 
 test('a write that is found too large when it is sent again is refused, and not sent for ever', async (t) => {
