@@ -128,11 +128,12 @@ function requireHeld(attributes: Attributes, write: WriteContext): Promise<void>
 }
 
 /** What the server gives a new object, in canonical form. */
-function begin(attributes: Attributes, { context: { random } }: WriteContext): void {
+function begin(attributes: Attributes, { context: { random }, completion }: WriteContext): void {
   const { type, nowIso, kind } = attributes;
   const randomSuffix = metadataOf(attributes.object).name ? '' : nameSuffix(() => random.next());
   const made = begun(attributes.object, type, { nowIso, uid: random.uuid(), randomSuffix });
-  const complete = kind.strategy.onCreate?.(made, attributes) ?? made;
+  const named = randomSuffix !== '' && kind.strategy.hasDefaultsByName ? completion.completed(made, attributes) : made;
+  const complete = kind.strategy.onCreate?.(named, attributes) ?? named;
   const { knownSpec } = attributes;
   attributes.object = knownSpec === undefined ? canonicalOf(complete, kind) : withOutcome(complete, knownSpec, kind);
 }

@@ -33,6 +33,8 @@ export interface Strategy {
    * known apart, neither has the spec a part in it.
    */
   readonly inStep?: (object: JsonObject) => JsonObject;
+  /** Some of its defaults say its name again: where that is generated they are filled in once it is there. */
+  readonly hasDefaultsByName?: true;
   /**
    * What the server adds to a new object, complete and named. Its creator does not own it. The object, its metadata and the status
    * that its kind begins with are the write's own: they may be changed in place.

@@ -54,4 +54,10 @@ function isHeld(object: JsonObject): boolean {
   return (specOf(object).finalizers?.length ?? 0) > 0;
 }
 
-export const namespace: Strategy = { onCreate: withFinalizer, onUpdate: updated, onDelete: deleted, isHeld };
+export const namespace: Strategy = {
+  hasDefaultsByName: true,
+  onCreate: withFinalizer,
+  onUpdate: updated,
+  onDelete: deleted,
+  isHeld,
+};

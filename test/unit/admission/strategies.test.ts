@@ -74,6 +74,20 @@ test('a new pod has its quality of service, and seccomp in step', async (t) => {
   await world.stop();
 });
 
+test('a namespace whose name is generated has the label that says its name', async (t) => {
+  const label = 'orch.io/metadata.name';
+  const world = await AdmissionWorld.start();
+  for (const labels of [{}, { a: 'b' }, { [label]: 'other' }]) {
+    const { metadata } = await world.created('/api/v1/namespaces', { metadata: { generateName: 'it-', labels } });
+    t.is(metadata.labels?.[label], metadata.name);
+    t.is((await world.stored(`/api/v1/namespaces/${metadata.name}`))?.metadata.labels?.[label], metadata.name);
+  }
+  await world.stop();
+  const closed = await AdmissionWorld.start({ featureGates: 'NamespaceDefaultLabelName=false' });
+  t.is((await closed.created('/api/v1/namespaces', { metadata: { generateName: 'it-' } })).metadata.labels, undefined);
+  await closed.stop();
+});
+
 test('a limit range without a name has one of its own', async (t) => {
   const world = await AdmissionWorld.start();
   const path = '/api/v1/namespaces/default/limitranges';
