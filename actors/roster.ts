@@ -27,8 +27,8 @@ export const OUTSIDE: OutsideWorld = {
     return engineFor(settings, context, encryption);
   },
   openListener: () => openListener,
-  jobs: (context) => context.threadLocal('jobs', createJobPool),
-  checks: createJobPool,
+  jobs: (context) => context.threadLocal('jobs', () => createJobPool()),
+  checks: () => createJobPool(),
 };
 
 /** Every actor, with its part of the settings. */

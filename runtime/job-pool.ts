@@ -43,9 +43,14 @@ const IDLE_MS = 60_000;
 const HEAP_MIB_MAX = 512;
 
 class ThreadJobPool implements JobPool {
+  readonly #thread: string;
   #pool: Promise<Piscina> | undefined;
   #runs = 0;
   #streams = 0;
+
+  constructor(thread: string) {
+    this.#thread = thread;
+  }
 
   get hasRoom(): boolean {
     return this.#streams < STREAMS_MAX;
@@ -88,9 +93,16 @@ class ThreadJobPool implements JobPool {
   }
 
   async #call({ module, name }: NamedJob, input: unknown, moved: readonly Transferable[]): Promise<unknown> {
-    this.#pool ??= createPool();
+    this.#pool ??= this.#create();
     const pool = await this.#pool;
     return await pool.run(input, { filename: module, name, transferList: [...moved] });
+  }
+
+  #create(): Promise<Piscina> {
+    const made = createPool(this.#thread, () => {
+      if (this.#pool === made) this.#pool = undefined;
+    });
+    return made;
   }
 }
 
@@ -100,10 +112,11 @@ function overloaded(): OrchError {
   return new OrchError('Overloaded', 'too much long work is under way');
 }
 
-async function createPool(): Promise<Piscina> {
+/** @param onLost the pool is of no more use: its thread does not start. */
+async function createPool(thread: string, onLost: () => void): Promise<Piscina> {
   const { Piscina } = await import('piscina');
   const pool = new Piscina({
-    filename: new URL('./job-thread.js', import.meta.url).href,
+    filename: thread,
     minThreads: 0,
     maxThreads: 1,
     // They take turns: a client that reads slowly holds up nobody else's job.
@@ -114,14 +127,19 @@ async function createPool(): Promise<Piscina> {
     recordTiming: false,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
   });
-  // What ended a thread without a job is nobody's failure; the next job gets another thread.
-  pool.on('error', () => {});
+  // What ended a thread without a job is nobody's failure; the next job gets another thread. But one that did not even start has
+  // taken none of the jobs that wait for it, and nobody else does: they fail.
+  pool.on('error', () => {
+    if (pool.queueSize === 0 || pool.threads.length > 0) return;
+    onLost();
+    pool.destroy().catch(() => {});
+  });
   return pool;
 }
 
-/** A pool of the calling thread. Costs nothing until its first job. */
-export function createJobPool(): JobPool {
-  return new ThreadJobPool();
+/** A pool of the calling thread. Costs nothing until its first job. `thread`: the module that its own begins with. */
+export function createJobPool(thread = new URL('./job-thread.js', import.meta.url).href): JobPool {
+  return new ThreadJobPool(thread);
 }
 
 /** A pool that takes no job: for a simulation, whose every step is the seed's. */

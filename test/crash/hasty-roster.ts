@@ -33,8 +33,8 @@ const actors = actorsFor({
   engine: ({ dataDirectory, dialect }) =>
     hasty(new LevelEngine({ directory: dataDirectory, prefix: '/registry', dialect })),
   openListener: () => openListener,
-  jobs: createJobPool,
-  checks: createJobPool,
+  jobs: () => createJobPool(),
+  checks: () => createJobPool(),
 });
 
 export const roster: Roster<ServerSettings> = { facts: actors, load: () => Promise.resolve(actors) };

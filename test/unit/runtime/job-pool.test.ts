@@ -1,4 +1,8 @@
 // The pool for long work: what it answers, how it holds back a job whose reader is slow, and what becomes of jobs that fail.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import {
   createJobPool,
@@ -46,6 +50,20 @@ test('a job whose thread ends is rejected, and the next one has another thread',
   const pool = poolOf(t);
   await t.throwsAsync(pool.run(END_THREAD, null));
   t.is(await pool.run(DOUBLE, 4), 8);
+});
+
+test('jobs whose thread does not start are rejected, and the next ones try again', async (t) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'orch-jobs-')), 'thread.mjs');
+  t.teardown(() => rmSync(dirname(file), { recursive: true, force: true }));
+  const pool = createJobPool(pathToFileURL(file).href);
+  t.teardown(() => pool.close());
+  const both = await Promise.allSettled([pool.run(DOUBLE, 1), pool.run(DOUBLE, 2)]);
+  t.deepEqual(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  writeFileSync(file, 'export default function nothing() {}');
+  t.is(await pool.run(DOUBLE, 21), 42);
 });
 
 test('a stream is every byte of its job in order, however the pieces were cut', async (t) => {
