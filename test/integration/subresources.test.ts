@@ -82,7 +82,11 @@ const BODIES: Readonly<Record<string, object>> = {
 };
 
 /** Kinds whose names have to be of a form. */
-const NAMES: Readonly<Record<string, string>> = { APIService: 'v1.x.test', CustomResourceDefinition: 'things.x.test' };
+const NAMES: Readonly<Record<string, string>> = {
+  APIService: 'v1.x.test',
+  CustomResourceDefinition: 'things.x.test',
+  StorageVersion: 'x.test.things',
+};
 
 const METHODS: Readonly<Record<string, string>> = {
   create: 'POST',
