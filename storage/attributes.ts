@@ -48,6 +48,36 @@ export function unpackAttributes(packed: string): Attributes {
   return { labels, fields: parts.slice(labelEnd) };
 }
 
+/** Of the labels those of the names alone, and no fields: of an object with thousands of labels a selector asks for few. */
+export function unpackLabels(packed: string, names: readonly string[]): Attributes {
+  const labels: Record<string, string> = Object.create(null) as Record<string, string>;
+  const end = packed.indexOf(SEPARATOR);
+  const labelCount = end < 0 ? 0 : Number(packed.slice(0, end));
+  for (const name of names) {
+    const at = placeOfLabel(packed, name, labelCount);
+    if (at < 0) continue;
+    const valueEnd = packed.indexOf(SEPARATOR, at);
+    labels[name] = packed.slice(at, valueEnd < 0 ? packed.length : valueEnd);
+  }
+  return { labels, fields: [] };
+}
+
+/** Where the value of a label begins; -1 where there is none of the name. */
+function placeOfLabel(packed: string, name: string, labelCount: number): number {
+  const key = `${SEPARATOR}${name}${SEPARATOR}`;
+  // Separators before the one that has been found.
+  let before = 0;
+  let from = 0;
+  for (let at = packed.indexOf(key); at >= 0; at = packed.indexOf(key, at + 1)) {
+    for (let next = packed.indexOf(SEPARATOR, from); next < at; next = packed.indexOf(SEPARATOR, next + 1)) before += 1;
+    from = at;
+    if (before >= 2 * labelCount) return -1;
+    // What it finds may be a value.
+    if (before % 2 === 0) return at + key.length;
+  }
+  return -1;
+}
+
 /** The packed attributes of an object whose labels alone are others. */
 export function withLabels(packed: string, labels: Readonly<Record<string, string>> | undefined): string {
   return packAttributes(labels, unpackAttributes(packed).fields);

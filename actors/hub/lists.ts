@@ -1,7 +1,7 @@
 // Which records a list consists of. Works on a tree of one revision; copies places, never bytes.
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { Entry, Tree } from './resource-cache.ts';
-import { attributesOf, type CompiledSelection } from './selection.ts';
+import { attributesFor, type CompiledSelection } from './selection.ts';
 
 export interface Gathered {
   /** Slab and offset of each record, two numbers each, in key order. */
@@ -31,7 +31,7 @@ export function gather(
   for (const [key, entry] of tree.entries(from)) {
     if (end !== undefined && key >= end) break;
     if (key === after) continue;
-    if (matches !== undefined && !matches(attributesOf(entry, slabs))) continue;
+    if (matches !== undefined && !matches(attributesFor(selection, entry, slabs))) continue;
     if (limit > 0 && count === limit) {
       more = true;
       break;

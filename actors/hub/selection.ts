@@ -1,7 +1,7 @@
 // What a list or watch selects, compiled from its text once and shared by all that say the same.
 import { compileFieldSelector, type FieldSelector } from '../../api/selectors/field-selector.ts';
 import { type LabelSelector, parseLabelSelector } from '../../api/selectors/label-selector.ts';
-import { type Attributes, unpackAttributes } from '../../storage/attributes.ts';
+import { type Attributes, unpackAttributes, unpackLabels } from '../../storage/attributes.ts';
 import { recordAttributes } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { Selection } from './protocol.ts';
@@ -11,6 +11,8 @@ export interface CompiledSelection {
   readonly namespace: string;
   /** undefined: selects everything in the namespace. */
   readonly matches: ((attributes: Attributes) => boolean) | undefined;
+  /** The only labels that it asks of; undefined where it asks of fields, or of many. */
+  readonly labelNames: readonly string[] | undefined;
   /** What this selection fixes to one value, for indexing watchers; the most telling if several. */
   readonly fixed: FixedValue | undefined;
 }
@@ -25,6 +27,11 @@ export interface FixedValue {
 /** Fields worth indexing watchers by, the most telling first. */
 const INDEXED_FIELDS = ['metadata.name', 'spec.nodeName'];
 
+/** So many labels are sooner looked for than all unpacked. */
+const FEW_NAMES = 8;
+/** Of packed attributes: what is longer has so many labels that it matters. */
+const LONG = 4096;
+
 /** `selectableFields`: of the selected type. The texts were checked when the request was parsed. */
 export function compileSelection(selection: Selection, selectableFields: readonly string[]): CompiledSelection {
   const labels: LabelSelector | undefined =
@@ -37,7 +44,9 @@ export function compileSelection(selection: Selection, selectableFields: readonl
       : (attributes: Attributes): boolean =>
           (fields === undefined || fields.matches(attributes.fields)) &&
           (labels === undefined || labels.matches(attributes.labels));
-  return { namespace: selection.namespace, matches, fixed: fixedBy(fields, labels) };
+  const names = labels?.requirements.map(({ key }) => key) ?? [];
+  const labelNames = fields === undefined && names.length <= FEW_NAMES ? names : undefined;
+  return { namespace: selection.namespace, matches, labelNames, fixed: fixedBy(fields, labels) };
 }
 
 function fixedBy(fields: FieldSelector | undefined, labels: LabelSelector | undefined): FixedValue | undefined {
@@ -52,6 +61,12 @@ function fixedBy(fields: FieldSelector | undefined, labels: LabelSelector | unde
 /** The labels and field values of a record. */
 export function attributesOf({ slab, offset }: Entry, slabs: SlabView): Attributes {
   return unpackAttributes(recordAttributes(slabs.slab(slab), offset));
+}
+
+/** The same, or of an object that has many labels those that the selection asks of. */
+export function attributesFor({ labelNames }: CompiledSelection, { slab, offset }: Entry, slabs: SlabView): Attributes {
+  const packed = recordAttributes(slabs.slab(slab), offset);
+  return labelNames !== undefined && packed.length > LONG ? unpackLabels(packed, labelNames) : unpackAttributes(packed);
 }
 
 /** True when the key (`<namespace>/<name>`) lies in the namespace; an empty namespace holds every key. */

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { packAttributes, unpackAttributes } from '../../../storage/attributes.ts';
+import { packAttributes, unpackAttributes, unpackLabels } from '../../../storage/attributes.ts';
 
 function labelsOf(entries: readonly (readonly [string, string])[]): Record<string, string> {
   const labels: Record<string, string> = Object.create(null) as Record<string, string>;
@@ -64,4 +64,35 @@ test('a field that holds a NUL moves no other field out of its place', (t) => {
   t.is(fields.length, 3);
   t.is(fields[0], 'a');
   t.is(fields[2], 'b');
+});
+
+for (const { what, labels, fields } of CASES) {
+  test(`labels are found by their names among what was packed: ${what}`, (t) => {
+    const packed = packAttributes(labelsOf(labels), fields);
+    t.deepEqual({ ...unpackLabels(packed, ['none']).labels }, {});
+    for (const [name, value] of labels)
+      t.deepEqual(Object.entries(unpackLabels(packed, [name, 'none']).labels), [[name, value]]);
+  });
+}
+
+test('a label is not taken for another whose value is its name, nor for a field', (t) => {
+  const packed = packAttributes(
+    labelsOf([
+      ['a', 'b'],
+      ['c', 'a'],
+      ['b', 'c'],
+    ]),
+    ['d', 'e'],
+  );
+  t.deepEqual({ ...unpackLabels(packed, ['a', 'b', 'c', 'd', 'e']).labels }, { a: 'b', b: 'c', c: 'a' });
+  const last = packAttributes(labelsOf([['x', 'y']]), ['y', 'z']);
+  t.deepEqual({ ...unpackLabels(last, ['y']).labels }, {});
+});
+
+test('of thousands of labels each is found, and what is not there is not', (t) => {
+  const labels = labelsOf(Array.from({ length: 3000 }, (_, number) => [`l${number}`, `l${(number * 7) % 3000}`]));
+  const packed = packAttributes(labels, ['l1', 'l2']);
+  for (const number of [0, 1, 2, 1499, 2999])
+    t.is(unpackLabels(packed, [`l${number}`]).labels[`l${number}`], `l${(number * 7) % 3000}`);
+  t.deepEqual({ ...unpackLabels(packed, ['l3000', 'm']).labels }, {});
 });
