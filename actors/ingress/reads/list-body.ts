@@ -32,10 +32,46 @@ export function wholeList(envelope: ListEnvelope, items: ListItems): Buffer | un
   return body;
 }
 
-/** Writes the list piece by piece; resolves when it is out, or when the client is gone. The response was started. */
-export async function streamList(envelope: ListEnvelope, items: ListItems, answered: Answered): Promise<void> {
+/** Of all lists together, between two turns of others: sockets of clients that are near take megabytes at once. */
+const TURN_BYTES = 4 * 1024 * 1024;
+/** Lists of this thread that are under way. */
+let underWay = 0;
+
+/**
+ * Writes the list piece by piece; resolves when it is out, or when the client is gone. The response was started.
+ *
+ * @param pause lets the thread serve others.
+ */
+export async function streamList(
+  envelope: ListEnvelope,
+  items: ListItems,
+  answered: Answered,
+  pause: () => Promise<void>,
+): Promise<void> {
+  underWay += 1;
+  try {
+    await writeList(envelope, items, answered, pause);
+  } finally {
+    underWay -= 1;
+  }
+}
+
+async function writeList(
+  envelope: ListEnvelope,
+  items: ListItems,
+  answered: Answered,
+  pause: () => Promise<void>,
+): Promise<void> {
   const { response } = answered;
-  const write = pacedWriter(answered);
+  const paced = pacedWriter(answered);
+  let written = 0;
+  const write = async (piece: Uint8Array): Promise<void> => {
+    await paced(piece);
+    written += piece.byteLength;
+    if (written * underWay < TURN_BYTES) return;
+    written = 0;
+    await pause();
+  };
   // One buffer for all pieces: a new one for each would be mapped and faulted in anew.
   let buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   let at = listOpening(envelope).copy(buffer, 0);

@@ -281,7 +281,7 @@ export class Reads {
       return;
     }
     exchange.start(200, headers);
-    await streamList(envelope, items, exchange);
+    await streamList(envelope, items, exchange, this.#parts.pause);
   }
 
   /** The items in the version of the type: in batches, between which the thread serves others. */

@@ -34,7 +34,7 @@ function listOf(expected: readonly object[], metadata: object = { resourceVersio
 
 async function streamed(envelope: ListEnvelope, list: ListItems, response = new FakeResponse()): Promise<FakeResponse> {
   response.start(200, []);
-  await streamList(envelope, list, { response, sentBytes: 0 });
+  await streamList(envelope, list, { response, sentBytes: 0 }, () => Promise.resolve());
   return response;
 }
 
@@ -116,7 +116,7 @@ test('a client that goes away ends the work, before, between and during the piec
   const gone = new FakeResponse();
   gone.start(200, []);
   gone.disconnect();
-  await streamList(ENVELOPE, list, { response: gone, sentBytes: 0 });
+  await streamList(ENVELOPE, list, { response: gone, sentBytes: 0 }, () => Promise.resolve());
   t.deepEqual(gone.chunks, []);
   t.false(gone.ended);
 
@@ -128,4 +128,24 @@ test('a client that goes away ends the work, before, between and during the piec
   await sending;
   t.is(waiting.chunks.length, 1);
   t.false(waiting.ended);
+});
+
+test('lists that their clients take at once let others have a turn, the more of them the sooner', async (t) => {
+  const { list } = items(Array.from({ length: 200 }, () => 20_000));
+  const pausesOfEach = async (lists: number): Promise<readonly number[]> => {
+    const all = Array.from({ length: lists }, async () => {
+      const response = new FakeResponse();
+      response.start(200, []);
+      let pauses = 0;
+      await streamList(ENVELOPE, list, { response, sentBytes: 0 }, () => {
+        pauses += 1;
+        return new Promise((resolve) => setImmediate(resolve));
+      });
+      return pauses;
+    });
+    return Promise.all(all);
+  };
+  const [alone] = await pausesOfEach(1);
+  t.true(alone! >= 1 && alone! <= 3, String(alone));
+  for (const pauses of await pausesOfEach(10)) t.true(pauses >= 10, String(pauses));
 });
