@@ -98,7 +98,8 @@ export class LeaderLease implements Controller {
     if (!ok) return;
     // As of when it was begun: the others count from when it was written at the earliest.
     this.#renewedMs = this.#triedMs;
-    this.#lead(true);
+    // One that comes so late that others may have taken over is no news of who leads.
+    if (this.#parts.clock.monotonicMs() - this.#renewedMs <= RENEW_DEADLINE_MS) this.#lead(true);
   }
 
   /** Lets the others know that nobody leads. */

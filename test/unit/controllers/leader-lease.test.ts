@@ -1,5 +1,6 @@
 // Of several servers of one store one runs the controllers.
 import test from 'ava';
+import { LeaderLease } from '../../../actors/controllers/leader-lease.ts';
 import { DIALECT, objectOf, started } from './fixture.ts';
 
 const LEASES = DIALECT.spell('coordination.@group/leases');
@@ -57,4 +58,29 @@ test('a server that loses the lease does no more', async (t) => {
   f.cluster.put(LEASES, leaseOf('thief', '2001-01-01T00:01:00.000000Z'));
   await f.time.advance(4000);
   t.false(hasAccount(f));
+});
+
+test('a server leads only by an answer that comes before others may have taken over', (t) => {
+  let nowMs = 0;
+  const changes: boolean[] = [];
+  const lease = new LeaderLease(
+    { add: () => {} },
+    {
+      clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
+      dialect: DIALECT,
+      lease: LEASE,
+      holder: 'own',
+      onChange: (leads) => changes.push(leads),
+    },
+  );
+  const answeredAfter = (ms: number): void => {
+    const [write] = lease.plan().writes;
+    nowMs += ms;
+    lease.onOutcome(LEASE, write!, { ok: true });
+  };
+  answeredAfter(16_000);
+  t.deepEqual(changes, []);
+  answeredAfter(9_000);
+  t.deepEqual(changes, [true]);
+  t.true(lease.check());
 });
