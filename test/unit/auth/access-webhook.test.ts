@@ -63,3 +63,34 @@ test('what a service has decided is not asked for again', async (t) => {
   for (let times = 0; times < 2; times++) t.deepEqual(await decide(), { decision: 'deny', reason: 'no' });
   t.is(asked(), 1);
 });
+
+test('what a service allows is remembered as long as is said of that, what it refuses as long as of this, each of its user', async (t) => {
+  const time = new VirtualTime();
+  const asked: string[] = [];
+  const authorizer = new WebhookAuthorizer({
+    client: {
+      post: async (json) => {
+        const { spec } = JSON.parse(json) as { spec: { user: string; uid?: string } };
+        asked.push(`${spec.user}/${spec.uid ?? ''}`);
+        return { apiVersion, kind, status: { allowed: spec.user === 'jane' } };
+      },
+    },
+    environment: { clock: time, timers: time, random: { next: () => 0 } },
+    apiVersion,
+    allowedMs: 5000,
+    refusedMs: 1000,
+  });
+  const users = [USER, { ...USER, uid: 'other' }, { ...USER, name: 'june' }];
+  const all = async (): Promise<readonly string[]> => {
+    asked.length = 0;
+    for (const user of users) await authorizer.decide(user, ACCESS);
+    return [...asked];
+  };
+  t.deepEqual(await all(), ['jane/', 'jane/other', 'june/']);
+  await time.advance(999);
+  t.deepEqual(await all(), []);
+  await time.advance(2);
+  t.deepEqual(await all(), ['june/']);
+  await time.advance(4000);
+  t.deepEqual(await all(), ['jane/', 'jane/other', 'june/']);
+});

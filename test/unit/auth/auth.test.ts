@@ -169,6 +169,21 @@ test('what authorizers failed on is told where nobody decides, and is nothing to
     t.deepEqual(await decide(failed, authorizer({ decision, reason: 'c' })), { decision, reason: 'c' });
 });
 
+test('an authorizer that denies after a while ends the chain as well', async (t) => {
+  const authorizer = (decision: Verdict['decision'], isLate: boolean): Authorizer => ({
+    name: decision,
+    decide: () => (isLate ? Promise.resolve({ decision, reason: decision }) : { decision, reason: decision }),
+    rules: () => NO_RULES,
+  });
+  const decide = (...chain: Authorizer[]): Verdict | Promise<Verdict> =>
+    new AuthorizerChain(chain).decide(ALICE, ACCESS, { requireWhole: () => {} });
+  t.like(await decide(authorizer('deny', true), authorizer('allow', false)), { decision: 'deny' });
+  t.like(await decide(authorizer('noOpinion', true), authorizer('deny', false), authorizer('allow', true)), {
+    decision: 'deny',
+  });
+  t.like(await decide(authorizer('noOpinion', true), authorizer('allow', true)), { decision: 'allow' });
+});
+
 test('an authorizer that denies ends the chain, and the reasons of those without an opinion add up', (t) => {
   const authorizer = (decision: Verdict['decision'], reason = ''): Authorizer => ({
     name: decision,

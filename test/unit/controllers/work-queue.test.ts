@@ -157,6 +157,49 @@ test('a key is planned again after the time its plan names', async (t) => {
   ]);
 });
 
+test('of many keys that are due at once all are planned, though nothing is to be written for them', async (t) => {
+  const { time, queue, planned } = bench(() => ({ writes: [] }));
+  for (let key = 0; key < 1700; key++) queue.add(`${key}`);
+  queue.open();
+  await time.settle();
+  t.is(planned.length, 1700);
+});
+
+test('a key that is to be planned again in months is not planned again and again until then', async (t) => {
+  const delays: number[] = [];
+  const time = new VirtualTime();
+  const context = fakeContext(time, () => Promise.resolve({ code: 200, body: {} }));
+  const timers = {
+    ...context.timers,
+    soon: (callback: () => void) => context.timers.soon(callback),
+    after: (delayMs: number, callback: () => void) => {
+      delays.push(delayMs);
+      return context.timers.after(delayMs, callback);
+    },
+  };
+  const queue = new WorkQueue(
+    { ...context, timers, metrics: new MetricsRegistry() },
+    new Writer(context, { inFlightMax: 100, deadlineMs: 1_000 }),
+    (): Controller => ({
+      name: 'test',
+      identity: { user: { name: 'u', uid: '', groups: [], extra: {} }, userAgent: 'test' },
+      wants: [],
+      keysInFlightMax: 1,
+      reset: () => {},
+      onEvent: () => {},
+      onSynced: () => {},
+      plan: () => ({ writes: [], againAfterMs: 90 * 24 * 3600 * 1000 }),
+    }),
+  );
+  queue.open();
+  queue.add('a');
+  await time.settle();
+  t.is(delays.length, 1);
+  // A timer that is set for longer than 31 bits of milliseconds fires at once.
+  t.true(delays[0]! > 3_600_000 && delays[0]! < 2 ** 31, String(delays[0]));
+  await queue.stop();
+});
+
 test('a key that becomes due earlier does not keep its later appointment', async (t) => {
   let plans = 0;
   const { time, queue, planned } = bench(() => ({ writes: [], ...(plans++ === 0 ? { againAfterMs: 5_000 } : {}) }));
