@@ -416,3 +416,22 @@ for (const { seed, ...options } of RUNS) {
     t.true(store.pool.reservedBytes < 4 * liveBytesMax, 'slabs are reused');
   });
 }
+
+test('what a batch writes stays as it was put, however large the batch becomes', (t) => {
+  const { log } = rig(1 << 20);
+  for (let batch = 0; batch < 3; batch++) {
+    const firstRevision = log.revision + 1;
+    const data = (put: number): string => `${batch}/${put}/`.padEnd(20_000, 'x');
+    const keys = Array.from({ length: 60 }, (_, put) => `core/pods/default/p${put}`);
+    log.begin();
+    for (const [put, key] of keys.entries()) {
+      const { transaction, payload } = message((writer) => ({ operations: [writer.put(key, EXPECT_ANY, data(put))] }));
+      log.apply(transaction, payload);
+    }
+    const { writes } = log.finish(firstRevision, 0)!;
+    for (const [put, key] of keys.entries()) {
+      const written = readStoredValue(key, writes[put]!.value!);
+      t.true(written?.json.includes(data(put)), `${batch} ${key}`);
+    }
+  }
+});
