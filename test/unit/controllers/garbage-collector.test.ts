@@ -205,6 +205,18 @@ test('in the foreground an owner waits for dependents that block it', async (t) 
   t.deepEqual(names(f), []);
 });
 
+test('an object that loses an owner keeps the others as it names them now', async (t) => {
+  const f = await world((cluster) => {
+    for (const name of ['a', 'b']) put(cluster, name);
+    put(cluster, 'c', { owners: [ownedBy('a'), ownedBy('b')] });
+  });
+  put(f.cluster, 'c', { owners: [ownedBy('a', { controller: true }), ownedBy('b')] });
+  await f.time.settle();
+  f.cluster.remove(CONFIG_MAPS, 'shop', 'b');
+  await f.time.settle();
+  t.deepEqual(stored(f, 'c')?.metadata.ownerReferences, [ownedBy('a', { controller: true })]);
+});
+
 test('in the foreground a dependent that owns nothing is deleted by one write', async (t) => {
   const f = await world((cluster) => {
     put(cluster, 'owner');
