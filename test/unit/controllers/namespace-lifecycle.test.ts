@@ -184,6 +184,23 @@ test('a type that cannot be deleted is reported, tried again, and does not hold 
   t.is(f.cluster.get(NAMESPACE, '', 'shop'), undefined);
 });
 
+test('what could not be deleted once, and is gone now, is no more told', async (t) => {
+  const f = await shop();
+  f.cluster.put(
+    'core/configmaps',
+    objectOf('ConfigMap', 'shop', 'held', { metadata: { finalizers: ['example.com/x'] } }),
+  );
+  f.cluster.fault = ({ target }) => (target.resource === 'secrets' ? new Error('not today') : undefined);
+  f.cluster.delete(NAMESPACE, '', 'shop');
+  await f.time.advance(5000);
+  t.is(conditionsOf(f).NamespaceDeletionContentFailure, 'True ContentDeletionFailed');
+  f.cluster.fault = () => undefined;
+  await f.time.advance(60_000);
+  t.deepEqual(f.cluster.names('core/secrets'), []);
+  t.is(conditionsOf(f).NamespaceDeletionContentFailure, 'False ContentDeleted');
+  t.is(conditionsOf(f).NamespaceFinalizersRemaining, 'True SomeFinalizersRemain');
+});
+
 test('pods are given their grace, and the namespace waits for them', async (t) => {
   const f = await shop();
   f.cluster.put('core/nodes', objectOf('Node', '', 'n1'));

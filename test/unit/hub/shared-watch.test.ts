@@ -49,3 +49,29 @@ test('a watch from a version that no server has given is told that it is past, a
   t.true(ahead.finished);
   await world.stop();
 });
+
+test('watches of a store that others write to as well end when another takes its place, which may have been restored', async (t) => {
+  const { model, release } = modelBehind();
+  const world = await HubWorld.start({ engine: () => engineOn(model) as unknown as LocalEngine });
+  const settled = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn++) {
+      await world.settle();
+      release();
+    }
+  };
+  const commit = world.commitSoon([{ namespace: 'a', name: 'o0', labels: {}, text: '' }]);
+  await settled();
+  const watch = world.watch(`resourceVersion=${await commit}`);
+  await settled();
+  t.false(watch.finished);
+  const restarting = world.restartStore();
+  await settled();
+  await restarting;
+  await settled();
+  t.deepEqual(
+    watch.events.map(({ type, object }) => [type, object.code]),
+    [['ERROR', 410]],
+  );
+  t.true(watch.finished);
+  await world.stop();
+});
