@@ -10,13 +10,14 @@ import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 
 type Write = AuditSink['write'];
+type Backend = readonly [mode: AuditMode, write: Write];
 
 const good: Write = () => undefined;
 const bad: Write = () => Promise.reject(new Error('no'));
 const slowlyGood: Write = () => Promise.resolve();
 
 /** An audit actor over backends, each with its mode and what it does with events. */
-function audit(...backends: readonly (readonly [mode: AuditMode, write: Write])[]) {
+function audit(...backends: readonly Backend[]) {
   const time = new VirtualTime();
   const log = { warn: () => {} };
   const context = { clock: time, timers: time, metrics: new MetricsRegistry(), log } as unknown as ActorContext;
@@ -28,7 +29,7 @@ function audit(...backends: readonly (readonly [mode: AuditMode, write: Write])[
       open: () => ({ name: 'webhook', isImmediate: false, write, close: () => Promise.resolve() }),
     })),
   } as AuditOptions;
-  const actor = auditActor.create(context, options) as Actor<AuditProtocol>;
+  const actor = auditActor.create(context, options) as unknown as Actor<AuditProtocol>;
   /** Whether so many events were kept. */
   return (count = 1): Promise<unknown> =>
     new Promise((resolve, fail) => {
@@ -37,7 +38,7 @@ function audit(...backends: readonly (readonly [mode: AuditMode, write: Write])[
     });
 }
 
-const cases: readonly (readonly [what: string, backends: Parameters<typeof audit>, isKept: boolean])[] = [
+const cases: readonly (readonly [what: string, backends: readonly Backend[], isKept: boolean])[] = [
   [
     'that all take',
     [

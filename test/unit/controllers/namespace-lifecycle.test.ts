@@ -186,10 +186,8 @@ test('a type that cannot be deleted is reported, tried again, and does not hold 
 
 test('what could not be deleted once, and is gone now, is no more told', async (t) => {
   const f = await shop();
-  f.cluster.put(
-    'core/configmaps',
-    objectOf('ConfigMap', 'shop', 'held', { metadata: { finalizers: ['example.com/x'] } }),
-  );
+  const held = objectOf('ConfigMap', 'shop', 'held');
+  f.cluster.put('core/configmaps', { ...held, metadata: { ...held.metadata, finalizers: ['example.com/x'] } });
   f.cluster.fault = ({ target }) => (target.resource === 'secrets' ? new Error('not today') : undefined);
   f.cluster.delete(NAMESPACE, '', 'shop');
   await f.time.advance(5000);
