@@ -82,3 +82,20 @@ test('a change of a condition changes the taints, and a heartbeat writes nothing
   await f.time.advance(1000);
   t.deepEqual(written(f), [['node.orch.io/not-ready', 'NoSchedule']]);
 });
+
+test('a taint that somebody sets at the same time stays', async (t) => {
+  const f = await started({}, (cluster) => putNode(cluster, [condition('Ready', 'True')]));
+  const own = { key: 'a', effect: 'NoSchedule' };
+  let isSet = false;
+  f.cluster.fault = ({ verb, target }) => {
+    if (verb !== 'patch' || target.resource !== 'nodes' || isSet) return undefined;
+    isSet = true;
+    putNode(f.cluster, [condition('Ready', 'False')], { taints: [own] });
+    return undefined;
+  };
+  putNode(f.cluster, [condition('Ready', 'False')]);
+  await f.time.advance(5000);
+  t.true(isSet);
+  const { taints } = f.cluster.get(NODES, '', 'n')!.spec as { taints: readonly { key: string }[] };
+  t.deepEqual(taints.map(({ key }) => key).sort(), ['a', 'node.orch.io/not-ready']);
+});

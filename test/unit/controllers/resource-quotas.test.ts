@@ -44,6 +44,19 @@ test('what ends or goes is given back', async (t) => {
   t.deepEqual(lastStatus(f), { hard: { pods: '5' }, used: { pods: '0' } });
 });
 
+test('a quota goes on being counted when another of its namespace has gone', async (t) => {
+  const f = await started({}, (cluster) => {
+    putPod({ cluster }, 'a');
+    putQuota({ cluster }, { hard: { pods: '5' } });
+    cluster.put(QUOTAS, objectOf('ResourceQuota', 'default', 'other', { spec: { hard: { pods: '7' } } }));
+  });
+  await f.time.advance(10);
+  f.cluster.remove(QUOTAS, 'default', 'other');
+  f.cluster.remove('core/pods', 'default', 'a');
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard: { pods: '5' }, used: { pods: '0' } });
+});
+
 test('pods are parsed for quotas in namespaces that have one, and once each', async (t) => {
   const f = await started({}, (cluster) => {
     for (let i = 0; i < 450; i += 1) putPod({ cluster }, `p${i}`);

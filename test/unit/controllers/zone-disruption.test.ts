@@ -32,6 +32,7 @@ const rows: readonly (readonly [says: string, ready: number, failing: number, pe
   ['two failing nodes of three are too few to speak of', 1, 2, 6],
   ['more than half of a small zone stops its evictions', 2, 3, 0],
   ['half of a zone is not yet too much', 5, 5, 6],
+  ['just so large a part of a small zone as is too much stops its evictions', 9, 11, 0],
   ['more than half of a large zone slows its evictions', 20, 31, 0.6],
 ];
 
