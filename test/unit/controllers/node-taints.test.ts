@@ -96,6 +96,6 @@ test('a taint that somebody sets at the same time stays', async (t) => {
   putNode(f.cluster, [condition('Ready', 'False')]);
   await f.time.advance(5000);
   t.true(isSet);
-  const { taints } = f.cluster.get(NODES, '', 'n')!.spec as { taints: readonly { key: string }[] };
+  const { taints } = f.cluster.get(NODES, '', 'n')!.spec as unknown as { taints: readonly { key: string }[] };
   t.deepEqual(taints.map(({ key }) => key).sort(), ['a', 'node.orch.io/not-ready']);
 });
