@@ -5,7 +5,7 @@ import { tokenEndMs } from '../../api/tokens/bootstrap-secret.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import { type Controller, type Due, NOTHING, type Plan } from './controller.ts';
+import { type Controller, type Due, deletionOf, NOTHING, type Plan } from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { coreTarget } from './targets.ts';
 
@@ -62,7 +62,6 @@ export class BootstrapTokenCleanup implements Controller {
     const leftMs = token.expiresMs - this.#clock.nowMs();
     if (leftMs > 0) return { writes: [], againAfterMs: leftMs };
     const preconditions = { uid: token.uid, resourceVersion: String(token.revision) };
-    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
-    return { writes: [{ verb: 'delete', target: coreTarget('secrets', this.#namespace, key), body }] };
+    return { writes: [deletionOf(coreTarget('secrets', this.#namespace, key), preconditions)] };
   }
 }

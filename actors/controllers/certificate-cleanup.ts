@@ -12,7 +12,7 @@ import {
   requestsStorageKey,
   requestTarget,
 } from './certificate-requests.ts';
-import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
+import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
 
 const HOUR_MS = 3600 * 1000;
@@ -69,9 +69,7 @@ export class CertificateCleanup implements Controller {
     const { endMs, revision, target } = dated;
     const leftMs = endMs - this.#clock.nowMs();
     if (leftMs > 0) return { writes: [], againAfterMs: leftMs };
-    const preconditions = { resourceVersion: String(revision) };
-    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
-    return { writes: [{ verb: 'delete', target, body }] };
+    return { writes: [deletionOf(target, { resourceVersion: String(revision) })] };
   }
 }
 

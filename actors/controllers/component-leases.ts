@@ -5,7 +5,7 @@ import { metadataOf } from '../../api/object-meta.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
-import type { ApiObject, Write } from './controller.ts';
+import { type ApiObject, deletionOf, type Write } from './controller.ts';
 
 interface ComponentLease {
   readonly lease: ApiObject;
@@ -53,9 +53,8 @@ export class ComponentLeases {
 
   /** The revision is a precondition: a lease that was renewed meanwhile stays. */
   removal(name: string, { lease, revision }: ComponentLease): Write {
-    const preconditions = { uid: metadataOf(lease).uid ?? '', resourceVersion: String(revision) };
-    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
-    return { verb: 'delete', target: this.#target(name), body };
+    const { uid = '' } = metadataOf(lease);
+    return deletionOf(this.#target(name), { uid, resourceVersion: String(revision) });
   }
 
   /** This server's, whatever it says. */

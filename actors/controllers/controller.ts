@@ -19,6 +19,17 @@ export interface Write {
   readonly body?: object;
 }
 
+/** What a delete rests on: an object that is another, or has changed since it was seen, stays. */
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/** A delete of an object as it was seen. `more`: further options of it. */
+export function deletionOf(target: WriteTarget, preconditions: Preconditions, more: object = {}): Write {
+  return { verb: 'delete', target, body: { apiVersion: 'v1', kind: 'DeleteOptions', ...more, preconditions } };
+}
+
 /** How a write ended. */
 export interface WriteOutcome {
   readonly ok: boolean;

@@ -5,7 +5,7 @@ import { asObject, asTimeMs, partAt } from '../../api/object-fields.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock, Timer, Timers } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
+import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from './controller.ts';
 import { apiServerIdentity } from './identities.ts';
 import { coreTarget, keyOf, splitKey } from './targets.ts';
 
@@ -91,9 +91,7 @@ export class EventExpiry implements Controller {
     const entry = this.#leaving.get(key);
     if (entry === undefined) return NOTHING;
     const { namespace, name } = splitKey(key);
-    const preconditions = { resourceVersion: String(entry.revision) };
-    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
-    return { writes: [{ verb: 'delete', target: coreTarget('events', namespace, name), body }] };
+    return { writes: [deletionOf(coreTarget('events', namespace, name), { resourceVersion: String(entry.revision) })] };
   }
 
   onOutcome(key: string, _write: unknown, outcome: { readonly ok: boolean }): void {

@@ -9,7 +9,15 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FollowedRecords } from '../../storage/followed-records.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import { type Controller, type Due, NOTHING, type Plan, type Write, type WriteOutcome } from './controller.ts';
+import {
+  type Controller,
+  type Due,
+  deletionOf,
+  NOTHING,
+  type Plan,
+  type Write,
+  type WriteOutcome,
+} from './controller.ts';
 import type { CustomTypes } from './custom-types.ts';
 import { garbageCollectorIdentity } from './identities.ts';
 import { misplacedOwnerEvent } from './misplaced-owner-event.ts';
@@ -283,8 +291,7 @@ function targetOf({ type, namespace, name }: GraphNode): Write['target'] {
 // What is written rests on the object as it was seen: if it has changed since, it is looked at again.
 function deletion(node: GraphNode, propagationPolicy: PropagationPolicy): Write {
   const preconditions = { uid: node.uid, resourceVersion: String(node.ownership.revision) };
-  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy };
-  return { verb: 'delete', target: targetOf(node), body };
+  return deletionOf(targetOf(node), preconditions, { propagationPolicy });
 }
 
 function metadataPatch(node: GraphNode, changes: object): Write {

@@ -14,6 +14,7 @@ import {
   type ApiObject,
   type Controller,
   type Due,
+  deletionOf,
   NOTHING,
   type Plan,
   type Write,
@@ -114,9 +115,8 @@ export class NodePods implements Controller {
       return { writes, againAfterMs: waitMs };
     }
     const { namespace, name } = splitKey(key);
-    const preconditions = { uid: textAt(partAt(object, 'metadata'), 'uid') };
-    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
-    return { writes: [...writes, { verb: 'delete', target: coreTarget('pods', namespace, name), body }] };
+    const uid = textAt(partAt(object, 'metadata'), 'uid');
+    return { writes: [...writes, deletionOf(coreTarget('pods', namespace, name), { uid })] };
   }
 
   onOutcome(key: string, { verb, target }: Write, { ok }: WriteOutcome): void {

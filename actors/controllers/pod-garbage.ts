@@ -6,7 +6,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { mayBeBound } from '../pod-marks.ts';
-import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
+import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { hasHeartbeat, readyCondition } from './node-health.ts';
 import { PodsOfNodes } from './pods-of-nodes.ts';
@@ -84,13 +84,8 @@ export class PodGarbage implements Controller {
     if (waitMs === undefined) return NOTHING;
     if (waitMs > 0) return { writes: [], againAfterMs: waitMs };
     const { namespace, name } = splitKey(key);
-    const body = {
-      apiVersion: 'v1',
-      kind: 'DeleteOptions',
-      gracePeriodSeconds: 0,
-      preconditions: { uid: pod.uid },
-    };
-    return { writes: [{ verb: 'delete', target: coreTarget('pods', namespace, name), body }] };
+    const target = coreTarget('pods', namespace, name);
+    return { writes: [deletionOf(target, { uid: pod.uid }, { gracePeriodSeconds: 0 })] };
   }
 
   /** Milliseconds until the pod is to be removed; undefined: it is not ours to remove. */

@@ -11,6 +11,7 @@ import {
   type ApiObject,
   type Controller,
   type Due,
+  deletionOf,
   NOTHING,
   type Plan,
   type Write,
@@ -221,8 +222,7 @@ export class ServiceAccountTokens implements Controller {
     const { uid = '' } = account === undefined ? {} : metadataOf(account);
     const target = coreTarget('secrets', namespace, secretName);
     if (account === undefined || (accountUid !== '' && accountUid !== uid)) {
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: secretUid } };
-      return { writes: [{ verb: 'delete', target, body }] };
+      return { writes: [deletionOf(target, { uid: secretUid })] };
     }
     const isFilled = accountUid !== '' && !lacks.token && !lacks.ca && !lacks.namespace;
     if (isFilled || isTerminating(account) || this.#ending.has(namespace)) {
