@@ -18,18 +18,18 @@ interface ProfileParts {
 }
 
 /** What a plug-in must have to run at a point. PreFilter and Filter are one method, and so are PreScore and Score. */
-const METHODS: Readonly<Record<ExtensionPoint, keyof AnyPlugin>> = {
-  queueSort: 'before',
-  preFilter: 'prepareFilter',
-  filter: 'prepareFilter',
-  postFilter: 'postFilter',
-  preScore: 'prepareScore',
-  score: 'prepareScore',
-  reserve: 'reserve',
-  permit: 'permit',
-  preBind: 'preBind',
-  bind: 'bind',
-  postBind: 'postBind',
+const METHODS: Readonly<Record<ExtensionPoint, readonly (keyof AnyPlugin)[]>> = {
+  queueSort: ['before'],
+  preFilter: ['prepareFilter'],
+  filter: ['prepareFilter'],
+  postFilter: ['postFilter'],
+  preScore: ['prepareScore'],
+  score: ['prepareScore'],
+  reserve: ['reserve', 'unreserve'],
+  permit: ['permit'],
+  preBind: ['preBind'],
+  bind: ['bind'],
+  postBind: ['postBind'],
 };
 
 /** Throws an Error that says what is wrong with the sets. */
@@ -47,8 +47,9 @@ export function makeProfile({ schedulerName, sets, args, dialect, gates, own }: 
   const at = <Wanted extends Plugin>(point: ExtensionPoint): Wanted[] =>
     sets[point].map(({ name }) => {
       const plugin = named(name);
-      const runs = plugin[METHODS[point]] !== undefined && (PLUGINS.get(name)?.points.includes(point) ?? true);
-      if (!runs) throw new Error(`the plug-in ${name} cannot run at ${point}`);
+      const hasMethods = METHODS[point].every((method) => typeof plugin[method] === 'function');
+      if (!hasMethods || PLUGINS.get(name)?.points.includes(point) === false)
+        throw new Error(`the plug-in ${name} cannot run at ${point}`);
       return plugin as unknown as Wanted;
     });
   const [queueSort] = at<Profile['queueSort']>('queueSort');

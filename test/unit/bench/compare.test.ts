@@ -12,7 +12,7 @@ test('the workloads are the usual ones unless they are named', (t) => {
 });
 
 for (const [argv, says] of [
-  [['single'], /Two at least/],
+  [['single'], /^two placements at least are needed/],
   [['single', 'wide', '--workload', 'dance'], /no workload "dance"/],
   [['single', 'wide', '--url', 'https://127.0.0.1:1'], /a running server has one placement/],
 ] as const) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { defaultConfiguration } from '../../../actors/scheduler/configuration/defaults.ts';
 import { profilesOf } from '../../../actors/scheduler/configuration/profiles.ts';
 import { type Agreement, reserveAndPermit } from '../../../actors/scheduler/core/reservation.ts';
 import { WaitingPods } from '../../../actors/scheduler/core/waiting-pods.ts';
@@ -85,6 +86,23 @@ test('a module that cannot be used is named', async (t) => {
   }
   const missing = pathToFileURL(join(folder(t), 'none.mjs')).href;
   await t.throwsAsync(loadOwnPlugins([missing]), { message: /^the plug-ins of \S+none\.mjs cannot be loaded: / });
+});
+
+test('a plug-in that lacks a method of its extension point is refused before anything runs', (t) => {
+  const { profiles, ...configuration } = defaultConfiguration(dialect);
+  const at = (point: 'reserve' | 'filter', plugin: object) => {
+    const [profile] = profiles;
+    const sets = { ...profile!.sets, [point]: [...profile!.sets[point], { name: 'Mine', weight: 1 }] };
+    return profilesOf(
+      { ...configuration, profiles: [{ ...profile!, sets }] },
+      dialect,
+      new Map([['Mine', () => plugin]]),
+    );
+  };
+  const reserve = (): null => null;
+  t.throws(() => at('reserve', { reserve }), { message: /the plug-in Mine cannot run at reserve$/ });
+  t.throws(() => at('filter', { prepareFilter: 1 }), { message: /the plug-in Mine cannot run at filter$/ });
+  t.is(at('reserve', { reserve, unreserve() {} }).length, 1);
 });
 
 test('a permit plug-in of its own answers when it likes, and once', (t) => {
