@@ -97,7 +97,8 @@ export interface HttpResponse {
    */
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void;
   /**
-   * Begins a streamed answer (chunked). A client that waits for the headers of a watch, or of any plain JSON stream, gets
+   * Begins a streamed answer (chunked, or of the length that is said for a body that is verbatim: `write` sends no other number of
+   * bytes). A client that waits for the headers of a watch, or of any plain JSON stream, gets
    * them at once; on `uws` the headers of other streams (lists in Protobuf, gzip, `isVerbatim`) travel with the first chunk.
    *
    * @param isVerbatim the bytes are somebody else's: not even a blank is added.

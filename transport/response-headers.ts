@@ -1,5 +1,5 @@
 // What both listeners do to the headers of an answer before they are sent. Framing belongs to the listener: a handler
-// names neither lengths nor transfer codings, but for the length of what a HEAD request leaves out.
+// names neither lengths nor transfer codings, but for the length of somebody else's body, which may be left out (HEAD).
 import type { HeaderList } from './http.ts';
 
 const FRAMING_HEADERS: ReadonlySet<string> = new Set([
@@ -18,8 +18,8 @@ export function isFramingHeader(name: string): boolean {
   return FRAMING_LENGTHS.has(name.length) && FRAMING_HEADERS.has(name.toLowerCase());
 }
 
-/** How long the body would be that a HEAD request leaves out, as a handler (or a proxied answer) says; undefined: it does not. */
-export function lengthLeftOut(headers: HeaderList): number | undefined {
+/** How long a streamed body will be, or would be where a HEAD request leaves it out, as the handler says; undefined: it does not. */
+export function lengthSaid(headers: HeaderList): number | undefined {
   const value = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? '';
   return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }

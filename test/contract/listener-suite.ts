@@ -6,6 +6,7 @@ import { isOrchError } from '../../runtime/errors.ts';
 import type { Listener, RequestHandler } from '../../transport/http.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { answerTests, failureTests } from './listener-answers.ts';
+import { passedOnTests } from './listener-bodies-passed-on.ts';
 import { eventually, RawClient } from './listener-client.ts';
 import {
   answerPath,
@@ -31,6 +32,7 @@ export function http1Suite(name: string, open: Open, isTls: boolean): void {
   const served = serving(name, open, isTls);
   requestTests(served, isTls);
   bodyTests(served);
+  passedOnTests(served);
   answerTests(served);
   failureTests(served);
   streamTests(served);

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HeaderList } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
-import { isFramingHeader, lengthLeftOut, safeHeaderValue } from '../response-headers.ts';
+import { isFramingHeader, lengthSaid, safeHeaderValue } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
 import { NodeWebSocket } from './web-socket.ts';
@@ -108,12 +108,13 @@ export class NodeResponse implements TrackedResponse {
     this.#cutWhenStalled();
   }
 
-  start(status: number, headers: HeaderList): void {
+  start(status: number, headers: HeaderList, isVerbatim = false): void {
     if (this.#state !== 'idle') return;
     const hasNone = isBodiless(status);
     this.#isBodiless = this.#isHeadRequest || hasNone;
     this.#state = this.#isBodiless ? 'done' : 'streaming';
-    this.#writeHead(status, headers, this.#isHeadRequest && !hasNone ? lengthLeftOut(headers) : undefined);
+    const saysLength = (isVerbatim || this.#isHeadRequest) && !hasNone;
+    this.#writeHead(status, headers, saysLength ? lengthSaid(headers) : undefined);
     if (this.#isBodiless) {
       this.#native.end();
       return;

@@ -52,6 +52,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     isStopping: false,
     ongoing: 0,
     parked,
+    waiting: { bytes: 0 },
     cork: new Cork(),
     onError: options.onError ?? (() => {}),
   };

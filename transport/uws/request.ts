@@ -3,6 +3,7 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequest, RequestAborted } from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
+import type { ClientHold } from './client-hold.ts';
 import { isEagerClient } from './eager-clients.ts';
 import type { RemoteAddresses } from './remote-addresses.ts';
 import type { Asking, UwsResponse, WebSocketOffer } from './response.ts';
@@ -128,6 +129,7 @@ export class UwsRequest implements HttpRequest, Asking {
       this.#response.onAborted(() => flow.lose('aborted'));
       if (!this.#announcesBody()) flow.end();
       else {
+        flow.hold = this.#response.clientHold();
         this.#nativeResponse.onData((lent, isLast) => {
           this.#response.enterCallback();
           flow.add(lent, isLast);
@@ -154,12 +156,13 @@ export class UwsRequest implements HttpRequest, Asking {
   }
 }
 
-/** Bytes that wait for a slow receiver. The binary cannot hold a client back, so that more than these is given up. */
-const WAITING_BYTES_MAX = 8 * 1024 * 1024;
+/** A client that is held back goes on when no more bytes wait for a slow receiver. */
+const GOES_ON_AT_BYTES = 64 * 1024;
 /** What a chunk costs beside its bytes: a client may send them one by one. */
 const CHUNK_COST_BYTES = 256;
 
 class UwsBodyFlow implements BodyFlow {
+  hold: ClientHold | undefined;
   #receiver: BodyReceiver | undefined;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
@@ -180,6 +183,7 @@ class UwsBodyFlow implements BodyFlow {
       this.#waitingBytes -= chunk.length + CHUNK_COST_BYTES;
       if (!receiver.onChunk(chunk)) this.#isHeld = true;
     }
+    if (this.#waitingBytes <= GOES_ON_AT_BYTES) this.hold?.goOn();
     const ending = this.#ending;
     if (this.#waiting.length > 0 || ending === undefined) return;
     this.#receiver = undefined;
@@ -194,18 +198,20 @@ class UwsBodyFlow implements BodyFlow {
       this.#waitingBytes += lent.byteLength + CHUNK_COST_BYTES;
     }
     if (!this.#isHeld) this.resume();
-    if (this.#waitingBytes > WAITING_BYTES_MAX) this.lose('tooFast');
+    if (this.hold?.waiting(this.#waitingBytes) === false) this.lose('tooFast');
     else if (isLast) this.end();
   }
 
   end(): void {
     this.#ending ??= 'ended';
+    this.hold?.gotAll();
     if (!this.#isHeld || this.#waiting.length === 0) this.resume();
   }
 
   lose(reason: 'aborted' | 'tooFast'): void {
     if (this.#ending === 'ended' && this.#receiver === undefined) return;
     this.#ending = reason;
+    this.hold?.goOn();
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.resume();

@@ -3,12 +3,14 @@
 import type { HttpResponse as NativeResponse, WebSocket as NativeWebSocket, us_socket_context_t } from 'uWebSockets.js';
 import type { HeaderList, RawConnection, SwitchHead } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
-import { lengthLeftOut } from '../response-headers.ts';
+import { lengthSaid } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import { CLOSE_TOO_BIG, MESSAGE_BYTES_MAX } from '../websocket/frames.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
+import { ClientHold } from './client-hold.ts';
 import { writeHead } from './head.ts';
-import { type StreamOwner, type UwsResponseScope, UwsStream } from './stream.ts';
+import { UwsSizedStream } from './sized-stream.ts';
+import { type AnswerStream, type StreamOwner, type UwsResponseScope, UwsStream } from './stream.ts';
 import { UwsTunnel } from './tunnel.ts';
 import { UwsWebSocket } from './web-socket.ts';
 
@@ -50,7 +52,8 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   /** Until its answer goes on. */
   #request: Asking | undefined;
   #state: State = 'idle';
-  #stream: UwsStream | undefined;
+  #stream: AnswerStream | undefined;
+  #hold: ClientHold | undefined;
   #webSocket: UwsWebSocket | undefined;
   #tunnel: UwsTunnel | undefined;
   #abortCallback: (() => void) | undefined;
@@ -108,8 +111,15 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     this.#abortCallback = earlier === undefined ? callback : both;
   }
 
+  /** Made for a body that is passed on, while nothing is answered. */
+  clientHold(): ClientHold {
+    this.#hold = new ClientHold(this.native, this.scope, () => this.#stream?.isFull ?? false);
+    return this.#hold;
+  }
+
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
     if (this.#state !== 'idle') return;
+    this.#hold?.letGo();
     if (this.scope.isStopping && body.length > AT_ONCE_MAX && !this.#isHeadRequest && !isBodiless(status)) {
       this.start(status, headers, true);
       this.end(typeof body === 'string' ? Buffer.from(body) : body);
@@ -130,10 +140,11 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   start(status: number, headers: HeaderList, isVerbatim = false): void {
     if (this.#state !== 'idle') return;
     if (this.#isHeadRequest || isBodiless(status)) {
+      this.#hold?.letGo();
       this.#finish();
       this.native.cork(() => {
         writeHead(this.native, status, headers);
-        this.#endBodiless(isBodiless(status) ? undefined : lengthLeftOut(headers));
+        this.#endBodiless(isBodiless(status) ? undefined : lengthSaid(headers));
       });
       return;
     }
@@ -141,7 +152,11 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     this.scope.ongoing++;
     const isEager = this.#request?.isEager ?? false;
     this.#request = undefined;
-    this.#stream = new UwsStream(this, status, headers, isVerbatim, isEager);
+    const length = isVerbatim ? lengthSaid(headers) : undefined;
+    this.#stream =
+      length === undefined
+        ? new UwsStream(this, status, headers, isVerbatim, isEager)
+        : new UwsSizedStream(this, status, headers, length);
   }
 
   startWebSocket(protocol: string, framing: MessageFraming): void {
@@ -160,7 +175,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
 
   /** See ConnectionUpgrade.take. */
   handOver({ rawHeaders }: SwitchHead): RawConnection {
-    const tunnel = new UwsTunnel();
+    const tunnel = new UwsTunnel(this.native, this.scope);
     const offer = this.#request?.offer;
     if (this.#state !== 'idle' || offer === undefined) {
       tunnel.destroy();
@@ -219,6 +234,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     if (last !== undefined) this.write(last);
     const webSocket = this.#webSocket;
     if (webSocket === undefined) {
+      this.#hold?.letGo();
       this.#stream?.end();
       return;
     }
@@ -265,6 +281,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #finish(): void {
     this.#state = 'done';
     this.#abortCallback = undefined;
+    this.#hold?.drop();
     if (this.#stream === undefined) return;
     this.scope.ongoing--;
     this.#stream.drop();

@@ -47,6 +47,8 @@ export interface UwsResponseScope {
   ongoing: number;
   /** Responses whose client does not read: kept alive by the listener's timer. */
   readonly parked: ParkedResponses;
+  /** What clients have sent that who takes it has not taken. */
+  readonly waiting: { bytes: number };
   /** The binary's cork, as far as it matters here. */
   readonly cork: Cork;
   onError(error: unknown): void;
@@ -112,12 +114,29 @@ export class Cork {
   }
 }
 
+/** A streamed answer, its length known or not. */
+export interface AnswerStream extends KeptAlive {
+  onDrained: (() => void) | undefined;
+  /** The binary holds some of what was written, or this does. */
+  readonly isFull: boolean;
+  /** To be called in each native callback of the request, after `Cork.enter`. */
+  enterCallback(): void;
+  /** Sends a chunk. False when the socket is full; what it has not taken is on its way. */
+  write(bytes: Uint8Array): boolean;
+  /** Ends the answer when the socket has taken all of it. */
+  end(): void;
+  /** The socket is gone. */
+  drop(): void;
+}
+
 /** Whose answer it is. */
 export interface StreamOwner extends KeptAlive {
   readonly native: NativeResponse;
   readonly scope: UwsResponseScope;
   /** The closing chunk has been handed over: the native response is gone. */
   streamEnded(): void;
+  /** Cuts the connection. */
+  abort(): void;
   /** Runs a handler's callback. */
   guarded(callback: () => void): void;
 }
@@ -129,7 +148,7 @@ interface StreamHead {
   readonly isLines: boolean;
 }
 
-export class UwsStream {
+export class UwsStream implements AnswerStream {
   onDrained: (() => void) | undefined;
   readonly #owner: StreamOwner;
   /** Until it is sent. */
@@ -156,7 +175,10 @@ export class UwsStream {
     if (isLines || isLengthDelimited(headers)) queueMicrotask(() => this.#flushHead());
   }
 
-  /** To be called in each native callback of the request, after `Cork.enter`. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
   enterCallback(): void {
     const { native, scope } = this.#owner;
     if (!scope.cork.holds(native)) return;
@@ -167,7 +189,6 @@ export class UwsStream {
     });
   }
 
-  /** Sends a chunk. False when the socket is full; what it has not taken is on its way. */
   write(bytes: Uint8Array): boolean {
     if (this.#isEnding) return false;
     if (bytes.length === 0) return !this.#isFull;
@@ -191,7 +212,6 @@ export class UwsStream {
     else this.#pending ??= [];
   }
 
-  /** The socket is gone. */
   drop(): void {
     this.#pending = undefined;
     this.#isEnding = true;

@@ -2,13 +2,13 @@
 // out as a masked frame, each frame that is read is sent as a message. The binary frames and closes by itself, and gives the
 // raw bytes to nobody; to whoever joins the two connections this is a connection like any other.
 
-import type { WebSocket } from 'uWebSockets.js';
+import type { HttpResponse as NativeResponse, WebSocket } from 'uWebSockets.js';
 import { Duplex } from 'node:stream';
 import { BackendFrameReader, CLOSE_WITHOUT_CODE, maskedFrame } from '../websocket/backend-frames.ts';
 import { BINARY, CLOSE, CLOSE_TOO_BIG, closePayload, PONG, TEXT } from '../websocket/frames.ts';
+import { ClientHold, HELD_AT_BYTES } from './client-hold.ts';
+import type { UwsResponseScope } from './stream.ts';
 
-/** Bytes that wait for a backend that takes them slowly. The binary cannot hold a client back: more is given up. */
-const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 /** Of what the backend sends, held by the binary for a client that does not read, before the backend is held back. */
 const HELD_BYTES_MAX = 64 * 1024;
 /** What the binary reports for a connection that was lost. */
@@ -18,20 +18,31 @@ const UNSENT_CODES: ReadonlySet<number> = new Set([0, CLOSE_WITHOUT_CODE, CLOSE_
 
 export class UwsTunnel extends Duplex {
   #native: WebSocket<unknown> | undefined;
+  readonly #calls: Pick<NativeResponse, 'pause' | 'resume'>;
+  readonly #scope: UwsResponseScope;
   readonly #reader: BackendFrameReader;
+  #hold: ClientHold | undefined;
   /** The backend goes on when the client has taken what it was sent. */
   #goOn: (() => void) | undefined;
 
-  constructor() {
-    super();
+  /** @param response what the WebSocket will be made of: see #holdOf. */
+  constructor(response: NativeResponse, scope: UwsResponseScope) {
+    // Until so much waits it is asked for more, and then when that has been taken.
+    super({ readableHighWaterMark: HELD_AT_BYTES });
+    const { pause, resume } = response;
+    this.#calls = { pause, resume };
+    this.#scope = scope;
     this.#reader = new BackendFrameReader({
       onMessage: (payload, isText) => this.#native?.send(payload, !isText),
       onPing: (payload) => this.push(maskedFrame(PONG, payload)),
-      onClose: (code, reason) => this.#native?.end(UNSENT_CODES.has(code) ? 0 : code, reason),
+      onClose: (code, reason) => this.#endClient(UNSENT_CODES.has(code) ? 0 : code, reason),
     });
   }
 
-  /** The handshake has been answered. */
+  /**
+   * The handshake has been answered. Little may be done here: the binary looks once more at memory that it has given back, and
+   * closes the connection where that has become something else.
+   */
   onOpen(native: WebSocket<unknown>): void {
     this.#native = native;
     if (this.destroyed) native.close();
@@ -41,7 +52,10 @@ export class UwsTunnel extends Duplex {
   onMessage(lent: ArrayBuffer, isBinary: boolean): void {
     if (this.readableEnded || this.destroyed) return;
     this.push(maskedFrame(isBinary ? BINARY : TEXT, new Uint8Array(lent)));
-    if (this.readableLength > WAITING_BYTES_MAX) this.#native?.end(CLOSE_TOO_BIG, 'the backend reads too slowly');
+    const native = this.#native;
+    if (this.readableLength <= HELD_AT_BYTES || native === undefined) return;
+    this.#hold ??= this.#holdOf(native);
+    if (!this.#hold.waiting(this.readableLength)) this.#endClient(CLOSE_TOO_BIG, 'the backend reads too slowly');
   }
 
   /** The binary has sent some of what it held. */
@@ -58,6 +72,7 @@ export class UwsTunnel extends Duplex {
   /** The client's side is over: the backend is told, with the client's reason where it gave one. */
   onClosed(code: number, lentReason: ArrayBuffer): void {
     this.#native = undefined;
+    this.#hold?.drop();
     if (!this.destroyed) {
       const payload = UNSENT_CODES.has(code) ? [] : [closePayload(code), new Uint8Array(lentReason)];
       if (code !== CLOSE_LOST) this.push(maskedFrame(CLOSE, Buffer.concat(payload)));
@@ -67,7 +82,9 @@ export class UwsTunnel extends Duplex {
     this.#goOn = undefined;
   }
 
-  override _read(): void {}
+  override _read(): void {
+    this.#hold?.goOn();
+  }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, callback: () => void): void {
     const native = this.#native;
@@ -86,5 +103,25 @@ export class UwsTunnel extends Duplex {
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#native?.close();
     callback(error);
+  }
+
+  /** One that is held would never be seen to close. */
+  #endClient(code: number, reason: string | Uint8Array): void {
+    this.#hold?.letGo();
+    this.#native?.end(code, reason);
+  }
+
+  /**
+   * The binary has these calls for responses alone. They do the same to any of its sockets, and throw where it is closed; which makes a
+   * WebSocket of it is asked by nobody.
+   */
+  #holdOf(native: WebSocket<unknown>): ClientHold {
+    const { pause, resume } = this.#calls;
+    const socket = native as unknown as NativeResponse;
+    return new ClientHold(
+      { pause: () => pause.call(socket), resume: () => resume.call(socket) },
+      this.#scope,
+      () => native.getBufferedAmount() > 0,
+    );
   }
 }

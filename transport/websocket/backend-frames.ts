@@ -25,16 +25,29 @@ const PASSED_MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** One whole frame, masked as a client's must be. */
 export function maskedFrame(opcode: number, payload: Uint8Array): Buffer {
   const headBytes = frameHeadBytes(payload.length);
-  const frame = Buffer.allocUnsafe(headBytes + MASK_BYTES + payload.length);
+  const start = headBytes + MASK_BYTES;
+  // The payload lies where whole words do.
+  const memory = Buffer.allocUnsafe(start + payload.length + 2 * MASK_BYTES);
+  const frame = memory
+    .subarray((2 * MASK_BYTES - ((memory.byteOffset + start) % MASK_BYTES)) % MASK_BYTES)
+    .subarray(0, start + payload.length);
   putFrameHead(frame, 0, opcode, payload.length);
   frame[1]! |= MASKED;
-  const mask = randomBytes(MASK_BYTES);
-  frame.set(mask, headBytes);
-  const start = headBytes + MASK_BYTES;
-  for (let i = 0; i < payload.length; i++) frame[start + i] = payload[i]! ^ mask[i & 3]!;
+  frame.set(randomBytes(MASK_BYTES), headBytes);
+  frame.set(payload, start);
+  maskInPlace(frame, start);
   return frame;
 }
 
+/** All from `start` on, which is where a word begins in memory, with the mask that lies before it. */
+function maskInPlace(frame: Buffer, start: number): void {
+  const at = frame.byteOffset + start;
+  const mask = new Uint32Array(frame.buffer, at - MASK_BYTES, 1)[0]!;
+  const words = new Uint32Array(frame.buffer, at, (frame.length - start) >>> 2);
+  for (let i = 0; i < words.length; i++) words[i]! ^= mask;
+  for (let i = start + words.byteLength; i < frame.length; i++)
+    frame[i]! ^= frame[start - MASK_BYTES + ((i - start) & 3)]!;
+}
 /** What a backend's bytes say, in order. Payloads are lent until the call returns. */
 export interface BackendMessages {
   readonly onMessage: (payload: Buffer, isText: boolean) => void;

@@ -37,6 +37,7 @@ class World {
     isStopping: false,
     ongoing: 0,
     parked: this.parked,
+    waiting: { bytes: 0 },
     cork: new Cork(),
     onError: () => {},
   };
@@ -57,6 +58,7 @@ class World {
         native: socket.native,
         scope: this.scope,
         streamEnded: () => {},
+        abort: () => {},
         guarded: (run: () => void) => run(),
         keepAlive: () => stream?.keepAlive(),
       };

@@ -1,0 +1,150 @@
+// One streamed answer on a uws socket whose length is known: hands its bytes to the binary, which takes what the socket takes and says how
+// much that was, and holds the rest. The answer is over with its last byte.
+import type { HeaderList } from '../http.ts';
+import { writeHead } from './head.ts';
+import type { AnswerStream, StreamOwner } from './stream.ts';
+
+/** What fits into the buffer that the binary gathers in: more would be encrypted at once, and again with each try. */
+const PIECE_BYTES = 16 * 1024 - 512;
+
+export class UwsSizedStream implements AnswerStream {
+  onDrained: (() => void) | undefined;
+  readonly #owner: StreamOwner;
+  readonly #length: number;
+  /** Until it is sent. */
+  #head: { readonly status: number; readonly headers: HeaderList } | undefined;
+  /** Copies of what the binary has not taken. */
+  #pending: Uint8Array[] = [];
+  #isFull = false;
+  #isOver = false;
+
+  /** @param length of the body. */
+  constructor(owner: StreamOwner, status: number, headers: HeaderList, length: number) {
+    this.#owner = owner;
+    this.#length = length;
+    this.#head = { status, headers };
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** What is corked is sent by the binary: it takes nothing that does not fit. */
+  enterCallback(): void {}
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#isOver) return false;
+    if (bytes.length === 0) return !this.#isFull;
+    if (this.#pending.length > 0) {
+      this.#pending.push(new Uint8Array(bytes));
+      return false;
+    }
+    const taken = this.#hand(bytes);
+    if (this.#isOver) return false;
+    if (taken < bytes.length) this.#pending = [new Uint8Array(bytes.subarray(taken))];
+    this.#setFull(taken < bytes.length);
+    return !this.#isFull;
+  }
+
+  /** What is on its way ends the answer; one that lacks bytes is cut, since nothing else says so. */
+  end(): void {
+    if (this.#isOver) return;
+    const { native, scope } = this.#owner;
+    if (this.#length === 0) {
+      native.cork(() => {
+        this.#sendHead(scope.isStopping);
+        native.end(undefined, scope.isStopping);
+      });
+      this.#finish();
+    } else if (this.#pending.length === 0) this.#owner.abort();
+  }
+
+  drop(): void {
+    this.#pending = [];
+    this.#isOver = true;
+    this.onDrained = undefined;
+    this.#setFull(false);
+  }
+
+  /** See UwsStream.keepAlive. */
+  keepAlive(): void {
+    if (!this.#isFull || this.#isOver) return;
+    this.#owner.native.pause();
+    this.#owner.native.resume();
+  }
+
+  #finish(): void {
+    this.drop();
+    this.#owner.streamEnded();
+  }
+
+  /** Hands bytes over until the socket is full or the answer whole. Returns how many it took. */
+  #hand(bytes: Uint8Array): number {
+    const { native, scope } = this.#owner;
+    let taken = 0;
+    while (taken < bytes.length) {
+      const left = this.#length - native.getWriteOffset();
+      // A listener that stops closes what is answered: a last byte that goes alone is taken when nothing is held any more.
+      const most = scope.isStopping && left > 1 ? left - 1 : left;
+      const piece = bytes.subarray(taken, taken + Math.min(PIECE_BYTES, most));
+      const took = this.#handPiece(piece);
+      taken += took;
+      if (took < piece.length || this.#isOver) return taken;
+    }
+    return taken;
+  }
+
+  #handPiece(piece: Uint8Array): number {
+    const { native } = this.#owner;
+    const before = native.getWriteOffset();
+    let isTaken = true;
+    let isWhole = false;
+    native.cork(() => {
+      this.#sendHead(false);
+      [isTaken, isWhole] = native.tryEnd(piece, this.#length);
+    });
+    if (isWhole) {
+      this.#finish();
+      return piece.length;
+    }
+    if (!isTaken) native.onWritable(this.#onWritable.bind(this));
+    return native.getWriteOffset() - before;
+  }
+
+  /** Writes status and headers where they have not been; to be called inside a cork. `saysClosed`: the binary does. */
+  #sendHead(saysClosed: boolean): void {
+    const head = this.#head;
+    if (head === undefined) return;
+    this.#head = undefined;
+    const { native, scope } = this.#owner;
+    writeHead(native, head.status, head.headers);
+    if (scope.isStopping && !saysClosed) native.writeHeader('Connection', 'close');
+  }
+
+  #onWritable(): boolean {
+    if (this.#isOver) return true;
+    // The binary leaves its own buffer to the next write; with nothing to write, an empty cork sends it.
+    if (this.#pending.length === 0) this.#owner.native.cork(() => {});
+    while (this.#pending.length > 0) {
+      const bytes = this.#pending[0]!;
+      const taken = this.#hand(bytes);
+      if (this.#isOver) return true;
+      if (taken < bytes.length) {
+        this.#pending[0] = bytes.subarray(taken);
+        return true;
+      }
+      this.#pending.shift();
+    }
+    const wasFull = this.#isFull;
+    this.#setFull(false);
+    if (wasFull && this.onDrained !== undefined) this.#owner.guarded(this.onDrained);
+    return true;
+  }
+
+  #setFull(isFull: boolean): void {
+    if (this.#isFull === isFull) return;
+    this.#isFull = isFull;
+    if (isFull) this.#owner.scope.parked.add(this.#owner);
+    else this.#owner.scope.parked.delete(this.#owner);
+  }
+}
