@@ -73,6 +73,12 @@ export class AgentClient {
       const outgoing = this.#begin(target, request, false);
       onSent(() => outgoing.destroy());
       outgoing.once('response', (message) => resolve(new Answer(message)));
+      // Without a listener Node drops the request, and tells nobody.
+      outgoing.once('upgrade', ({ headers }: IncomingMessage, socket: Duplex) => {
+        socket.destroy();
+        const protocol = JSON.stringify(headers.upgrade ?? '');
+        reject(unreachable(target, new Error(`backend tried to switch protocol ${protocol} when "" was requested`)));
+      });
       outgoing.on('error', (error) => reject(unreachable(target, error, outgoing.reusedSocket)));
       sendBody(outgoing, request, (why) => reject(new AgentUnreachable(why)));
     });
