@@ -227,9 +227,9 @@ test('a snapshot takes the place of a file alone: a link leads to it, and a fold
 });
 
 const REFUSALS: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
-  [[], /usage: orch store check DIR \| .*orch store repair DIR/],
-  [['nonsense'], /usage: orch store check DIR/],
-  [['__proto__'], /usage: orch store check DIR/],
+  [[], /usage: orch store check\|reencrypt\|repair\|snapshot\|move\|restore ARGUMENTS$/],
+  [['nonsense'], /usage: orch store check\|reencrypt\|repair\|snapshot\|move\|restore ARGUMENTS$/],
+  [['__proto__'], /usage: orch store check\|reencrypt\|repair\|snapshot\|move\|restore ARGUMENTS$/],
   [['check'], /usage: orch store check DIR, or orch store check --store-servers URLS/],
   [['check', '/nonexistent'], /there is no store in \/nonexistent$/],
   [['check', '/a', '/b'], /usage: /],
