@@ -9,6 +9,7 @@ function world(revision: number, sliceEvents = 1000) {
   const commitTimes = new CommitTimes();
   for (let batch = 1; batch <= revision; batch++) commitTimes.add({ revision: batch, wallMs: batch * 100 });
   const moved: number[] = [];
+  const forgotten: number[] = [];
   const log = {
     revision,
     compactedRevision: 0,
@@ -19,13 +20,16 @@ function world(revision: number, sliceEvents = 1000) {
       moved.push(slab);
       return [];
     },
+    forgetFound(upTo: number): void {
+      forgotten.push(upTo);
+    },
     window: { bytes: 0, length: 0, revisionOfEvent: (n: number) => log.compactedRevision + n },
   };
   const sparse: number[] = [];
   const pool = { sparse: () => [...sparse], isSparse: () => true, retireEmpty: () => {} };
   const parts = { log, pool, commitTimes, sliceEvents, sparseShare: 0.5, historyBytesMax: 1, historyEventsMax: 1 };
   const compactor = new Compactor({ ...parts, publish: () => 1 } as unknown as CompactorParts);
-  return { compactor, commitTimes, log, moved, sparse };
+  return { compactor, commitTimes, forgotten, log, moved, sparse };
 }
 
 test('what was asked for is reached when later batches allow it, whatever has been asked for since', (t) => {
@@ -65,15 +69,20 @@ test('a long history is forgotten in slices, and sparse slabs are emptied a few 
   t.deepEqual(moved, [1, 2, 3, 4, 5, 6]);
 });
 
-test('the disk is compacted for as long as it says that there is more', async (t) => {
-  const { compactor } = world(5);
+test('the disk is compacted for as long as it says that there is more, and what only its events need is forgotten after that', async (t) => {
+  const { compactor, forgotten } = world(5);
   t.false(compactor.isDiskDue);
   compactor.upTo(5);
   t.true(compactor.isDiskDue);
   const more = [true, false];
-  const engine = { compact: () => Promise.resolve(more.shift()) } as unknown as LocalEngine;
+  const compact = (): Promise<boolean | undefined> => {
+    t.true(forgotten.length + more.length === 2, 'the events go first');
+    return Promise.resolve(more.shift());
+  };
+  const engine = { compact } as unknown as LocalEngine;
   await compactor.compactDisk(engine);
   t.true(compactor.isDiskDue);
   await compactor.compactDisk(engine);
   t.false(compactor.isDiskDue);
+  t.deepEqual(forgotten, [4, 4]);
 });
