@@ -97,7 +97,12 @@ for (const listener of LISTENERS) {
     const server = await serverWithNode(t, 1, ['--ingress', listener]);
     const { client } = server;
     const cases: readonly (readonly [method: string, path: string, status: number, message: RegExp])[] = [
-      ['GET', 'p/log', 500, /node n: 127\.0\.0\.1:1 cannot be reached: ECONNREFUSED/],
+      [
+        'GET',
+        'p/log',
+        500,
+        /^Get "https:\/\/127\.0\.0\.1:1\/containerLogs\/default\/p\/c": dial tcp 127\.0\.0\.1:1: connect: connection refused$/,
+      ],
       ['GET', 'two/log', 400, /a container name must be specified for pod two, choose one of: \[c d\]/],
       ['GET', 'p/log?container=x', 400, /container x is not valid for pod p/],
       ['GET', 'p/log?tailLines=-1', 422, /tailLines/],
@@ -117,7 +122,9 @@ for (const listener of LISTENERS) {
       t.is(answer.status, status, `${path}: ${answer.text}`);
       t.regex(answer.json.message ?? '', message, path);
     }
-    t.is((await client.get('/api/v1/nodes/n/proxy/healthz')).status, 503);
+    const unreached = await client.get('/api/v1/nodes/n/proxy/healthz');
+    t.is(unreached.status, 503);
+    t.is(unreached.json.message, 'error trying to reach service: dial tcp 127.0.0.1:1: connect: connection refused');
     t.is((await client.get('/api/v1/nodes/n:22/proxy/')).status, 400);
     const named = { metadata: { name: 'named' }, status: { addresses: [{ type: 'Hostname', address: 'localhost' }] } };
     await client.request('POST', '/api/v1/nodes', { body: named });
@@ -321,7 +328,7 @@ test('the agent is shown our certificate, and believed by its authority alone', 
   const doubting = await serverWithNode(t, agent.port, [...identity, fileWith(t, 'ca.crt', other.certPem)]);
   const refused = await doubting.client.get(`${PODS}/p/log`);
   t.is(refused.status, 500);
-  t.regex(refused.json.message ?? '', /SELF_SIGNED_CERT/);
+  t.regex(refused.json.message ?? '', /: x509: certificate signed by unknown authority$/);
   t.is((await doubting.client.get(`${PODS}/p/log?insecureSkipTLSVerifyBackend=true`)).text, 'known\n');
   t.deepEqual(await logsCounted(doubting), { enforced: 1, skipped: 1, unbelieved: 1 });
   t.is((await doubting.client.get('/api/v1/nodes/n/proxy/x')).status, 503);
@@ -360,7 +367,7 @@ test('an agent that does not answer the handshake is given up in time', async (t
   const server = await serverWithNode(t, port, ['--orchlet-timeout', '100ms']);
   const { status, json } = await server.client.get(`${PODS}/p/log`);
   t.is(status, 500);
-  t.regex(json.message ?? '', /no connection within 100 ms/);
+  t.regex(json.message ?? '', /i\/o timeout$/);
 });
 
 test('a server stops although streams of its node agents go on', async (t) => {
@@ -422,7 +429,10 @@ test('an agent that will not upgrade is heard (node)', async (t) => {
 test('an upgrade that cannot be made is refused in HTTP (node)', async (t) => {
   const server = await serverWithNode(t, 1, ['--ingress', 'node']);
   const cases: readonly (readonly [path: string, status: RegExp])[] = [
-    [`${PODS}/p/exec?command=sh`, /^HTTP\/1\.1 500 [\s\S]*ECONNREFUSED/],
+    [
+      `${PODS}/p/exec?command=sh`,
+      /^HTTP\/1\.1 500 [\s\S]*error dialing backend: dial tcp [^ ]+ connect: connection refused/,
+    ],
     [`${PODS}/none/exec?command=sh`, /^HTTP\/1\.1 404 /],
     ['/readyz', /^HTTP\/1\.1 405 /],
   ];

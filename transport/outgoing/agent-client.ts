@@ -10,6 +10,7 @@ import { safeHeaderValue } from '../response-headers.ts';
 import { believing } from '../tls/certificates.ts';
 import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
 import { checkedLookup } from './checked-lookup.ts';
+import { DialTimeout, dialWords } from './dial-words.ts';
 import { type EgressWay, type OnDial, throughWay } from './egress.ts';
 import { retire } from './idle-connections.ts';
 import { watchForNames } from './nameless-peers.ts';
@@ -162,7 +163,7 @@ export class AgentClient {
     const { connectTimeoutMs } = this.#settings;
     if (connectTimeoutMs <= 0) return;
     const timer = setTimeout(() => {
-      outgoing.destroy(new Error(`no connection within ${connectTimeoutMs} ms`));
+      outgoing.destroy(new DialTimeout());
     }, connectTimeoutMs);
     outgoing.once('socket', (socket) => {
       // A tunnel stands when it is handed over.
@@ -348,9 +349,5 @@ class Answer implements AgentAnswer {
 function unreachable({ host, port }: AgentTarget, error: Error, isReused = false): AgentUnreachable {
   const { code } = error as NodeJS.ErrnoException;
   const isStale = isReused && (code === 'ECONNRESET' || code === 'EPIPE');
-  return new AgentUnreachable(
-    `${host}:${port} cannot be reached: ${code ?? error.message}`,
-    isStale,
-    isUnbelieved(code ?? ''),
-  );
+  return new AgentUnreachable(dialWords(host, port, error), isStale, isUnbelieved(code ?? ''));
 }

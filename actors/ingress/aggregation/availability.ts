@@ -14,6 +14,7 @@ import { identityHeaders } from '../../../api/aggregation/identity-headers.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Timers } from '../../../runtime/environment.ts';
+import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import type { Backends } from './backends.ts';
 
 /** For an answer, with its connection. */
@@ -81,9 +82,10 @@ async function answerProblem(
     if (answer.status >= 200 && answer.status < 300) return '';
     return `failing or missing response from ${url}: bad status from ${url}: ${answer.status}`;
   } catch (error) {
-    return isLate
-      ? `timed out waiting for ${url}`
-      : `failing or missing response from ${url}: ${(error as Error).message}`;
+    if (isLate) return `timed out waiting for ${url}`;
+    const { message } = error as Error;
+    const why = error instanceof AgentUnreachable ? `Get ${JSON.stringify(url)}: ${message}` : message;
+    return `failing or missing response from ${url}: ${why}`;
   } finally {
     limit.cancel();
   }

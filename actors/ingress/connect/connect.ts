@@ -157,7 +157,7 @@ export class Connects {
     const route = await this.#agentRoute(exchange, nodeName, path, skipsVerification ? 'unverifiedAgent' : 'agent');
     const unreachable: Route['unreachable'] = (detail, isUnbelieved = false) => {
       if (isUnbelieved) logs.untrusted();
-      return route.unreachable(detail);
+      return unnamedError(`Get ${quote(addressOf(route))}: ${detail}`);
     };
     await this.#agentStream(exchange, { ...route, unreachable }, info.name);
   }
@@ -180,7 +180,7 @@ export class Connects {
 
   async #agentRoute(exchange: Exchange, nodeName: string, path: string, trust: AgentTarget['trust']): Promise<Route> {
     const target = { ...(await this.#agent(exchange, nodeName)), trust, addressProblem: this.#agentProblem };
-    return { target, path, unreachable: (detail) => unnamedError(`the agent of node ${nodeName}: ${detail}`) };
+    return { target, path, unreachable: (detail) => unnamedError(`error dialing backend: ${detail}`) };
   }
 
   /** `rest`: the path at the backend. */
@@ -193,13 +193,12 @@ export class Connects {
       redirectInside(exchange);
       return;
     }
-    const route: Route = {
-      target,
-      path: backendPath(rest) + backendQuery(exchange.request.query),
-      unreachable: (detail) => serviceUnavailable(`${type.plural} ${JSON.stringify(info.name)}: ${detail}`),
-    };
-    if (!asksForTunnel(exchange)) await this.#passOn(exchange, info, route);
-    else if (!(await isSentElsewhere(this.#parts.door, exchange, info))) await this.#join(exchange, route);
+    const path = backendPath(rest) + backendQuery(exchange.request.query);
+    const failing = (what: string) => (detail: string) => serviceUnavailable(`${what}: ${detail}`);
+    if (!asksForTunnel(exchange))
+      await this.#passOn(exchange, info, { target, path, unreachable: failing('error trying to reach service') });
+    else if (!(await isSentElsewhere(this.#parts.door, exchange, info)))
+      await this.#join(exchange, { target, path, unreachable: failing('error dialing backend') });
   }
 
   /** The agent itself, or another port of its machine. */
@@ -332,6 +331,10 @@ async function refusalOf(answer: AgentAnswer, podName: string): Promise<Status> 
   const code = answer.status < 400 ? 502 : answer.status;
   const { reason, message } = answerRefused(code, text);
   return failure(code, reason, `${message} ( ${LOGS} ${podName})`, { name: podName, kind: LOGS });
+}
+
+function addressOf({ target: { scheme, host, port }, path }: Route): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
 }
 
 function nodeOf({ spec }: JsonObject): string {
