@@ -103,6 +103,16 @@ test('a pod for which nothing has changed in the cluster goes on waiting, and is
   t.is(queue.counts().active, 1);
 });
 
+test('a pod that anything could help is tried again after a minute, also where nothing that is seen has changed', (t) => {
+  const queue = new SchedulingQueue(prioritySort);
+  queue.set(podInfo('a'), 0);
+  queue.requeueUnschedulable(queue.pop()!, ClusterEvent.any, 7, 0);
+  queue.flush(59_999, 7);
+  t.is(queue.counts().unschedulable, 1);
+  queue.flush(60_000, 7);
+  t.is(queue.counts().active, 1);
+});
+
 test('only the pods that have waited for a minute are flushed', (t) => {
   const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
