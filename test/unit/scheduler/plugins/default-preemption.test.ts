@@ -19,8 +19,8 @@ interface Case {
   /** By node and name. */
   readonly running: Readonly<Record<string, Running>>;
   readonly nodes?: Readonly<Record<string, NodeParts>>;
-  /** Budgets by name: the app they guard, and the disruptions they allow. */
-  readonly budgets?: Readonly<Record<string, readonly [app: string, allowed: number]>>;
+  /** Budgets by name: the app they guard, the disruptions they allow, and a pod that they have allowed to go already. */
+  readonly budgets?: Readonly<Record<string, readonly [app: string, allowed: number, going?: string]>>;
   readonly pod?: PodParts;
   /** The node promised, and who must leave it, in order; undefined: nothing is done. */
   readonly expected: readonly [node: string, ...victims: string[]] | undefined;
@@ -39,11 +39,11 @@ function coreOf({ running, nodes = {}, budgets = {} }: Omit<Case, 'title' | 'exp
     const parts = { requests: { cpu: `${cpu}` }, metadata, spec: { priority, ...spec }, status: { startTime } };
     core.setPod(boundPod(name, onto, parts), 0);
   }
-  for (const [name, [app, disruptionsAllowed]] of Object.entries(budgets)) {
+  for (const [name, [app, disruptionsAllowed, going]] of Object.entries(budgets)) {
     core.setObject('policy/poddisruptionbudgets', 'default', name, {
       apiVersion: 'policy/v1',
       spec: { selector: { matchLabels: { app } } },
-      status: { disruptionsAllowed },
+      status: { disruptionsAllowed, disruptedPods: going === undefined ? {} : { [going]: '2026-01-01T00:00:00Z' } },
     });
   }
   return core;
@@ -118,6 +118,12 @@ const CASES: readonly Case[] = [
     title: 'a budget that allows one disruption is kept by one victim',
     running: { 'm/a': { cpu: 4, labels: guarded('web') }, 'n/b': { cpu: 4, priority: 50 } },
     budgets: { web: ['web', 1] },
+    expected: ['m', 'a'],
+  },
+  {
+    title: 'a pod that its budget has allowed to go already breaks it no more',
+    running: { 'm/a': { cpu: 4, labels: guarded('web') }, 'n/b': { cpu: 4, priority: 50 } },
+    budgets: { web: ['web', 0, 'a'] },
     expected: ['m', 'a'],
   },
   {
