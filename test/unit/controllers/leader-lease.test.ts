@@ -1,6 +1,7 @@
 // Of several servers of one store one runs the controllers.
 import test from 'ava';
 import { LeaderLease } from '../../../actors/controllers/leader-lease.ts';
+import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { DIALECT, objectOf, started } from './fixture.ts';
 
 const LEASES = DIALECT.spell('coordination.@group/leases');
@@ -83,4 +84,7 @@ test('a server leads only by an answer that comes before others may have taken o
   answeredAfter(9_000);
   t.deepEqual(changes, [true]);
   t.true(lease.check());
+  const object = () => leaseOf('thief', '2001-01-01T00:00:00.000000Z');
+  lease.onEvent({ type: 'put', namespace: 'orch-system', name: LEASE, object } as unknown as FeedEvent);
+  t.deepEqual(changes, [true, false], 'and no longer than it sees that nobody else does');
 });
