@@ -16,6 +16,7 @@ import { http1Source, NodeRequest, type RequestSource } from './request.ts';
 import { NodeResponse, type NodeResponseScope, type WebSocketOffer } from './response.ts';
 import { createSecureServers } from './secure-server.ts';
 import { handleUpgrades, type OpenUpgrade } from './upgrade.ts';
+import { WaitingAnswers } from './waiting-answers.ts';
 
 /** Time for a request's headers, and for a whole request with its body (HTTP/1.1). */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -53,7 +54,8 @@ const MALFORMED: readonly [code: number, reason: string, message: string] = [
 
 /** Opens the listener. Rejects with BadConfiguration when the address is taken or the TLS material cannot be used. */
 export async function openNodeListener(options: ListenerOptions): Promise<Listener> {
-  const scope: NodeResponseScope = { isStopping: false, onError: options.onError ?? (() => {}) };
+  const waiting = new WaitingAnswers();
+  const scope: NodeResponseScope = { isStopping: false, waiting, onError: options.onError ?? (() => {}) };
   const secure = options.tls === undefined ? undefined : createSecureServers(secureOptions(options), options.tls);
   const server = secure?.main ?? createPlain(options);
   const connections = new Connections();
@@ -134,7 +136,7 @@ function serve(
   answers.begin(native.socket, nativeResponse);
   native.on('error', () => {});
   const offer = webSocketOffer(native, upgrade);
-  const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD', offer);
+  const response = new NodeResponse(nativeResponse, native.socket, scope, native.method === 'HEAD', offer);
   const handOver = upgrade?.handOver(() => response.release());
   const request = new NodeRequest(http1Source(native), offer !== undefined, handOver);
   runHandler(options, request, response, scope.onError);
@@ -146,7 +148,7 @@ function serveStream(
   options: ListenerOptions,
   scope: NodeResponseScope,
 ): void {
-  const response = new NodeResponse(native, scope, source.method === 'HEAD');
+  const response = new NodeResponse(native, source.connection, scope, source.method === 'HEAD');
   if (headerBytes(source) > options.headerBytesMax) {
     const [code, reason, message] = OVERSIZED;
     response.respond(code, [...FAILURE_HEADERS, ...(options.ownHeaders ?? [])], failureBody(code, reason, message));

@@ -1,5 +1,6 @@
 // One request that arrived on the node listener, by HTTP/1.1 or HTTP/2. Header names and values are taken from the raw
 // list, so that repeated headers read the same as on the other listener.
+
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -15,6 +16,7 @@ import {
   RequestAborted,
 } from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
+import type { Endable } from './waiting-answers.ts';
 
 /** A request as Node hands it over, by whichever protocol it came. */
 export interface RequestSource {
@@ -25,7 +27,7 @@ export interface RequestSource {
   readonly rawHeaders: readonly string[];
   readonly body: Readable;
   /** As `HttpRequest.connection`. */
-  readonly connection: object;
+  readonly connection: Endable;
   /** Undefined when it is gone. */
   readonly socket: Socket | undefined;
 }

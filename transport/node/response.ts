@@ -8,6 +8,7 @@ import { isBodiless } from '../http-status.ts';
 import { isFramingHeader, lengthSaid, safeHeaderValue } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
+import { COUNTED_BYTES, type Endable, type WaitingAnswers } from './waiting-answers.ts';
 import { NodeWebSocket } from './web-socket.ts';
 
 /** What an answer is written to: a response by HTTP/1.1, or one by HTTP/2. */
@@ -29,6 +30,7 @@ const STALL_MS = 30_000;
 export interface NodeResponseScope {
   /** While true, connections are closed after their answer. */
   isStopping: boolean;
+  readonly waiting: WaitingAnswers;
   onError(error: unknown): void;
 }
 
@@ -46,6 +48,7 @@ function ignore(): void {}
 export class NodeResponse implements TrackedResponse {
   aborted = false;
   readonly #native: NativeResponse;
+  readonly #connection: Endable;
   /** The HTTP/1.1 response; undefined on HTTP/2. */
   readonly #http1: ServerResponse | undefined;
   readonly #scope: NodeResponseScope;
@@ -57,8 +60,15 @@ export class NodeResponse implements TrackedResponse {
   #abortCallback: (() => void) | undefined;
   #drainCallback: (() => void) | undefined;
 
-  constructor(native: NativeResponse, scope: NodeResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
+  constructor(
+    native: NativeResponse,
+    connection: Endable,
+    scope: NodeResponseScope,
+    isHeadRequest: boolean,
+    offer?: WebSocketOffer,
+  ) {
     this.#native = native;
+    this.#connection = connection;
     this.#http1 = native instanceof ServerResponse ? native : undefined;
     this.#scope = scope;
     this.#isHeadRequest = isHeadRequest;
@@ -101,11 +111,24 @@ export class NodeResponse implements TrackedResponse {
       this.#native.end();
       return;
     }
+    if (body.length >= COUNTED_BYTES && !this.#isAdmitted(body.length)) return;
     const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
     this.#writeHead(status, headers, bytes.length);
     if (this.#isHeadRequest || bytes.length === 0) this.#native.end();
     else this.#native.end(bytes);
     this.#cutWhenStalled();
+  }
+
+  #isAdmitted(bytes: number): boolean {
+    const { waiting } = this.#scope;
+    const connection = this.#connection;
+    if (!waiting.admit(connection, bytes)) return false;
+    let isWaiting = true;
+    this.#native.on('close', () => {
+      if (isWaiting) waiting.gone(connection, bytes);
+      isWaiting = false;
+    });
+    return true;
   }
 
   start(status: number, headers: HeaderList, isVerbatim = false): void {
