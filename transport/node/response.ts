@@ -8,7 +8,13 @@ import { isBodiless } from '../http-status.ts';
 import { isFramingHeader, lengthSaid, safeHeaderValue } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
-import { COUNTED_BYTES, type Endable, type WaitingAnswers } from './waiting-answers.ts';
+import {
+  COUNTED_BYTES,
+  type Endable,
+  PIPELINE_BYTES_MAX,
+  STREAMS_BYTES_MAX,
+  type WaitingAnswers,
+} from './waiting-answers.ts';
 import { NodeWebSocket } from './web-socket.ts';
 
 /** What an answer is written to: a response by HTTP/1.1, or one by HTTP/2. */
@@ -122,7 +128,8 @@ export class NodeResponse implements TrackedResponse {
   #isAdmitted(bytes: number): boolean {
     const { waiting } = this.#scope;
     const connection = this.#connection;
-    if (!waiting.admit(connection, bytes)) return false;
+    const bytesMax = this.#http1 === undefined ? STREAMS_BYTES_MAX : PIPELINE_BYTES_MAX;
+    if (!waiting.admit(connection, bytes, bytesMax)) return false;
     let isWaiting = true;
     this.#native.on('close', () => {
       if (isWaiting) waiting.gone(connection, bytes);

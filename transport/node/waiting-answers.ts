@@ -1,8 +1,10 @@
 // Whole answers of the node listener that clients have not taken: each is a copy. On HTTP/2, and by pipelining, a client asks for
 // thousands of them on one connection and need not read any.
 
-/** Of one connection; of all together. */
-const CONNECTION_BYTES_MAX = 128 * 1024 * 1024;
+/** Of one connection: of HTTP/2, whose clients have many requests at once, and by pipelining, which hardly any do. */
+export const STREAMS_BYTES_MAX = 128 * 1024 * 1024;
+export const PIPELINE_BYTES_MAX = 16 * 1024 * 1024;
+/** Of all together. */
 const BYTES_MAX = 512 * 1024 * 1024;
 /** Of an answer; what is smaller is not counted. */
 export const COUNTED_BYTES = 64 * 1024;
@@ -21,10 +23,10 @@ export class WaitingAnswers {
    * Counts an answer that is about to be made. False where its connection has been ended instead: with this one too much would wait
    * on it, or most of all that waits.
    */
-  admit(connection: Endable, bytes: number): boolean {
+  admit(connection: Endable, bytes: number, bytesMax = STREAMS_BYTES_MAX): boolean {
     if (this.#ended.has(connection)) return false;
     const held = this.#byConnection.get(connection) ?? 0;
-    if (held > 0 && held + bytes > CONNECTION_BYTES_MAX) {
+    if (held > 0 && held + bytes > bytesMax) {
       this.#end(connection);
       return false;
     }

@@ -1,6 +1,6 @@
 // How much the node listener keeps for clients that ask and do not read.
 import test from 'ava';
-import { WaitingAnswers } from '../../../transport/node/waiting-answers.ts';
+import { PIPELINE_BYTES_MAX, WaitingAnswers } from '../../../transport/node/waiting-answers.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -47,4 +47,12 @@ test('where too much waits for all together the connection that most waits on is
     many.map(({ isEnded }) => isEnded),
     [false, false, false, false, false],
   );
+});
+
+test('pipelined answers of a connection are fewer before it is ended', (t) => {
+  const waiting = new WaitingAnswers();
+  const one = connection();
+  t.true(waiting.admit(one, 10 * MEBIBYTE, PIPELINE_BYTES_MAX));
+  t.false(waiting.admit(one, 10 * MEBIBYTE, PIPELINE_BYTES_MAX));
+  t.true(one.isEnded);
 });
