@@ -6,6 +6,8 @@
 //   to go on, u32 how many bytes of it; the own bytes
 const HEAD_BYTES = 4;
 const STEP_BYTES = 12;
+/** Checksum, form and revision of a stored form: told as they are, since no two are alike there. */
+const OWN_BYTES = 16;
 /** What is alike for less is told as it is. */
 const ALIKE_BYTES_MIN = 2 * STEP_BYTES;
 /** So far is searched around the place where what follows would be. */
@@ -30,7 +32,7 @@ export function writeDelta(target: Buffer, at: number, value: Buffer, other: Buf
   let end = at + HEAD_BYTES;
   /** Up to here the value is told. */
   let told = 0;
-  let from = 0;
+  let from = OWN_BYTES;
   let moved = 0;
   while (from < length) {
     let alike = alikeBytes(value, from, other, from + moved);

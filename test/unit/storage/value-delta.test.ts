@@ -24,10 +24,10 @@ test('a value that differs in a few places, one of another length, is told in a 
   t.true(delta.length < 150, `${delta.length} bytes`);
 });
 
-test('the same value is told in one step, and one that has nothing in common is not', (t) => {
+test('the same value is told in one step behind its head, and one that has nothing in common is not', (t) => {
   const value = Buffer.from(POD);
   const delta = deltaOf(value, Buffer.from(value))!;
-  t.is(delta.length, 16);
+  t.is(delta.length, 32);
   t.deepEqual(readDelta(delta, value), value);
   for (const other of ['', 'x', '-'.repeat(value.length)]) t.is(deltaOf(value, Buffer.from(other)), undefined);
   t.is(deltaOf(Buffer.alloc(0), value), undefined);
