@@ -17,6 +17,16 @@ export function writeHead(native: NativeResponse, status: number, headers: Heade
   }
 }
 
+/** Of a streamed answer. `saysClosed`: the binary itself says that the connection ends with a listener that stops. */
+export function writeStreamHead(
+  { native, scope }: { readonly native: NativeResponse; readonly scope: { readonly isStopping: boolean } },
+  { status, headers }: { readonly status: number; readonly headers: HeaderList },
+  saysClosed: boolean,
+): void {
+  writeHead(native, status, headers);
+  if (scope.isStopping && !saysClosed) native.writeHeader('Connection', 'close');
+}
+
 function headText(status: number, headers: HeaderList): string {
   let text = statusLine(status);
   for (const [name, value] of headers) {

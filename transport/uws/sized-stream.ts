@@ -1,7 +1,7 @@
 // One streamed answer on a uws socket whose length is known: hands its bytes to the binary, which takes what the socket takes and says how
 // much that was, and holds the rest. The answer is over with its last byte.
 import type { HeaderList } from '../http.ts';
-import { writeHead } from './head.ts';
+import { writeStreamHead } from './head.ts';
 import type { AnswerStream, StreamOwner } from './stream.ts';
 
 /** What fits into the buffer that the binary gathers in: more would be encrypted at once, and again with each try. */
@@ -116,9 +116,7 @@ export class UwsSizedStream implements AnswerStream {
     const head = this.#head;
     if (head === undefined) return;
     this.#head = undefined;
-    const { native, scope } = this.#owner;
-    writeHead(native, head.status, head.headers);
-    if (scope.isStopping && !saysClosed) native.writeHeader('Connection', 'close');
+    writeStreamHead(this.#owner, head, saysClosed);
   }
 
   #onWritable(): boolean {

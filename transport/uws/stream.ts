@@ -7,7 +7,7 @@
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { HeaderList } from '../http.ts';
 import { isLengthDelimited, isPlainJson } from '../response-headers.ts';
-import { writeHead } from './head.ts';
+import { writeStreamHead } from './head.ts';
 
 /** The binary's buffer: one for all sockets of a thread, lent to the one that is corked. */
 const CORK_BYTES = 16 * 1024;
@@ -247,9 +247,7 @@ export class UwsStream implements AnswerStream {
     const head = this.#head;
     if (head === undefined) return;
     this.#head = undefined;
-    const { native, scope } = this.#owner;
-    writeHead(native, head.status, head.headers);
-    if (scope.isStopping && !saysClosed) native.writeHeader('Connection', 'close');
+    writeStreamHead(this.#owner, head, saysClosed);
   }
 
   #flushHead(): void {
