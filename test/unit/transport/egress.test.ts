@@ -129,7 +129,9 @@ test('the certificate of the server behind the proxy is verified all the same', 
   t.teardown(() => client.close());
   const target = { scheme: 'https', host: '127.0.0.1', port, trust: 'service' } as const;
   const request = { method: 'GET', path: '/', headers: [], body: undefined };
-  await t.throwsAsync(() => client.send(target, request, () => {}), { message: /^x509: certificate signed by unknown authority$/ });
+  await t.throwsAsync(() => client.send(target, request, () => {}), {
+    message: /^x509: certificate signed by unknown authority$/,
+  });
 });
 
 const REFUSALS: readonly (readonly [answer: string, message: RegExp])[] = [
