@@ -1,6 +1,13 @@
 // Work on large objects that may be interrupted: each part takes some tens of milliseconds at most, where the whole may take seconds.
 // What it works on must stay as it is meanwhile. Pure.
 
+/** Of an object, as it is sent or as it is stored: to read or write more takes a thread some milliseconds each time. */
+const LARGE_BYTES = 256 * 1024;
+
+export function isLarge(bytes: number): boolean {
+  return bytes > LARGE_BYTES;
+}
+
 /** Yields nothing: who goes on with it may do something else first. */
 export type InParts<T> = Generator<undefined, T, undefined>;
 

@@ -103,9 +103,9 @@ class CompactList implements ListText {
 
   *items(items: ListItems, from: number, to: number, order: readonly number[] | undefined): Generator<Uint8Array> {
     const texts: string[] = [];
+    const isWritten = areWritten(this.#renderer, items);
     for (let i = from; i < to; i++) {
       const index = order?.[i] ?? i;
-      const isWritten = isWrittenItem(this.#renderer, items);
       texts.push(
         isWritten ? storedItem(items, index).toString() : JSON.stringify(itemAt(this.#renderer, items, index)),
       );
@@ -140,13 +140,13 @@ class IndentedList implements ListText {
 
   *items(items: ListItems, from: number, to: number, order: readonly number[] | undefined): Generator<Uint8Array> {
     const pieces: Uint8Array[] = [];
+    const isWritten = this.#renderer.keepsStoredItems || areWritten(this.#renderer, items);
     for (let i = from; i < to; i++) {
       pieces.push(i === 0 ? FIRST_ITEM : NEXT_ITEM);
       const index = order?.[i] ?? i;
-      const json =
-        this.#renderer.keepsStoredItems || isWrittenItem(this.#renderer, items)
-          ? storedItem(items, index)
-          : Buffer.from(JSON.stringify(itemAt(this.#renderer, items, index)));
+      const json = isWritten
+        ? storedItem(items, index)
+        : Buffer.from(JSON.stringify(itemAt(this.#renderer, items, index)));
       if (json.length < LARGE_ITEM_BYTES) pieces.push(prettyJson(json, ITEM_DEPTH));
       else {
         yield Buffer.concat(pieces.splice(0));
@@ -216,7 +216,7 @@ function itemAt(renderer: Renderer, items: ListItems, index: number): object {
 }
 
 /** True where what a webhook has converted goes out as it is: read and written again, a large one holds the thread each time. */
-function isWrittenItem({ rendering }: Renderer, { converted, areWhole }: ListItems): boolean {
+function areWritten({ rendering }: Renderer, { converted, areWhole }: ListItems): boolean {
   return converted !== undefined && areWhole === true && rendering.shape === undefined;
 }
 

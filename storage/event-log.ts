@@ -213,6 +213,13 @@ function joined(source: Buffer, given: Buffer, before: number): Buffer {
   return Buffer.concat([given.subarray(SHARED_LENGTH_BYTES), source.subarray(whole - given.readUInt32LE(0), whole)]);
 }
 
+/** What a delta tells by the form that an event wrote; undefined where that is not at hand. */
+function told(delta: Buffer, written: Buffer | undefined, valueChecksum: number): Buffer | undefined {
+  return written !== undefined && storedValueChecksum(written) === valueChecksum
+    ? readDelta(delta, written)
+    : undefined;
+}
+
 /** The stored forms of objects while events are walked through from the newest to the oldest. */
 export class EarlierForms {
   readonly #forms: Map<string, Buffer>;
@@ -227,9 +234,7 @@ export class EarlierForms {
    * about every event of a key, from the newest on, and to be told (`opened`) what an encrypted one is decrypted.
    */
   replacedBy({ key, type, previous, isDelta, valueChecksum }: LoggedEvent): Buffer | undefined {
-    const written = isDelta ? this.#forms.get(key) : undefined;
-    const isWritten = written !== undefined && storedValueChecksum(written) === valueChecksum;
-    const replaced = isDelta ? (isWritten ? readDelta(previous, written) : undefined) : previous;
+    const replaced = isDelta ? told(previous, this.#forms.get(key), valueChecksum) : previous;
     if (replaced === undefined || type === CREATED) this.#forms.delete(key);
     else this.#forms.set(key, replaced);
     return replaced;

@@ -39,7 +39,7 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
     digest !== undefined && write.knownApplies.changesNothing(digest, revision);
   let read: Configuration | undefined;
   let merged: Merged | undefined;
-  const wantedInParts = function* (live: JsonObject | undefined, forms: StoredForm): InParts<JsonObject> {
+  const wanted = function* (live: JsonObject | undefined, forms: StoredForm): InParts<JsonObject> {
     if (live !== undefined && isKnown(metadataOf(live).resourceVersion)) return live;
     read ??= readConfiguration(write, request, type);
     yield;
@@ -51,12 +51,11 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
     if (live !== undefined) merged = { live, result };
     return result;
   };
-  const wanted = (live: JsonObject | undefined, forms: StoredForm): JsonObject => inOneGo(wantedInParts(live, forms));
   const whenMissing = async (): Promise<WriteReply | undefined> => {
     read ??= readConfiguration(write, request, type);
     if (subresource !== '') throw new StatusError(notFound(type, name));
     requireOfNobody(read.config, type, name);
-    const object = withoutVersion(wanted(undefined, write.forms));
+    const object = withoutVersion(inOneGo(wanted(undefined, write.forms)));
     requireNameOfPath(object, name);
     try {
       return await createMissing(write, request, type, object, { dryRun, isTracked: false });
@@ -66,7 +65,7 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
       throw error;
     }
   };
-  const modification = { dryRun, isTracked: false, isWhole: true, wanted, wantedInParts, isKnown, whenMissing };
+  const modification = { dryRun, isTracked: false, isWhole: true, wanted, isKnown, whenMissing };
   const reply = await modify(write, request, type, modification);
   if (digest !== undefined && merged !== undefined && read?.warnings.length === 0 && hasLeft(merged, reply))
     write.knownApplies.remember(digest, merged.live);

@@ -1,6 +1,7 @@
 // DELETE of a collection: everything that the selectors select as of one revision, in commits of many objects. Holds the
 // records of the list until the last one has been read.
 import { requirePreconditions } from '../../api/deletion.ts';
+import { isLarge } from '../../api/in-parts.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { listOptions } from '../../api/list-options.ts';
 import { metadataOf } from '../../api/object-meta.ts';
@@ -15,7 +16,7 @@ import { deleteNamed } from './delete.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
 import { type Draft, withAlso } from './draft.ts';
 import { withWarnings } from './field-validation.ts';
-import { afterOthers, isLarge } from './large-writes.ts';
+import { afterOthers } from './large-writes.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { deleteOptions } from './request-body.ts';

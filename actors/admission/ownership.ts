@@ -12,13 +12,13 @@ import {
   type Writer,
   withEntries,
 } from '../../api/apply/ownership.ts';
-import { type InParts, inOneGo } from '../../api/in-parts.ts';
+import type { InParts } from '../../api/in-parts.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { type ManagedFieldsEntry, metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Attributes } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
-import { inTurns } from './large-writes.ts';
+import { done } from './large-writes.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** The versions of a type besides the one being written in. `reset`: the fields that the endpoint leaves as they are. */
@@ -94,8 +94,9 @@ export function ownByUpdater(attributes: Attributes, write: WriteContext): Promi
     if (metadataOf(object).managedFields !== undefined) attributes.object = withEntries(object, undefined);
     return undefined;
   }
-  const done = attributes.isLarge ? (parts: InParts<Entries>) => inTurns(write, parts) : inOneGo;
-  const entries = converted(write, type, (forms) => done(entriesIn(attributes, { kinds: write.kinds, forms })));
+  const entries = converted(write, type, (forms) =>
+    done(write, attributes.isLarge, entriesIn(attributes, { kinds: write.kinds, forms })),
+  );
   if (entries instanceof Promise) {
     return entries.then((known) => {
       attributes.object = withEntries(object, known);

@@ -1,5 +1,6 @@
 // The attributes of the write that a request asks for.
 
+import { isLarge } from '../../api/in-parts.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { viewOf } from '../../api/subresource-views.ts';
 import type { DeleteOptions } from '../../api/validation/options.ts';
@@ -8,7 +9,6 @@ import type { Guard } from '../store/protocol.ts';
 import { Attributes, type Operation } from './attributes.ts';
 import { AuditAnnotations } from './audit-annotations.ts';
 import { NO_GUARDS } from './draft.ts';
-import { isLarge } from './large-writes.ts';
 import { NO_PLUGINS } from './plugins/chain.ts';
 import type { WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';

@@ -3,6 +3,7 @@ import { decode } from '../../api/codec/decode.ts';
 import { DecodeError, mismatch } from '../../api/codec/decode-error.ts';
 import { decodeEnveloped } from '../../api/codec/protobuf.ts';
 import type { CustomType } from '../../api/custom/custom-type.ts';
+import { isLarge } from '../../api/in-parts.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isTrueParameter } from '../../api/query.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -23,7 +24,7 @@ import { decodeBody } from '../../transport/body.ts';
 import { requireFinite } from '../../transport/finite-numbers.ts';
 import { SUPPLEMENTAL_GROUPS } from './attributes.ts';
 import { fieldWarnings } from './field-validation.ts';
-import { afterOthers, isLarge } from './large-writes.ts';
+import { afterOthers } from './large-writes.ts';
 import type { WriteParameters, WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
 

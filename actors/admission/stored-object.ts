@@ -1,5 +1,7 @@
 // An object as it is stored now: where its record lies, and what it says, parsed when it is first asked for. A DELETE mostly goes
 // by the metadata alone, which takes a quarter of a pod's parse, and so does an update that changes nothing else.
+
+import { isLarge } from '../../api/in-parts.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { ManagedFieldsEntry } from '../../api/object-meta.ts';
 import { fieldIs } from '../../storage/record-fields.ts';
@@ -21,7 +23,6 @@ import {
   valueLength,
 } from '../../storage/slab-record.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
-import { isLarge } from './large-writes.ts';
 
 /** Enough to tell most bodies that end otherwise. */
 const LAST_BYTES = 12;

@@ -4,7 +4,8 @@
 import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { isReadyToRemove } from '../../api/deletion.ts';
-import { type InParts, inOneGo } from '../../api/in-parts.ts';
+import type { InParts } from '../../api/in-parts.ts';
+import { isLarge } from '../../api/in-parts.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { insistsOnVersion, isUnchanged, requireSameUid } from '../../api/metadata.ts';
 import { metadataOf, timestampOf, withMetadata } from '../../api/object-meta.ts';
@@ -25,7 +26,7 @@ import { createMissing } from './create-missing.ts';
 import { draftsWithRemoval } from './deletion-outcome.ts';
 import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
-import { afterOthers, inTurns, isLarge } from './large-writes.ts';
+import { afterOthers, done } from './large-writes.ts';
 import {
   changeOfNothing,
   isByMetadata,
@@ -70,7 +71,10 @@ export async function update(write: WriteContext, request: WriteRequest, type: K
   const reply = await modify(write, request, type, {
     dryRun,
     isTracked: true,
-    wanted: sent,
+    // biome-ignore lint/correctness/useYield: there is but one part.
+    wanted: function* (): InParts<JsonObject> {
+      return sent();
+    },
     wantedMetadata: metadataOfPut(write, request, write.kinds.of(type)),
     whenMissing: async () => {
       const object = sent();
@@ -99,7 +103,7 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   const document = decodeBody(request.payload, 'application/json');
   if (type.custom !== undefined) requireFinite(document, request.payload);
   let warnings: readonly string[] = [];
-  const wantedInParts = function* (shown: JsonObject, forms: StoredForm): InParts<JsonObject> {
+  const wanted = function* (shown: JsonObject, forms: StoredForm): InParts<JsonObject> {
     const result = applyPatch(contentType, shown, document, schemaType);
     yield;
     if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
@@ -110,12 +114,11 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
     requireNameOfPath(object, target.name);
     return object;
   };
-  const wanted = (shown: JsonObject, forms: StoredForm): JsonObject => inOneGo(wantedInParts(shown, forms));
   const whenMissing = (): never => {
     throw new StatusError(notFound(type, target.name));
   };
   const wantedMetadata = metadataOfPatch(request, write.kinds.of(type), document);
-  const manner = { dryRun, isTracked: true, wanted, wantedInParts, wantedMetadata, whenMissing };
+  const manner = { dryRun, isTracked: true, wanted, wantedMetadata, whenMissing };
   return withWarnings(await modify(write, request, type, manner), warnings);
 }
 
@@ -140,9 +143,7 @@ export interface Modification {
   /** What is wanted is the object itself, also where the client is shown a view of it. */
   readonly isWhole?: boolean;
   /** What the client wants, from what it is shown; an apply that is known to change nothing answers just that. */
-  readonly wanted: (shown: JsonObject, forms: StoredForm) => JsonObject;
-  /** The same of a large object; absent: it takes no time. */
-  readonly wantedInParts?: (shown: JsonObject, forms: StoredForm) => InParts<JsonObject>;
+  readonly wanted: (shown: JsonObject, forms: StoredForm) => InParts<JsonObject>;
   /** The same of metadata alone, where nothing else is wanted. */
   readonly wantedMetadata?: WantedMetadata | undefined;
   /** True where it is known to be what is there at a revision. */
@@ -197,7 +198,7 @@ async function changeWhole(
   { tries, isPut, modification }: Change,
 ): Promise<Attempt<WriteReply> | undefined> {
   const { type } = attributes;
-  const { dryRun, isTracked, isWhole = false, wanted, wantedInParts, wantedMetadata } = modification;
+  const { dryRun, isTracked, isWhole = false, wanted, wantedMetadata } = modification;
   const view = isWhole ? undefined : attributes.asked.view;
   const { object: found, isLarge: isLargeNow } = stored;
   attributes.isLarge ||= isLargeNow;
@@ -207,10 +208,7 @@ async function changeWhole(
   const shownAs = converted(write, type, (forms) => forms.asked(type, found, stored.schemaGeneration));
   const old = shownAs instanceof Promise ? await shownAs : shownAs;
   const shown = view === undefined ? old : view.of(old);
-  const parts = attributes.isLarge ? wantedInParts : undefined;
-  const wants = converted(write, type, (forms) =>
-    parts === undefined ? wanted(shown, forms) : inTurns(write, parts(shown, forms)),
-  );
+  const wants = converted(write, type, (forms) => done(write, attributes.isLarge, wanted(shown, forms)));
   const sent = wants instanceof Promise ? await wants : wants;
   if (attributes.isLarge) await afterOthers(write);
   requireValidView(write, view, sent);

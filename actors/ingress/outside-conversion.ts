@@ -1,5 +1,6 @@
 // Custom objects whose definition has a webhook that converts them: the thread's admission, which calls the webhooks, is asked, a
 // batch at a time. Who asks waits; everybody else is served meanwhile.
+import { isLarge } from '../../api/in-parts.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { timeout } from '../../api/status/failures.ts';
@@ -9,8 +10,6 @@ import type { Timers } from '../../runtime/environment.ts';
 import { ownTurn } from '../../runtime/next-turn.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
 
-/** What is larger waits for its turn: to read and write it takes a thread some milliseconds each time. */
-const LARGE_BYTES = 256 * 1024;
 /** Of what is large, as it is stored, how much is read and on its way at a time; one goes however large it is. */
 const UNDER_WAY_BYTES_MAX = 8 * 1024 * 1024;
 const TOO_MANY = 'too much else is being converted by webhooks of definitions';
@@ -48,7 +47,7 @@ export class OutsideConversion {
    * Rejects with 504 where there is none in time.
    */
   async whenThereIsRoom<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-    if (bytes <= LARGE_BYTES) return work();
+    if (!isLarge(bytes)) return work();
     if (this.#waiting.length > 0 || !this.#hasRoom(bytes)) await this.#room(bytes);
     else this.#underWayBytes += bytes;
     try {
@@ -62,7 +61,7 @@ export class OutsideConversion {
 
   /** A turn for the next step with so many bytes, in which nothing else is done that takes long. */
   turn(bytes: number): Promise<void> | undefined {
-    return bytes <= LARGE_BYTES ? undefined : ownTurn(this.#timers);
+    return isLarge(bytes) ? ownTurn(this.#timers) : undefined;
   }
 
   #room(bytes: number): Promise<void> {

@@ -1,4 +1,5 @@
 // What a backend says of its own places, as those who reach it through this server have to hear it. Pure.
+import { bracketed } from '../../values/host-text.ts';
 
 /** What a proxy's path names, all of the core group. */
 interface ProxiedObject {
@@ -29,7 +30,7 @@ export function proxyPlace(
   asked: string,
 ): ProxyPlace {
   const scope = namespace === '' ? [] : ['namespaces', namespace];
-  const bare = (host.includes(':') ? `[${host}]` : host).toLowerCase();
+  const bare = bracketed(host).toLowerCase();
   return {
     prefix: `/api/${[version, ...scope, resource, name, subresource].join('/')}`,
     backends: [`${bare}:${port}`, ...(DEFAULT_PORTS[scheme] === port ? [bare] : [])],

@@ -1,4 +1,6 @@
 // What is shown of endpoints and endpoint slices: the first few addresses and ports, and how many more there are.
+
+import { hostPort } from '../../values/host-text.ts';
 import type { JsonObject } from '../json-value.ts';
 import { numberAt, partsAt, setNumberAt, textAt, textsAt } from '../object-fields.ts';
 import { firstFew } from './first-few.ts';
@@ -23,10 +25,6 @@ export function endpointsText(endpoints: JsonObject): string {
       for (const ip of ips) texts.push(hostPort(ip, numberAt(port, 'port')));
   }
   return firstFew(texts, SHOWN_MAX, ',', count);
-}
-
-function hostPort(ip: string, port: number): string {
-  return ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
 }
 
 /** Port numbers of a slice; the name of one without a number, `*` for any port. One without either leaves nothing to show. */

@@ -1,6 +1,5 @@
 // One request that arrived on the node listener, by HTTP/1.1 or HTTP/2. Header names and values are taken from the raw
 // list, so that repeated headers read the same as on the other listener.
-
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';

@@ -5,6 +5,7 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import { bracketed } from '../../values/host-text.ts';
 import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
 import { believing } from '../tls/certificates.ts';
@@ -239,7 +240,7 @@ function tlsOptions({ caPem, certPem, keyPem }: AgentTls, trust: Trust): object 
 }
 
 function headerRecord(headers: HeaderList, { scheme, host, port }: AgentTarget): Record<string, string | string[]> {
-  const name = host.includes(':') ? `[${host}]` : host;
+  const name = bracketed(host);
   const isDefaultPort = port === (scheme === 'https' ? 443 : 80);
   const record: Record<string, string | string[]> = { host: isDefaultPort ? name : `${name}:${port}` };
   for (const [header, given] of headers) {

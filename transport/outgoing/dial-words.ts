@@ -1,5 +1,6 @@
 // Why a backend could not be reached, in the words of Go's network library: clients look for them (`dial tcp`, `connection refused`,
 // `x509: …`) to tell a backend that is not there from one that answers. Pure.
+import { hostPort } from '../../values/host-text.ts';
 
 /** What goes wrong while connecting. */
 const CONNECTING: Readonly<Record<string, string>> = {
@@ -34,7 +35,7 @@ export class DialTimeout extends Error {
 /** @param error as Node's client has it. */
 export function dialWords(host: string, port: number, error: NodeJS.ErrnoException): string {
   const { code = '', message } = error;
-  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const place = hostPort(host, port);
   if (error instanceof DialTimeout) return `dial tcp ${place}: i/o timeout`;
   const connecting = CONNECTING[code];
   if (connecting !== undefined) return `dial tcp ${place}: ${connecting}`;

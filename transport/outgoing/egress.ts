@@ -4,6 +4,7 @@ import type { ClientRequestArgs, Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { bracketed } from '../../values/host-text.ts';
 import { believing } from '../tls/certificates.ts';
 
 /** A proxy to ask for tunnels. Plain data: it crosses threads. */
@@ -79,7 +80,7 @@ function openSecure(way: EgressWay, target: Target, connected: Connected, onDial
 /** Answers once: a connection that leads to the target and does not read yet, or why there is none. */
 export function openTunnel(way: EgressWay, target: Target, connected: Connected, onDial?: OnDial): void {
   const name = target.hostname ?? target.host ?? '';
-  const authority = `${name.includes(':') ? `[${name}]` : name}:${target.port}`;
+  const authority = `${bracketed(name)}:${target.port}`;
   const begunMs = performance.now();
   const socket = connectionTo(way);
   let isConnected = false;

@@ -2,11 +2,7 @@
 // with whoever shares it, and says nothing about why it failed.
 import { createServer } from 'node:net';
 import { OrchError } from '../../runtime/errors.ts';
-
-/** `host:port`, with brackets around an IPv6 host. */
-function hostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
+import { hostPort } from '../../values/host-text.ts';
 
 /** The operator's error for a failed listen. */
 export function listenError(host: string, port: number, code: string | undefined): OrchError {

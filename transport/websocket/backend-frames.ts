@@ -48,6 +48,7 @@ function maskInPlace(frame: Buffer, start: number): void {
   for (let i = start + words.byteLength; i < frame.length; i++)
     frame[i]! ^= frame[start - MASK_BYTES + ((i - start) & 3)]!;
 }
+
 /** What a backend's bytes say, in order. Payloads are lent until the call returns. */
 export interface BackendMessages {
   readonly onMessage: (payload: Buffer, isText: boolean) => void;

@@ -2,6 +2,7 @@
 // that they are called by. Whoever wants objects waits here; nothing of the hub's or the store's ever does.
 import type { CustomForm, CustomType } from '../../../api/custom/custom-type.ts';
 import type { DefinedWebhook, Definition } from '../../../api/custom/definition.ts';
+import { isLarge } from '../../../api/in-parts.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { asText } from '../../../api/object-fields.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
@@ -11,7 +12,7 @@ import { StatusError } from '../../../api/status/status.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../transport/outgoing/egress.ts';
 import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
-import { afterOthers, isLarge } from '../large-writes.ts';
+import { afterOthers } from '../large-writes.ts';
 import type { HookAddress } from '../plugins/webhooks/hook.ts';
 import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
 import { placeOf } from '../plugins/webhooks/hook-address.ts';

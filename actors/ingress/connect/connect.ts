@@ -49,7 +49,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { webSocketBearerPrefix } from '../watch/web-socket-offer.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from './passage.ts';
 import type { PodLogMetrics } from './pod-log-metrics.ts';
-import type { Redirections } from './redirections.ts';
+import { type Redirections, urlOf } from './redirections.ts';
 import type { UpgradeDoor } from './upgrade-door.ts';
 
 /** How the way out is set up. Plain data. */
@@ -157,7 +157,7 @@ export class Connects {
     const route = await this.#agentRoute(exchange, nodeName, path, skipsVerification ? 'unverifiedAgent' : 'agent');
     const unreachable: Route['unreachable'] = (detail, isUnbelieved = false) => {
       if (isUnbelieved) logs.untrusted();
-      return unnamedError(`Get ${quote(addressOf(route))}: ${detail}`);
+      return unnamedError(`Get ${quote(urlOf(route))}: ${detail}`);
     };
     await this.#agentStream(exchange, { ...route, unreachable }, info.name);
   }
@@ -331,10 +331,6 @@ async function refusalOf(answer: AgentAnswer, podName: string): Promise<Status> 
   const code = answer.status < 400 ? 502 : answer.status;
   const { reason, message } = answerRefused(code, text);
   return failure(code, reason, `${message} ( ${LOGS} ${podName})`, { name: podName, kind: LOGS });
-}
-
-function addressOf({ target: { scheme, host, port }, path }: Route): string {
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
 }
 
 function nodeOf({ spec }: JsonObject): string {

@@ -3,6 +3,7 @@
 import { isIpText } from '../../../api/connect/backends.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import type { AgentTarget } from '../../../transport/outgoing/agent-address.ts';
+import { bracketed, hostPort } from '../../../values/host-text.ts';
 
 /**
  * How far redirections of streams are followed: `none` gives them to the client (StreamingProxyRedirects is off), `sameHost`
@@ -36,8 +37,7 @@ export function redirectedTo(
 ): Place | string {
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1] ?? '';
   if (location === '') return 'it redirects without a Location header';
-  const { scheme, host, port } = at.target;
-  const base = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}${at.path}`;
+  const base = urlOf(at);
   const url = URL.canParse(location, base) ? new URL(location, base) : undefined;
   const defaultPort = DEFAULT_PORTS[url?.protocol ?? ''];
   if (url === undefined || defaultPort === undefined) return 'it redirects to what is no address of HTTP';
@@ -56,8 +56,13 @@ export function redirectedTo(
   };
 }
 
+/** The URL of a place. */
+export function urlOf({ target: { scheme, host, port }, path }: Place): string {
+  return `${scheme}://${hostPort(host, port)}${path}`;
+}
+
 /** As the address of a URL spells it. */
 function hostOf({ host }: AgentTarget): string {
-  const url = `http://${host.includes(':') ? `[${host}]` : host}`;
+  const url = `http://${bracketed(host)}`;
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : host;
 }

@@ -1,6 +1,7 @@
 // What the flags, the configuration file and a legacy policy come to together. SPEC.md "Scheduler options".
 import { ConfigurationError } from '../../../config/configuration-file.ts';
 import type { Dialect } from '../../../config/dialect.ts';
+import { hostPort } from '../../../values/host-text.ts';
 import {
   AUTOSCALER_PLUGINS,
   DEFAULT_PLUGINS,
@@ -148,10 +149,6 @@ function fromFlags(flags: SchedulerFlags, base: PluginSets, dialect: Dialect): S
       resourceNamespace: flags.leaderElectResourceNamespace ?? election.resourceNamespace,
     },
   };
-}
-
-function hostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** The flags that a configuration file makes of no use: they are ignored beside `--config`, and it is said. */

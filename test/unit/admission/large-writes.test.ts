@@ -1,8 +1,8 @@
 // Writes of what is large: between their steps others have their turn.
 import { MessageChannel } from 'node:worker_threads';
 import test from 'ava';
-import { afterOthers, inTurns, isLarge } from '../../../actors/admission/large-writes.ts';
-import type { InParts } from '../../../api/in-parts.ts';
+import { afterOthers, done } from '../../../actors/admission/large-writes.ts';
+import { type InParts, isLarge } from '../../../api/in-parts.ts';
 import { AdmissionWorld } from './admission-world.ts';
 
 test('what is put off comes behind an event that waits, and behind what that puts off', async (t) => {
@@ -64,9 +64,9 @@ test('parts of work on something large are done in turns of their own', async (t
     }
     return 'done';
   };
-  const done = inTurns({ context: { timers } }, work());
+  const parts = done({ context: { timers } }, true, work());
   setImmediate(() => order.push('another'));
-  t.is(await done, 'done');
+  t.is(await parts, 'done');
   t.deepEqual(order, ['first', 'another', 'second', 'third']);
 });
 

@@ -1,34 +1,25 @@
 // Admission plugins hear of connections to pods, and what they say of one goes to its audit event.
 import test from 'ava';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
 import { AdmissionWorld } from './admission-world.ts';
 import { recorder } from './recorded-writes.ts';
+
+const EXEC = { group: '', version: 'v1', resource: 'pods', subresource: 'exec', namespace: 'default', name: 'it' };
+
+/** Asks as who opens an exec of a pod does. `more`: of its options. */
+function connect(world: AdmissionWorld, more: JsonObject = {}): Promise<unknown> {
+  const user = { name: 'tester', uid: '', groups: [], extra: {} };
+  const options = { kind: 'PodExecOptions', apiVersion: 'v1', ...more };
+  const asked = { type: 'connect', target: EXEC, user, userAgent: '', options } as const;
+  return world.during(world.admission.ask(asked, { deadlineMs: 60_000 }));
+}
 
 test('plugins are told of connections, and may refuse them', async (t) => {
   const heard: string[] = [];
   const world = await AdmissionWorld.start({ plugins: [recorder(heard)] });
-  const connect = () =>
-    world.during(
-      world.admission.ask(
-        {
-          type: 'connect',
-          target: {
-            group: '',
-            version: 'v1',
-            resource: 'pods',
-            subresource: 'exec',
-            namespace: 'default',
-            name: 'it',
-          },
-          user: { name: 'tester', uid: '', groups: [], extra: {} },
-          userAgent: '',
-          options: { kind: 'PodExecOptions', apiVersion: 'v1', stdin: true },
-        },
-        { deadlineMs: 60_000 },
-      ),
-    );
   heard.length = 0;
-  t.deepEqual(await connect(), { refused: undefined });
+  t.deepEqual(await connect(world, { stdin: true }), { refused: undefined });
   const told = 'connect pods/exec default it tester ->PodExecOptions';
   t.deepEqual(heard, [`mutate ${told}`, `validate ${told}`]);
   await world.stop();
@@ -41,18 +32,7 @@ test('what a plugin says of a connection for its audit event is told to whoever 
     create: () => ({ validate: (attributes) => void attributes.annotate('example.org/said', 'yes') }),
   };
   const world = await AdmissionWorld.start({ plugins: [says] });
-  const answer = await world.during(
-    world.admission.ask(
-      {
-        type: 'connect',
-        target: { group: '', version: 'v1', resource: 'pods', subresource: 'exec', namespace: 'default', name: 'it' },
-        user: { name: 'tester', uid: '', groups: [], extra: {} },
-        userAgent: '',
-        options: { kind: 'PodExecOptions', apiVersion: 'v1' },
-      },
-      { deadlineMs: 60_000 },
-    ),
-  );
+  const answer = await connect(world);
   const said = { key: 'example.org/said', value: 'yes', level: 'Metadata' };
   t.deepEqual(answer, { refused: undefined, auditAnnotations: [said] });
   await world.stop();
@@ -70,18 +50,7 @@ test('what a plugin makes of the options of a connection is told to whoever open
   };
   const world = await AdmissionWorld.start({ plugins: [changes] });
   const options = { kind: 'PodExecOptions', apiVersion: 'v1' };
-  const answer = await world.during(
-    world.admission.ask(
-      {
-        type: 'connect',
-        target: { group: '', version: 'v1', resource: 'pods', subresource: 'exec', namespace: 'default', name: 'it' },
-        user: { name: 'tester', uid: '', groups: [], extra: {} },
-        userAgent: '',
-        options: { ...options, command: ['sh'] },
-      },
-      { deadlineMs: 60_000 },
-    ),
-  );
+  const answer = await connect(world, { command: ['sh'] });
   t.deepEqual(answer, { refused: undefined, changed: { ...options, command: ['id'] } });
   await world.stop();
 });

@@ -1,0 +1,11 @@
+// A host beside a port or in a URL (RFC 3986, section 3.2.2). Pure.
+
+/** The host as it stands there: an IPv6 address in brackets, since its colons would be taken for the port's. */
+export function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** `host:port`, with brackets around an IPv6 address. */
+export function hostPort(host: string, port: number): string {
+  return `${bracketed(host)}:${port}`;
+}
