@@ -55,7 +55,7 @@ export class EtcdEngine implements SharedEngine {
     this.#cluster = cluster;
     this.#keys = etcdKeys(prefix);
     this.#mark = markOf(processId);
-    this.#patience = new Patience(timers);
+    this.#patience = new Patience(timers, parts.warn);
     this.#compaction = new SharedCompaction(cluster, this.#keys.compaction);
     this.#feed = new EtcdFeed({
       ...parts,
@@ -66,7 +66,7 @@ export class EtcdEngine implements SharedEngine {
 
   async open(): Promise<SharedContents> {
     const { tokenKey, dialect } = this.#parts;
-    const { version, contents } = await this.#patience.asked(OPEN_MS_MAX, () =>
+    const { version, contents } = await this.#patience.atStart(OPEN_MS_MAX, () =>
       openIdentity(this.#cluster, this.#keys.identity, { tokenKey, dialect }),
     );
     const { cluster, processId } = this.#parts;
@@ -91,7 +91,7 @@ export class EtcdEngine implements SharedEngine {
       const { pairs } = await this.#cluster.range({ key: this.#keys.outline, revision: pages.revision });
       return batchOf(pairs[0]);
     };
-    const newest = await this.#patience.asked(OPEN_MS_MAX, () =>
+    const newest = await this.#patience.atStart(OPEN_MS_MAX, () =>
       load().catch((error: unknown) => {
         if (!(error instanceof EtcdError) || error.kind !== 'compacted') throw error;
         follower.again();

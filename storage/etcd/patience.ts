@@ -6,13 +6,17 @@ import { EtcdError } from './etcd-cluster.ts';
 
 const RETRY_FIRST_MS = 20;
 const RETRY_MAX_MS = 1000;
+/** Of a start: so many tries, some two thirds of a second, go by before a line says what it waits for. */
+const SILENT_TRIES = 5;
 
 export class Patience {
   readonly #timers: Timers;
+  readonly #warn: (text: string) => void;
   #isOver = false;
 
-  constructor(timers: Timers) {
+  constructor(timers: Timers, warn: (text: string) => void) {
     this.#timers = timers;
+    this.#warn = warn;
   }
 
   /** Nothing is asked again from here on. */
@@ -42,6 +46,21 @@ export class Patience {
         await this.pause(tries);
       }
     }
+  }
+
+  /** What a start asks, as `asked` does. One line says that it waits, and for what, long before it is given up. */
+  atStart<T>(forMs: number, ask: () => Promise<T>): Promise<T> {
+    let tries = 0;
+    return this.asked(forMs, async () => {
+      try {
+        return await ask();
+      } catch (error) {
+        tries += 1;
+        if (tries === SILENT_TRIES && error instanceof EtcdError)
+          this.#warn(`the start waits up to ${forMs / 1000} s for the store's cluster: ${error.message}`);
+        throw error;
+      }
+    });
   }
 
   /** Until it is answered, or for so long. Rejects with OrchError StoreUnusable. */

@@ -16,7 +16,12 @@ const { timers } = realEnvironment;
 const alive = setInterval(() => {}, 60_000);
 test.after.always(() => clearInterval(alive));
 
-function engineOn(cluster: EtcdCluster, prefix: string, dialect = 'orch'): EtcdEngine {
+function engineOn(
+  cluster: EtcdCluster,
+  prefix: string,
+  dialect = 'orch',
+  warn: (text: string) => void = () => {},
+): EtcdEngine {
   return new EtcdEngine({
     cluster,
     prefix,
@@ -24,7 +29,7 @@ function engineOn(cluster: EtcdCluster, prefix: string, dialect = 'orch'): EtcdE
     timers,
     processId: randomUUID(),
     tokenKey: randomBytes(32),
-    warn: () => {},
+    warn,
   });
 }
 
@@ -52,6 +57,23 @@ sharedEngineContract('model that loses calls', async () => {
     make: (dialect) => engineOn(model.client(), '/registry', dialect),
     dispose: async () => breaking.cancel(),
   };
+});
+
+test('an engine that begins while nobody answers says once what it waits for, and begins when somebody does', async (t) => {
+  let unanswered = 6;
+  const model = modelWith(
+    () => ({ delayMs: 0, loses: unanswered-- > 0 ? 'call' : undefined }),
+    () => 0,
+  );
+  const said: string[] = [];
+  const engine = engineOn(model.client(), '/registry', 'orch', (text) => said.push(text));
+  t.true((await engine.open()).lanes > 0);
+  t.true(unanswered < 0);
+  t.deepEqual(
+    said.map((text) => text.replace(/cluster: .*/, 'cluster: …')),
+    ["the start waits up to 30 s for the store's cluster: …"],
+  );
+  await engine.close();
 });
 
 test("a watch that breaks off after a compaction of nothing but others' changes goes on; one that missed ours is lost", async (t) => {

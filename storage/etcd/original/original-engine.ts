@@ -73,7 +73,7 @@ export class OriginalEngine implements SharedEngine {
     const { cluster, timers, keys, warn } = parts;
     this.#parts = parts;
     this.#cluster = cluster;
-    this.#patience = new Patience(timers);
+    this.#patience = new Patience(timers, parts.warn);
     this.#compaction = new SharedCompaction(cluster, COMPACTION_KEY);
     this.#writes = new OriginalWrites(parts);
     this.#reading = new OriginalReading(parts);
@@ -98,7 +98,7 @@ export class OriginalEngine implements SharedEngine {
   async open(): Promise<SharedContents> {
     const { tokenKey, dialect, processId, keys } = this.#parts;
     const identity = `${keys.own}identity`;
-    const { version, contents } = await this.#patience.asked(OPEN_MS_MAX, () =>
+    const { version, contents } = await this.#patience.atStart(OPEN_MS_MAX, () =>
       openIdentity(this.#cluster, identity, { tokenKey, dialect, layout: 'original' }),
     );
     const { lanes } = contents;
@@ -119,7 +119,7 @@ export class OriginalEngine implements SharedEngine {
   async follow(follower: Follower): Promise<number> {
     await this.#keeping.prepare(OPEN_MS_MAX);
     let pages = this.#pages();
-    await this.#patience.asked(OPEN_MS_MAX, () =>
+    await this.#patience.atStart(OPEN_MS_MAX, () =>
       this.#load(pages, follower).catch((error: unknown) => {
         if (!(error instanceof EtcdError) || error.kind !== 'compacted') throw error;
         follower.again();

@@ -35,7 +35,7 @@ export class RangeKeeping {
   /** Makes ranges that are not there, or of another spec, from the services that there are. Rejects with StoreUnusable. */
   async prepare(forMs: number): Promise<void> {
     const { patience, ranges, cluster, warn } = this.#parts;
-    await patience.asked(forMs, async () => {
+    await patience.atStart(forMs, async () => {
       let isMissing = false;
       for (const { path, spec } of ranges.paths) {
         const { pairs } = await cluster.range({ key: path });
