@@ -91,10 +91,10 @@ test('every file that a comment of the source names is there', (t) => {
 
 /** Of the project's own commands that have a syntax of their own. */
 const COMMAND_OPTIONS = ['effects', 'once', 'log-file', 'pod', 'to', 'help'];
-/** Of `npm run simulate`, `crash`, `fuzz`, `soak`, `clients` and `audit-load`. */
+/** Of `npm run simulate`, `crash`, `fuzz`, `soak`, `clients`, `audit-load` and `differential`. */
 const RUN_OPTIONS = [
   ...['seeds', 'first', 'jobs', 'servers', 'seed', 'shrink', 'drop-unsynced', 'inputs', 'target', 'replay', 'minutes'],
-  'events',
+  ...['events', 'original', 'cases', 'types', 'case'],
 ];
 /** Of kubectl, kubemark, the original's controller manager, etcd, etcdctl, useradd, systemctl and V8. */
 const OTHERS_OPTIONS = [

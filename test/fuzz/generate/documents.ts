@@ -3,21 +3,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
 import { splitApiVersion } from '../../../api/resources/resource-table.ts';
-import { schemaOf, type TypeSchema } from '../../../api/schema/schema.ts';
-import { DIALECTS } from '../../../config/dialect.ts';
+import { type Schema, schemaOf, type TypeSchema } from '../../../api/schema/schema.ts';
+import { DIALECTS, type Dialect } from '../../../config/dialect.ts';
 import { documents } from '../../unit/api/validation/objects.ts';
 import { ROOT } from '../../unit/source-tree.ts';
 import type { Dice } from './dice.ts';
 import { grownValue, mutatedValue } from './mutate-value.ts';
 import { SchemaValues } from './schema-values.ts';
-
-export const DIALECT = DIALECTS.orch;
-export const SCHEMA = schemaOf(DIALECT);
-
-/** Every type that objects are sent of: it has kind and apiVersion. */
-export const KINDS: readonly TypeSchema[] = SCHEMA.typeNames
-  .map((name) => SCHEMA.type(name))
-  .filter((type) => type.hasTypeMeta && type.form === 'message');
 
 const WORDS_MAX = 60;
 const GROWN_ONE_IN = 1500;
@@ -27,19 +19,19 @@ class Documents {
   readonly #texts = new Map<string, string[]>();
   readonly #values: SchemaValues;
 
-  constructor(values: readonly unknown[]) {
+  constructor(schema: Schema, values: readonly unknown[]) {
     const words = new Map<string, unknown[]>();
     for (const value of values) {
       if (!isJsonObject(value)) continue;
       gatherWords(value, words);
       const { group, version } = splitApiVersion(String(value.apiVersion));
-      const type = SCHEMA.kind(group, version, String(value.kind));
+      const type = schema.kind(group, version, String(value.kind));
       if (type === undefined) continue;
       const texts = this.#texts.get(type.name) ?? [];
       texts.push(JSON.stringify(value));
       this.#texts.set(type.name, texts);
     }
-    this.#values = new SchemaValues(SCHEMA, words);
+    this.#values = new SchemaValues(schema, words);
   }
 
   readonly suggest = (name: string, dice: Dice): unknown => this.#values.word(name, dice);
@@ -85,10 +77,25 @@ function gatherWords(value: JsonObject, words: Map<string, unknown[]>): void {
 
 const FOLDER = `${ROOT}test/fixtures/valid`;
 
+/** In the words of a dialect. */
+export function documentsIn(dialect: Dialect): Documents {
+  const texts = readdirSync(FOLDER).map((file) => readFileSync(`${FOLDER}/${file}`, 'utf8'));
+  return new Documents(
+    schemaOf(dialect),
+    texts.flatMap((text) => documents(text, dialect)),
+  );
+}
+
+export const DIALECT = DIALECTS.orch;
+export const SCHEMA = schemaOf(DIALECT);
+
+/** Every type that objects are sent of: it has kind and apiVersion. */
+export const KINDS: readonly TypeSchema[] = SCHEMA.typeNames
+  .map((name) => SCHEMA.type(name))
+  .filter((type) => type.hasTypeMeta && type.form === 'message');
+
 /** Read once a thread. */
-export const DOCUMENTS = new Documents(
-  readdirSync(FOLDER).flatMap((file) => documents(readFileSync(`${FOLDER}/${file}`, 'utf8'), DIALECT)),
-);
+export const DOCUMENTS = documentsIn(DIALECT);
 
 /** Kinds that are stored. */
 export const STORED: readonly TypeSchema[] = KINDS.filter(({ name }) => DOCUMENTS.hasValid(name));

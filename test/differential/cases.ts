@@ -1,0 +1,92 @@
+// The requests that both servers are sent, each made again by the run's seed and its number alone: creates and updates as dry runs,
+// of valid objects with changes. Nothing that a case says is kept.
+import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { createRegistry } from '../../api/resources/registry.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { schemaOf } from '../../api/schema/schema.ts';
+import { DIALECTS } from '../../config/dialect.ts';
+import { type Dice, diceOf } from '../fuzz/generate/dice.ts';
+import { documentsIn } from '../fuzz/generate/documents.ts';
+import { junk } from '../fuzz/generate/junk.ts';
+import { mutatedValue } from '../fuzz/generate/mutate-value.ts';
+
+export const NAMESPACE = 'differential';
+
+export interface Case {
+  readonly type: KnownType;
+  readonly method: 'POST' | 'PUT';
+  readonly path: string;
+  readonly body: JsonObject;
+}
+
+const DIALECT = DIALECTS.kubernetes;
+const SCHEMA = schemaOf(DIALECT);
+const DOCUMENTS = documentsIn(DIALECT);
+
+/** Types whose objects are kept, of which there are valid ones. */
+const TYPES: readonly KnownType[] = createRegistry(DIALECT)
+  .known()
+  .filter((type) => type.persisted && type.verbs.has('create') && DOCUMENTS.hasValid(schemaName(type)));
+
+function schemaName({ group, version, kind }: KnownType): string {
+  return SCHEMA.kind(group, version, kind)?.name ?? '';
+}
+
+/** The types that a pattern names, as `plural.group/version`. */
+export function typesLike(pattern: RegExp, isServed: (type: KnownType) => boolean): readonly KnownType[] {
+  return TYPES.filter((type) => pattern.test(nameOf(type)) && isServed(type));
+}
+
+export function nameOf({ plural, group, version }: KnownType): string {
+  return `${plural}${group === '' ? '' : `.${group}`}/${version}`;
+}
+
+/** Where the objects of the type are created. */
+export function collectionOf({ group, version, plural, namespaced }: KnownType): string {
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  return namespaced ? `${root}/namespaces/${NAMESPACE}/${plural}` : `${root}/${plural}`;
+}
+
+/** A valid object of the type in the namespace of the run. */
+export function validObject(type: KnownType, dice: Dice): JsonObject {
+  const schema = SCHEMA.kind(type.group, type.version, type.kind)!;
+  const object = JSON.parse(DOCUMENTS.valid(schema, dice)!) as Record<string, unknown>;
+  const { namespace: _, ...metadata } = isJsonObject(object.metadata) ? object.metadata : {};
+  return { ...object, metadata: type.namespaced ? { ...metadata, namespace: NAMESPACE } : metadata };
+}
+
+/**
+ * The case of a number. `kept`: objects of each type that both servers have, by name. A third are updates of those; of the others each
+ * is a valid object with up to four changes, most of them with one or two.
+ */
+export function caseOf(
+  seed: number,
+  index: number,
+  types: readonly KnownType[],
+  kept: ReadonlyMap<KnownType, readonly JsonObject[]>,
+): Case {
+  const dice = diceOf(seed, 'differential', index);
+  const type = dice.pick(types);
+  const collection = collectionOf(type);
+  const changes = 1 + dice.small(3);
+  const originals = kept.get(type) ?? [];
+  if (originals.length > 0 && dice.oneIn(3)) {
+    const found = dice.pick(originals);
+    const body = changed(found, dice, changes);
+    return { type, method: 'PUT', path: `${collection}/${nameIn(found)}?dryRun=All`, body };
+  }
+  const body = changed(validObject(type, dice), dice, changes);
+  return { type, method: 'POST', path: `${collection}?dryRun=All`, body };
+}
+
+/** The object with changes below its kind, and most of the time not of its name. */
+function changed(object: JsonObject, dice: Dice, changes: number): JsonObject {
+  const { apiVersion, kind, metadata, ...rest } = structuredClone(object);
+  const mutable = dice.oneIn(6) ? { metadata, ...rest } : rest;
+  const after = mutatedValue(mutable, dice, changes, (name, from) => DOCUMENTS.suggest(name, from) ?? junk(from));
+  return { apiVersion, kind, metadata, ...(isJsonObject(after) ? after : rest) };
+}
+
+export function nameIn(object: JsonObject): string {
+  return String(isJsonObject(object.metadata) ? object.metadata.name : '');
+}
