@@ -146,11 +146,21 @@ export function canonical(
   expected: ExpectedKind,
 ): { object: JsonObject; unknownFields: readonly string[] } {
   const { apiVersion, kind } = expected;
-  const isNamed = value.kind === kind && value.apiVersion === apiVersion;
-  const named = isNamed ? value : { ...value, kind, apiVersion };
+  const asking = withResetSaid(value);
+  const isNamed = asking.kind === kind && asking.apiVersion === apiVersion;
+  const named = isNamed ? asking : { ...asking, kind, apiVersion };
   if (expected.custom !== undefined) return expected.custom.schema.read(named);
   const type = schemaTypeOf(schema, apiVersion, kind);
   return type === undefined ? { object: named, unknownFields: [] } : decode(named, type);
+}
+
+/** Empty managedFields ask that they be forgotten, as one empty entry does: canonical form knows that alone, and no list that is empty. */
+function withResetSaid(value: JsonObject): JsonObject {
+  const { metadata } = value;
+  if (!isJsonObject(metadata)) return value;
+  const { managedFields } = metadata;
+  if (!Array.isArray(managedFields) || managedFields.length > 0) return value;
+  return { ...value, metadata: { ...metadata, managedFields: [{}] } };
 }
 
 export function schemaTypeOf(schema: Schema, apiVersion: string, kind: string): TypeSchema | undefined {

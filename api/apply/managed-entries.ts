@@ -65,7 +65,8 @@ export function storedManagers(entries: readonly ManagedFieldsEntry[] | undefine
 export function givenManagers(entries: readonly ManagedFieldsEntry[]): Manager[] | undefined {
   const managers: Manager[] = [];
   for (const { manager = '', operation, apiVersion = '', time = '', fieldsType, fieldsV1 } of entries) {
-    if ((operation !== 'Apply' && operation !== 'Update') || fieldsType !== FIELDS_TYPE) return undefined;
+    if ((operation !== 'Apply' && operation !== 'Update') || apiVersion === '') return undefined;
+    if (fieldsType !== FIELDS_TYPE) return undefined;
     const fields = fieldsV1 === undefined || fieldsV1 === null ? NO_FIELDS : readFields(fieldsV1);
     if (fields === undefined) return undefined;
     managers.push({ name: manager, operation, apiVersion, time, fields });

@@ -141,11 +141,12 @@ export function applyConflict(conflicts: readonly ManagerConflict[]): Status {
     else fields.push(field);
     return { reason: 'FieldManagerConflict', message: `conflict with ${owner}`, field };
   });
-  const owners = [...fieldsByOwner].map(([owner, fields]) =>
-    fields.length === 1 ? `conflict with ${owner}: ${fields[0]}` : `conflicts with ${owner}:\n- ${fields.join('\n- ')}`,
-  );
-  const count = conflicts.length === 1 ? '1 conflict' : `${conflicts.length} conflicts`;
-  return failure(409, 'Conflict', `Apply failed with ${count}: ${owners.join('\n')}`, { causes });
+  const [only, ...more] = causes;
+  if (only !== undefined && more.length === 0) {
+    return failure(409, 'Conflict', `Apply failed with 1 conflict: ${only.message}: ${only.field}`, { causes });
+  }
+  const owners = [...fieldsByOwner].map(([owner, fields]) => `conflicts with ${owner}:\n- ${fields.join('\n- ')}`);
+  return failure(409, 'Conflict', `Apply failed with ${conflicts.length} conflicts: ${owners.join('\n')}`, { causes });
 }
 
 /** 410: the version a watch is to go on from is before the history window. Sent in an ERROR event. */

@@ -86,11 +86,13 @@ test('a node that comes with nothing but a status is tracked from then on', asyn
   await world.stop();
 });
 
-for (const [verb, body] of [
-  ['update', { metadata: { name: 'it', managedFields: [{}] }, data: { a: 'b' } }],
-  ['patch', { metadata: { managedFields: [{}] } }],
+for (const [what, verb, body] of [
+  ['one empty entry of', 'update', { metadata: { name: 'it', managedFields: [{}] }, data: { a: 'b' } }],
+  ['one empty entry of', 'patch', { metadata: { managedFields: [{}] } }],
+  ['no entries of', 'update', { metadata: { name: 'it', managedFields: [] }, data: { a: 'b' } }],
+  ['no entries of', 'patch', { metadata: { managedFields: [] } }],
 ] as const) {
-  test(`one empty entry of managedFields ends the tracking of an object, by ${verb}`, async (t) => {
+  test(`${what} managedFields in place of those that are there ends the tracking of an object, by ${verb}`, async (t) => {
     const world = await AdmissionWorld.start();
     const made = await world.created(CONFIG_MAPS, { metadata: { name: 'it' }, data: { a: 'b' } });
     t.is(made.metadata.managedFields?.length, 1);

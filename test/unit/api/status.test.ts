@@ -200,7 +200,7 @@ test('an apply conflict names each manager once with its fields, and each field 
     { manager: 'b', apiVersion: '', field: '.y' },
     { manager: 'a', apiVersion: '', field: '.z' },
   ]);
-  t.is(several.message, 'Apply failed with 3 conflicts: conflicts with "a":\n- .x\n- .z\nconflict with "b": .y');
+  t.is(several.message, 'Apply failed with 3 conflicts: conflicts with "a":\n- .x\n- .z\nconflicts with "b":\n- .y');
 });
 
 test('Retry-After is set only when there is something to wait for', (t) => {

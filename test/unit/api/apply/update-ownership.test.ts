@@ -266,8 +266,8 @@ test('one empty entry ends the tracking', (t) => {
 
 const UNREADABLE: readonly (readonly [what: string, entries: unknown])[] = [
   ['none at all', undefined],
-  ['an empty list', []],
   ['an unknown operation', [{ manager: 'm', operation: 'Take', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': {} } }]],
+  ['no version', [{ manager: 'm', operation: 'Apply', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': {} } }]],
   ['an unknown kind of fields', [{ manager: 'm', operation: 'Apply', fieldsType: 'FieldsV2', fieldsV1: {} }]],
   ['fields that are none', [{ manager: 'm', operation: 'Apply', fieldsType: 'FieldsV1', fieldsV1: { data: {} } }]],
 ];
