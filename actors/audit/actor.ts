@@ -9,7 +9,7 @@ import type { ServiceConnection } from '../../transport/outgoing/connection-file
 import { webhookCalls } from '../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../../transport/outgoing/service-client.ts';
 import { type DefineActor, withSettings } from '../define.ts';
-import type { ServerSettings } from '../server-settings.ts';
+import { featureGates, type ServerSettings } from '../server-settings.ts';
 import { type AuditBackend, type AuditMode, auditActor } from './audit.ts';
 import type { BatchLimits } from './batches.ts';
 import { type EventForm, LogSink, WebhookSink } from './sinks.ts';
@@ -19,6 +19,7 @@ export const define: DefineActor = () =>
     backends:
       settings.audit === undefined ? [] : [...logBackend(settings, context), ...webhookBackend(settings, context)],
     schema: schemaOf(DIALECTS[settings.dialect]),
+    gate: featureGates(settings).enabled as (name: string) => boolean,
   }));
 
 const MEGABYTE = 1024 * 1024;

@@ -10,6 +10,7 @@ import { Batches, type BatchLimits } from './batches.ts';
 import { readEvent } from './bodies.ts';
 import { AUDIT_FACTS } from './facts.ts';
 import type { AuditProtocol, UnreadAuditEvent } from './protocol.ts';
+import { SentObjects } from './sent-objects.ts';
 import type { AuditSink } from './sinks.ts';
 
 export type AuditMode = 'batch' | 'blocking' | 'blocking-strict';
@@ -25,6 +26,8 @@ export interface AuditBackend {
 export interface AuditOptions {
   readonly backends: readonly AuditBackend[];
   readonly schema: Schema;
+  /** Whether a feature gate is open. */
+  readonly gate: (name: string) => boolean;
 }
 
 /** See ActorDefinition. Stops late, so that the last requests are recorded too. */
@@ -48,12 +51,14 @@ interface Route {
 class Audit implements Actor<AuditProtocol> {
   readonly #context: ActorContext;
   readonly #schema: Schema;
+  readonly #sent: SentObjects;
   readonly #routes: readonly Route[];
   #waiting = 0;
 
-  constructor(context: ActorContext, { backends, schema }: AuditOptions) {
+  constructor(context: ActorContext, { backends, schema, gate }: AuditOptions) {
     this.#context = context;
     this.#schema = schema;
+    this.#sent = new SentObjects(schema, gate);
     this.#routes = backends.map((backend) => this.#route(backend));
   }
 
@@ -102,7 +107,7 @@ class Audit implements Actor<AuditProtocol> {
 
   /** Gives events to the backends, one after the other. False: one that must have them has not. */
   #take(unread: readonly UnreadAuditEvent[]): Soon<boolean> {
-    const events = unread.map((one) => readEvent(one, this.#schema));
+    const events = unread.map((one) => readEvent(one, this.#schema, this.#sent));
     return this.#takeFrom(0, unread, events, true);
   }
 

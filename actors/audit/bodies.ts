@@ -12,22 +12,25 @@ import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { parseMediaType } from '../../transport/media-type.ts';
 import type { AuditedBody, UnreadAuditEvent } from './protocol.ts';
+import type { SentObjects } from './sent-objects.ts';
 
 const PROTOBUF_TYPES: ReadonlySet<string> = new Set(DIALECT_NAMES.map((name) => DIALECTS[name].protobufMediaType));
 /** Patches are text, too. */
 const TEXT_FORM = /[/+](json|yaml)$/;
 
 /** The event with its bodies, as far as its level has them, and what the request is about as its body says. */
-export function readEvent(unread: UnreadAuditEvent, schema: Schema): AuditEvent {
+export function readEvent(unread: UnreadAuditEvent, schema: Schema, sent: SentObjects): AuditEvent {
   if (unread.requestBody === undefined && unread.responseBody === undefined) return unread;
   const { requestBody, responseBody, request, ...event } = unread;
   const { level, objectRef } = request;
-  const requestObject = requestBody && jsonOf(requestBody, schema);
-  const responseObject = responseBody && jsonOf(responseBody, schema);
+  const isSentRecorded = isAtLeast(level, 'Request');
+  const requestObject =
+    requestBody && jsonOf(requestBody, schema, (value) => (isSentRecorded ? sent.recorded(value, request) : value));
+  const responseObject = responseBody === undefined ? event.responseObject : jsonOf(responseBody, schema);
   return {
     ...event,
     request: { ...request, texts: undefined, objectRef: objectRef && completed(objectRef, requestObject) },
-    requestObject: isAtLeast(level, 'Request') ? requestObject : undefined,
+    requestObject: isSentRecorded ? requestObject : undefined,
     responseObject: isAtLeast(level, 'RequestResponse') && isApiObject(responseObject) ? responseObject : undefined,
   };
 }
@@ -51,21 +54,27 @@ function completed(about: AuditedObject, body: unknown): AuditedObject {
   };
 }
 
-function jsonOf({ contentType, bytes }: AuditedBody, schema: Schema): unknown {
-  if (bytes.length === 0) return undefined;
-  const { type } = parseMediaType(contentType);
+function jsonOf(body: AuditedBody, schema: Schema, recorded = AS_IT_IS): unknown {
   try {
-    if (!PROTOBUF_TYPES.has(type)) {
-      const form = TEXT_FORM.exec(type)?.[1];
-      return form === undefined && type !== '' ? undefined : decodeBody(bytes, `application/${form ?? 'json'}`);
-    }
-    return decodeEnveloped(bytes, (apiVersion, kind) => {
-      const { group, version } = splitApiVersion(apiVersion);
-      const found = schema.kind(group, version, kind);
-      if (found === undefined) throw new DecodeError('no such kind is known');
-      return found;
-    }).object;
+    return recorded(readBody(body, schema));
   } catch {
     return undefined;
   }
+}
+
+const AS_IT_IS = (value: unknown): unknown => value;
+
+function readBody({ contentType, bytes }: AuditedBody, schema: Schema): unknown {
+  if (bytes.length === 0) return undefined;
+  const { type } = parseMediaType(contentType);
+  if (!PROTOBUF_TYPES.has(type)) {
+    const form = TEXT_FORM.exec(type)?.[1];
+    return form === undefined && type !== '' ? undefined : decodeBody(bytes, `application/${form ?? 'json'}`);
+  }
+  return decodeEnveloped(bytes, (apiVersion, kind) => {
+    const { group, version } = splitApiVersion(apiVersion);
+    const found = schema.kind(group, version, kind);
+    if (found === undefined) throw new DecodeError('no such kind is known');
+    return found;
+  }).object;
 }

@@ -152,6 +152,7 @@ export class Auditor implements EventTaker {
   admitted(audit: RequestAudit, admitted: Admitted, isImpersonating: boolean): Promise<void> | undefined {
     // Its event says nothing yet of what comes after it.
     const received = audit.received();
+    if (admitted.refusal !== undefined) audit.refused();
     this.#annotate(audit, admitted, isImpersonating);
     return received;
   }

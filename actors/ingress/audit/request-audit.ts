@@ -53,13 +53,17 @@ export class RequestAudit {
   /** Whom the request runs as, where that is somebody else than who asks. */
   impersonatedUser: User | undefined = undefined;
   readonly #parts: RequestAuditParts;
+  #requestBody: RequestAuditParts['requestBody'];
   #status: AuditedStatus | undefined;
+  /** At the beginning of an answer, and at the end of one that is not captured. */
+  #answer: Status | undefined;
   #annotations: Readonly<Record<string, string>> = NONE;
   #isPanic = false;
   #isBodyRead = false;
 
   constructor(parts: RequestAuditParts) {
     this.#parts = parts;
+    this.#requestBody = parts.requestBody;
     parts.requestBody?.then(() => {
       this.#isBodyRead = true;
     }, NOTHING);
@@ -97,15 +101,20 @@ export class RequestAudit {
     }
   }
 
-  /** The answer is a Status. */
-  answerStatus({ status, message, reason, details, code }: Status): void {
+  /** The request is refused before its body is looked at. */
+  refused(): void {
+    this.#requestBody = undefined;
+  }
+
+  /** The answer is a Status. What it tells in words is recorded as an answer alone: it may quote what was sent. */
+  answerStatus(answer: Status): void {
+    const { status, reason, code } = answer;
     this.#status = {
       ...(status === undefined ? undefined : { status }),
-      ...(message === undefined ? undefined : { message }),
       ...(reason === undefined ? undefined : { reason }),
-      ...(details === undefined ? undefined : { details }),
       ...(code === undefined ? undefined : { code }),
     };
+    if (isAtLeast(this.level, 'RequestResponse')) this.#answer = answer;
   }
 
   /** The answer begins. */
@@ -124,7 +133,8 @@ export class RequestAudit {
 
   /** The answer is over, or its client is gone. */
   ended(): void {
-    const { isRefused, requestBody, held, taker } = this.#parts;
+    const { isRefused, held, taker } = this.#parts;
+    const requestBody = this.#requestBody;
     if (isRefused) return;
     if (this.#status === undefined) this.#closedEarly();
     const event = this.#isPanic ? this.#event('Panic', PANIC) : this.#event('ResponseComplete', this.#status);
@@ -160,7 +170,7 @@ export class RequestAudit {
       responseStatus,
       annotations: this.#annotations,
       requestObject: undefined,
-      responseObject: undefined,
+      responseObject: stage === 'RequestReceived' ? undefined : this.#answer,
       requestBody: undefined,
       responseBody: undefined,
     };

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json-value.ts';
 import type { Strategy } from '../strategy.ts';
 
 /** stringData ends up in data. */
-function withData(object: JsonObject): JsonObject {
+export function withData(object: JsonObject): JsonObject {
   const { stringData, ...rest } = object;
   if (stringData === undefined) return object;
   const data: Record<string, string> = { ...(object.data as Record<string, string> | undefined) };

@@ -23,6 +23,7 @@ function audit(...backends: readonly Backend[]) {
   const context = { clock: time, timers: time, metrics: new MetricsRegistry(), log } as unknown as ActorContext;
   const options = {
     schema: schemaOf(DIALECTS.orch),
+    gate: () => false,
     backends: backends.map(([mode, write]) => ({
       mode,
       limits: { bufferMax: 10, batchMax: 1, waitMs: 0, throttle: undefined, underWayMax: 1 },

@@ -2,15 +2,17 @@
 import test from 'ava';
 import { readEvent } from '../../../actors/audit/bodies.ts';
 import type { UnreadAuditEvent } from '../../../actors/audit/protocol.ts';
+import { SentObjects } from '../../../actors/audit/sent-objects.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 
 const SCHEMA = schemaOf(DIALECTS.orch);
+const SENT = new SentObjects(SCHEMA, () => false);
 
 function answered(value: unknown): unknown {
   const responseBody = { contentType: 'application/json', bytes: Buffer.from(JSON.stringify(value)) };
   const request = { level: 'RequestResponse', objectRef: undefined };
-  return readEvent({ request, responseBody } as unknown as UnreadAuditEvent, SCHEMA).responseObject;
+  return readEvent({ request, responseBody } as unknown as UnreadAuditEvent, SCHEMA, SENT).responseObject;
 }
 
 test('answers are recorded that are objects of the API, and no others', (t) => {
@@ -25,7 +27,7 @@ test('what was sent is recorded from the level Request on, what was answered at 
   const recorded = (level: string): readonly boolean[] => {
     const request = { level, objectRef: undefined };
     const unread = { request, requestBody: body, responseBody: body } as unknown as UnreadAuditEvent;
-    const { requestObject, responseObject } = readEvent(unread, SCHEMA);
+    const { requestObject, responseObject } = readEvent(unread, SCHEMA, SENT);
     return [requestObject !== undefined, responseObject !== undefined];
   };
   t.deepEqual(['Metadata', 'Request', 'RequestResponse'].map(recorded), [
@@ -33,4 +35,42 @@ test('what was sent is recorded from the level Request on, what was answered at 
     [true, false],
     [true, true],
   ]);
+});
+
+/** What is recorded of a body that was sent with a verb to a resource of a group and version. */
+function sent(verb: string, place: string, value: unknown, contentType = 'application/json'): unknown {
+  const [apiGroup, apiVersion, resource, subresource = ''] = place.split('/');
+  const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+  const request = { level: 'Request', verb, objectRef: { apiGroup, apiVersion, resource, subresource } };
+  const unread = { request, requestBody: { contentType, bytes } } as unknown as UnreadAuditEvent;
+  return readEvent(unread, SCHEMA, SENT).requestObject;
+}
+
+test('an object to be made or changed is recorded with its kind, the defaults of its type and no fields that nobody knows', (t) => {
+  t.deepEqual(sent('create', '/v1/configmaps', { metadata: { name: 'a' }, nobody: 1 }), {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { creationTimestamp: null, name: 'a' },
+  });
+  const pod = { spec: { containers: [{ name: 'c', image: 'i' }] } };
+  t.like(sent('update', '/v1/pods', pod), {
+    kind: 'Pod',
+    spec: { restartPolicy: 'Always', containers: [{ imagePullPolicy: 'Always' }] },
+  });
+  t.like(sent('create', '/v1/pods/binding', { target: { name: 'n' } }), { kind: 'Binding', apiVersion: 'v1' });
+  const secret = sent('create', '/v1/secrets', { stringData: { k: 'v' } });
+  t.like(secret, { kind: 'Secret', apiVersion: 'v1', type: 'Opaque', data: { k: 'dg==' }, stringData: undefined });
+});
+
+test('what cannot be read as the kind that the request is about is not recorded', (t) => {
+  for (const body of [{ kind: 'Pod', apiVersion: 'v1' }, { apiVersion: 'v2' }, { data: { a: 7 } }, 'no JSON'])
+    t.is(sent('create', '/v1/configmaps', body), undefined);
+});
+
+test('a patch and an object of a custom type are recorded as they were sent, options of a deletion with their kind', (t) => {
+  const patch = { spec: { replicas: 2 }, nobody: 1 };
+  t.deepEqual(sent('patch', 'apps/v1/deployments', patch, 'application/merge-patch+json'), patch);
+  t.deepEqual(sent('create', 'example.net/v1/widgets', patch), patch);
+  const options = { gracePeriodSeconds: 0 };
+  t.deepEqual(sent('delete', '/v1/pods', options), { kind: 'DeleteOptions', apiVersion: 'v1', ...options });
 });

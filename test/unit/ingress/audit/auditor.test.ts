@@ -22,7 +22,11 @@ function annotated(admitted: Admitted): Readonly<Record<string, string>> {
     waits: 'none',
   } as unknown as ConstructorParameters<typeof Auditor>[0]);
   const annotations: Record<string, string> = {};
-  const audit = { received: () => undefined, annotate: (more: object) => Object.assign(annotations, more) };
+  const audit = {
+    received: () => undefined,
+    refused: () => undefined,
+    annotate: (more: object) => Object.assign(annotations, more),
+  };
   void auditor.admitted(audit as unknown as RequestAudit, admitted, false);
   return annotations;
 }

@@ -1,13 +1,14 @@
 import test from 'ava';
 import type { UnreadAuditEvent } from '../../../../actors/audit/protocol.ts';
 import { RequestAudit, type RequestAuditParts } from '../../../../actors/ingress/audit/request-audit.ts';
+import type { Status } from '../../../../api/status/status.ts';
 
 /** What is recorded of a request, by the stages that its policy leaves out. */
-function recording(omitStages: readonly string[] = []) {
+function recording(omitStages: readonly string[] = [], more: object = {}) {
   const events: UnreadAuditEvent[] = [];
   const parts = {
     omitStages,
-    request: { level: 'Metadata', auditID: 'a', verb: 'get', receivedMs: 0 },
+    request: { level: 'RequestResponse', auditID: 'a', verb: 'get', receivedMs: 0 },
     isRefused: false,
     isLongRunning: false,
     requestBody: undefined,
@@ -17,6 +18,7 @@ function recording(omitStages: readonly string[] = []) {
       send: (event: UnreadAuditEvent) => void events.push(event),
       keep: (event: UnreadAuditEvent) => void events.push(event),
     },
+    ...more,
   } as unknown as RequestAuditParts;
   return { audit: new RequestAudit(parts), events };
 }
@@ -44,4 +46,47 @@ test('a policy may leave the stage Panic out', (t) => {
   audit.started(500);
   audit.ended();
   t.deepEqual(events, []);
+});
+
+const REFUSAL: Status = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message: 'secrets "a" is invalid: data: Invalid value: "hunter2"',
+  reason: 'Invalid',
+  details: { name: 'a' },
+  code: 422,
+};
+
+test('of an answer that is a Status, its words are recorded in the answer alone', (t) => {
+  const { audit, events } = recording([], { isLongRunning: true });
+  audit.answerStatus(REFUSAL);
+  audit.started(422);
+  audit.ended();
+  t.deepEqual(
+    events.map(({ stage, responseStatus, responseObject }) => [stage, responseStatus, responseObject]),
+    ['ResponseStarted', 'ResponseComplete'].map((stage) => [
+      stage,
+      { status: 'Failure', reason: 'Invalid', code: 422 },
+      REFUSAL,
+    ]),
+  );
+});
+
+test('below the level RequestResponse the answer is not recorded', (t) => {
+  const request = { level: 'Request', auditID: 'a', verb: 'get', receivedMs: 0 };
+  const { audit, events } = recording([], { request });
+  audit.answerStatus(REFUSAL);
+  audit.started(422);
+  audit.ended();
+  t.is(events.at(-1)?.responseObject, undefined);
+});
+
+test('the body of a request that may not be made is not recorded', (t) => {
+  const { audit, events } = recording([], { requestBody: new Promise(() => {}) });
+  audit.refused();
+  audit.started(403);
+  audit.ended();
+  t.is(events.at(-1)?.requestBody, undefined);
 });
