@@ -67,6 +67,12 @@ export function apiVersionOf(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
+/** `group/version, Kind=kind`, as messages name what objects are; the slash is there also where nothing stands around it. */
+export function qualifiedKind(apiVersion: string, kind: string): string {
+  const { group, version } = splitApiVersion(apiVersion);
+  return `${group}/${version}, Kind=${kind}`;
+}
+
 /** The two parts of an apiVersion; the group is empty in `v1`. */
 export function splitApiVersion(apiVersion: string): { readonly group: string; readonly version: string } {
   const slash = apiVersion.indexOf('/');

@@ -166,7 +166,7 @@ const FAILURES: Readonly<Record<string, readonly [ExtenderVerb, RegExp]>> = {
       response.destroy();
       return undefined;
     },
-    /could not be reached/,
+    /EOF/,
   ],
 };
 

@@ -109,7 +109,11 @@ test('a document is posted, its answer read, and the connection kept for the nex
   const { client } = asking(t, url);
   const answer = (await client.post('{"ask":1}', PATIENT_MS)) as { body: string; headers: Record<string, string> };
   t.is(answer.body, '{"ask":1}');
-  t.like(answer.headers, { 'content-type': 'application/json', accept: 'application/json', 'content-length': '9' });
+  t.like(answer.headers, {
+    'content-type': 'application/json',
+    accept: 'application/json, */*',
+    'content-length': '9',
+  });
   t.is(answer.headers.authorization, undefined);
   t.like(await client.get(url, PATIENT_MS), { method: 'GET', body: '' });
   t.is(connections(), 1);
@@ -301,7 +305,7 @@ test('a service that speaks no TLS is not asked again, and one that is gone may 
   const { port } = await listening(t, gone);
   await new Promise((resolve) => gone.close(resolve));
   const failed = await failure(t, asking(t, `https://127.0.0.1:${port}`).client.post('{}', PATIENT_MS));
-  t.is(failed.message, 'the service could not be reached (ECONNREFUSED)');
+  t.is(failed.message, `dial tcp 127.0.0.1:${port}: connect: connection refused`);
   t.true(failed.mayRepeat);
 });
 

@@ -26,6 +26,8 @@ export interface ConnectionSecretsParts {
   readonly onDial?: OnDial | undefined;
   /** Told of each connection to a service whose certificate names it in its subject alone. */
   readonly onNameless?: (() => void) | undefined;
+  /** What calls itself so; absent: it says nothing. */
+  readonly userAgent?: string | undefined;
 }
 
 /** Connections that are all made by the same material. */

@@ -11,6 +11,7 @@ import {
   NoToken,
   type OnCall,
 } from './connection-secrets.ts';
+import { type CallError, callWords } from './dial-words.ts';
 import { BadAnswer } from './http1/answer-head.ts';
 import { type Answer, AnswerTooLarge } from './http1/answer-parser.ts';
 import { type CalledAddress, calledAddress, requestBytes } from './http1/called-address.ts';
@@ -66,6 +67,7 @@ export class ServiceClient {
   readonly #url: string;
   readonly #secrets: ConnectionSecrets<ConnectionPool>;
   readonly #serverName: string;
+  readonly #userAgent: string;
   readonly #nowMs: () => number;
   readonly #onCall: OnCall | undefined;
   readonly #answerBytesMax: number;
@@ -76,6 +78,7 @@ export class ServiceClient {
     this.#answerBytesMax = answerBytesMax;
     this.#url = parts.connection.url;
     this.#serverName = parts.connection.serverName;
+    this.#userAgent = parts.userAgent ?? '';
     this.#nowMs = parts.nowMs;
     this.#onCall = parts.onCall;
     this.#secrets = new ConnectionSecrets(
@@ -173,7 +176,7 @@ export class ServiceClient {
 
   #addressOf(url: string): CalledAddress | undefined {
     if (this.#called?.url !== url) {
-      const called = calledAddress(url);
+      const called = calledAddress(url, this.#userAgent);
       // One client speaks either TLS or not.
       if (called?.isTls !== this.#url.startsWith('https:')) return undefined;
       this.#called = called;
@@ -241,7 +244,7 @@ export class ServiceTooLate extends ServiceCallFailed {
 }
 
 /** By the system's word for what went wrong; those of TLS say what is the matter with the certificate. */
-function failureOf(error: NodeJS.ErrnoException): ServiceCallFailed {
+function failureOf(error: CallError): ServiceCallFailed {
   if (error instanceof TooLate) return new ServiceTooLate();
   if (error instanceof AnswerTooLarge)
     return new ServiceCallFailed('the service answered more than it may', false, true);
@@ -251,7 +254,7 @@ function failureOf(error: NodeJS.ErrnoException): ServiceCallFailed {
   if (code === undefined) return new ServiceCallFailed('the service could not be reached', true, true);
   const mayRepeat = !isTlsFailure(code);
   return new ServiceCallFailed(
-    `the service could not be reached (${code})`,
+    callWords(error) ?? `the service could not be reached (${code})`,
     mayRepeat,
     mayRepeat && !UNSENT.test(code),
   );

@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
 import { asText, partAt, textAt } from '../../../api/object-fields.ts';
 import { metadataOf, type ObjectMeta } from '../../../api/object-meta.ts';
+import { qualifiedKind } from '../../../api/resources/resource-table.ts';
 import { validateAnnotations, validateLabels } from '../../../api/validation/object-meta.ts';
 
 export type ConversionReviewVersion = 'v1' | 'v1beta1';
@@ -68,9 +69,9 @@ export function convertedObjects(
   return Array.isArray(response.convertedObjects) ? (response.convertedObjects as readonly unknown[]) : [];
 }
 
-/** `group/version, Kind=kind`, as messages name what objects are. */
+/** As messages name what objects are. */
 export function kindText({ apiVersion, kind }: JsonObject): string {
-  return `${asText(apiVersion)}, Kind=${asText(kind)}`;
+  return qualifiedKind(asText(apiVersion), asText(kind));
 }
 
 /**

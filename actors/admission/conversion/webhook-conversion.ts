@@ -16,7 +16,7 @@ import { afterOthers } from '../large-writes.ts';
 import type { HookAddress } from '../plugins/webhooks/hook.ts';
 import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
 import { placeOf } from '../plugins/webhooks/hook-address.ts';
-import { calledUrl, HookClients } from '../plugins/webhooks/hook-clients.ts';
+import { calledUrl, callerIn, HookClients } from '../plugins/webhooks/hook-clients.ts';
 import { reasonOf } from '../plugins/webhooks/hook-failure.ts';
 import type { StoreReader } from '../store-reader.ts';
 import { ConversionMetrics } from './conversion-metrics.ts';
@@ -70,7 +70,8 @@ export class WebhookConversion {
     this.#parts = parts;
     this.#metrics = new ConversionMetrics(reader.context.metrics);
     this.#group = parts.registry.dialect.spell('apiextensions.@group');
-    const shown = { byService: undefined, standard: parts.shownToServices, egress: parts.egress ?? {} };
+    const userAgent = callerIn(parts.registry.dialect);
+    const shown = { byService: undefined, standard: parts.shownToServices, egress: parts.egress ?? {}, userAgent };
     this.#clients = new HookClients(shown, reader.context, parts.webhookClient);
   }
 

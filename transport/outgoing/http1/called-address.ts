@@ -18,6 +18,8 @@ export interface CalledAddress {
   readonly authority: string;
   /** By what the address says itself of who asks. */
   readonly authorization: string;
+  /** Empty: whoever asks does not say what it is. */
+  readonly userAgent: string;
   /** The head of the last request up to its length, and what it is of. */
   begun: Begun | undefined;
 }
@@ -30,7 +32,7 @@ interface Begun {
 }
 
 /** An http or https address; undefined for any other text. */
-export function calledAddress(url: string): CalledAddress | undefined {
+export function calledAddress(url: string, userAgent = ''): CalledAddress | undefined {
   if (!URL.canParse(url)) return undefined;
   const parsed = new URL(url);
   const isTls = parsed.protocol === 'https:';
@@ -46,6 +48,7 @@ export function calledAddress(url: string): CalledAddress | undefined {
     target: path ?? '/',
     authority: parsed.host,
     authorization: auth ? `Basic ${Buffer.from(auth).toString('base64')}` : '',
+    userAgent,
     begun: undefined,
   };
 }
@@ -88,14 +91,15 @@ function withBody(begun: string, json: string): Buffer {
 }
 
 function beginning(
-  { target, authority }: CalledAddress,
+  { target, authority, userAgent }: CalledAddress,
   method: string,
   authorization: string,
   hasBody: boolean,
 ): string | undefined {
   if (!TARGET.test(target) || !HEADER_VALUE.test(authority + authorization)) return undefined;
   const head =
-    `${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\nAccept: application/json\r\n` +
+    `${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\nAccept: application/json, */*\r\n` +
+    (userAgent === '' ? '' : `User-Agent: ${userAgent}\r\n`) +
     (authorization === '' ? '' : `Authorization: ${authorization}\r\n`);
   return hasBody ? `${head}Content-Type: application/json\r\nContent-Length: ` : `${head}\r\n`;
 }

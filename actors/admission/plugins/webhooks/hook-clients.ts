@@ -1,5 +1,6 @@
 // The clients that webhooks are called by: one for each place and set of authorities, as long as a configuration names it, so that
 // connections are kept from one call to the next.
+import type { Dialect } from '../../../../config/dialect.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import type { CredentialsByService, ServiceCredentials } from '../../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../../transport/outgoing/egress.ts';
@@ -10,6 +11,11 @@ import { urlOf } from './hook-address.ts';
 
 const HTTPS_PORT = '443';
 
+/** What we call ourselves to webhooks. */
+export function callerIn(dialect: Dialect): string {
+  return dialect.spell('@short-apiserver-admission');
+}
+
 /** What webhooks are shown of us. */
 export interface HookCredentials {
   readonly byService: CredentialsByService | undefined;
@@ -17,6 +23,8 @@ export interface HookCredentials {
   readonly standard: ServiceCredentials;
   /** The ways out: to services of the cluster, and to addresses. */
   readonly egress: EgressWays;
+  /** What we call ourselves. */
+  readonly userAgent: string;
 }
 
 /** What of a webhook makes a client. */
@@ -61,7 +69,7 @@ export class HookClients {
   }
 
   #make({ address, caPem, timeoutMs }: CalledHook): WebhookClient {
-    const { byService, standard, egress } = this.#credentials;
+    const { byService, standard, egress, userAgent } = this.#credentials;
     const { clock, disk, log, metrics } = this.#environment;
     return this.#makeClient({
       connection: {
@@ -75,6 +83,7 @@ export class HookClients {
       readFile: (path) => disk.readFile(path),
       nowMs: () => clock.monotonicMs(),
       onRefused: (problem) => log.warn(`what was replaced is not used for webhooks: ${problem}`),
+      userAgent,
       ...webhookCalls(metrics, urlOf(address)),
     });
   }
@@ -88,7 +97,8 @@ function keyOf({ address, caPem, timeoutMs }: CalledHook): string {
 export function calledUrl(address: HookAddress, timeoutMs: number): string {
   const url = new URL(urlOf(address));
   url.searchParams.set('timeout', `${timeoutMs / 1000}s`);
-  return url.href;
+  // A service is named with its port, which a URL leaves out where it is the usual one.
+  return 'url' in address ? url.href : `https://${hostOf(address)}${url.pathname}${url.search}`;
 }
 
 /** Host and port; of an address without a port the host alone. */

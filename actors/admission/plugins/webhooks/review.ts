@@ -6,7 +6,7 @@ import { DecodeError } from '../../../../api/codec/decode-error.ts';
 import type { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
 import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
 import { asTextMap, booleanAt, partAt, textAt, textsAt } from '../../../../api/object-fields.ts';
-import { type KnownType, splitApiVersion } from '../../../../api/resources/resource-table.ts';
+import { type KnownType, qualifiedKind, splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Schema, TypeSchema } from '../../../../api/schema/schema.ts';
 import type { Status, StatusReason } from '../../../../api/status/status.ts';
 import { type Attributes, NO_OBJECT } from '../../attributes.ts';
@@ -205,7 +205,7 @@ function requireExact(
   const given = textAt(response, 'uid');
   if (given !== uid) throw new UnusableAnswer(`expected response.uid="${uid}", got ${JSON.stringify(given)}`);
   if (review.apiVersion !== expected || review.kind !== 'AdmissionReview') {
-    const said = `${textAt(review, 'apiVersion')}, Kind=${textAt(review, 'kind')}`;
+    const said = qualifiedKind(textAt(review, 'apiVersion'), textAt(review, 'kind'));
     throw new UnusableAnswer(`expected webhook response of ${expected}, Kind=AdmissionReview, got ${said}`);
   }
   const hasPatch = textAt(response, 'patch') !== '';

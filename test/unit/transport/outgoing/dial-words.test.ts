@@ -1,6 +1,6 @@
 // Why a backend could not be reached, as clients of Kubernetes know it.
 import test from 'ava';
-import { DialTimeout, dialWords } from '../../../../transport/outgoing/dial-words.ts';
+import { type CallError, callWords, DialTimeout, dialWords } from '../../../../transport/outgoing/dial-words.ts';
 
 const failed = (code: string, message = ''): Error => Object.assign(new Error(message), { code });
 
@@ -24,3 +24,34 @@ const CASES: readonly (readonly [host: string, error: Error, words: string])[] =
 for (const [host, error, words] of CASES) {
   test(`a failed connection is told as: ${words}`, (t) => t.is(dialWords(host, 80, error), words));
 }
+
+const refused = (address: string) => Object.assign(failed('ECONNREFUSED'), { address, port: 443 });
+const stranger = (host: string, subjectaltname?: string) =>
+  Object.assign(failed('ERR_TLS_CERT_ALTNAME_INVALID'), { host, cert: { subjectaltname } });
+
+const CALLS: readonly (readonly [error: CallError, words: string | undefined])[] = [
+  [refused('10.0.0.1'), 'dial tcp 10.0.0.1:443: connect: connection refused'],
+  [
+    Object.assign(new AggregateError([refused('::1'), refused('127.0.0.1')]), { code: 'ECONNREFUSED' }),
+    'dial tcp 127.0.0.1:443: connect: connection refused',
+  ],
+  [Object.assign(failed('ENOTFOUND'), { hostname: 'web.svc' }), 'dial tcp: lookup web.svc: no such host'],
+  [failed('ECONNRESET', 'the connection was closed'), 'EOF'],
+  [failed('ERR_SSL_WRONG_VERSION_NUMBER'), 'http: server gave HTTP response to HTTPS client'],
+  [failed('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'x509: certificate signed by unknown authority'],
+  [
+    stranger('web.svc', 'DNS:a.svc, DNS:b.svc, IP Address:10.0.0.1'),
+    'x509: certificate is valid for a.svc, b.svc, not web.svc',
+  ],
+  [stranger('web.svc'), 'x509: certificate is not valid for any names, but wanted to match web.svc'],
+  [stranger('10.0.0.2', 'IP Address:10.0.0.1'), 'x509: certificate is valid for 10.0.0.1, not 10.0.0.2'],
+  [
+    stranger('10.0.0.2', 'DNS:a.svc'),
+    "x509: cannot validate certificate for 10.0.0.2 because it doesn't contain any IP SANs",
+  ],
+  [failed('EMFILE'), undefined],
+];
+
+test('a call that fails is told in the same words, with the place that the error itself names', (t) => {
+  for (const [error, words] of CALLS) t.is(callWords(error), words);
+});
