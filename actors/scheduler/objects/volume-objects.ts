@@ -119,9 +119,15 @@ export function readVolume(object: JsonObject, names: VolumeNames): Volume {
       spec.claimRef === undefined || spec.claimRef === null
         ? undefined
         : { namespace: asText(reference.namespace), name: asText(reference.name), uid: asText(reference.uid) },
-    nodeTerms: required === undefined ? undefined : asList(required).map(readNodeTerm),
+    nodeTerms: required === undefined ? undefined : labelTerms(asList(required).map(readNodeTerm)),
     disk: readDisk(spec),
   };
+}
+
+/** A volume goes by the labels of nodes alone: fields are not looked at, and a term of nothing else holds everywhere. */
+function labelTerms(terms: readonly NodeTerm[]): readonly NodeTerm[] | undefined {
+  const ofFieldsAlone = (term: NodeTerm) => term.matchExpressions.length === 0 && term.matchFields.length > 0;
+  return terms.some(ofFieldsAlone) ? undefined : terms.map((term) => ({ ...term, matchFields: [] }));
 }
 
 export function readClaim(object: JsonObject, names: VolumeNames): Claim {

@@ -1,5 +1,6 @@
 // Node selector terms made into checks: the operators In, NotIn, Exists, DoesNotExist, Gt and Lt over labels, and
 // metadata.name over fields. Made once per pod and attempt.
+import { textProblems } from '../../../api/validation/formats.ts';
 import type { NodeInfo } from '../core/node-info.ts';
 import type { NodeRequirement, NodeTerm } from '../pods/node-terms.ts';
 
@@ -11,7 +12,7 @@ const INTEGER = /^[+-]?[0-9]+$/;
 /** All requirements of the term hold. A term without any, or with one that makes no sense, matches no node. */
 export function termCheck(term: NodeTerm): NodeCheck {
   const checks = [...term.matchExpressions.map(labelCheck), ...term.matchFields.map(fieldCheck)];
-  if (checks.length === 0) return NEVER;
+  if (checks.length === 0 || checks.includes(NEVER)) return NEVER;
   if (checks.length === 1) return checks[0]!;
   return (node) => checks.every((check) => check(node));
 }
@@ -40,9 +41,11 @@ const LABEL_CHECKS: Readonly<Record<string, (key: string, values: readonly strin
   Lt: (key, values) => comparison(key, values, (label, bound) => label < bound),
 };
 
-function labelCheck(requirement: NodeRequirement): NodeCheck {
-  const make = Object.hasOwn(LABEL_CHECKS, requirement.operator) ? LABEL_CHECKS[requirement.operator] : undefined;
-  return make === undefined ? NEVER : make(requirement.key, requirement.values);
+/** A value that no label can have makes no sense of the term, whatever the operator: not even NotIn holds, and no bound is negative. */
+function labelCheck({ key, operator, values }: NodeRequirement): NodeCheck {
+  const make = Object.hasOwn(LABEL_CHECKS, operator) ? LABEL_CHECKS[operator] : undefined;
+  const makesSense = make !== undefined && values.every((value) => textProblems('labelValue', value).length === 0);
+  return makesSense ? make(key, values) : NEVER;
 }
 
 /** Both sides are 64-bit integers; where one is not, or the label is absent, the requirement does not hold. */

@@ -158,13 +158,9 @@ function scorer({ pod, constraints, needsAllLabels, cluster, feasible }: Scored,
   };
 }
 
+/** Nodes without the label are a domain as well, all together. */
 function valuesOf(label: string, nodes: readonly NodeInfo[]): number {
-  const values = new Set<string>();
-  for (const node of nodes) {
-    const value = node.labels.get(label);
-    if (value !== undefined) values.add(value);
-  }
-  return values.size;
+  return new Set(nodes.map(({ labels }) => labels.get(label) ?? '')).size;
 }
 
 /** The fewest pods become SCORE_MAX; nodes that are ignored, which are NaN until now, become 0. */

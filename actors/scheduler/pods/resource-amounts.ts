@@ -60,6 +60,8 @@ export class AmountSum {
       else if (name === 'ephemeral-storage') this.ephemeralStorageBytes = combine(this.ephemeralStorageBytes, amount);
       else if (name === 'pods') this.pods = combine(this.pods, amount);
       else {
+        // What an init container asks nothing of is not asked for.
+        if (amount === 0 && combine === Math.max) continue;
         this.scalars ??= new Map();
         this.scalars.set(name, combine(this.scalars.get(name) ?? 0, amount));
       }

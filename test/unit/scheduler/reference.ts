@@ -407,9 +407,8 @@ function spreadScores(pod: RefPod, nodes: readonly RefNode[], cluster: RefCluste
     for (const wish of wishes) {
       const value = node.metadata.labels[wish.topologyKey];
       if (value === undefined) continue;
-      const sizes = new Set(
-        judged.map(({ metadata }) => metadata.labels[wish.topologyKey]).filter((each) => each !== undefined),
-      );
+      // Judged nodes without the label are one domain together.
+      const sizes = new Set(judged.map(({ metadata }) => metadata.labels[wish.topologyKey] ?? ''));
       const size = wish.topologyKey === cluster.hostnameLabel ? judged.length : sizes.size;
       score += (domains(pod, wish, counted, cluster).get(value) ?? 0) * Math.log(size + 2) + wish.maxSkew - 1;
     }

@@ -44,6 +44,15 @@ test('a sum adds, and raises only what is lower', (t) => {
   t.is(amounts.scalars.get('example.com/gpu'), 2);
 });
 
+test('what an init container asks nothing of is not asked for: a node that is short of it may take the pod', (t) => {
+  const sum = new AmountSum();
+  sum.add({ cpu: '1' });
+  sum.raise({ 'example.com/gpu': '0' });
+  t.is(sum.amounts().scalars.size, 0);
+  sum.add({ 'example.com/gpu': '0' });
+  t.deepEqual([...sum.amounts().scalars], [['example.com/gpu', 0]]);
+});
+
 test('amounts are the same only when every resource is', (t) => {
   const base = { cpu: '1', memory: '1', pods: '1', 'a/b': '1' };
   t.true(sameAmounts(readAmounts(base), readAmounts({ ...base, cpu: '1000m' })));

@@ -194,3 +194,20 @@ test('PodTopologySpread: domains come with their first node and go with their la
   cluster.setNode('b1', node('b1', { labels: { zone: 'a' } }));
   t.deepEqual(refused(), ['a1', 'b1'], 'zone b has b2 left, and no pod');
 });
+
+test('PodTopologySpread: nodes without a label of the built-in defaults are one domain of it more', (t) => {
+  const defaultConstraints = [{ maxSkew: 1, topologyKey: 'zone', required: false }];
+  const defaults = podTopologySpread({ defaultConstraints, systemDefaults: true, hostnameLabel: 'host' });
+  const scoresWith = (more: Readonly<Record<string, object>>) => {
+    const placed = { 'a1/w1': web, 'a1/w2': web, 'a1/w3': web, 'b1/w': web };
+    const parts = { nodes: { a1: nodes.a1, b1: nodes.b1, ...more }, placed, pod: web };
+    const cluster = clusterOf(parts);
+    cluster.objects.set('core/services', 'default', 'web', { spec: { selector: web.metadata?.labels } });
+    const all = [...cluster.nodes];
+    const scorer = defaults.prepareScore(podOf(parts), cluster, all)!;
+    return Object.fromEntries(all.map((each) => [each.name, scorer.score(each)]));
+  };
+  t.deepEqual(scoresWith({}), { a1: Math.trunc(3 * Math.log(4)), b1: Math.trunc(Math.log(4)) });
+  const withBare = { a1: Math.trunc(3 * Math.log(5)), b1: Math.trunc(Math.log(5)), bare: 0, bare2: 0 };
+  t.deepEqual(scoresWith({ bare: {}, bare2: {} }), withBare);
+});

@@ -7,6 +7,7 @@ import { builtInVolumeLimits, csiVolumeLimits } from '../../../../actors/schedul
 import { volumeRestrictions } from '../../../../actors/scheduler/plugins/volume-restrictions.ts';
 import { volumeZone } from '../../../../actors/scheduler/plugins/volume-zone.ts';
 import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
+import type { JsonObject } from '../../../../api/json-value.ts';
 import { boundPod, dialect, node, type PodParts } from '../objects.ts';
 import { type ClusterFilterCase, clusterFilterCases, clusterOf, podOf } from './cluster-cases.ts';
 import {
@@ -293,6 +294,12 @@ clusterFilterCases(csiVolumeLimits(dialect.spell('@label/')), [
   },
 ]);
 
+/** Node affinity of a volume with a field, and a label where one is given. */
+function onlyNamed(name: string, key?: string, ...values: string[]): JsonObject {
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [name] }];
+  const labels = key === undefined ? {} : { matchExpressions: [{ key, operator: 'In', values }] };
+  return { nodeAffinity: { required: { nodeSelectorTerms: [{ matchFields, ...labels }] } } };
+}
 const binding = volumeBinding({ bindTimeoutMs: 10_000 });
 const waits = storageClass('slow', 'WaitForFirstConsumer', { provisioner: names.noProvisioner });
 const makes = storageClass('slow', 'WaitForFirstConsumer');
@@ -335,6 +342,18 @@ const BINDING: readonly (readonly [
     { [CLAIMS]: [boundClaim('c', 'v')], [VOLUMES]: [volume('v', onlyOn('zone', 'a'))] },
     using('c'),
     { b: OUT_OF_REACH },
+  ],
+  [
+    'fields of nodes say nothing of where a volume can be reached',
+    { [CLAIMS]: [boundClaim('c', 'v')], [VOLUMES]: [volume('v', onlyNamed('b', 'zone', 'a'))] },
+    using('c'),
+    { b: OUT_OF_REACH },
+  ],
+  [
+    'a volume whose terms are of fields alone is reached from everywhere',
+    { [CLAIMS]: [boundClaim('c', 'v')], [VOLUMES]: [volume('v', onlyNamed('b'))] },
+    using('c'),
+    {},
   ],
   [
     'a bound volume that is not there',
