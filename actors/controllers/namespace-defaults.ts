@@ -1,10 +1,21 @@
 // What every active namespace is given: the service account `default`, and the config map with the certificate of the
-// cluster's authority. Makes them again when they are deleted, and sets the config map right when it is changed.
+// cluster's authority. Makes them again when they are deleted, and sets the config map right when it is changed. A controller
+// manager beside this server may publish another authority: then the two of them give way to each other more and more.
 
 import { asObject } from '../../api/object-fields.ts';
 import type { Dialect } from '../../config/dialect.ts';
+import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import { type ApiObject, type Controller, type Due, NOTHING, type Plan, type Write } from './controller.ts';
+import { Contested } from './contested.ts';
+import {
+  type ApiObject,
+  type Controller,
+  type Due,
+  NOTHING,
+  type Plan,
+  type Write,
+  type WriteOutcome,
+} from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { coreTarget, isTerminating } from './targets.ts';
 
@@ -33,10 +44,12 @@ export class NamespaceDefaults implements Controller {
   readonly #accounts = new Set<string>();
   /** The config map of each namespace: itself where it must be set right, undefined where it is as it should be. */
   readonly #configMaps = new Map<string, ApiObject | undefined>();
+  readonly #contested: Contested;
 
-  constructor(due: Due, dialect: Dialect, { account, caPem }: NamespaceGifts) {
+  constructor(clock: Clock, due: Due, dialect: Dialect, { account, caPem }: NamespaceGifts) {
     this.identity = controllerManagerIdentity(dialect);
     this.wants = [NAMESPACES, ...(account ? [SERVICE_ACCOUNTS] : []), ...(caPem === '' ? [] : [CONFIG_MAPS])];
+    this.#contested = new Contested(clock);
     this.#due = due;
     this.#givesAccount = account;
     this.#caPem = caPem;
@@ -47,12 +60,14 @@ export class NamespaceDefaults implements Controller {
     this.#active.clear();
     this.#accounts.clear();
     this.#configMaps.clear();
+    this.#contested.clear();
   }
 
   onEvent(event: FeedEvent): void {
     if (event.storageKey === NAMESPACES) {
       if (event.type !== 'delete' && !isTerminating(event.object())) this.#active.add(event.name);
       else this.#active.delete(event.name);
+      if (event.type === 'delete') this.#contested.forget(event.name);
       this.#due.add(event.name);
       return;
     }
@@ -80,8 +95,15 @@ export class NamespaceDefaults implements Controller {
       writes.push({ verb: 'create', target: coreTarget('serviceaccounts', key, ''), body });
     }
     const configMap = this.#planConfigMap(key);
-    if (configMap !== undefined) writes.push(configMap);
+    if (configMap === undefined) return { writes };
+    const leftMs = configMap.verb === 'update' ? this.#contested.leftMs(key) : 0;
+    if (leftMs > 0) return { writes, againAfterMs: leftMs };
+    writes.push(configMap);
     return { writes };
+  }
+
+  onOutcome(key: string, { verb }: Write, { ok }: WriteOutcome): void {
+    if (verb === 'update' && ok) this.#contested.onSetRight(key);
   }
 
   #wrong(configMap: ApiObject): ApiObject | undefined {

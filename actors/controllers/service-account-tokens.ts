@@ -5,8 +5,9 @@ import { asObject, asText, partsAt, textAt } from '../../api/object-fields.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { SecretTokenSubject } from '../../api/tokens/service-account-claims.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import type { Random } from '../../runtime/environment.ts';
+import type { Clock, Random } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
+import { Contested } from './contested.ts';
 import {
   type ApiObject,
   type Controller,
@@ -68,10 +69,12 @@ export class ServiceAccountTokens implements Controller {
   /** Namespaces that take nothing new. */
   readonly #ending = new Set<string>();
   readonly #orders: TokenOrders;
+  readonly #contested: Contested;
 
-  constructor(due: Due, settings: TokenSettings) {
+  constructor(clock: Clock, due: Due, settings: TokenSettings) {
     const { dialect, caPem } = settings;
     this.identity = controllerManagerIdentity(dialect);
+    this.#contested = new Contested(clock);
     this.#due = due;
     this.#settings = settings;
     this.#caBase64 = Buffer.from(caPem).toString('base64');
@@ -84,6 +87,7 @@ export class ServiceAccountTokens implements Controller {
   reset(): void {
     for (const map of [this.#accounts, this.#secrets, this.#secretsOf, this.#ending]) map.clear();
     this.#orders.clear();
+    this.#contested.clear();
   }
 
   onEvent(event: FeedEvent): void {
@@ -117,6 +121,7 @@ export class ServiceAccountTokens implements Controller {
   /** Somebody else has the name: another is taken. */
   onOutcome(key: string, { verb }: Write, { ok, code }: WriteOutcome): void {
     if (verb === 'create' && !ok && code === 409) this.#orders.drop(key);
+    if (verb === 'patch' && ok) this.#contested.onSetRight(key);
   }
 
   #onSecret(key: string, event: FeedEvent): void {
@@ -215,6 +220,7 @@ export class ServiceAccountTokens implements Controller {
     const { namespace, name: secretName } = splitKey(secretKey);
     if (secret === undefined) {
       this.#orders.drop(key);
+      this.#contested.forget(key);
       return NOTHING;
     }
     const { accountUid, lacks, uid: secretUid, accountKey } = secret;
@@ -229,6 +235,8 @@ export class ServiceAccountTokens implements Controller {
       this.#orders.drop(key);
       return NOTHING;
     }
+    const leftMs = this.#contested.leftMs(key);
+    if (leftMs > 0) return { writes: [], againAfterMs: leftMs };
     const { name } = metadataOf(account);
     const subject = { namespace, serviceAccount: { name: name ?? '', uid }, secretName };
     const order = lacks.token ? this.#orders.of(key, () => subject) : undefined;

@@ -55,7 +55,7 @@ export function switchable(
   const contents = new NamespaceContents();
   const records = new FollowedRecords();
   const rows: readonly (readonly [isRunning: boolean, make: MakeController])[] = [
-    [gifts.account || gifts.caPem !== '', (due) => new NamespaceDefaults(due, dialect, gifts)],
+    [gifts.account || gifts.caPem !== '', (due) => new NamespaceDefaults(clock, due, dialect, gifts)],
     [
       runs('namespace'),
       (due) => new NamespaceLifecycle(clock, due, dialect, namespacedTypes, customTypes, sweep, { contents, records }),
@@ -75,7 +75,7 @@ export function switchable(
     [runs('csrcleaner'), (due) => new CertificateCleanup(clock, due, dialect)],
     [
       runs('serviceaccount-token') && options.issuesTokens,
-      (due) => new ServiceAccountTokens(due, { dialect, caPem, random, issue }),
+      (due) => new ServiceAccountTokens(clock, due, { dialect, caPem, random, issue }),
     ],
     [
       runs('garbagecollector') && options.collectsGarbage,

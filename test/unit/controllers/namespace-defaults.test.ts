@@ -54,6 +54,29 @@ for (const [title, data] of WRONG) {
   });
 }
 
+test('who keeps publishing another certificate is given way to more and more', async (t) => {
+  const f = await started();
+  const setOtherwise = (): void => {
+    const map = f.cluster.get('core/configmaps', 'default', CONFIG_MAP)!;
+    if (map.data!['ca.crt'] === 'theirs') return;
+    f.cluster.put('core/configmaps', { ...map, data: { 'ca.crt': 'theirs' } });
+  };
+  const before = f.cluster.writes.length;
+  for (let second = 0; second < 600; second += 1) {
+    setOtherwise();
+    await f.time.advance(1_000);
+  }
+  const writes = f.cluster.writes.length - before;
+  t.true(writes >= 8 && writes <= 11, `${writes}`);
+  t.deepEqual(caOf(f, 'default'), { 'ca.crt': 'theirs' });
+  await f.time.advance(300_000);
+  t.deepEqual(caOf(f, 'default'), { 'ca.crt': 'the authority' });
+  await f.time.advance(601_000);
+  setOtherwise();
+  await f.time.settle();
+  t.deepEqual(caOf(f, 'default'), { 'ca.crt': 'the authority' });
+});
+
 test('a certificate that changed between two starts is published everywhere', async (t) => {
   const f = await started({}, (cluster) => {
     cluster.putNamespace('shop');

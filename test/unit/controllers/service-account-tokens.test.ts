@@ -64,6 +64,23 @@ test('without a key nobody is given a token', async (t) => {
   t.deepEqual(secretsOf(f, 'robot'), []);
 });
 
+test('who keeps putting another authority into a secret is given way to more and more', async (t) => {
+  const f = await started(WITH_TOKENS, populate);
+  const [name = ''] = secretsOf(f, 'robot');
+  const theirs = Buffer.from('theirs').toString('base64');
+  const before = f.cluster.writes.length;
+  for (let second = 0; second < 300; second += 1) {
+    const made = f.cluster.get(SECRETS, 'ns', name)!;
+    const data = made.data as Record<string, string>;
+    if (data['ca.crt'] !== theirs) f.cluster.put(SECRETS, { ...made, data: { ...data, 'ca.crt': theirs } });
+    await f.time.advance(1_000);
+  }
+  const writes = f.cluster.writes.length - before;
+  t.true(writes >= 7 && writes <= 10, `${writes}`);
+  await f.time.advance(300_000);
+  t.is(text((f.cluster.get(SECRETS, 'ns', name)!.data as Record<string, string>)['ca.crt']), 'the authority');
+});
+
 test('a secret that is deleted is made anew under another name, which the account then names alone', async (t) => {
   const f = await started(WITH_TOKENS, populate);
   const [first = ''] = secretsOf(f, 'robot');
