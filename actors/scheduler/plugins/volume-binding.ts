@@ -147,14 +147,18 @@ function capacityScore({ bindings }: VolumeReservation, line: readonly ShapePoin
   return Math.round(total / byClass.size);
 }
 
-/** A Status where the claims can be bound to no node as they are. */
+/** A Status where the claims can be bound to no node as they are. What is wrong with any of them is told before what is waited for. */
 function claimsOf(pod: PodInfo, volumes: VolumeState): PodClaims | Status {
   const bound: (Volume | undefined)[] = [];
   const unbound: Claim[] = [];
+  const claims: Claim[] = [];
   for (const use of pod.volumes.claims) {
     const claim = volumes.claim(pod.namespace, use.name);
     const problem = claimProblem(pod, use, claim);
     if (claim === undefined || problem !== undefined) return refusal('unresolvable', HELPED_BY, problem ?? '');
+    claims.push(claim);
+  }
+  for (const claim of claims) {
     if (claim.bound) bound.push(volumes.volume(claim.volumeName));
     else if (claim.volumeName === '' && volumes.classes.get(claim.storageClass)?.waitsForConsumer) unbound.push(claim);
     else return refusal('unresolvable', HELPED_BY, WAITS_FOR_BINDING);

@@ -332,6 +332,12 @@ const BINDING: readonly (readonly [
     everywhere('pod has unbound immediate PersistentVolumeClaims'),
   ],
   [
+    'a claim that waits beside one that does not exist: what is wrong is told',
+    { [CLAIMS]: [claim('c')], [CLASSES]: [storageClass('slow', 'Immediate')] },
+    using('c', 'd'),
+    everywhere('persistentvolumeclaim "d" not found'),
+  ],
+  [
     'a claim that is bound to half',
     { [CLAIMS]: [claim('c', { volumeName: 'v' })], [VOLUMES]: [volume('v')], [CLASSES]: [waits] },
     using('c'),
