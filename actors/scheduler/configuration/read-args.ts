@@ -1,5 +1,6 @@
 // The `args` of built-in plug-ins, as configuration files and legacy policies write them, checked against what each plug-in
 // can do. One reader a plug-in.
+import { asObject } from '../../../api/object-fields.ts';
 import { qualifiedNameProblems } from '../../../api/validation/formats.ts';
 import { ConfigurationError } from '../../../config/configuration-file.ts';
 import { Section } from '../../../config/configuration-section.ts';
@@ -7,7 +8,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import type { PluginArgs } from '../framework/plugin-args.ts';
 import type { DefaultConstraint } from '../plugins/pod-topology-spread.ts';
 import type { ShapePoint } from '../plugins/requested-to-capacity-ratio.ts';
-import type { WeightedResource } from '../plugins/resource-scores.ts';
+import { CPU_AND_MEMORY, type WeightedResource } from '../plugins/resource-scores.ts';
 import type { WeightedNodeTerm } from '../pods/node-terms.ts';
 import { readCheckedTerm, TERM_MEMBERS } from './read-node-terms.ts';
 import { configurationVersions } from './versions.ts';
@@ -15,6 +16,7 @@ import { configurationVersions } from './versions.ts';
 const PERCENT = { least: 0, most: 100 };
 const COUNT = { least: 0, most: 2 ** 31 - 1 };
 const WEIGHT = { least: 1, most: 100 };
+const ANY_WEIGHT = { least: 1, most: Number.MAX_SAFE_INTEGER };
 
 type Readers = {
   readonly [Name in keyof PluginArgs]: (args: unknown, path: string, dialect: Dialect) => PluginArgs[Name];
@@ -92,11 +94,8 @@ const READERS: Readers = {
     const section = open(args, path, dialect, ['defaultConstraints', 'defaultingType']);
     const defaultConstraints = readConstraints(section);
     // Files written before there was a choice mean a list.
-    const type = section.choice(
-      'defaultingType',
-      ['List', 'System'],
-      section.has('defaultConstraints') ? 'List' : 'System',
-    );
+    const unsaid = section.has('defaultConstraints') ? 'List' : 'System';
+    const type = section.choice('defaultingType', ['', 'List', 'System'], '') || unsaid;
     if (type === 'System' && defaultConstraints.length > 0) {
       section.fail('defaultingType', 'must be List where there are defaultConstraints');
     }
@@ -104,7 +103,7 @@ const READERS: Readers = {
   },
   RequestedToCapacityRatio(args, path, dialect) {
     const section = open(args, path, dialect, ['shape', 'resources']);
-    return { shape: readShape(section), resources: readResources(section) };
+    return readRatio(section);
   },
   ServiceAffinity(args, path, dialect) {
     const section = open(args, path, dialect, ['affinityLabels', 'antiAffinityLabelsPreference']);
@@ -128,6 +127,9 @@ export function readPluginArgs(
   dialect: Dialect,
 ): Partial<PluginArgs> | undefined {
   if (!Object.hasOwn(READERS, name)) return undefined;
+  const { kind } = asObject(args);
+  if (kind !== undefined && kind !== `${name}Args`)
+    throw new ConfigurationError(`${path}.kind`, `must be ${name}Args, or be left out`);
   return { [name]: READERS[name as keyof PluginArgs](args, path, dialect) };
 }
 
@@ -148,14 +150,19 @@ function open(args: unknown, path: string, dialect: Dialect, known: readonly str
   return section;
 }
 
-export function readResources(section: Section): readonly WeightedResource[] {
-  if (!section.has('resources')) return ['cpu', 'memory'].map((name) => ({ name, weight: 1 }));
-  const resources = section.sections('resources', ['name', 'weight']);
-  if (resources.length === 0) section.fail('resources', 'must not be empty');
-  return resources.map((each) => ({ name: each.requiredText('name'), weight: each.number('weight', WEIGHT, 1) }));
+/** What RequestedToCapacityRatio scores by. */
+export function readRatio(section: Section): PluginArgs['RequestedToCapacityRatio'] {
+  return { shape: readShape(section), resources: readResources(section, ANY_WEIGHT) };
 }
 
-export function readShape(section: Section): readonly ShapePoint[] {
+/** An empty list says as little as none. */
+function readResources(section: Section, bounds = WEIGHT): readonly WeightedResource[] {
+  const resources = section.sections('resources', ['name', 'weight']);
+  if (resources.length === 0) return CPU_AND_MEMORY;
+  return resources.map((each) => ({ name: each.requiredText('name'), weight: each.number('weight', bounds, 1) }));
+}
+
+function readShape(section: Section): readonly ShapePoint[] {
   const shape = section.sections('shape', ['utilization', 'score']).map((point) => ({
     utilization: point.number('utilization', PERCENT, 0),
     score: point.number('score', { least: 0, most: 10 }, 0),
@@ -178,9 +185,10 @@ function readConstraints(section: Section): readonly DefaultConstraint[] {
   return section.sections('defaultConstraints', known).map((each) => {
     if (each.has('labelSelector'))
       each.fail('labelSelector', 'is not for default constraints: it follows from what owns the pod');
-    const when = each.choice('whenUnsatisfiable', ['DoNotSchedule', 'ScheduleAnyway'] as const, 'DoNotSchedule');
     const topologyKey = each.requiredText('topologyKey');
     requireQualified(each, 'topologyKey', [topologyKey]);
+    each.requiredText('whenUnsatisfiable');
+    const when = each.choice('whenUnsatisfiable', ['DoNotSchedule', 'ScheduleAnyway'] as const, 'DoNotSchedule');
     if (seen.has(`${topologyKey} ${when}`)) each.fail('topologyKey', `${topologyKey} with ${when} is there already`);
     seen.add(`${topologyKey} ${when}`);
     return {

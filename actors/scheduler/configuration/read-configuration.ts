@@ -2,6 +2,7 @@
 // wrong. Reading the file is bin/'s work. SPEC.md "Scheduler options", `--config`.
 import { Section } from '../../../config/configuration-section.ts';
 import type { Dialect } from '../../../config/dialect.ts';
+import { hostPort } from '../../../values/host-text.ts';
 import { parseIp } from '../../../values/ip.ts';
 import type { PluginSets } from '../framework/default-plugins.ts';
 import {
@@ -40,6 +41,7 @@ const RETRY_JITTER = 1.2;
 /** `0.0.0.0:10251`, `[::1]:10251`, `:10251`. */
 const BIND_ADDRESS = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/;
 const PORT_MAX = 65_535;
+const PORT_DEFAULT = 10_251;
 const JSON_TYPE = 'application/json';
 
 export interface ConfigurationSources {
@@ -59,10 +61,11 @@ export function readConfiguration(content: unknown, sources: ConfigurationSource
   const initialSeconds = file.number('podInitialBackoffSeconds', SECONDS, defaults.podInitialBackoffMs / 1000);
   const maxSeconds = file.number('podMaxBackoffSeconds', SECONDS, defaults.podMaxBackoffMs / 1000);
   if (maxSeconds < initialSeconds) file.fail('podMaxBackoffSeconds', 'must not be less than podInitialBackoffSeconds');
-  const profiles = file.has('profiles')
-    ? file.sections('profiles', PROFILE_MEMBERS).map((section) => readProfile(section, base, dialect))
-    : defaults.profiles.map((profile) => ({ ...profile, sets: base }));
-  if (profiles.length === 0) file.fail('profiles', 'must not be empty');
+  const sections = file.sections('profiles', PROFILE_MEMBERS);
+  const profiles =
+    sections.length > 0
+      ? sections.map((section) => readProfile(section, base, dialect, sections.length === 1))
+      : defaults.profiles.map((profile) => ({ ...profile, sets: base }));
   checkProfiles(profiles);
   // Ours looks at nodes one after the other.
   file.number('parallelism', { least: 1, most: 2 ** 31 - 1 }, 16);
@@ -83,9 +86,10 @@ export function readConfiguration(content: unknown, sources: ConfigurationSource
   };
 }
 
-/** Blank is no address to listen on, and a port of 0 neither; without a host it is every address of the machine. */
+/** Blank is no address to listen on, and a port of 0 neither; without a host it is every address of the machine, and without a port the usual one. */
 function readBindAddress(file: Section, name: string, standard: string): string {
-  const address = file.text(name, standard);
+  const written = file.text(name, standard);
+  const address = parseIp(written) === undefined ? written : hostPort(written, PORT_DEFAULT);
   const [, bracketed, plain = '', port = ''] = BIND_ADDRESS.exec(address) ?? [];
   const host = bracketed ?? plain;
   const isUsable = port !== '' && Number(port) <= PORT_MAX && (host === '' || parseIp(host) !== undefined);

@@ -7,7 +7,7 @@ import type { SchedulerGates } from '../framework/gates.ts';
 import { PLUGIN_ARGS, type PluginArgs } from '../framework/plugin-args.ts';
 import { PLUGINS } from '../framework/plugin-table.ts';
 import type { ExtenderConfiguration } from './configuration.ts';
-import { readResources, readShape } from './read-args.ts';
+import { readRatio } from './read-args.ts';
 import { EXTENDER_MEMBERS, type FileReader, readExtenders } from './read-extenders.ts';
 
 /** What a policy says of the one profile there is beside it. */
@@ -153,10 +153,7 @@ class PolicyArgs {
   }
 
   setRatio(ratio: Section): void {
-    this.args = {
-      ...this.args,
-      RequestedToCapacityRatio: { shape: readShape(ratio), resources: readResources(ratio) },
-    };
+    this.args = { ...this.args, RequestedToCapacityRatio: readRatio(ratio) };
   }
 }
 

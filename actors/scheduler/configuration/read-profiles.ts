@@ -15,12 +15,18 @@ const ALL = '*';
 
 export const PROFILE_MEMBERS = ['schedulerName', 'plugins', 'pluginConfig'];
 
-/** Throws ConfigurationError. */
-export function readProfile(section: Section, base: PluginSets, dialect: Dialect): ProfileConfiguration {
+/** Only a profile that is alone can go without a name. Throws ConfigurationError. */
+export function readProfile(
+  section: Section,
+  base: PluginSets,
+  dialect: Dialect,
+  isAlone: boolean,
+): ProfileConfiguration {
   const plugins = section.section('plugins', EXTENSION_POINTS);
   const sets = Object.fromEntries(EXTENSION_POINTS.map((point) => [point, readSet(plugins, point, base[point])]));
   return {
-    schedulerName: section.text('schedulerName', DEFAULT_SCHEDULER_NAME) || DEFAULT_SCHEDULER_NAME,
+    schedulerName:
+      isAlone && !section.has('schedulerName') ? DEFAULT_SCHEDULER_NAME : section.requiredText('schedulerName'),
     sets: sets as unknown as PluginSets,
     ...readPluginConfig(section, dialect),
   };

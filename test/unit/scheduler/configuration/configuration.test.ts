@@ -234,6 +234,23 @@ test('addresses to listen on may be of either family, of all, or of none', (t) =
   for (const address of ['127.0.0.1:10251', '[::1]:1', ':10251', '0.0.0.0:0', '']) {
     t.is(ofFile({ healthzBindAddress: address, metricsBindAddress: address }).metricsBindAddress, address);
   }
+  t.is(ofFile({ metricsBindAddress: '127.0.0.1' }).metricsBindAddress, '127.0.0.1:10251');
+  t.is(ofFile({ healthzBindAddress: '::1' }).healthzBindAddress, '[::1]:10251');
+});
+
+test('what is written and says nothing counts as not said: no profiles, no resources, no way of defaulting', (t) => {
+  t.deepEqual(ofFile({ profiles: [] }), ofFile({}));
+  const none = args('NodeResourcesLeastAllocated', { resources: [] });
+  t.deepEqual(ofFile(none).profiles[0]!.args, ofFile({}).profiles[0]!.args);
+  const spread = ofFile(args('PodTopologySpread', { defaultingType: '' })).profiles[0]!.args.PodTopologySpread;
+  t.true(spread.systemDefaults);
+});
+
+test('a resource can weigh any amount where the ratio of use is scored', (t) => {
+  const resources = [{ name: 'cpu', weight: 1000 }];
+  const shape = [{ utilization: 0, score: 0 }];
+  const read = ofFile(args('RequestedToCapacityRatio', { shape, resources })).profiles[0]!.args;
+  t.deepEqual(read.RequestedToCapacityRatio.resources, resources);
 });
 
 /** What a file holds beside its head, and what is said of it. */
@@ -244,10 +261,22 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
   ],
   [{ kind: 'Config' }, 'kind: must be one of OrchSchedulerConfiguration, KubeSchedulerConfiguration'],
   [{ profile: [] }, 'profile: is an unknown field'],
-  [{ profiles: [] }, 'profiles: must not be empty'],
   [{ profiles: {} }, 'profiles: must be a list'],
   [{ profiles: [3] }, 'profiles[0]: must be an object'],
-  [{ profiles: [{}, {}] }, 'profiles[1].schedulerName: default-scheduler is the name of another profile'],
+  [{ profiles: [{}, {}] }, 'profiles[0].schedulerName: is required'],
+  [{ profiles: [{ schedulerName: '' }] }, 'profiles[0].schedulerName: is required'],
+  [
+    { profiles: [{ schedulerName: 'a' }, { schedulerName: 'a' }] },
+    'profiles[1].schedulerName: a is the name of another profile',
+  ],
+  [
+    args('InterPodAffinity', { apiVersion: HEAD.apiVersion, kind: 'NodeAffinityArgs' }),
+    'profiles[0].pluginConfig[0].args.kind: must be InterPodAffinityArgs, or be left out',
+  ],
+  [
+    args('PodTopologySpread', { defaultConstraints: [{ maxSkew: 1, topologyKey: 'zone' }] }),
+    'profiles[0].pluginConfig[0].args.defaultConstraints[0].whenUnsatisfiable: is required',
+  ],
   [{ profiles: [{ plugins: { scores: {} } }] }, 'profiles[0].plugins.scores: is an unknown field'],
   [{ profiles: [score([{}])] }, 'profiles[0].plugins.score.enabled[0].name: is required'],
   [
@@ -291,7 +320,7 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
     'clientConnection.acceptContentTypes: must have one of application/vnd.orch.protobuf, application/json',
   ],
   [{ pluginModules: [''] }, 'pluginModules[0]: must be a text'],
-  ...['here', '0.0.0.0', 'localhost:80', '0.0.0.0:65536', '::1:80', '[here]:80'].flatMap((address) =>
+  ...['here', 'localhost:80', '0.0.0.0:65536', '[here]:80'].flatMap((address) =>
     ['healthzBindAddress', 'metricsBindAddress'].map(
       (member) =>
         [{ [member]: address }, `${member}: must be an IP address and a port, such as 0.0.0.0:10251`] as const,
