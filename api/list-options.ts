@@ -1,9 +1,10 @@
 // What a list is asked for: which part of a collection, and how fresh (SPEC.md "Query parameters" and "Resource-version
 // semantics"). The same for lists and for what is done to a listed collection. Pure.
+import { int64Parameter } from './int64-parameter.ts';
 import type { KnownType } from './resources/resource-table.ts';
 import { storedFieldSelector } from './selectors/field-selector.ts';
 import { parseLabelSelector } from './selectors/label-selector.ts';
-import { badRequest, unnamedError } from './status/failures.ts';
+import { badRequest, quote, unnamedError } from './status/failures.ts';
 import { type FieldError, forbidden as forbiddenField, invalidFrom, notSupported } from './status/field-error.ts';
 import { StatusError } from './status/status.ts';
 
@@ -71,31 +72,48 @@ function listFreshness(version: number | undefined, match: string, limit: number
 
 function checkMatch(match: string, version: string, continueToken: string, metaGroup: string): void {
   if (match === '') return;
-  const errors: FieldError[] = [];
-  const path = 'resourceVersionMatch';
-  if (continueToken !== '')
-    errors.push(forbiddenField(path, 'resourceVersionMatch is forbidden when continue is provided'));
-  if (version === '')
-    errors.push(forbiddenField(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
-  if (match !== 'Exact' && match !== 'NotOlderThan')
-    errors.push(notSupported(path, match, ['Exact', 'NotOlderThan', '']));
-  if (match === 'Exact' && version === '0')
-    errors.push(forbiddenField(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+  const errors = matchErrors(match, version, continueToken);
   if (errors.length > 0) throw new StatusError(invalidFrom('ListOptions', metaGroup, '', errors));
 }
 
-/** A resourceVersion as sent; undefined when unset. Throws for what no version of ours looks like. */
+const MATCH = 'resourceVersionMatch';
+
+/** What is wrong with a match, in the order of 1.21. */
+function matchErrors(match: string, version: string, continueToken: string): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  if (version === '')
+    errors.push(forbiddenField(MATCH, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+  if (continueToken !== '')
+    errors.push(forbiddenField(MATCH, 'resourceVersionMatch is forbidden when continue is provided'));
+  if (match !== 'Exact' && match !== 'NotOlderThan')
+    errors.push(notSupported(MATCH, match, ['Exact', 'NotOlderThan', '']));
+  if (match === 'Exact' && version === '0')
+    errors.push(forbiddenField(MATCH, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+  return errors;
+}
+
+/** A watch has no use for a match; what else is wrong with it is told as well. Throws 422. */
+export function refuseMatchOfWatch(parameters: ListParameters, metaGroup: string): void {
+  const match = parameters.get('resourceVersionMatch') ?? '';
+  if (match === '') return;
+  const others = matchErrors(match, parameters.get('resourceVersion') ?? '', parameters.get('continue') ?? '');
+  const error = forbiddenField(MATCH, 'resourceVersionMatch is forbidden for watch');
+  throw new StatusError(invalidFrom('ListOptions', metaGroup, '', [error, ...others]));
+}
+
+const UINT64_MAX = 2n ** 64n - 1n;
+
+/**
+ * A resourceVersion as sent; undefined when unset. One beyond 2^53, which no store of ours reaches, is rounded. Throws what
+ * 1.21 answers for what is no version: 500 without a reason.
+ */
 export function parseVersion(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
-  const version = Number(text);
-  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(version)) {
-    throw new StatusError({
-      ...unnamedError(`invalid resource version ${JSON.stringify(text)}`),
-      reason: 'BadRequest',
-      code: 400,
-    });
-  }
-  return version;
+  const digits = /^0*(\d{1,20})$/.exec(text)?.[1];
+  if (digits !== undefined && (digits.length < 20 || BigInt(digits) <= UINT64_MAX)) return Number(digits);
+  const problem = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
+  const detail = `strconv.ParseUint: parsing ${quote(text)}: ${problem}`;
+  throw new StatusError(unnamedError(`resourceVersion: Invalid value: ${quote(text)}: ${detail}`));
 }
 
 /** The numbers among the parameters, all of them whoever asks: a list that could not be read whole is refused. Throws 400. */
@@ -106,8 +124,5 @@ export function countsOf(parameters: ListParameters): { readonly limit: number; 
 /** A parameter that counts something; 0 where it is not given, or negative. Throws 400. */
 function countParameter(parameters: ListParameters, name: string): number {
   const text = parameters.get(name);
-  if (text === undefined || text === '') return 0;
-  if (!/^-?\d{1,15}$/.test(text))
-    throw new StatusError(badRequest(`${name} must be an integer, not ${JSON.stringify(text)}`));
-  return Math.max(0, Number(text));
+  return text === undefined ? 0 : Math.max(0, int64Parameter(text));
 }

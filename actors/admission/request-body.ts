@@ -4,6 +4,7 @@ import { DecodeError, mismatch } from '../../api/codec/decode-error.ts';
 import { decodeEnveloped } from '../../api/codec/protobuf.ts';
 import type { CustomType } from '../../api/custom/custom-type.ts';
 import { isLarge } from '../../api/in-parts.ts';
+import { int64Parameter } from '../../api/int64-parameter.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isTrueParameter } from '../../api/query.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -275,7 +276,8 @@ function preconditionsIn({ uid = '', resourceVersion = '' }: WriteParameters): D
 const DELETE_OPTIONS: ExpectedKind = { apiVersion: 'v1', kind: 'DeleteOptions' };
 
 function fromBody(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
-  const body = decodeValue(schema, request, DELETE_OPTIONS);
+  // A null says nothing, as in an object.
+  const body = decodeValue(schema, request, DELETE_OPTIONS) ?? {};
   if (!isJsonObject(body)) throw new StatusError(badRequest('the body of a delete must be DeleteOptions'));
   const kind = textOf(body, 'kind');
   if (kind !== '' && kind !== 'DeleteOptions') {
@@ -296,9 +298,11 @@ export function toDeleteOptions(schema: Schema, body: JsonObject, parameters: Wr
   return { dryRun, ...options };
 }
 
+/** What is stored as a number has to be one exactly. */
 function wholeSeconds(text: string): number {
-  if (/^-?[0-9]{1,15}$/.test(text)) return Number(text);
-  throw new StatusError(badRequest(`gracePeriodSeconds must be an integer, not ${JSON.stringify(text)}`));
+  const seconds = int64Parameter(text);
+  if (Number.isSafeInteger(seconds)) return seconds;
+  throw new StatusError(badRequest(`gracePeriodSeconds is too large: ${text}`));
 }
 
 /** The kind a type's objects are read as at the version of the path. */

@@ -1,16 +1,15 @@
 // The query parameters of get, list and watch, checked and put into the hub's terms (SPEC.md "Query parameters" and
 // "Resource-version semantics").
-import { countsOf, pageOf, parseVersion, selectorsOf } from '../../../api/list-options.ts';
+import { countsOf, pageOf, parseVersion, refuseMatchOfWatch, selectorsOf } from '../../../api/list-options.ts';
 import { isTrueParameter, type Query } from '../../../api/query.ts';
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { compileFieldSelector, escapeFieldValue, storedFieldSelector } from '../../../api/selectors/field-selector.ts';
 import { badRequest, resourceNotFound } from '../../../api/status/failures.ts';
-import { forbidden as forbiddenField, invalidFrom } from '../../../api/status/field-error.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Freshness, ListQuery, Selection } from '../../hub/protocol.ts';
 
-/** What `resourceVersion` asks of a get. Throws 400, also for who expects to get less than there is. */
+/** What `resourceVersion` asks of a get. Throws 400 and 500, also 400 for who expects to get less than there is. */
 export function getFreshness(query: Query): Freshness {
   if (isTrueParameter(query.get('export'))) {
     throw new StatusError(badRequest('the export parameter, deprecated since v1.14, is no longer supported'));
@@ -67,11 +66,7 @@ export function watchStart(query: Query, metaGroup: string): WatchStart {
   const version = parseVersion(query.get('resourceVersion'));
   const bookmarks = isTrueParameter(query.get('allowWatchBookmarks'));
   const sendInitialEvents = query.get('sendInitialEvents');
-  const match = query.get('resourceVersionMatch') ?? '';
-  if (match !== '' && sendInitialEvents === undefined) {
-    const error = forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch');
-    throw new StatusError(invalidFrom('ListOptions', metaGroup, '', [error]));
-  }
+  if (sendInitialEvents === undefined) refuseMatchOfWatch(query, metaGroup);
   const { timeoutSeconds } = countsOf(query);
   const wantsInitial = isTrueParameter(sendInitialEvents);
   const fromState = version === undefined || version === 0 || wantsInitial;

@@ -206,6 +206,7 @@ test('options of a DELETE that cannot be are refused', async (t) => {
     t.is(answer.body.kind, 'Status');
   }
   t.truthy(await world.stored(A));
+  t.is((await world.write('delete', A, { body: 'null' })).code, 200, 'a null says nothing');
   await world.stop();
 });
 

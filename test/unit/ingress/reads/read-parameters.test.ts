@@ -127,7 +127,7 @@ test('a watch may ask for bookmarks, a time to end, and its initial events with 
     t.is(watch(`allowWatchBookmarks=${text}`).bookmarks, wanted, text);
   }
   t.is(watch('timeoutSeconds=30').timeoutSeconds, 30);
-  for (const none of ['', 'timeoutSeconds=', 'timeoutSeconds=0', 'timeoutSeconds=-5']) {
+  for (const none of ['', 'timeoutSeconds=0', 'timeoutSeconds=-5']) {
     t.is(watch(none).timeoutSeconds, undefined, none);
   }
   const initial = watch(
@@ -143,32 +143,68 @@ test('what a watch cannot be asked is refused', (t) => {
     t.deepEqual([status?.code, status?.details?.kind], [422, 'ListOptions']);
   }
   t.is(refusalOf(() => watch('timeoutSeconds=soon'))?.code, 400);
-  t.is(refusalOf(() => watch('resourceVersion=x'))?.code, 400);
+  t.is(refusalOf(() => watch('resourceVersion=x'))?.code, 500);
 });
 
-test('versions are whole numbers that this server could have made', (t) => {
+test('versions are whole numbers of 64 bits, and others are answered as in Kubernetes', (t) => {
   for (const text of [undefined, '']) t.is(parseVersion(text), undefined);
   t.is(parseVersion('0'), 0);
   t.is(parseVersion('0017'), 17);
   t.is(parseVersion(String(Number.MAX_SAFE_INTEGER)), Number.MAX_SAFE_INTEGER);
-  const wrong = ['-1', '1.0', '1e3', ' 1', '0x1', 'abc', '9007199254740992', '1'.repeat(400), '١', 'NaN', '__proto__'];
-  for (const text of wrong) {
+  for (const text of ['9007199254740992', '18446744073709551615']) t.is(parseVersion(text), Number(text));
+  const problems: readonly (readonly [text: string, problem: string])[] = [
+    ...['-1', '+1', '1.0', '1e3', ' 1', '0x1', 'abc', '١', 'NaN', '__proto__'].map(
+      (text) => [text, 'invalid syntax'] as const,
+    ),
+    ...['18446744073709551616', '1'.repeat(400)].map((text) => [text, 'value out of range'] as const),
+  ];
+  for (const [text, problem] of problems) {
     const status = refusalOf(() => parseVersion(text));
-    t.deepEqual([status?.code, status?.reason], [400, 'BadRequest'], text);
+    t.deepEqual([status?.code, status?.reason], [500, undefined], text);
+    t.is(
+      status?.message,
+      `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": ${problem}`,
+    );
   }
 });
 
 test('a limit is a count, and one below 1 is none', (t) => {
   for (const [text, limit] of [
     ['5', 5],
+    ['%2B5', 5],
     ['0', 0],
     ['-1', 0],
-    ['', 0],
     ['999999999999999', 999999999999999],
+    ['9223372036854775807', 2 ** 63],
   ] as const) {
     t.is(list(`limit=${text}`).limit, limit, text);
   }
-  for (const text of ['x', '1.5', '1e3', '9'.repeat(30)]) t.is(refusalOf(() => list(`limit=${text}`))?.code, 400, text);
+  for (const [text, problem] of [
+    ['', 'invalid syntax'],
+    ['x', 'invalid syntax'],
+    ['1.5', 'invalid syntax'],
+    ['1e3', 'invalid syntax'],
+    ['9223372036854775808', 'value out of range'],
+    ['9'.repeat(30), 'value out of range'],
+  ] as const) {
+    const status = refusalOf(() => list(`limit=${text}`));
+    t.deepEqual([status?.code, status?.message], [400, `strconv.ParseInt: parsing "${text}": ${problem}`]);
+  }
+});
+
+test('what is wrong with a match is told in the order of Kubernetes, of a watch as well', (t) => {
+  const unset = 'resourceVersionMatch is forbidden unless resourceVersion is provided';
+  const continued = 'resourceVersionMatch is forbidden when continue is provided';
+  const unknown = 'Unsupported value: "About": supported values: "Exact", "NotOlderThan", ""';
+  const causes = (status: ReturnType<typeof refusalOf>): unknown =>
+    status?.details?.causes?.map((cause) => cause.message);
+  const query = 'resourceVersionMatch=About&continue=x';
+  const all = [`Forbidden: ${unset}`, `Forbidden: ${continued}`, unknown];
+  t.deepEqual(causes(refusalOf(() => list(query))), all);
+  t.deepEqual(causes(refusalOf(() => watch(query))), [
+    'Forbidden: resourceVersionMatch is forbidden for watch',
+    ...all,
+  ]);
 });
 
 test('selectors are passed on as they are written, and refused when they cannot be read', (t) => {
