@@ -1,5 +1,6 @@
 // Field selectors, compiled against the fields a type offers: `metadata.name=a,spec.nodeName!=b`. They are matched
 // against an object's values in the order of those fields (selectable-values.ts makes them).
+import { DEFAULT_SELECTABLE_FIELDS } from '../resources/resource-row.ts';
 import { badRequest, quote } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 
@@ -44,7 +45,7 @@ export function compileFieldSelector(text: string, selectableFields: readonly st
   const byText = new Map<string, FieldRequirement>();
   for (const term of splitTerms(text)) {
     if (term === '') continue;
-    const requirement = parseTerm(term, selectableFields);
+    const requirement = parseTerm(term, text, selectableFields);
     byText.set(
       `${requirement.field}${requirement.equals ? '=' : '!='}${escapeFieldValue(requirement.value)}`,
       requirement,
@@ -105,21 +106,31 @@ function splitTerms(text: string): readonly string[] {
   return terms;
 }
 
-function parseTerm(term: string, selectableFields: readonly string[]): FieldRequirement {
+function parseTerm(term: string, selector: string, selectableFields: readonly string[]): FieldRequirement {
   const at = term.search(/!=|=/);
   const operator = at < 0 ? undefined : OPERATORS.find((candidate) => term.startsWith(candidate, at));
-  if (operator === undefined) throw unreadable(term, 'expected <field>=<value>, <field>==<value> or <field>!=<value>');
+  if (operator === undefined)
+    throw unreadable(`invalid selector: '${shortened(selector)}'; can't understand '${shortened(term)}'`);
   const value = unescapeFieldValue(term.slice(at + operator.length));
-  if (value === undefined)
-    throw unreadable(term, 'in a value only \\\\, \\, and \\= are escapes, and , and = need one');
   const name = term.slice(0, at);
   const { field, index } = findField(name, selectableFields);
   return { field, index, equals: operator !== '!=', value };
 }
 
-function unescapeFieldValue(text: string): string | undefined {
+/** An escape, or a character that stands for itself. */
+const CHARACTERS = /\\.?|./gsu;
+
+/** Throws 400 for other escapes, and for what has to be escaped. */
+function unescapeFieldValue(text: string): string {
   if (!/[\\,=]/.test(text)) return text;
-  return /^(?:[^\\,=]|\\[\\,=])*$/.test(text) ? text.replace(/\\([\\,=])/g, '$1') : undefined;
+  return text.replace(CHARACTERS, (character) => {
+    if (character === ',' || character === '=')
+      throw unreadable(`invalid field selector: unescaped character in value: ${character.charCodeAt(0)}`);
+    if (!character.startsWith('\\')) return character;
+    const escaped = character.slice(1);
+    if (escaped === '\\' || escaped === ',' || escaped === '=') return escaped;
+    throw unreadable(`invalid field selector: invalid escape sequence: ${character}`);
+  });
 }
 
 function findField(
@@ -129,14 +140,19 @@ function findField(
   const alias = Object.hasOwn(FIELD_ALIASES, name) ? FIELD_ALIASES[name]! : name;
   const field = selectableFields.includes(alias) ? alias : name;
   const index = selectableFields.indexOf(field);
-  if (index < 0) {
-    const offered = selectableFields.map(quote).join(', ');
-    throw new StatusError(badRequest(`field label not supported: ${quote(name)} is none of ${offered}`));
-  }
+  if (index < 0) throw unreadable(notSelectable(name, selectableFields));
   return { field, index };
 }
 
-function unreadable(term: string, problem: string): StatusError {
-  const shown = term.length > 256 ? `${term.slice(0, 256)}…` : term;
-  return new StatusError(badRequest(`invalid field selector ${quote(shown)}: ${problem}`));
+function notSelectable(name: string, selectableFields: readonly string[]): string {
+  if (selectableFields !== DEFAULT_SELECTABLE_FIELDS) return `field label not supported: ${name}`;
+  return `${quote(name)} is not a known field selector: only ${selectableFields.map(quote).join(', ')}`;
+}
+
+function unreadable(problem: string): StatusError {
+  return new StatusError(badRequest(problem));
+}
+
+function shortened(text: string): string {
+  return text.length > 256 ? `${text.slice(0, 256)}…` : text;
 }

@@ -52,7 +52,7 @@ export function requirementProblem(
     if (problem !== undefined) return `value ${JSON.stringify(value)} of key ${key}: ${problem}`;
   }
   if ((operator === 'Gt' || operator === 'Lt') && parseInt64(values[0]!) === undefined) {
-    return `value ${JSON.stringify(values[0])} of key ${key}: must be an integer to compare with`;
+    return "for 'Gt', 'Lt' operators, the value must be an integer";
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 // The text form of label selectors: text to requirements. Knows the grammar and nothing of matching.
-import { badRequest, quote } from '../status/failures.ts';
+import { badRequest } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 import {
   type LabelOperator,
@@ -25,27 +25,27 @@ const END = '';
 
 /**
  * The requirements of a selector's text, in its order. `in` and `notin` are operators after a key and plain words
- * elsewhere; a missing value is the empty one (`a=`, `a in ()`). Throws StatusError 400.
+ * elsewhere; a missing value is the empty one (`a=`, `a in ()`). Throws StatusError 400, in Kubernetes' words.
  */
 export function parseRequirements(text: string): readonly LabelRequirement[] {
   const tokens = new Tokens(text);
   const requirements: LabelRequirement[] = [];
   if (tokens.next === END) return requirements;
+  if (!tokens.beginsRequirement) throw tokens.unexpected("!, identifier, or 'end of string'");
   while (true) {
     requirements.push(parseRequirement(tokens));
     if (tokens.next === END) return requirements;
-    tokens.take(',', 'a comma or the end');
+    if (!tokens.takes(',')) throw tokens.unexpected("',' or 'end of string'");
+    if (!tokens.beginsRequirement) throw tokens.unexpected("identifier after ','");
   }
 }
 
 /** The tokens of one selector, and the words for complaining about one. */
 class Tokens {
-  private readonly text: string;
   private readonly list: readonly string[];
   private position = 0;
 
   constructor(text: string) {
-    this.text = text;
     this.list = text.match(TOKENS) ?? [];
   }
 
@@ -58,61 +58,72 @@ class Tokens {
     return this.next !== END && !SYMBOLS.has(this.next);
   }
 
+  get beginsRequirement(): boolean {
+    return this.next === '!' || this.nextIsWord;
+  }
+
   advance(): string {
     const token = this.next;
     this.position++;
     return token;
   }
 
-  take(symbol: string, expected: string): void {
-    if (this.next !== symbol) throw this.unexpected(expected);
+  /** Whether the next is this one, which is then passed over. */
+  takes(symbol: string): boolean {
+    if (this.next !== symbol) return false;
     this.position++;
+    return true;
   }
 
   unexpected(expected: string): StatusError {
-    return this.refuse(`found ${this.next === END ? 'the end' : quote(this.next)}, expected ${expected}`);
+    return refused(`found '${this.next}', expected: ${expected}`);
   }
 
-  refuse(problem: string): StatusError {
-    const shown = this.text.length > 256 ? `${this.text.slice(0, 256)}…` : this.text;
-    return new StatusError(badRequest(`unable to parse label selector ${quote(shown)}: ${problem}`));
+  /** The same within a requirement. */
+  unfit(expected: string): StatusError {
+    return unfit(`found '${this.next}', expected: ${expected}`);
   }
 }
 
+function refused(problem: string): StatusError {
+  return new StatusError(badRequest(problem.length > 1024 ? `${problem.slice(0, 1024)}…` : problem));
+}
+
+function unfit(problem: string): StatusError {
+  return refused(`unable to parse requirement: ${problem}`);
+}
+
 function parseRequirement(tokens: Tokens): LabelRequirement {
-  const negated = tokens.next === '!';
-  if (negated) tokens.advance();
-  if (!tokens.nextIsWord) throw tokens.unexpected('a key');
+  const negated = tokens.takes('!');
+  if (!tokens.nextIsWord) throw tokens.unfit('identifier');
   const key = tokens.advance();
   let operator: LabelOperator = negated ? 'DoesNotExist' : 'Exists';
   let values: readonly string[] = [];
   if (!negated && tokens.next !== END && tokens.next !== ',') {
     const symbol = tokens.next;
-    if (!Object.hasOwn(OPERATORS, symbol)) throw tokens.unexpected('an operator: in, notin, =, ==, !=, > or <');
+    if (!Object.hasOwn(OPERATORS, symbol)) throw tokens.unfit("'=', '!=', '==', 'in', notin'");
     tokens.advance();
     operator = OPERATORS[symbol]!;
     values = symbol === 'in' || symbol === 'notin' ? parseValueList(tokens) : [parseValue(tokens)];
   }
   const problem = requirementProblem(key, operator, values);
-  if (problem !== undefined) throw tokens.refuse(problem);
+  if (problem !== undefined) throw unfit(problem);
   return labelRequirement(key, operator, values);
 }
 
 function parseValue(tokens: Tokens): string {
   if (tokens.next === END || tokens.next === ',') return '';
-  if (!tokens.nextIsWord) throw tokens.unexpected('a value');
+  if (!tokens.nextIsWord) throw tokens.unfit('identifier');
   return tokens.advance();
 }
 
 /** `(a,b)`; between two commas, or a comma and a parenthesis, stands the empty value. */
 function parseValueList(tokens: Tokens): readonly string[] {
-  tokens.take('(', 'an opening parenthesis');
+  if (!tokens.takes('(')) throw unfit(`found '${tokens.next}' expected: '('`);
+  if (!tokens.nextIsWord && tokens.next !== ',' && tokens.next !== ')') throw tokens.unfit("',', ')' or identifier");
   const values: string[] = [];
-  while (true) {
-    values.push(tokens.nextIsWord ? tokens.advance() : '');
-    if (tokens.next !== ',') break;
-    tokens.advance();
-  }
-  tokens.take(')', 'a comma or a closing parenthesis');
+  do values.push(tokens.nextIsWord ? tokens.advance() : '');
+  while (tokens.takes(','));
+  if (!tokens.takes(')')) throw tokens.unfit("',' or ')'");
   return values;
 }
