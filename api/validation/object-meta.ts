@@ -173,25 +173,27 @@ function checkNamespace({ namespace = '' }: ObjectMeta, type: AnyMetaType, error
 }
 
 const OWNER_MEMBERS = ['kind', 'name', 'uid'] as const;
+const OWNERS = 'metadata.ownerReferences';
 
+/** Paths do not say which of the references, as in Kubernetes. */
 function checkOwnerReferences(references: readonly OwnerReference[], errors: FieldError[]): void {
-  let controllers = 0;
-  for (const [index, reference] of references.entries()) {
-    const path = `metadata.ownerReferences[${index}]`;
-    const apiVersion = reference.apiVersion ?? '';
-    if (!/^(?:[^/]+\/)?[^/]+$/.test(apiVersion)) {
-      errors.push(wrong.invalid(`${path}.apiVersion`, apiVersion, 'must be a version, or a group, "/" and a version'));
-    }
+  let controller: string | undefined;
+  for (const reference of references) {
+    const { apiVersion = '', kind, name = '' } = reference;
+    if (!/^(?:[^/]*\/)?[^/]+$/.test(apiVersion))
+      errors.push(wrong.invalid(`${OWNERS}.apiVersion`, apiVersion, 'version must not be empty'));
     for (const member of OWNER_MEMBERS) {
-      if ((reference[member] ?? '') === '') errors.push(wrong.invalid(`${path}.${member}`, '', 'must not be empty'));
+      if ((reference[member] ?? '') !== '') continue;
+      errors.push(wrong.invalid(`${OWNERS}.${member}`, '', `${member} must not be empty`));
     }
-    if (apiVersion === 'v1' && reference.kind === 'Event') {
-      errors.push(wrong.invalid(path, reference, 'v1 Event must not own anything'));
+    if (apiVersion === 'v1' && kind === 'Event')
+      errors.push(wrong.invalid(OWNERS, reference, '/v1, Kind=Event is disallowed from being an owner'));
+    if (reference.controller !== true) continue;
+    if (controller !== undefined) {
+      const found = `Found "true" in references for ${controller} and ${name}`;
+      errors.push(wrong.invalid(OWNERS, references, `Only one reference can have Controller set to true. ${found}`));
     }
-    if (reference.controller === true) controllers++;
-  }
-  if (controllers > 1) {
-    errors.push(wrong.invalid('metadata.ownerReferences', references, 'only one may have controller set to true'));
+    controller ??= name;
   }
 }
 
@@ -201,7 +203,7 @@ function checkFinalizers(finalizers: readonly string[], errors: FieldError[]): v
     for (const problem of qualifiedNameProblems(finalizer)) errors.push(wrong.invalid(path, finalizer, problem));
   }
   if (finalizers.includes(ORPHAN_FINALIZER) && finalizers.includes(FOREGROUND_FINALIZER)) {
-    const detail = `${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} must not both be set`;
+    const detail = `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set`;
     errors.push(wrong.invalid(path, finalizers, detail));
   }
 }
@@ -210,7 +212,7 @@ function checkFinalizers(finalizers: readonly string[], errors: FieldError[]): v
 function checkCoreFinalizers(finalizers: readonly string[], dialect: Dialect, errors: FieldError[]): void {
   for (const [index, finalizer] of finalizers.entries()) {
     if (!finalizer.includes('/') && !isStandardFinalizer(finalizer, dialect)) {
-      const detail = 'must be a standard finalizer, or have a prefix and "/"';
+      const detail = 'name is neither a standard finalizer name nor is it fully qualified';
       errors.push(wrong.invalid(`metadata.finalizers[${index}]`, finalizer, detail));
     }
   }

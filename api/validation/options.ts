@@ -47,8 +47,8 @@ export function validateFieldManager(manager: string, path: string): readonly Fi
 
 /** `All` or empty (SPEC.md "Dry run"). */
 function validateDryRun(dryRun: readonly string[] | undefined): readonly FieldError[] {
-  const unknown = dryRun?.find((value) => value !== 'All' && value !== '');
-  return unknown === undefined ? NO_FIELD_ERRORS : [wrong.notSupported('dryRun', unknown, ['All'])];
+  const isKnown = dryRun?.every((value) => value === 'All' || value === '') ?? true;
+  return isKnown ? NO_FIELD_ERRORS : [wrong.notSupported('dryRun', dryRun, ['All'])];
 }
 
 /** True when options ask for everything but the write. Call on valid options. */
@@ -76,7 +76,8 @@ function validateFieldValidation(value: string): readonly FieldError[] {
 /** Errors of the options of a patch. An apply needs a field manager and alone may be forced. */
 export function validatePatchOptions(options: PatchOptions, isApply: boolean): readonly FieldError[] {
   const errors = [...validateWriteOptions(options)];
-  if (isApply && (options.fieldManager ?? '') === '') errors.push(wrong.required('fieldManager', 'an apply needs it'));
+  if (isApply && (options.fieldManager ?? '') === '')
+    errors.push(wrong.required('fieldManager', 'is required for apply patch'));
   if (!isApply && options.force !== undefined) errors.push(wrong.forbidden('force', 'only an apply can be forced'));
   return errors.length === 0 ? NO_FIELD_ERRORS : errors;
 }
@@ -89,10 +90,12 @@ export function validateDeleteOptions(options: DeleteOptions): readonly FieldErr
   const { propagationPolicy: policy, orphanDependents } = options;
   if (policy !== undefined) {
     if (orphanDependents !== undefined) {
-      errors.push(wrong.invalid('propagationPolicy', policy, 'must not be set together with orphanDependents'));
+      errors.push(
+        wrong.invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'),
+      );
     }
     if (!PROPAGATION_POLICIES.includes(policy)) {
-      errors.push(wrong.notSupported('propagationPolicy', policy, PROPAGATION_POLICIES));
+      errors.push(wrong.notSupported('propagationPolicy', policy, [...PROPAGATION_POLICIES, 'nil']));
     }
   }
   return errors.length === 0 ? NO_FIELD_ERRORS : errors;

@@ -162,17 +162,17 @@ const META: readonly MetaCase[] = [
   {
     does: 'an empty owner',
     metadata: { ownerReferences: [{}] },
-    errors: ['apiVersion', 'kind', 'name', 'uid'].map((member) => `Invalid metadata.ownerReferences[0].${member}`),
+    errors: ['apiVersion', 'kind', 'name', 'uid'].map((member) => `Invalid metadata.ownerReferences.${member}`),
   },
   {
     does: 'an owner without version',
     metadata: { ownerReferences: [{ ...owner, apiVersion: 'apps/' }] },
-    errors: ['Invalid metadata.ownerReferences[0].apiVersion'],
+    errors: ['Invalid metadata.ownerReferences.apiVersion'],
   },
   {
     does: 'an event as owner',
     metadata: { ownerReferences: [{ ...owner, apiVersion: 'v1', kind: 'Event' }] },
-    errors: ['Invalid metadata.ownerReferences[0]'],
+    errors: ['Invalid metadata.ownerReferences'],
   },
   {
     does: 'two controllers',
@@ -306,7 +306,7 @@ test('bad options are answered as an invalid object of the meta group without a 
   t.is(error?.status.code, 422);
   t.is(
     error?.message,
-    `CreateOptions.${dialect.metaGroup} "" is invalid: dryRun: Unsupported value: "x": supported values: "All"`,
+    `CreateOptions.${dialect.metaGroup} "" is invalid: dryRun: Unsupported value: []string{"x"}: supported values: "All"`,
   );
 });
 

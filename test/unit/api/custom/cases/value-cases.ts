@@ -415,7 +415,7 @@ const EMBEDDED: readonly ValueCase[] = [
     }),
     'v.metadata.labels: Invalid value: "/a": prefix part must not be empty',
     'v.metadata.annotations: Invalid value: "/b": prefix part must not be empty',
-    'v.metadata.ownerReferences[0].kind: Invalid value: "": must not be empty',
+    'v.metadata.ownerReferences.kind: Invalid value: "": kind must not be empty',
   ],
   [WHOLE_OBJECT, { apiVersion: 'v1', kind: 'Pod', metadata: 1 }, 'v.metadata: Invalid value: 1: must be an object'],
   [
