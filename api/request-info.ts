@@ -89,7 +89,8 @@ function parseAnew(method: string, path: string, query: string | Query): Request
   const parts = cut(decoded, versionEnd + 1);
   if (parts === undefined || parts.segments.length === 0) return nonResource(method, decoded);
   for (const segment of parts.segments) {
-    if (segment === '.' || segment === '..') return badRequest(method, decoded, `${segment} is not a name`);
+    if (segment === '.' || segment === '..')
+      return badRequest(method, decoded, invalidName(segment, `may not be '${segment}'`));
   }
   return resourceInfo(method, decoded, group, version, parts, query);
 }
@@ -142,6 +143,10 @@ function isSpecialVerb(segment: string): boolean {
   return segment === 'watch' || segment === 'proxy';
 }
 
+function invalidName(name: string, problem: string): string {
+  return `Name parameter invalid: ${JSON.stringify(name)}: ${problem}`;
+}
+
 function resourceInfo(
   method: string,
   path: string,
@@ -156,6 +161,7 @@ function resourceInfo(
   const subresource = segments[resourceAt + 2] ?? '';
   const rest = subresource === '' ? '' : restAfter(path, end, subresource);
   let name = segments[resourceAt + 1] ?? '';
+  if (name.includes('%')) return badRequest(method, path, invalidName(name, "may not contain '%'"));
   let verb: string = isSpecialVerb(segments[0]!) ? segments[0]! : verbOfMethod(method);
   if (name === '' && verb === 'get') {
     const collection = collectionRead(query);

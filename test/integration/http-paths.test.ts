@@ -79,6 +79,35 @@ test('HEAD answers as GET does, without the body, on paths; on resources it is n
   t.deepEqual([head.status, head.text], [405, '']);
 });
 
+test('what is no route of the API is served whatever the method, and an unknown path is unknown to all', async (t) => {
+  const { client } = server();
+  await eventually(
+    async () => (await client.get('/healthz')).status,
+    (status) => status === 200,
+  );
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    for (const [path, code] of [
+      ['/', 200],
+      ['/healthz', 200],
+      ['/livez/ping', 200],
+      ['/metrics', 200],
+      ['/apis', 200],
+      ['/apis/apps', 200],
+      ['/api', 405],
+      ['/api/v1', 405],
+      ['/apis/apps/v1', 405],
+      ['/version', 405],
+      ['/apis/nobody.io', 404],
+      ['/apis/apps/v9', 404],
+      ['/healthz/nonsense', 404],
+      ['/healthz/', 404],
+      ['/nonsense', 404],
+    ] as const) {
+      t.is((await client.request(method, path)).status, code, `${method} ${path}`);
+    }
+  }
+});
+
 test('what no message stands for is JSON, whatever the client would rather have', async (t) => {
   const { client } = server();
   for (const accept of ['application/vnd.kubernetes.protobuf', 'image/png']) {
@@ -293,7 +322,7 @@ test('open watches are counted in and out', async (t) => {
   for (const watch of watches) watch.close();
   await eventually(open, (now) => now === before);
   // Refused ones too.
-  t.is((await client.get(`${path}&resourceVersion=abc`)).status, 400);
+  t.is((await client.get(`${path}&resourceVersion=abc`)).status, 500);
   t.is(await open(), before);
 });
 

@@ -63,6 +63,9 @@ const SERVED: ReadonlyMap<string, Serve> = new Map<string, Serve>([
   ...ISSUER_PATHS.map((path) => [path, issuer] as const),
 ]);
 const BELOW_OPENAPI3 = '/openapi/v3/';
+const ANY_METHOD: ReadonlySet<string> = new Set(['/', '/metrics', '/openapi/v2']);
+/** The list of groups, and the groups. */
+const GROUP_PATH = /^\/apis(?:\/[^/]+)?\/?$/;
 /** Not for HEAD: what it would count is the whole store. */
 const GET_ONLY: ReadonlySet<string> = new Set([SNAPSHOT_PATH]);
 
@@ -87,8 +90,11 @@ export class Paths {
     if (path === SIMULATION_PATH) return sendSimulation(exchange, this.#parts.simulation);
     const flags = isFlagPath(path) ? this.#parts.flags : undefined;
     if (flags !== undefined && (await flags.serve(exchange, path, verb))) return;
-    if (verb !== 'get' && verb !== 'head') throw new StatusError(methodNotAllowed());
-    if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
+    if (verb !== 'get' && verb !== 'head' && !this.#takesAnyMethod(path, first)) {
+      if (this.#isKnown(path)) throw new StatusError(methodNotAllowed());
+      return this.#document(exchange, path);
+    }
+    if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest);
     if (path.startsWith(PROFILES_PATH) && verb === 'get') {
       if ((await this.#parts.profiles?.serve(exchange, path)) === true) return;
     }
@@ -98,6 +104,17 @@ export class Paths {
       if ((await serve(exchange, path, this.#parts)) !== false) return;
     }
     return this.#document(exchange, path);
+  }
+
+  /** What is no route of its API, Kubernetes serves whatever the method. */
+  #takesAnyMethod(path: string, first: string): boolean {
+    if (HEALTH_ENDPOINTS.has(first) || ANY_METHOD.has(path)) return true;
+    return GROUP_PATH.test(path) && this.#parts.discovery().document(path) !== undefined;
+  }
+
+  #isKnown(path: string): boolean {
+    if (SERVED.has(path) || DUMPS.has(path) || path.startsWith(BELOW_OPENAPI3)) return true;
+    return path.startsWith(PROFILES_PATH) || this.#parts.discovery().document(path) !== undefined;
   }
 
   #document(exchange: Exchange, path: string): void {
@@ -122,11 +139,12 @@ export class Paths {
     exchange.answer(code, headersFor(contentType), body);
   }
 
-  async #health(exchange: Exchange, endpoint: HealthEndpoint, check: string): Promise<void> {
+  async #health(exchange: Exchange, endpoint: HealthEndpoint, rest: readonly string[]): Promise<void> {
     const { health } = this.#parts;
     const { query } = exchange;
+    const check = rest.join('/');
     const report =
-      check === ''
+      rest.length === 0
         ? await health.report(endpoint, new Set(query.all('exclude')), query.get('verbose') !== undefined)
         : await health.single(endpoint, check);
     if (report === undefined) return this.#document(exchange, `/${endpoint}/${check}`);

@@ -4,7 +4,7 @@ import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { methodNotAllowed, resourceNotFound } from '../../../api/status/failures.ts';
 import type { Status } from '../../../api/status/status.ts';
-import { isListing, isOnCollection, PROXY_METHODS } from '../../../api/verbs.ts';
+import { isListing, isOnCollection, PROXY_METHODS, type Verb } from '../../../api/verbs.ts';
 
 /** Why a request is not served: 404 when there is no such path, 405 when it does not take the method. */
 export function refusalOfPath(type: KnownType, info: ResourceRequestInfo, method: string): Status | undefined {
@@ -14,10 +14,20 @@ export function refusalOfPath(type: KnownType, info: ResourceRequestInfo, method
   if (subresource !== '') return refusalOfSubresource(type, info, method);
   const isNamed = name !== '' && !listing;
   if (isNamed && namespace === '' && type.namespaced) return resourceNotFound();
-  if (!(type.verbs as ReadonlySet<string>).has(verb) || isNamed === isOnCollection(verb)) return methodNotAllowed();
-  if (type.namespaced && namespace === '' && !listing) return methodNotAllowed();
-  if (method === 'HEAD' || (listing && method !== 'GET')) return methodNotAllowed();
-  return undefined;
+  const isServed = (type.verbs as ReadonlySet<string>).has(verb) && isNamed !== isOnCollection(verb);
+  if (isServed && (listing || namespace !== '' || !type.namespaced)) {
+    return method === 'HEAD' || (listing && method !== 'GET') ? methodNotAllowed() : undefined;
+  }
+  return hasMethods(type, info, isNamed) ? methodNotAllowed() : resourceNotFound();
+}
+
+const VERBS_OF_ONE: readonly Verb[] = ['get', 'update', 'patch', 'delete'];
+
+/** Whether there is anything at a path: types that are only created have no names, and are not listed across namespaces. */
+function hasMethods(type: KnownType, { verb, namespace }: ResourceRequestInfo, isNamed: boolean): boolean {
+  if (verb === 'proxy') return false;
+  if (isNamed) return VERBS_OF_ONE.some((one) => type.verbs.has(one));
+  return !type.namespaced || namespace !== '' || type.verbs.has('list');
 }
 
 function refusalOfSubresource(type: KnownType, info: ResourceRequestInfo, method: string): Status | undefined {
