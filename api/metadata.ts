@@ -48,7 +48,7 @@ export function nameSuffix(random: () => number): string {
 export function placedNew(object: JsonObject, type: ResourceType, identity: RequestIdentity): JsonObject {
   const given = metadataOf(object);
   if (insistsOnVersion(given)) {
-    throw refused(badRequest('resourceVersion must not be set on an object to be created'));
+    throw refused(badRequest('resourceVersion should not be set on objects to be created'));
   }
   const metadata = withIdentity(given, type, identity);
   const { hasStatus, keepsStatusOnCreate } = type.traits;
@@ -175,7 +175,7 @@ export function distinctOwnerReferences(references: readonly OwnerReference[]): 
 function withIdentity(given: ObjectMeta, type: ResourceType, { namespace, name }: RequestIdentity): ObjectMeta {
   const givenName = given.name ?? '';
   if (name !== '' && givenName !== '' && givenName !== name) {
-    throw refused(badRequest(`the name of the object (${givenName}) differs from the name in the path (${name})`));
+    throw refused(badRequest(`the name of the object (${givenName}) does not match the name on the URL (${name})`));
   }
   const named = givenName === '' && name !== '' ? withMember(given, 'name', name) : given;
   const givenNamespace = given.namespace ?? '';

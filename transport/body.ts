@@ -3,6 +3,7 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseExact } from '../api/exact-json.ts';
+import { unknownFormat } from '../api/status/failures.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import { bareMediaType } from './media-type.ts';
 import { parseYaml } from './yaml/read.ts';
@@ -40,7 +41,7 @@ export function decodeBody(bytes: Uint8Array, contentType: string, elsewhere: re
   const decode = Object.hasOwn(DECODERS, type) ? DECODERS[type] : undefined;
   if (decode === undefined) {
     const known = [...Object.keys(DECODERS).filter((name) => name !== ''), ...elsewhere];
-    throw new BodyError(415, `the body's media type ${JSON.stringify(type)} is not one of: ${known.join(', ')}`);
+    throw new BodyError(415, unknownFormat(known));
   }
   return decode(bytes);
 }

@@ -99,9 +99,16 @@ export function parseAccept(header: string): AcceptClause[] {
 
 /** The media types an offer names, for the text of a 406. */
 export function offeredMediaTypes(offer: Offer): string[] {
+  const ending = offer.isWatch ? ';stream=watch' : '';
   return servedFormats(offer)
     .filter((format) => isPlain(format, offer))
-    .map((format) => mediaTypeOf(format, offer));
+    .map((format) => mediaTypeOf(format, offer) + ending);
+}
+
+/** True where a client takes a media type that is served, though perhaps not in the form that it asks for. */
+export function takesOfferedType(header: string, offer: Offer): boolean {
+  const types = servedFormats(offer).map((format) => mediaTypeOf(format, offer));
+  return parseAccept(header).some((clause) => types.some((type) => matches(clause.type, type)));
 }
 
 /**

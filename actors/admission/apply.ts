@@ -21,7 +21,7 @@ import { digestOfApply } from './known-applies.ts';
 import { otherVersions } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { canonical, type ExpectedKind, kindOf, patchOptions, requireKind } from './request-body.ts';
-import { canBeApplied, modify, requireNameOfPath, withoutVersion } from './update.ts';
+import { canBeApplied, modify, requireIdentityOfPath, withoutVersion } from './update.ts';
 import { requireValidView } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -56,7 +56,7 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
     if (subresource !== '') throw new StatusError(notFound(type, name));
     requireOfNobody(read.config, type, name);
     const object = withoutVersion(inOneGo(wanted(undefined, write.forms)));
-    requireNameOfPath(object, name);
+    requireIdentityOfPath(object, request.target);
     try {
       return await createMissing(write, request, type, object, { dryRun, isTracked: false });
     } catch (error) {

@@ -7,12 +7,18 @@ import { isReadyToRemove } from '../../api/deletion.ts';
 import type { InParts } from '../../api/in-parts.ts';
 import { isLarge } from '../../api/in-parts.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { insistsOnVersion, isUnchanged, requireSameUid } from '../../api/metadata.ts';
+import { insistsOnVersion, isUnchanged, type RequestIdentity, requireSameUid } from '../../api/metadata.ts';
 import { metadataOf, timestampOf, withMetadata } from '../../api/object-meta.ts';
 import { ownCopy } from '../../api/own-copy.ts';
 import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
+import {
+  badRequest,
+  conflictModified,
+  notFound,
+  unsupportedMediaType,
+  unsupportedPatchType,
+} from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { type SubresourceView, viewOf } from '../../api/subresource-views.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
@@ -63,7 +69,7 @@ export async function update(write: WriteContext, request: WriteRequest, type: K
   // When it is first asked for what it says: most of a body may be known from the stored object.
   const sent = (): JsonObject => {
     decoded ??= decodeObject(write.schema, request, expected);
-    requireNameOfPath(decoded.object, name);
+    requireIdentityOfPath(decoded.object, request.target);
     return decoded.object;
   };
   if (isLarge(request.payload.length)) decoded = await decodedObject(write, request, expected);
@@ -97,6 +103,7 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   // What custom objects cannot be patched by, their scales cannot either.
   const accepted = patchMediaTypesOf(type.custom === undefined ? schemaType : undefined);
   if (!accepted.includes(contentType)) {
+    if (type.custom === undefined) throw new StatusError(unsupportedPatchType());
     throw new StatusError(unsupportedMediaType(canBeApplied(write, view) ? [...accepted, APPLY_PATCH] : accepted));
   }
   if (isLarge(request.payload.length)) await afterOthers(write);
@@ -111,7 +118,7 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
     const applied = { contentType, patch: document, result, type, expected };
     const { object, unknownFields } = readPatchedObject(write, forms, applied);
     warnings = fieldWarnings(request, () => unknownFields);
-    requireNameOfPath(object, target.name);
+    requireIdentityOfPath(object, target);
     return object;
   };
   const whenMissing = (): never => {
@@ -128,11 +135,20 @@ export function canBeApplied({ serverSideApply }: WriteContext, view: Subresourc
 }
 
 /** What is stored under a name says that it has it: a body meant for another object says nothing about this one. Throws 400. */
-export function requireNameOfPath(object: JsonObject, name: string): void {
-  const { name: given = '' } = metadataOf(object);
-  if (given === name) return;
-  if (given === '') throw new StatusError(badRequest(`the object must have its name, here ${name}`));
-  throw new StatusError(badRequest(`the name of the object (${given}) differs from the name in the path (${name})`));
+export function requireIdentityOfPath(object: JsonObject, { name, namespace }: RequestIdentity): void {
+  const { name: given = '', namespace: givenNamespace = '' } = metadataOf(object);
+  if (given === '')
+    throw wrongObject(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (given !== name)
+    throw wrongObject(`the name of the object (${given}) does not match the name on the URL (${name})`);
+  if (namespace !== '' && givenNamespace !== '' && givenNamespace !== namespace)
+    throw wrongObject(
+      `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${namespace})`,
+    );
+}
+
+function wrongObject(problem: string): StatusError {
+  return new StatusError(badRequest(problem));
 }
 
 /** One way of changing an object. */

@@ -96,10 +96,10 @@ export function definitionTerminating(group: string, kind: string): Status {
   return failure(405, 'MethodNotAllowed', message, { group, kind });
 }
 
-/** 406: nothing the Accept header names is served. With `accepted`, the message lists what is. */
+/** 406: nothing the Accept header names is served. With `accepted`, for who takes a type and no form of it, the message lists what is. */
 export function notAcceptable(accepted: readonly string[] = []): Status {
-  const message = accepted.length === 0 ? '406: Not Acceptable' : `media types served here: ${accepted.join(', ')}`;
-  return failure(406, 'NotAcceptable', message, {});
+  if (accepted.length === 0) return failure(406, 'NotAcceptable', '406: Not Acceptable', {});
+  return failure(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`);
 }
 
 /** 409: a create met an existing name. `isLeaving`: of an object that is being deleted, so that trying again may help. */
@@ -178,7 +178,12 @@ export function tooLarge(detail = `limit is ${BODY_BYTES_MAX}`): Status {
 
 /** 415: the Content-Type of a body is not among those served. */
 export function unsupportedMediaType(accepted: readonly string[]): Status {
-  return failure(415, 'UnsupportedMediaType', `the body's media type is not one of: ${accepted.join(', ')}`, {});
+  return failure(415, 'UnsupportedMediaType', unknownFormat(accepted));
+}
+
+/** What a body in none of the formats that are read is told. */
+export function unknownFormat(accepted: readonly string[]): string {
+  return `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
 }
 
 /** 415: no such kind of patch for this type. */

@@ -20,6 +20,7 @@ import {
   offeredMediaTypes,
   type Transform,
   type TransformKind,
+  takesOfferedType,
 } from '../../../transport/negotiation.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
@@ -137,8 +138,10 @@ export class Representations {
   }
 
   #choose({ request, query }: Exchange, offer: Offer): Choice {
-    const choice = negotiate(request.header('accept'), offer);
-    if (choice === null) throw new StatusError(notAcceptable(offeredMediaTypes(offer)));
+    const accept = request.header('accept');
+    const choice = negotiate(accept, offer);
+    if (choice === null)
+      throw new StatusError(notAcceptable(takesOfferedType(accept, offer) ? offeredMediaTypes(offer) : []));
     return offer.isWatch ? choice : indentedFor(choice, request.header('user-agent'), query.get('pretty'));
   }
 

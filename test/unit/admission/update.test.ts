@@ -102,7 +102,10 @@ for (const [what, verb, path, body, type] of NAMELESS) {
     const contentType = type === undefined ? undefined : { contentType: `application/${type}` };
     const answer = await world.write(verb, path, { body, ...contentType });
     t.is(answer.code, 400);
-    t.regex(answer.body.message ?? '', /must have its name/);
+    t.regex(
+      answer.body.message ?? '',
+      /^the name of the object \(.+ based on URL\) was undeterminable: name must be provided$/,
+    );
     t.is(await world.revision(), before);
     await world.stop();
   });

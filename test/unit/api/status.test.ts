@@ -63,7 +63,12 @@ const CASES: readonly Case[] = [
     {},
   ),
   row(failures.notAcceptable(), 406, 'NotAcceptable', '406: Not Acceptable', {}),
-  row(failures.notAcceptable(['a/b', 'c/d']), 406, 'NotAcceptable', 'media types served here: a/b, c/d', {}),
+  row(
+    failures.notAcceptable(['a/b', 'c/d']),
+    406,
+    'NotAcceptable',
+    'only the following media types are accepted: a/b, c/d',
+  ),
   row(failures.alreadyExists(pods, 'web'), 409, 'AlreadyExists', 'pods "web" already exists', aboutPod),
   row(
     failures.conflict(deployments, 'web', 'why'),
@@ -79,8 +84,7 @@ const CASES: readonly Case[] = [
     failures.unsupportedMediaType(['a/b', 'c/d']),
     415,
     'UnsupportedMediaType',
-    "the body's media type is not one of: a/b, c/d",
-    {},
+    'the body of the request was in an unknown format - accepted media types include: a/b, c/d',
   ),
   row(failures.unsupportedPatchType(), 415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}),
   row(

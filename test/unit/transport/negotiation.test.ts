@@ -118,7 +118,7 @@ test('clauses are sorted by quality, then as sent; malformed ones are left out',
 
 test('the media types of a 406 leave out what a watch does not offer', (t) => {
   t.deepEqual(offeredMediaTypes(BUILT_IN), ['application/json', 'application/yaml', PROTOBUF]);
-  t.deepEqual(offeredMediaTypes(WATCH), ['application/json', PROTOBUF]);
+  t.deepEqual(offeredMediaTypes(WATCH), ['application/json;stream=watch', `${PROTOBUF};stream=watch`]);
 });
 
 test('indented text is for people, or for who asks', (t) => {

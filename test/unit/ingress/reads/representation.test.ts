@@ -93,7 +93,7 @@ for (const [answer, accept, encoding, shape] of ofCustom) {
 
 test('a type that has no message is refused in Protobuf', (t) => {
   const { message } = t.throws(() => REPRESENTATIONS.of(exchangeWith(PROTOBUF, ''), 'object', CUSTOM)) ?? {};
-  t.is(message, 'media types served here: application/json, application/yaml');
+  t.is(message, 'only the following media types are accepted: application/json, application/yaml');
 });
 
 test('a plain representation is made once for all requests that say the same', (t) => {
