@@ -47,6 +47,18 @@ const VIEWS: Readonly<Record<string, SubresourceView>> = {
   },
 };
 
+/** How a scale is named that is not there to be read, where Kubernetes does not name its object. */
+const MISSING_SCALES: Readonly<Record<string, NamedType>> = {
+  'apps/deployments': { group: 'apps', plural: 'deployments/scale' },
+  'apps/replicasets': { group: 'apps', plural: 'replicasets/scale' },
+  'core/replicationcontrollers': { group: 'autoscaling', plural: 'replicationcontrollers/scale' },
+};
+
+/** What a read tells its client it has not found. */
+export function missingName(type: NamedType & { readonly storageKey: string }, subresource: string): NamedType {
+  return (subresource === 'scale' ? MISSING_SCALES[type.storageKey] : undefined) ?? type;
+}
+
 /** A type that may have come from a definition. */
 interface ViewedType {
   readonly custom?: CustomType | undefined;

@@ -5,7 +5,8 @@ import type { User } from '../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { badRequest, conflict, conflictModified, notFound } from '../../api/status/failures.ts';
+import { badRequest, conflict, conflictModified, notFound, unnamedError } from '../../api/status/failures.ts';
+import { type FieldError, joinedErrors, notSupported, required } from '../../api/status/field-error.ts';
 import { isStatusError, type Status, StatusError } from '../../api/status/status.ts';
 import { created } from '../../api/status/successes.ts';
 import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
@@ -81,10 +82,12 @@ function bindingOf(body: JsonObject, path: Pick<WriteRequest['target'], 'namespa
   const { name: given = '', uid = '', annotations } = metadataOf(body);
   const name = path.name === '' ? given : path.name;
   if (given !== name) throw new StatusError(badRequest('name in URL does not match name in Binding object'));
-  const target = body.target as { kind?: string; name?: string } | undefined;
-  const node = target?.name ?? '';
-  if (node === '' || (target?.kind !== undefined && target.kind !== '' && target.kind !== 'Node'))
-    throw new StatusError(badRequest('target must name a Node'));
+  const { kind = '', name: node = '' } = (body.target ?? {}) as { readonly kind?: string; readonly name?: string };
+  const errors: FieldError[] = [];
+  if (kind !== '' && kind !== 'Node') errors.push(notSupported('target.kind', kind, ['Node', '<empty>']));
+  if (node === '') errors.push(required('target.name'));
+  // As in Kubernetes, without a reason.
+  if (errors.length > 0) throw new StatusError(unnamedError(joinedErrors(errors)));
   return { namespace: path.namespace, name, uid, node, ...(annotations === undefined ? undefined : { annotations }) };
 }
 

@@ -88,14 +88,20 @@ function invalidStatus(
   return failure(422, 'Invalid', `${subject} ${quote(name)} is invalid${ending}`, details);
 }
 
-/** 422 of an object's field errors: one cause each, and their texts joined in the message (equal ones once). */
-export function invalidFrom(kind: string, group: string, name: string, errors: readonly FieldError[]): Status {
+/** The texts of field errors as one (equal ones once). */
+export function joinedErrors(errors: readonly FieldError[]): string {
   const listed = errors.length > ERRORS_LISTED_MAX ? errors.slice(0, ERRORS_LISTED_MAX) : errors;
   const texts = new Set(listed.map((error) => `${error.path}: ${error.message}`));
   if (listed.length < errors.length) texts.add(`and ${errors.length - listed.length} more`);
-  const joined = texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`;
+  if (texts.size === 0) return '';
+  return texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`;
+}
+
+/** 422 of an object's field errors: one cause each, and their texts joined in the message. */
+export function invalidFrom(kind: string, group: string, name: string, errors: readonly FieldError[]): Status {
+  const listed = errors.length > ERRORS_LISTED_MAX ? errors.slice(0, ERRORS_LISTED_MAX) : errors;
   const causes = listed.map(({ path, reason, message }): StatusCause => ({ reason, message, field: path }));
-  return invalidStatus(kind, group, name, texts.size === 0 ? '' : joined, causes);
+  return invalidStatus(kind, group, name, joinedErrors(errors), causes);
 }
 
 function withDetail(text: string, detail: string): string {

@@ -133,7 +133,7 @@ for (const listener of LISTENERS) {
     t.regex(own.json.message ?? '', /not one the server connects to/);
     t.is((await client.get(`${PODS}/waiting/log`)).status, 204);
     const none = await client.get('/api/v1/namespaces/default/services/none/proxy/');
-    t.deepEqual([none.status, none.json.message], [404, 'endpoints "none" not found']);
+    t.deepEqual([none.status, none.json.message], [404, 'services "none" not found']);
   });
 
   test(`a proxy passes on any method, path, header and body, both ways (${listener})`, async (t) => {
@@ -434,7 +434,7 @@ test('an upgrade that cannot be made is refused in HTTP (node)', async (t) => {
       /^HTTP\/1\.1 500 [\s\S]*error dialing backend: dial tcp [^ ]+ connect: connection refused/,
     ],
     [`${PODS}/none/exec?command=sh`, /^HTTP\/1\.1 404 /],
-    ['/readyz', /^HTTP\/1\.1 405 /],
+    ['/version', /^HTTP\/1\.1 405 /],
   ];
   for (const [path, status] of cases) {
     const { socket, received } = await upgraded(t, server, path);

@@ -113,6 +113,7 @@ export class Connects {
 
   /** What the connection asks for, as admission plugins have it. Throws what one of them refuses it with. */
   async #admitted(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<JsonObject> {
+    if (exchange.query.get('dryRun') !== undefined) throw new StatusError(badRequest('dryRun is not supported'));
     const { group, version, resource, subresource, namespace, name, rest } = info;
     const options = connectOptions(type.subresources.get(subresource)?.kind ?? '', exchange.query, rest);
     const { refused, changed, auditAnnotations } = await this.#parts.admission.ask(
@@ -234,7 +235,9 @@ export class Connects {
     const service = isPortNumber(name.port)
       ? await this.#required(exchange, this.#type('core/services'), namespace, name.name)
       : undefined;
-    const endpoints = await this.#required(exchange, this.#type('core/endpoints'), namespace, name.name);
+    // Whatever is missing, it is the service that the client asked for.
+    const endpoints = await this.#found(exchange, this.#type('core/endpoints'), namespace, name.name);
+    if (endpoints === undefined) throw new StatusError(notFound(this.#type('core/services'), name.name));
     for (const { backend, podName } of serviceCandidates(service, endpoints, name, this.#parts.random)) {
       const pod = await this.#found(exchange, this.#type('core/pods'), namespace, podName);
       if (pod !== undefined && hasAddress(pod, backend.host)) return { ...backend, trust: 'none' };

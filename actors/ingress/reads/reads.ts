@@ -5,7 +5,7 @@ import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { notFound, timeout } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
-import { viewOf } from '../../../api/subresource-views.ts';
+import { missingName, viewOf } from '../../../api/subresource-views.ts';
 import {
   areItemsAsAsked,
   decodedItem,
@@ -95,7 +95,7 @@ export class Reads {
     answer: ReplyTo<HubProtocol, 'get'>,
   ): Soon<void> {
     const { slabs, forms } = this.#parts;
-    const place = foundPlace(exchange, form.type, name, answer);
+    const place = foundPlace(exchange, form.type, { name, subresource }, answer);
     const { type, representation } = forms.now(exchange, form);
     const slab = slabs.slab(place);
     const { offset } = place;
@@ -119,7 +119,8 @@ export class Reads {
     const { shown, representation } = await conversion.whenThereIsRoom(bytes, async () => {
       const { storageKey } = form.type;
       const asked = { type: 'get', storageKey, namespace, name, freshness } as const;
-      const place = foundPlace(exchange, form.type, name, await hub.ask(asked, { deadlineMs, requestNumber }));
+      const answer = await hub.ask(asked, { deadlineMs, requestNumber });
+      const place = foundPlace(exchange, form.type, { name, subresource: '' }, answer);
       const { type, representation } = forms.now(exchange, form);
       const object = decodeRecord(slabs.slab(place), place.offset);
       return { shown: await this.#shown(exchange, type, object), representation };
@@ -320,11 +321,11 @@ type Named = Pick<ResourceRequestInfo, 'namespace' | 'name'>;
 function foundPlace(
   { query }: Exchange,
   type: KnownType,
-  name: string,
+  { name, subresource }: Pick<ResourceRequestInfo, 'name' | 'subresource'>,
   answer: ReplyTo<HubProtocol, 'get'>,
 ): PublishedPlace {
   if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, query.get('resourceVersion')));
-  if (answer.place === null) throw new StatusError(notFound(type, name));
+  if (answer.place === null) throw new StatusError(notFound(missingName(type, subresource), name));
   return answer.place;
 }
 
