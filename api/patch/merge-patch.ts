@@ -1,4 +1,4 @@
-// JSON merge patches (RFC 7386). Neither the document nor the patch is changed; what the patch does not name is shared
+// JSON merge patches (RFC 7386, but for nulls in lists). Neither the document nor the patch is changed; what the patch does not name is shared
 // with the result, and a patch that changes nothing answers the document itself.
 import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf, PROTOTYPE_KEY } from '../json-value.ts';
 import { badRequest, tooLarge } from '../status/failures.ts';
@@ -29,7 +29,7 @@ function merge(target: JsonObject, patch: JsonObject, levelsLeft: number): JsonO
       continue;
     }
     if (Array.isArray(value) && nestingOf(value, levelsLeft) >= levelsLeft) throw tooDeep();
-    const next = isJsonObject(value) ? mergeMember(target, key, value, levelsLeft - 1) : value;
+    const next = isJsonObject(value) ? mergeMember(target, key, value, levelsLeft - 1) : replacing(target, key, value);
     if (present && next === target[key]) continue;
     merged ??= { ...target };
     merged[key] = next;
@@ -43,6 +43,33 @@ function mergeMember(target: JsonObject, key: string, patch: JsonObject, levelsL
   if (isJsonObject(member)) return merge(member, patch, levelsLeft);
   const added = merge(NOTHING, patch, levelsLeft);
   return added === NOTHING ? {} : added;
+}
+
+/**
+ * Unlike in RFC 7386 a list that does not replace an object is taken without its nulls, wherever in it they are: clients send
+ * null for what they have no value for.
+ */
+function replacing(target: JsonObject, key: string, value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return Object.hasOwn(target, key) && isJsonObject(target[key]) ? value : withoutNulls(value);
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const kept = value.filter((element) => element !== null).map(withoutNulls);
+    return kept.length === value.length && kept.every((element, index) => element === value[index]) ? value : kept;
+  }
+  if (!isJsonObject(value)) return value;
+  let kept: Record<string, unknown> | undefined;
+  for (const key of Object.keys(value)) {
+    const member = value[key];
+    const left = withoutNulls(member);
+    if (member !== null && left === member) continue;
+    kept ??= { ...value };
+    if (member === null) delete kept[key];
+    else kept[key] = left;
+  }
+  return kept ?? value;
 }
 
 function tooDeep(): StatusError {

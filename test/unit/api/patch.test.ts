@@ -345,8 +345,14 @@ const MERGE_PATCHES: readonly Case[] = [
     expected: { a: { b: 'd' } },
   },
   {
-    does: 'keeps objects in a list as they are',
+    does: 'takes a list without the nulls in it, unlike in RFC 7386',
     document: { a: [{ b: 'c' }] },
+    patch: { a: [{ c: null, d: [1, null, { e: null }] }, null], f: [null] },
+    expected: { a: [{ d: [1, {}] }], f: [] },
+  },
+  {
+    does: 'keeps the nulls of a list that it puts in place of an object',
+    document: { a: {} },
     patch: { a: [{ c: null }] },
     expected: { a: [{ c: null }] },
   },

