@@ -45,7 +45,18 @@ function compare(before: unknown, after: unknown, rule: OwnershipRule, levelsLef
   }
   if (before === undefined) return ADDED;
   if (after === undefined) return REMOVED;
+  if (rule.kind === 'deduced' && isJsonObject(before) !== isJsonObject(after)) {
+    return ofOtherKind(before, after, rule, levelsLeft);
+  }
   return deepEqual(before, after) ? undefined : MODIFIED;
+}
+
+/** An object in place of a value that is none, or the other way round: the place is another, and its members come or go. */
+function ofOtherKind(before: unknown, after: unknown, rule: OwnershipRule, levelsLeft: number): Parts {
+  if (levelsLeft <= 0) return MODIFIED;
+  const found = new Found(levelsLeft - 1);
+  compareMembers(found, isJsonObject(before) ? before : NO_FIELDS, isJsonObject(after) ? after : NO_FIELDS, rule);
+  return { ...MODIFIED, ...found.parts(false, false), modified: LEAF };
 }
 
 type List = readonly unknown[];

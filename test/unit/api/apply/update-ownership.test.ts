@@ -73,6 +73,20 @@ for (const { does, change, owners } of UPDATES) {
   });
 }
 
+test('an object in place of another value is owned with its members, and what takes its place leaves nobody theirs', (t) => {
+  const live = new LiveObject('custom');
+  live.create('maker', { x: 1 });
+  live.update('u', (object) => {
+    object.x = { a: 1 };
+  });
+  t.deepEqual(live.fieldsOf('u'), ['.x', '.x.a']);
+  live.update('v', (object) => {
+    object.x = [];
+  });
+  t.deepEqual(live.ownersOf('.x'), ['v/Update']);
+  t.deepEqual(live.ownersOf('.x.a'), []);
+});
+
 test('an update takes fields from an applier', (t) => {
   const live = new LiveObject(CONFIG_MAP);
   live.apply('a', { data: { x: '1', y: '1' } });
