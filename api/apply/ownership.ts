@@ -122,7 +122,7 @@ export function* entriesOfUpdateInParts(
   yield;
   const taken = union(added, modified);
   if (isEmpty(taken) && isEmpty(removed))
-    return edited === undefined ? before : entriesOf(withoutFields(managers, NO_FIELDS));
+    return edited === undefined ? before : entriesOf(withoutFields(served(managers, writer, versions), NO_FIELDS));
   const self: Manager = {
     name: writer.manager,
     operation: 'Update',
@@ -243,6 +243,16 @@ function requireNoManagers(config: JsonObject): void {
   if (managedFields !== undefined && managedFields !== null) {
     throw new StatusError(badRequest('metadata.managedFields must be nil'));
   }
+}
+
+/** The managers who wrote in a version that there is. */
+function served(
+  managers: readonly Manager[],
+  { apiVersion }: Writer,
+  versions: OtherVersions | undefined,
+): readonly Manager[] {
+  if (versions === undefined) return managers;
+  return managers.filter((manager) => manager.apiVersion === apiVersion || versions(manager.apiVersion) !== undefined);
 }
 
 function ownedNow(

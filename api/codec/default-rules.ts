@@ -2,6 +2,7 @@
 // before the type's plain defaults, parents before children. Objects are in canonical form (decode.ts): an unset
 // member is absent, or empty where it is always written.
 import { nodeClientProblem, nodeServingProblem, SIGNER } from '../certificates/signers.ts';
+import { carriesMetrics, DEFAULT_CPU_PERCENT } from '../conversion/autoscaling.ts';
 import { asTexts } from '../object-fields.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import { parseCertificateRequest } from './certificate-request.ts';
@@ -245,6 +246,12 @@ const job: DefaultRule = (object, _, features) => {
   labelsFromTemplate(object);
 };
 
+/** The one metric of v1, which whoever makes an autoscaler without any has said by that. */
+const cpuTarget: DefaultRule = (object, { dialect }) => {
+  if (!carriesMetrics(object, dialect))
+    fillAbsent(part(object, 'spec'), 'targetCPUUtilizationPercentage', DEFAULT_CPU_PERCENT);
+};
+
 const namespace: DefaultRule = (object, type, features) => {
   const metadata = part(object, 'metadata');
   if (!isSet(metadata.name) || !features('NamespaceDefaultLabelName')) return;
@@ -273,6 +280,7 @@ export const ROOT_RULES: Readonly<Record<string, DefaultRule>> = {
     legacyCustomResourceSpec(part(definition, 'spec'), type, features);
     storedVersions(definition, type, features);
   },
+  'autoscaling/v1.HorizontalPodAutoscaler': cpuTarget,
   'batch/v1.Job': job,
   'core/v1.Namespace': namespace,
   'core/v1.Pod': pod,

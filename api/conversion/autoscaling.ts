@@ -23,7 +23,7 @@ const CARRIED = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, EXACT];
 
 const HUB = 'autoscaling/v2beta2.HorizontalPodAutoscaler';
 /** What an autoscaler goes by that names no metric. */
-const DEFAULT_CPU_PERCENT = 80;
+export const DEFAULT_CPU_PERCENT = 80;
 
 /** Whether an autoscaler has metrics that its version cannot say. */
 export function carriesMetrics(object: JsonObject, dialect: Dialect): boolean {

@@ -70,6 +70,16 @@ for (const { does, path, body, owns } of statuses) {
   });
 }
 
+test('who makes an autoscaler of v1 without a target owns the one that it has by that', async (t) => {
+  const world = await AdmissionWorld.start();
+  const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 5 };
+  const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+  const made = await world.created(path, { metadata: { name: 'it' }, spec }, { fieldManager: 'creator' });
+  const [entry] = fieldsOf(made) as { fieldsV1: { 'f:spec': object } }[];
+  t.true(Object.hasOwn(entry!.fieldsV1['f:spec'], 'f:targetCPUUtilizationPercentage'));
+  await world.stop();
+});
+
 test('a node that comes with nothing but a status is tracked from then on', async (t) => {
   const world = await AdmissionWorld.start();
   const body = { metadata: { name: 'n' }, status: { capacity: { cpu: '4' } } };
@@ -103,6 +113,17 @@ for (const [what, verb, body] of [
     await world.stop();
   });
 }
+
+test('what managedFields say of versions that the type does not have is left out', async (t) => {
+  const world = await AdmissionWorld.start();
+  const made = await world.created(CONFIG_MAPS, { metadata: { name: 'it' }, data: { a: 'b' } });
+  const [entry] = made.metadata.managedFields!;
+  const managedFields = [entry, { ...entry, manager: 'm', apiVersion: 'apps/v1' }];
+  const { code, body } = await world.write('patch', `${CONFIG_MAPS}/it`, { body: { metadata: { managedFields } } });
+  t.is(code, 200);
+  t.deepEqual(fieldsOf(body), fieldsOf(made));
+  await world.stop();
+});
 
 test('managedFields that are none are not taken, and those that are there stay', async (t) => {
   const world = await AdmissionWorld.start();
