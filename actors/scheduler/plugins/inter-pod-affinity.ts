@@ -16,14 +16,18 @@ import type { AffinityTerm } from '../pods/pod-terms.ts';
 import type { DomainCounts } from '../topology/domain-counts.ts';
 import type { PodSelection } from '../topology/topology-index.ts';
 
-const NODES_CHANGE = ClusterEvent.nodeAdded | ClusterEvent.nodeLabels;
+/** With a node go the pods that are counted there. */
+const NODES_CHANGE = ClusterEvent.nodeAdded | ClusterEvent.nodeLabels | ClusterEvent.nodeRemoved;
+const POD_REMOVED = ClusterEvent.podRemoved;
 const AFFINITY = "node(s) didn't match pod affinity rules";
 const ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules";
 const OTHERS_ANTI_AFFINITY = "node(s) didn't satisfy existing pods anti-affinity rules";
 const BOTH = "node(s) didn't match pod affinity/anti-affinity rules";
 const NOT_NEAR = refusal('unresolvable', NODES_CHANGE | ClusterEvent.podAdded, BOTH, AFFINITY);
-const TOO_NEAR = refusal('unschedulable', NODES_CHANGE | ClusterEvent.podRemoved, BOTH, ANTI_AFFINITY);
-const UNWANTED = refusal('unschedulable', NODES_CHANGE | ClusterEvent.podRemoved, BOTH, OTHERS_ANTI_AFFINITY);
+/** Of a pod that wants its like, and may go anywhere once there is none. */
+const NOT_NEAR_ITS_LIKE = refusal('unresolvable', NODES_CHANGE | ClusterEvent.podAdded | POD_REMOVED, BOTH, AFFINITY);
+const TOO_NEAR = refusal('unschedulable', NODES_CHANGE | POD_REMOVED, BOTH, ANTI_AFFINITY);
+const UNWANTED = refusal('unschedulable', NODES_CHANGE | POD_REMOVED, BOTH, OTHERS_ANTI_AFFINITY);
 
 export interface InterPodAffinityArgs {
   /** What a required affinity of a placed pod is worth to the pods that it asks for; 0 to 100. */
@@ -66,7 +70,7 @@ function prepareFilter(pod: PodInfo, cluster: ClusterView): PreparedFilter | nul
     // Nobody near by counts, for or against, as for nearly all pods: every node says yes.
     ...(near === undefined && away.length + unwanted.length === 0 ? { ofNodeAlone: '' } : {}),
     check(node) {
-      if (near !== undefined && !near.satisfied(node)) return NOT_NEAR;
+      if (near !== undefined && !near.satisfied(node)) return near.refusal;
       for (const tally of away) if (amountAt(tally, node) > 0) return TOO_NEAR;
       for (const tally of unwanted) if (amountAt(tally, node) > 0) return UNWANTED;
       if (carriedOnTrial.size === 0) return null;
@@ -100,6 +104,7 @@ function nearness(pod: PodInfo, terms: readonly AffinityTerm[], cluster: Cluster
   const wantsItsLike = share(pod) > 0;
   return {
     tallies,
+    refusal: wantsItsLike ? NOT_NEAR_ITS_LIKE : NOT_NEAR,
     satisfied(node: NodeInfo): boolean {
       let found = true;
       for (const tally of tallies) {

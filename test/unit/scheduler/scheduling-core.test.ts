@@ -374,3 +374,26 @@ test('a pod that wants to be near others is tried again when such a pod is place
     ['web', 'near'],
   );
 });
+
+test('a pod that wants to be near its like is tried again when the last of them goes, and when a node with them does', (t) => {
+  const term = { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'a' } } };
+  const like = { metadata: { labels: { app: 'a' } } };
+  const near = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  const apart = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  const waiting = (affinity: object, otherZone: string) => {
+    const core = newCore();
+    core.setNode('n', node('n', { labels: { zone: 'z' } }));
+    core.setNode('m', node('m', { labels: { zone: otherZone } }));
+    core.setPod(boundPod('other', 'm', like), 0);
+    core.setPod(pod('p', { ...like, spec: { affinity, nodeSelector: { zone: 'z' } } }), 0);
+    decideAll(core, 0);
+    t.is(core.counts().unschedulable, 1);
+    return core;
+  };
+  const first = waiting(near, 'y');
+  first.removePod('default', 'other');
+  t.is(bindsOf(decideAll(first, 5_000)).length, 1, 'there is none of its like any more');
+  const alone = waiting(apart, 'z');
+  alone.removeNode('m');
+  t.is(bindsOf(decideAll(alone, 5_000)).length, 1, 'the pods of the node that went count no more');
+});
