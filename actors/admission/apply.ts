@@ -18,9 +18,10 @@ import { requireFinite } from '../../transport/finite-numbers.ts';
 import { createMissing } from './create-missing.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import { digestOfApply } from './known-applies.ts';
+import { otherThanApplied } from './other-kind.ts';
 import { otherVersions } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
-import { canonical, type ExpectedKind, kindOf, patchOptions, requireKind } from './request-body.ts';
+import { canonical, type ExpectedKind, kindOf, kindTexts, patchOptions } from './request-body.ts';
 import { canBeApplied, modify, requireIdentityOfPath, withoutVersion } from './update.ts';
 import { requireValidView } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
@@ -148,6 +149,8 @@ function configurationOf({ payload }: WriteRequest, expected: ExpectedKind): Jso
     if (typeof given === 'string' && given !== '') continue;
     throw new StatusError(badRequest(`an applied object must have its ${member}, here ${expected[member]}`));
   }
-  requireKind(config, expected);
+  const { apiVersion = '', kind = '' } = kindTexts(config);
+  if (apiVersion !== expected.apiVersion || kind !== expected.kind)
+    throw otherThanApplied({ apiVersion, kind }, expected);
   return config;
 }

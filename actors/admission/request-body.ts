@@ -26,6 +26,7 @@ import { requireFinite } from '../../transport/finite-numbers.ts';
 import { SUPPLEMENTAL_GROUPS } from './attributes.ts';
 import { fieldWarnings } from './field-validation.ts';
 import { afterOthers } from './large-writes.ts';
+import { handledAs, otherThanExpected } from './other-kind.ts';
 import type { WriteParameters, WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -70,7 +71,7 @@ const PROTOBUF_TYPES: ReadonlySet<string> = new Set(DIALECT_NAMES.map((name) => 
  * Throws 400, 415.
  */
 export function decodeObject(schema: Schema, request: WriteRequest, expected: ExpectedKind): DecodedObject {
-  return shaped(schema, request, expected, bodyOf(schema, request, expected));
+  return handledAs(expected, () => shaped(schema, request, expected, bodyOf(schema, request, expected)));
 }
 
 /** The same of a body of any size. Rejects likewise. */
@@ -89,9 +90,9 @@ async function decodedInTurns(
   expected: ExpectedKind,
 ): Promise<DecodedObject> {
   await afterOthers(write);
-  const value = bodyOf(write.schema, request, expected);
+  const value = handledAs(expected, () => bodyOf(write.schema, request, expected));
   await afterOthers(write);
-  const decoded = shaped(write.schema, request, expected, value);
+  const decoded = handledAs(expected, () => shaped(write.schema, request, expected, value));
   await afterOthers(write);
   return decoded;
 }
@@ -102,7 +103,9 @@ function bodyOf(schema: Schema, request: WriteRequest, expected: ExpectedKind): 
   const value = decodeValue(schema, request, expected);
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   if (expected.custom !== undefined) requireFinite(value, request.payload);
-  requireKind(value, expected);
+  const { apiVersion = expected.apiVersion, kind = expected.kind } = kindTexts(value);
+  if (kind !== expected.kind || apiVersion !== expected.apiVersion)
+    throw otherThanExpected(schema, value, { apiVersion, kind }, expected);
   if (expected.custom !== undefined) requireNamedKind(value);
   return value;
 }
@@ -186,24 +189,6 @@ export function metadataAlone(value: unknown, expected: ExpectedKind): JsonObjec
   const { kind = expected.kind, apiVersion = expected.apiVersion, metadata, ...more } = value;
   if (kind !== expected.kind || apiVersion !== expected.apiVersion || Object.keys(more).length > 0) return undefined;
   return isJsonObject(metadata) ? metadata : undefined;
-}
-
-/** Throws 400 when an object names another kind or version than the path, DecodeError where it names something else. */
-export function requireKind(object: JsonObject, expected: ExpectedKind): void {
-  const apiVersion = textOf(object, 'apiVersion');
-  const kind = textOf(object, 'kind');
-  if (apiVersion !== '' && apiVersion !== expected.apiVersion) {
-    throw new StatusError(
-      badRequest(
-        `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
-      ),
-    );
-  }
-  if (kind !== '' && kind !== expected.kind) {
-    throw new StatusError(
-      badRequest(`the kind in the data (${kind}) does not match the expected kind (${expected.kind})`),
-    );
-  }
 }
 
 /** The kind and the version that an object says it is of, where it says them. Throws DecodeError where one of them is no text. */

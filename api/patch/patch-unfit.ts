@@ -1,10 +1,9 @@
 // A patch that applies, to something that is no object of its type: 422 with the cause at `patch`, as clients know it.
 
 import { DecodeError, type Mismatch } from '../codec/decode-error.ts';
-import type { VersionedKind } from '../conversion/conversion.ts';
+import { type OtherKind, otherKindText } from '../conversion/other-kind.ts';
 import { isInteger } from '../exact-json.ts';
 import { isJsonObject } from '../json-value.ts';
-import { splitApiVersion } from '../resources/resource-table.ts';
 import { invalid, invalidFrom } from '../status/field-error.ts';
 import { StatusError } from '../status/status.ts';
 
@@ -28,21 +27,9 @@ function unfit(patch: unknown, detail: string): StatusError {
   return new StatusError(invalidFrom('', '', '', [invalid('patch', JSON.stringify(patch), detail)]));
 }
 
-/** What a patched object says it is, and what it should be. */
-export interface PatchedKind {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly expected: VersionedKind;
-  /** There is such a kind. */
-  readonly isKnown: boolean;
-}
-
-/** The error for a patch that makes an object one of another kind, in the words that clients know. */
-export function unfitKind(patch: unknown, { apiVersion, kind, expected, isKnown }: PatchedKind): StatusError {
-  if (!isKnown) return unfit(patch, `no kind ${JSON.stringify(kind)} is registered for version "${apiVersion}"`);
-  const { version } = splitApiVersion(apiVersion);
-  const within = expected.group === '' ? 'core' : expected.group.split('.', 1)[0];
-  return unfit(patch, `converting (${version}.${kind}) to (${within}.${expected.kind}): unknown conversion`);
+/** The error for a patch that makes an object one of another kind. */
+export function unfitKind(patch: unknown, other: OtherKind): StatusError {
+  return unfit(patch, otherKindText(other));
 }
 
 /** Begins with the words that clients compare. */

@@ -3,6 +3,7 @@ import { encodeEnveloped } from '../../../api/codec/protobuf.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { AdmissionWorld } from './admission-world.ts';
+import { defineThings, THINGS, thing } from './custom-things.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const SECRETS = '/api/v1/namespaces/default/secrets';
@@ -78,6 +79,63 @@ test('an object in Protobuf that does not say its kind is of the one in the path
   const type = schemaOf(DIALECTS.orch).kind('', 'v1', 'DeleteOptions')!;
   const body = encodeEnveloped({ preconditions: { uid: 'x' } }, type);
   t.is((await world.write('delete', `${CONFIG_MAPS}/a`, { body, contentType: protobufMediaType })).code, 409);
+  await world.stop();
+});
+
+const OTHER_KINDS: readonly (readonly [body: object, message: string])[] = [
+  [
+    { apiVersion: 'v1', kind: 'Pod' },
+    'Pod in version "v1" cannot be handled as a ConfigMap: converting (v1.Pod) to (core.ConfigMap): unknown conversion',
+  ],
+  [
+    { apiVersion: 'apps/v1', kind: 'Deployment' },
+    'Deployment in version "v1" cannot be handled as a ConfigMap: converting (v1.Deployment) to (core.ConfigMap): unknown conversion',
+  ],
+  [
+    { kind: 'Nope' },
+    'Nope in version "v1" cannot be handled as a ConfigMap: no kind "Nope" is registered for version "v1"',
+  ],
+  [
+    { apiVersion: 'apps/v2', kind: 'ConfigMap' },
+    'ConfigMap in version "v2" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "apps/v2"',
+  ],
+  [
+    { metadata: { name: 5 } },
+    'ConfigMap in version "v1" cannot be handled as a ConfigMap: metadata.name: cannot unmarshal number into a value of type string',
+  ],
+];
+
+test('a body of another kind, or that is none of its kind, is refused as clients know it', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, OBJECT);
+  for (const [body, message] of OTHER_KINDS) {
+    for (const [verb, path] of [
+      ['create', CONFIG_MAPS],
+      ['update', `${CONFIG_MAPS}/a`],
+    ] as const) {
+      const answer = await world.write(verb, path, { body: { metadata: { name: 'a' }, ...body } });
+      t.deepEqual([answer.code, answer.body.message], [400, message], verb);
+    }
+  }
+  const applied = await world.write('patch', `${CONFIG_MAPS}/a`, {
+    body: Buffer.from('{"apiVersion":"apps/v1","kind":"ConfigMap"}'),
+    contentType: 'application/apply-patch+yaml',
+    parameters: { fieldManager: 'me' },
+  });
+  const text = 'Incorrect version specified in apply patch. Specified patch version: apps/v1, expected: v1';
+  t.deepEqual([applied.code, applied.body.message], [400, text]);
+  await world.stop();
+});
+
+test('a custom object of another kind breaks a rule of its type', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const answer = await world.write('create', THINGS, { body: { ...thing('a', {}), kind: 'Other' } });
+  const text = 'Other.example.com "a" is invalid: kind: Invalid value: "Other": must be Thing';
+  t.deepEqual([answer.code, answer.body.message], [422, text]);
+  const later = await world.write('create', THINGS, { body: { ...thing('a', {}), apiVersion: 'example.com/v2' } });
+  const data = 'the API version in the data (example.com/v2) does not match the expected API version (example.com/v1)';
+  t.deepEqual([later.code, later.body.message], [400, data]);
   await world.stop();
 });
 
