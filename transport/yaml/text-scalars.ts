@@ -210,6 +210,8 @@ export function readBlockScalar(cursor: YamlCursor, parentIndent: number): strin
     wasDeeper = isDeeper;
     emptyLines = 0;
     cursor.position = lineEnd;
+    // A line that ends with the text has no line end that could be kept.
+    if (lineEnd === cursor.text.length) return result;
   }
   if (chomping === 'strip') return result;
   if (chomping === 'keep') return result + '\n'.repeat(isFirst ? emptyLines : emptyLines + 1);
