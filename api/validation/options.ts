@@ -41,7 +41,22 @@ export function validateFieldManager(manager: string, path: string): readonly Fi
   if (PLAIN_ASCII.test(manager)) return NO_FIELD_ERRORS;
   const errors: FieldError[] = [];
   if (Buffer.byteLength(manager) > FIELD_MANAGER_BYTES_MAX) errors.push(wrong.tooLong(path, FIELD_MANAGER_BYTES_MAX));
-  if (!PRINTABLE.test(manager)) errors.push(wrong.invalid(path, manager, 'must have printable characters only'));
+  if (!PRINTABLE.test(manager)) errors.push(...unprintable(manager, path));
+  return errors;
+}
+
+/** Each of the characters that cannot be printed, as far as a name may go. */
+function unprintable(manager: string, path: string): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  let position = 0;
+  for (const character of manager) {
+    if (position > FIELD_MANAGER_BYTES_MAX) break;
+    if (!PRINTABLE.test(character)) {
+      const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+      errors.push(wrong.invalid(path, manager, `invalid character U+${code} (at position ${position})`));
+    }
+    position += Buffer.byteLength(character);
+  }
   return errors;
 }
 
@@ -75,10 +90,12 @@ function validateFieldValidation(value: string): readonly FieldError[] {
 
 /** Errors of the options of a patch. An apply needs a field manager and alone may be forced. */
 export function validatePatchOptions(options: PatchOptions, isApply: boolean): readonly FieldError[] {
-  const errors = [...validateWriteOptions(options)];
+  const errors: FieldError[] = [];
   if (isApply && (options.fieldManager ?? '') === '')
     errors.push(wrong.required('fieldManager', 'is required for apply patch'));
-  if (!isApply && options.force !== undefined) errors.push(wrong.forbidden('force', 'only an apply can be forced'));
+  if (!isApply && options.force !== undefined)
+    errors.push(wrong.forbidden('force', 'may not be specified for non-apply patch'));
+  errors.push(...validateWriteOptions(options));
   return errors.length === 0 ? NO_FIELD_ERRORS : errors;
 }
 

@@ -273,6 +273,8 @@ test('options of writes allow a dry run and a short printable field manager', (t
     [{ fieldManager: 'ü'.repeat(65) }, ['TooLong fieldManager']],
   ];
   for (const [given, errors] of cases) t.deepEqual(told(options.validateWriteOptions(given)), errors);
+  const [unprintable] = options.validateWriteOptions({ fieldManager: 'ü\u200b' });
+  t.is(unprintable?.message, 'Invalid value: "ü\u200b": invalid character U+200B (at position 2)');
   t.true(options.isDryRun({ dryRun: ['All'] }));
   t.false(options.isDryRun({ dryRun: [''] }));
   t.false(options.isDryRun({}));
@@ -282,6 +284,8 @@ test('an apply needs a field manager and alone may be forced', (t) => {
   t.deepEqual(told(options.validatePatchOptions({ fieldManager: 'm', force: true }, true)), []);
   t.deepEqual(told(options.validatePatchOptions({}, true)), ['Required fieldManager']);
   t.deepEqual(told(options.validatePatchOptions({ force: false }, false)), ['Forbidden force']);
+  const both = options.validatePatchOptions({ dryRun: ['x'] }, true);
+  t.deepEqual(told(both), ['Required fieldManager', 'NotSupported dryRun']);
   t.deepEqual(told(options.validatePatchOptions({}, false)), []);
 });
 
