@@ -194,6 +194,7 @@ test('OpenAPI documents are compressed for who takes gzip', async (t) => {
     const plain = await client.get(path, { headers: { accept } });
     t.is(plain.headers['content-encoding'], undefined);
     t.is(plain.headers.vary, 'Accept, Accept-Encoding');
+    t.is(plain.headers['cache-control'], 'no-cache, private');
     const packed = await client.get(path, { headers: { accept, 'accept-encoding': 'gzip' } });
     t.is(packed.headers['content-encoding'], 'gzip');
     t.is(packed.headers.etag, plain.headers.etag);

@@ -12,7 +12,7 @@ import { acceptsGzip } from '../../../transport/gzip-response.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import type { PresentDocuments } from '../aggregation/remote-documents.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { JSON_TYPE } from '../reads/answers.ts';
+import { JSON_TYPE, NO_CACHE } from '../reads/answers.ts';
 import { type Document, type Documents, jsonDocument } from './openapi-document.ts';
 import { OpenApiMetrics } from './openapi-metrics.ts';
 import type { DocumentRequest, OpenApiVersion, PresentApi, ServedApi } from './openapi-worker.ts';
@@ -103,7 +103,7 @@ export class OpenApi {
       exchange.answer(301, [['Location', locationOf(name, document)]], '');
       return true;
     }
-    this.#send(exchange, madeAtMs, document, JSON_TYPE, hash === undefined ? [] : [IMMUTABLE]);
+    this.#send(exchange, madeAtMs, document, JSON_TYPE, hash === undefined ? [NO_CACHE] : [IMMUTABLE]);
     return true;
   }
 
@@ -148,7 +148,7 @@ export class OpenApi {
     lastModifiedMs: number,
     { body, gzip, hash }: Document,
     contentType: string,
-    headers: HeaderList = [],
+    headers: HeaderList = [NO_CACHE],
   ): void {
     const { request } = exchange;
     const etag = `"${hash}"`;

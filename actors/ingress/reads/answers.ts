@@ -11,7 +11,7 @@ import type { Encoded } from './representation.ts';
 
 export const JSON_TYPE = 'application/json';
 const CONTENT_TYPES_MAX = 64;
-const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
+export const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
 /** By content type. Of some there may be many: with the parameters that a client asked for. */
 const byContentType = new Kept<string, HeaderList>(CONTENT_TYPES_MAX);
 
