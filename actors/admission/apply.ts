@@ -144,12 +144,9 @@ function configurationOf({ payload }: WriteRequest, expected: ExpectedKind): Jso
   const config = decodeBody(payload, 'application/yaml');
   if (!isJsonObject(config)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   if (expected.custom !== undefined) requireFinite(config, payload);
-  for (const member of ['apiVersion', 'kind'] as const) {
-    const given = config[member];
-    if (typeof given === 'string' && given !== '') continue;
-    throw new StatusError(badRequest(`an applied object must have its ${member}, here ${expected[member]}`));
-  }
   const { apiVersion = '', kind = '' } = kindTexts(config);
+  if (apiVersion === expected.apiVersion && kind === '')
+    throw new StatusError(badRequest(`an applied object must have its kind, here ${expected.kind}`));
   if (apiVersion !== expected.apiVersion || kind !== expected.kind)
     throw otherThanApplied({ apiVersion, kind }, expected);
   return config;

@@ -72,7 +72,7 @@ class Reader {
       list,
       (value) => valueStep(value),
       () => LEAF,
-      () => "associative list without keys has an element that's not a scalar",
+      (value) => noScalar(value),
     );
   }
 
@@ -108,6 +108,13 @@ class Reader {
     if (this.errors.length < ERRORS_LISTED_MAX) this.errors.push(`${pathText(this.#path)}: ${problem}`);
     return undefined;
   }
+}
+
+/** What an element of a set is that has no step. */
+function noScalar(value: unknown): string {
+  if (Array.isArray(value)) return 'not supported: associative list with lists as elements';
+  const what = value === null ? 'an explicit null' : 'a map type';
+  return `associative list without keys has an element that's ${what}`;
 }
 
 /** What an element of a list with keys is that has no step. */

@@ -155,6 +155,19 @@ test('a patch that names another uid is invalid: so the controllers of workloads
   await world.stop();
 });
 
+test('an apply names the version of its path', async (t) => {
+  const world = await AdmissionWorld.start();
+  const apply = { contentType: 'application/apply-patch+yaml', parameters: { fieldManager: 'm' } };
+  for (const given of [{ apiVersion: 'apps/v1' }, {}]) {
+    const body = { ...given, kind: 'ConfigMap', metadata: { name: 'a' } };
+    const answer = await world.write('patch', A, { ...apply, body });
+    t.is(answer.code, 400);
+    const versions = `Specified patch version: ${given.apiVersion ?? ''}, expected: v1`;
+    t.is(answer.body.message, `Incorrect version specified in apply patch. ${versions}`);
+  }
+  await world.stop();
+});
+
 test('what a patch makes an object of another kind is refused at the patch', async (t) => {
   const world = await AdmissionWorld.start();
   await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });

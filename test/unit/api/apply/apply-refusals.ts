@@ -162,7 +162,15 @@ export const REFUSALS: readonly Refusal[] = [
     steps: [],
     given: { metadata: { finalizers: [{}] } },
     code: 400,
-    message: "element 0: associative list without keys has an element that's not a scalar",
+    message: "element 0: associative list without keys has an element that's a map type",
+  },
+  {
+    of: 'null in a set',
+    kind: CONFIG_MAP,
+    steps: [],
+    given: { metadata: { finalizers: [null] } },
+    code: 400,
+    message: "element 0: associative list without keys has an element that's an explicit null",
   },
   {
     of: 'a text where a number belongs',
