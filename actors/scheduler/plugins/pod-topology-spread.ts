@@ -11,7 +11,7 @@ import {
   SCORE_MAX,
   type ScorePlugin,
 } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import { refusal, type Status } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { SpreadConstraint } from '../pods/pod-terms.ts';
 import type { SpreadCounts } from '../topology/spread-counts.ts';
@@ -19,6 +19,7 @@ import type { NodeSelection } from '../topology/topology-index.ts';
 import { eligibilityId, nodeEligibility } from './node-eligibility.ts';
 import { podsSelected } from './selected-pods.ts';
 
+const NAME = 'PodTopologySpread';
 const HELPED_BY =
   ClusterEvent.nodeAdded |
   ClusterEvent.nodeLabels |
@@ -48,10 +49,11 @@ export interface PodTopologySpreadArgs {
 
 export function podTopologySpread(args: PodTopologySpreadArgs): FilterPlugin & ScorePlugin {
   return {
-    name: 'PodTopologySpread',
+    name: NAME,
     prepareFilter: (pod, cluster) => {
       const constraints = constraintsOf(pod, cluster, args, true);
-      return constraints.length === 0 ? null : prepareFilter(pod, constraints, cluster);
+      if (constraints.length === 0) return null;
+      return unreadable(constraints) ?? prepareFilter(pod, constraints, cluster);
     },
     prepareScore: (pod, cluster, feasible) => {
       const constraints = constraintsOf(pod, cluster, args, false);
@@ -74,6 +76,14 @@ function constraintsOf(
   const defaults = defaultConstraints.filter((each) => each.required === required);
   const selector = defaults.length === 0 ? undefined : cluster.objects.owners.selectorOf(pod);
   return selector === undefined ? [] : defaults.map((each) => ({ ...each, selector }));
+}
+
+/** A must that cannot be read is not passed over: the pod goes nowhere. */
+function unreadable(constraints: readonly SpreadConstraint[]): Status | null {
+  const problem = constraints.find((each) => each.problem !== undefined)?.problem;
+  if (problem === undefined) return null;
+  const where = `running PreFilter plugin "${NAME}": obtaining pod's hard topology spread constraints`;
+  return refusal('error', 0, `${where}: ${problem}`);
 }
 
 function prepareFilter(pod: PodInfo, constraints: readonly SpreadConstraint[], cluster: ClusterView): PreparedFilter {

@@ -43,6 +43,8 @@ export interface SpreadConstraint {
   /** DoNotSchedule; else the constraint is a preference. */
   readonly required: boolean;
   readonly selector: LabelSelector;
+  /** Why the selector cannot be read; absent where it can. */
+  readonly problem?: string;
 }
 
 export const NO_AFFINITY: PodAffinity = Object.freeze({ required: [], requiredAnti: [], preferred: [] });
@@ -74,14 +76,17 @@ export function readSpread(constraints: unknown): readonly SpreadConstraint[] {
   return list.length === 0 ? NO_SPREAD : list.map((each) => readConstraint(asObject(each)));
 }
 
-/** One constraint, of a pod or of the defaults of a profile. */
 function readConstraint(constraint: JsonObject): SpreadConstraint {
-  return {
+  const constant = {
     maxSkew: asNumber(constraint.maxSkew),
     topologyKey: asText(constraint.topologyKey),
     required: constraint.whenUnsatisfiable === 'DoNotSchedule',
-    selector: readSelector(constraint.labelSelector),
   };
+  try {
+    return { ...constant, selector: labelSelectorFromObject(constraint.labelSelector) };
+  } catch (error) {
+    return { ...constant, selector: NOTHING, problem: (error as Error).message };
+  }
 }
 
 /** A LabelSelector object; one that cannot be read selects nothing. */

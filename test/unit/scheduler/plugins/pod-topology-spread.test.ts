@@ -1,6 +1,7 @@
 import test from 'ava';
 import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
 import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
+import type { Status } from '../../../../actors/scheduler/framework/status.ts';
 import { podTopologySpread } from '../../../../actors/scheduler/plugins/pod-topology-spread.ts';
 import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
 import { boundPod, node, type PodParts } from '../objects.ts';
@@ -210,4 +211,17 @@ test('PodTopologySpread: nodes without a label of the built-in defaults are one 
   t.deepEqual(scoresWith({}), { a1: Math.trunc(3 * Math.log(4)), b1: Math.trunc(Math.log(4)) });
   const withBare = { a1: Math.trunc(3 * Math.log(5)), b1: Math.trunc(Math.log(5)), bare: 0, bare2: 0 };
   t.deepEqual(scoresWith({ bare: {}, bare2: {} }), withBare);
+});
+
+test('PodTopologySpread: a must whose selector cannot be read fails the attempt, a wish is passed over', (t) => {
+  const unreadable = { matchExpressions: [{ key: 'app', operator: 'In', values: ['not a value'] }] };
+  const prepared = (constraint: object) => {
+    const parts = { nodes, pod: spread([constraint]) };
+    return plugin.prepareFilter(podOf(parts), clusterOf(parts));
+  };
+  const status = prepared(must(1, 'zone', unreadable)) as Status;
+  t.is(status.code, 'error');
+  const told = `running PreFilter plugin "PodTopologySpread": obtaining pod's hard topology spread constraints: label selector: `;
+  t.true(status.reasons[0]?.startsWith(told), status.reasons[0]);
+  t.is(prepared(may(1, 'zone', unreadable)), null);
 });
