@@ -10,11 +10,13 @@ import { typeMetaDescription } from './descriptions/descriptions.ts';
 import type { OperationContext } from './operation-context.ts';
 import { capitalized, groupName, operationContext } from './operation-context.ts';
 import { ResourceOperations } from './operations.ts';
-import type { Extensions, SwaggerDocument, SwaggerPath, SwaggerSchema } from './swagger.ts';
+import type { Extensions, ObjectMembers, SwaggerDocument, SwaggerPath, SwaggerSchema } from './swagger.ts';
+
+type CustomSchema = (type: ResourceType, members: ObjectMembers) => SwaggerSchema | undefined;
 
 export interface DocumentOptions {
-  /** The OpenAPI v2 schema of a custom kind's objects; undefined for one that accepts any object. */
-  readonly customSchema?: (type: ResourceType) => SwaggerSchema | undefined;
+  /** The schema of a custom kind's objects, where objects have these members; undefined for one that accepts any object. */
+  readonly customSchema?: CustomSchema;
   /** Whether a feature gate is on; subresources of gates that are off are left out. */
   readonly isOn?: (gate: string) => boolean;
 }
@@ -81,7 +83,7 @@ function customObjects(
   types: readonly ResourceType[],
   schema: Schema,
   definitions: Definitions,
-  customSchema: (type: ResourceType) => SwaggerSchema | undefined,
+  customSchema: CustomSchema,
 ): ReadonlyMap<string, SwaggerSchema> {
   const objects = new Map<string, SwaggerSchema>();
   const extension = `${schema.dialect.openapiExtensionPrefix}group-version-kind` as keyof Extensions;
@@ -94,8 +96,8 @@ function customObjects(
     const { group, version, kind, listKind } = type;
     if (schema.kind(group, version, kind) !== undefined) continue;
     const prefix = `${group.split('.').reverse().join('.')}.${version}`;
-    const published = customSchema(type);
     const own = { apiVersion: text('apiVersion'), kind: text('kind'), metadata: definitions.refer(metadata) };
+    const published = customSchema(type, own);
     const object = definitions.add(`${prefix}.${kind}`, {
       ...(published === undefined
         ? { type: 'object' }

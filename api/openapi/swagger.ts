@@ -3,6 +3,9 @@
 /** A JSON value of the document, extensions (`x-…`) included. */
 export type Extensions = { [name: `x-${string}`]: unknown };
 
+/** What every object has beside its own members. */
+export type ObjectMembers = Readonly<Record<'apiVersion' | 'kind' | 'metadata', SwaggerSchema>>;
+
 export interface SwaggerSchema extends Extensions {
   $ref?: string;
   type?: string;

@@ -47,8 +47,8 @@ export function buildDocuments(request: DocumentRequest): Documents {
   const { featureGates } = options;
   const own = buildDocument(registry.all(), schema, {
     isOn: (gate) => featureGates[gate] === true,
-    customSchema: (type: ResourceType & { readonly custom?: CustomType | undefined }) =>
-      type.custom && publishedSchema(type.custom, words.openapiExtensionPrefix, openapi),
+    customSchema: ({ custom: kind }: ResourceType & { readonly custom?: CustomType | undefined }, embedded) =>
+      kind && publishedSchema(kind, { prefix: words.openapiExtensionPrefix, openapi, embedded }),
   });
   const document = withRemoteDocuments(own, remotes, (part) => {
     encodeDocument(part);

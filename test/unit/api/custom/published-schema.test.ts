@@ -13,6 +13,9 @@ const MEMBERS = { type: 'object', properties: { b: TEXT } };
 const OPEN = { [`${PREFIX}preserve-unknown-fields`]: true };
 const EITHER = { [`${PREFIX}int-or-string`]: true };
 
+const KEPT_WHOLE = { [`${PREFIX}embedded-resource`]: true };
+const EMBEDDED = { apiVersion: TEXT, kind: TEXT, metadata: { $ref: '#/definitions/meta' } };
+
 /** What is published of a kind with one member of that schema. */
 function memberIn(openapi: 2 | 3, member: object): unknown {
   const schema = { openAPIV3Schema: { type: 'object', properties: { a: member } } };
@@ -26,7 +29,7 @@ function memberIn(openapi: 2 | 3, member: object): unknown {
   const spec = { group: 'stable.example.com', scope: 'Namespaced', names, versions };
   const definition = readDefinition({ metadata: { name: 'crontabs.stable.example.com' }, spec, status }, 1);
   const [type] = knownTypesOf(definition, { prefix: PREFIX, metadata: schemaOf(WORDS).type('meta/v1.ObjectMeta') });
-  return publishedSchema(type!.custom as CustomType, PREFIX, openapi)?.properties?.a;
+  return publishedSchema(type!.custom as CustomType, { prefix: PREFIX, openapi, embedded: EMBEDDED })?.properties?.a;
 }
 
 const CASES: readonly (readonly [title: string, member: object, in2: object, in3: object])[] = [
@@ -35,10 +38,29 @@ const CASES: readonly (readonly [title: string, member: object, in2: object, in3
   [
     'an object with more members has none in 2.0',
     { ...MEMBERS, ...OPEN },
-    { type: 'object', ...OPEN },
+    OPEN,
     { ...MEMBERS, ...OPEN },
   ],
   ['a number or text has no kind', EITHER, EITHER, EITHER],
+  [
+    'a value of any kind keeps its bounds in 2.0',
+    { type: 'integer', format: 'int32', minimum: 1, nullable: true },
+    { format: 'int32', minimum: 1 },
+    { type: 'integer', format: 'int32', minimum: 1, nullable: true },
+  ],
+  [
+    'a member that may be null is not demanded in 2.0',
+    { type: 'object', required: ['b', 'c'], properties: { b: TEXT, c: { ...TEXT, nullable: true } } },
+    { type: 'object', required: ['b'], properties: { b: TEXT, c: {} } },
+    { type: 'object', required: ['b', 'c'], properties: { b: TEXT, c: { ...TEXT, nullable: true } } },
+  ],
+  [
+    'an object within another has what every object has in 2.0',
+    { ...MEMBERS, ...KEPT_WHOLE, required: ['b'] },
+    { type: 'object', properties: { b: TEXT, ...EMBEDDED }, required: ['b', 'kind', 'apiVersion'], ...KEPT_WHOLE },
+    { ...MEMBERS, ...KEPT_WHOLE, required: ['b'] },
+  ],
+  ['2.0 has no defaults', { ...TEXT, default: 'x' }, TEXT, { ...TEXT, default: 'x' }],
   [
     'what else there is, is said in both',
     { ...TEXT, pattern: '^x' },
