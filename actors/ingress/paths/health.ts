@@ -38,9 +38,15 @@ export interface HealthReport {
   readonly text: string;
 }
 
+/** What several checks of a report go by: it is asked for once. */
+interface Findings {
+  readonly hooks: () => Promise<readonly HookState[]>;
+  readonly hub: () => Promise<CheckResult>;
+}
+
 /** How one check is made. */
 interface Check {
-  readonly run: (hooks: () => Promise<readonly HookState[]>) => CheckResult | Promise<CheckResult>;
+  readonly run: (findings: Findings) => CheckResult | Promise<CheckResult>;
   /** Liveness trusts for a while that it will hold. */
   readonly isHook?: boolean;
   readonly ofReadinessOnly?: boolean;
@@ -66,11 +72,12 @@ export class Health {
         `kms-provider-${number}`,
         { run: () => this.#keyService(number) },
       ]),
+      ['informer-sync', { run: ({ hub }) => hub(), ofReadinessOnly: true }],
       [dialect.spell(ADMISSION_HOOK), { run: () => this.#admission(), isHook: true }],
-      [INFORMERS_HOOK, { run: () => this.#hub(), isHook: true }],
+      [INFORMERS_HOOK, { run: ({ hub }) => hub(), isHook: true }],
       ...startHooks.map((name): [string, Check] => [
         name,
-        { run: async (hooks) => hookResult(await hooks(), name), isHook: true },
+        { run: async ({ hooks }) => hookResult(await hooks(), name), isHook: true },
       ]),
       ['shutdown', { run: () => (parts.isDraining() ? 'the server is shutting down' : ''), ofReadinessOnly: true }],
     ]);
@@ -119,12 +126,12 @@ export class Health {
   }
 
   async #run(endpoint: HealthEndpoint, names: readonly string[]): Promise<Map<string, CheckResult>> {
-    const hooks = once(() => this.#hooks());
+    const findings = { hooks: once(() => this.#hooks()), hub: once(() => this.#hub()) };
     const forgiving = endpoint !== 'readyz' && this.#parts.uptimeMs() < this.#parts.livezGracePeriodMs;
     const results = await Promise.all(
       names.map(async (name): Promise<readonly [string, CheckResult]> => {
         const { run, isHook } = this.#checks.get(name)!;
-        return [name, forgiving && isHook === true ? '' : await run(hooks)];
+        return [name, forgiving && isHook === true ? '' : await run(findings)];
       }),
     );
     return new Map(results);

@@ -99,11 +99,14 @@ test('the checks are those of the parts that there are, each once, in the words 
       ...HOOKS,
     ];
     const { health: made } = health({ dialect });
-    t.deepEqual(made.checkNames('readyz'), [...expected, 'shutdown']);
+    const ofReadiness = [...expected.slice(0, 3), 'informer-sync', ...expected.slice(3), 'shutdown'];
+    t.deepEqual(made.checkNames('readyz'), ofReadiness);
     for (const endpoint of ['healthz', 'livez'] as const) t.deepEqual(made.checkNames(endpoint), expected);
     t.deepEqual(made.paths().slice(0, 3), ['/healthz', '/healthz/ping', '/healthz/log']);
     t.true(made.paths().includes('/readyz/shutdown'));
     t.false(made.paths().includes('/livez/shutdown'));
+    t.true(made.paths().includes('/readyz/informer-sync'));
+    t.false(made.paths().includes('/livez/informer-sync'));
   }
   t.deepEqual(
     health({ startHooks: [] })
@@ -162,7 +165,8 @@ test('each check speaks of the part it asks', async (t) => {
   ];
   for (const [fates, failed] of cases) {
     for (const endpoint of ['healthz', 'livez', 'readyz'] as const) {
-      t.deepEqual((await failing(fates, endpoint)).sort(), [...failed].sort());
+      const alsoFailed = endpoint === 'readyz' && failed.includes(HUB_CHECK) ? ['informer-sync'] : [];
+      t.deepEqual((await failing(fates, endpoint)).sort(), [...failed, ...alsoFailed].sort());
     }
   }
 });
