@@ -5,6 +5,7 @@ import { metadataOf } from '../../api/object-meta.ts';
 import { type KnownType, splitApiVersion } from '../../api/resources/resource-table.ts';
 import { type FieldError, invalidFrom, NO_FIELD_ERRORS } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
+import { kindKey } from '../../api/strategy/strategies.ts';
 import type { SubresourceView } from '../../api/subresource-views.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import type { Attributes } from './attributes.ts';
@@ -16,7 +17,7 @@ export function requireValidNew(attributes: Attributes, write: WriteContext): Pr
   const ofMetadata = validateObjectMeta(metadataOf(object), type, write.dialect);
   const ofKind = errorsInNew(attributes, write);
   const refuse = (errors: readonly FieldError[]): void => {
-    refuseIfAny(type, object, ofMetadata, errors, errorsInWhole(write, type, object));
+    refuseIfAny(type, object, ofMetadata, errors);
     knownSpec?.hold(object, write.dialect);
   };
   if (ofKind instanceof Promise) return ofKind.then(refuse);
@@ -43,7 +44,7 @@ export function requireValidUpdate(
       ? write.longChecks.errorsInChange(object, old!, type, { subresource, isLarge })
       : write.longChecks.errorsInCustom(object, type.custom);
   const refuse = (errors: readonly FieldError[]): void =>
-    refuseIfAny(type, object, ofMetadata, errors, errorsBeside(write, type, object, subresource));
+    refuseIfAny(type, object, ofMetadata, [...errors, ...errorsBeside(write, type, object, subresource)]);
   if (ofKind instanceof Promise) return ofKind.then(refuse);
   refuse(ofKind);
   return undefined;
@@ -56,8 +57,7 @@ function errorsBeside(
   next: JsonObject,
   subresource: string,
 ): readonly FieldError[] {
-  if (subresource === 'ephemeralcontainers') return ephemeralErrors(write, type, next);
-  return subresource === '' ? errorsInWhole(write, type, next) : NO_FIELD_ERRORS;
+  return subresource === 'ephemeralcontainers' ? ephemeralErrors(write, type, next) : NO_FIELD_ERRORS;
 }
 
 const EPHEMERAL_CONTAINER = 'spec.ephemeralContainers[';
@@ -77,41 +77,22 @@ export function requireValidView(write: WriteContext, view: SubresourceView | un
   if (errors.length > 0) throw new StatusError(invalidFrom(kind, group, metadataOf(sent).name ?? '', errors));
 }
 
-/** A version that says part of an object in annotations. */
-interface PartialVersion {
-  /** The version that says all of it. */
-  readonly whole: string;
-  /** What the annotations stand for there. */
-  readonly paths: readonly string[];
-}
-
-/** By apiVersion and kind. */
-const PARTIAL_VERSIONS: Readonly<Record<string, PartialVersion>> = {
-  'autoscaling/v1 HorizontalPodAutoscaler': {
-    whole: 'autoscaling/v2beta2',
-    paths: ['spec.metrics', 'spec.behavior'],
-  },
-  'autoscaling/v2beta1 HorizontalPodAutoscaler': { whole: 'autoscaling/v2beta2', paths: ['spec.behavior'] },
+/** Kinds that refusals name by the group in which they were first, by kind. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  'events/events': '',
+  'networking/ingresses': 'extensions',
+  'networking/networkpolicies': 'extensions',
+  'policy/podsecuritypolicies': 'extensions',
 };
-
-/** The errors of what an object says in annotations. */
-function errorsInWhole(write: WriteContext, type: KnownType, object: JsonObject): readonly FieldError[] {
-  const partial = PARTIAL_VERSIONS[`${type.apiVersion} ${type.kind}`];
-  if (partial === undefined || metadataOf(object).annotations === undefined) return NO_FIELD_ERRORS;
-  const whole = { ...splitApiVersion(partial.whole), kind: type.kind };
-  return write.validation
-    .create(write.forms.between(type, whole)(object), whole)
-    .filter(({ path }) => partial.paths.some((part) => path.startsWith(part)));
-}
 
 function refuseIfAny(
   type: KnownType,
   object: JsonObject,
   ofMetadata: readonly FieldError[],
   ofKind: readonly FieldError[],
-  inWhole: readonly FieldError[],
 ): void {
-  if (ofMetadata.length === 0 && ofKind.length === 0 && inWhole.length === 0) return;
+  if (ofMetadata.length === 0 && ofKind.length === 0) return;
   const name = metadataOf(object).name ?? '';
-  throw new StatusError(invalidFrom(type.kind, type.group, name, [...ofMetadata, ...ofKind, ...inWhole]));
+  const group = type.custom === undefined ? (NAMED_BY[kindKey(type)] ?? type.group) : type.group;
+  throw new StatusError(invalidFrom(type.kind, group, name, [...ofMetadata, ...ofKind]));
 }

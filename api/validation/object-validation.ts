@@ -1,5 +1,6 @@
 // The validation of whole objects of every built-in kind, beyond their metadata (object-meta.ts): compiles what the
 // tables of kinds/ say, kind by kind on first use. Pure; objects are canonical and have their defaults.
+import { conversionsOf } from '../conversion/conversion.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { Schema, TypeSchema } from '../schema/schema.ts';
 import type { FieldError } from '../status/field-error.ts';
@@ -28,6 +29,14 @@ export interface ObjectValidation {
     subresource: string,
   ) => readonly FieldError[];
 }
+
+/** Versions that are looked at in the form of another one, which says all that they do: errors have its paths. */
+const LOOKED_AT_AS: Readonly<Record<string, string>> = {
+  'autoscaling/v1.HorizontalPodAutoscaler': 'v2beta2',
+  'autoscaling/v2beta1.HorizontalPodAutoscaler': 'v2beta2',
+  'node/v1alpha1.RuntimeClass': 'v1',
+  'storage/v1alpha1.VolumeAttachment': 'v1',
+};
 
 interface KindChecks {
   /** Of everything but metadata and status. */
@@ -66,31 +75,42 @@ function compiledKinds(compiler: RuleCompiler): CompiledKinds {
 export function objectValidation(schema: Schema, settings: ValidationSettings): ObjectValidation {
   const compiled = compiledOf(schema);
   const report = new Report(schema.dialect, settings);
-  const checksOf = ({ group, version, kind }: ValidatedType): KindChecks | undefined => {
-    const type = schema.kind(group, version, kind);
-    return type && compiled(type);
+  const typeOf = ({ group, version, kind }: ValidatedType): TypeSchema | undefined => schema.kind(group, version, kind);
+  const create: ObjectValidation['create'] = (object, validated) => {
+    const type = typeOf(validated);
+    if (type === undefined) return NO_FIELD_ERRORS;
+    const inForm = otherForm(schema, type);
+    if (inForm !== undefined) return create(inForm.convert(object), inForm);
+    const check = compiled(type).object;
+    if (check === undefined) return NO_FIELD_ERRORS;
+    report.begin(object);
+    check(object, report);
+    return report.end();
   };
-  return {
-    create: (object, type) => {
-      const check = checksOf(type)?.object;
-      if (check === undefined) return NO_FIELD_ERRORS;
-      report.begin(object);
-      check(object, report);
-      return report.end();
-    },
-    update: (next, stored, type, subresource) => {
-      const checks = checksOf(type);
-      if (checks === undefined) return NO_FIELD_ERRORS;
-      report.begin(next, stored);
-      if (checks.statusChanges.has(subresource)) {
-        statusPart(checks.status, next, report);
-        checks.statusChanges.get(subresource)?.(next, stored, report);
-      } else {
-        checks.change(next, stored, report);
-      }
-      return report.end();
-    },
+  const update: ObjectValidation['update'] = (next, stored, validated, subresource) => {
+    const type = typeOf(validated);
+    if (type === undefined) return NO_FIELD_ERRORS;
+    const inForm = otherForm(schema, type);
+    if (inForm !== undefined) return update(inForm.convert(next), inForm.convert(stored), inForm, subresource);
+    const checks = compiled(type);
+    report.begin(next, stored);
+    if (checks.statusChanges.has(subresource)) {
+      statusPart(checks.status, next, report);
+      checks.statusChanges.get(subresource)?.(next, stored, report);
+    } else {
+      checks.change(next, stored, report);
+    }
+    return report.end();
   };
+  return { create, update };
+}
+
+/** The form that objects of a type are looked at in, where it is not their own. */
+function otherForm(schema: Schema, { name, group, version, kind }: TypeSchema) {
+  if (!Object.hasOwn(LOOKED_AT_AS, name)) return undefined;
+  const looked = { group, version: LOOKED_AT_AS[name]!, kind };
+  const { convert } = conversionsOf(schema).between({ group, version, kind }, looked);
+  return { ...looked, convert };
 }
 
 function statusPart(check: Check | undefined, { status }: JsonObject, report: Report): void {

@@ -1,11 +1,9 @@
-// Rules of horizontal pod autoscalers. The versions say the same of a metric in different places: their differences are
-// one table.
+// Rules of horizontal pod autoscalers, as the hub version writes them.
 
 import { nanoOf } from '../../../values/quantity.ts';
 import type { JsonObject } from '../../json-value.ts';
-import { isSet } from '../../object-fields.ts';
+import { asObject, isSet } from '../../object-fields.ts';
 import { pathSegmentProblems } from '../formats.ts';
-import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 
 interface AutoscalerSpec {
@@ -16,7 +14,8 @@ interface AutoscalerSpec {
 
 const replicaRange: Rule<AutoscalerSpec> = ({ minReplicas, maxReplicas = 0 }, at) => {
   const min = minReplicas ?? undefined;
-  const least = at.settings.gate('HPAScaleToZero') ? 0 : 1;
+  const wasZero = asObject(at.stored?.spec).minReplicas === 0;
+  const least = wasZero || at.settings.gate('HPAScaleToZero') ? 0 : 1;
   if (min !== undefined && min < least) at.invalid('minReplicas', min, `must be greater than or equal to ${least}`);
   if (maxReplicas < 1) at.invalid('maxReplicas', maxReplicas, 'must be greater than 0');
   if (min !== undefined && maxReplicas < min) {
@@ -25,7 +24,7 @@ const replicaRange: Rule<AutoscalerSpec> = ({ minReplicas, maxReplicas = 0 }, at
 };
 
 const metricForZero: Rule<AutoscalerSpec> = ({ minReplicas, metrics = [] }, at) => {
-  if (minReplicas !== 0 || !at.settings.gate('HPAScaleToZero')) return;
+  if (minReplicas !== 0) return;
   if (!metrics.some(({ type }) => type === 'Object' || type === 'External')) {
     at.forbidden('metrics', 'must specify at least one Object or External metric to support scaling to zero replicas');
   }
@@ -40,14 +39,21 @@ const SOURCES: Readonly<Record<string, string>> = {
   Resource: 'resource',
 };
 
+const NO_SOURCE = 'must populate information for the given metric source';
+
 const metricSource: Rule<JsonObject> = (metric, at) => {
   const { type = '' } = metric as { type?: string };
   const wanted = Object.hasOwn(SOURCES, type) ? SOURCES[type] : undefined;
-  if (wanted === undefined) return;
-  if (!metric[wanted]) at.required(wanted, 'must populate information for the given metric source');
-  for (const member of Object.values(SOURCES)) {
-    if (member !== wanted && metric[member]) at.forbidden(member, 'must populate the given metric source only');
+  if (wanted === undefined) at.notSupported('type', type, Object.keys(SOURCES));
+  else if (!metric[wanted]) {
+    const isGated = wanted === 'containerResource' && !at.settings.gate('HPAContainerMetrics');
+    const detail = isGated ? `${NO_SOURCE} (only allowed when HPAContainerMetrics feature is enabled)` : NO_SOURCE;
+    at.required(wanted, detail);
   }
+  const given = Object.values(SOURCES).filter((member) => metric[member]);
+  // One that stands alone, if in the wrong place, has been told of by the one that is missing.
+  if (given.length === 1) return;
+  for (const member of given) if (member !== wanted) at.forbidden(member, 'must populate the given metric source only');
 };
 
 interface MetricTarget {
@@ -61,7 +67,11 @@ function isPositive(amount: string): boolean {
   return nanoOf(amount) > 0n;
 }
 
-const metricTarget: Rule<MetricTarget> = ({ value, averageValue, averageUtilization }, at) => {
+const TARGETS = ['Utilization', 'Value', 'AverageValue'];
+
+const metricTarget: Rule<MetricTarget> = ({ type = '', value, averageValue, averageUtilization }, at) => {
+  if (type === '') at.required('type', 'must specify a metric target type');
+  if (!TARGETS.includes(type)) at.invalid('type', type, 'must be either Utilization, Value, or AverageValue');
   if (isSet(value) && !isPositive(value)) at.invalid('value', value, 'must be positive');
   if (isSet(averageValue) && !isPositive(averageValue)) at.invalid('averageValue', averageValue, 'must be positive');
   if (isSet(averageUtilization) && averageUtilization < 1) {
@@ -70,6 +80,13 @@ const metricTarget: Rule<MetricTarget> = ({ value, averageValue, averageUtilizat
 };
 
 type Source = { readonly target?: MetricTarget };
+
+/** A target that is missing is one of no type. */
+const target: Rule<Source> = (source, at) => {
+  at.enter('target');
+  metricTarget(source.target ?? {}, at);
+  at.leave();
+};
 
 const resourceTarget: Rule<Source> = ({ target = {} }, at) => {
   const { averageUtilization, averageValue } = target;
@@ -100,43 +117,6 @@ const externalTarget: Rule<Source> = ({ target }, at) => {
   }
 };
 
-interface OlderSource {
-  readonly targetAverageUtilization?: number | null;
-  readonly targetAverageValue?: string | null;
-  readonly targetValue?: string | null;
-  readonly averageValue?: string | null;
-}
-
-/** The targets of v2beta1 are members of the sources. */
-const olderResource: Rule<OlderSource> = ({ targetAverageUtilization: share, targetAverageValue: value }, at) => {
-  if (isSet(share) && share < 1) at.invalid('targetAverageUtilization', share, 'must be greater than 0');
-  checkOlderAmounts({ targetAverageValue: value ?? null }, at);
-  if (isSet(share) && isSet(value))
-    at.forbidden('targetAverageValue', 'may not set both a target raw value and a target utilization');
-  if (!isSet(share) && !isSet(value))
-    at.required('targetAverageUtilization', 'must set either a target raw value or a target utilization');
-};
-
-const olderAmounts: Rule<OlderSource> = (source, at) => checkOlderAmounts(source, at);
-
-const olderExternal: Rule<OlderSource> = (source, at) => {
-  checkOlderAmounts(source, at);
-  const { targetValue, targetAverageValue } = source;
-  if (isSet(targetValue) && isSet(targetAverageValue)) {
-    at.forbidden('targetValue', 'may not set both a target value for metric and a per-pod target');
-  }
-  if (!isSet(targetValue) && !isSet(targetAverageValue)) {
-    at.required('targetAverageValue', 'must set either a target value for metric or a per-pod target');
-  }
-};
-
-function checkOlderAmounts(source: OlderSource, at: Report): void {
-  for (const member of ['targetValue', 'targetAverageValue'] as const) {
-    const amount = source[member];
-    if (isSet(amount) && !isPositive(amount)) at.invalid(member, amount, 'must be positive');
-  }
-}
-
 const POLICIES_NEEDED = 'must specify at least one Policy';
 
 interface ScalingRules {
@@ -149,57 +129,75 @@ const scalingPolicies: Rule<ScalingRules> = ({ policies = [] }, at) => {
 
 const metricName: Rule<string> = (name, at) => at.problems('', name, pathSegmentProblems(name));
 
+interface Window {
+  readonly stabilizationWindowSeconds?: number | null;
+}
+
+const WINDOW_SECONDS_MAX = 3600;
+
+const scalingWindow: Rule<Window> = ({ stabilizationWindowSeconds: seconds }, at) => {
+  if (!isSet(seconds)) return;
+  if (seconds < 0) at.invalid('stabilizationWindowSeconds', seconds, 'must be greater than or equal to zero');
+  if (seconds > WINDOW_SECONDS_MAX) {
+    at.invalid('stabilizationWindowSeconds', seconds, `must be less than or equal to ${WINDOW_SECONDS_MAX}`);
+  }
+};
+
+interface ScalingPolicy {
+  readonly type?: string;
+  readonly value?: number;
+  readonly periodSeconds?: number;
+}
+
+const POLICY_TYPES = ['Percent', 'Pods'];
+const PERIOD_SECONDS_MAX = 1800;
+
+const scalingPolicy: Rule<ScalingPolicy> = ({ type = '', value = 0, periodSeconds = 0 }, at) => {
+  if (!POLICY_TYPES.includes(type)) at.notSupported('type', type, POLICY_TYPES);
+  if (value <= 0) at.invalid('value', value, 'must be greater than zero');
+  if (periodSeconds <= 0) at.invalid('periodSeconds', periodSeconds, 'must be greater than zero');
+  if (periodSeconds > PERIOD_SECONDS_MAX) {
+    at.invalid('periodSeconds', periodSeconds, `must be less than or equal to ${PERIOD_SECONDS_MAX}`);
+  }
+};
+
 const REQUIRED_SEGMENT = { required: true, format: 'pathSegment' } as const;
-const METRIC_NAME = { required: true, rules: [metricName] } as const;
+const METRIC_NAME = { required: 'must specify a metric name', rules: [metricName] } as const;
+const RESOURCE_NAME = 'must specify a resource name';
 const COUNT = { min: 0 } as const;
 const CURRENT = { currentReplicas: COUNT, desiredReplicas: COUNT } as const;
-const TYPE = { required: true, enum: true, emptyToo: true } as const;
+const TYPE = { required: 'must specify a metric source type', enum: true, emptyToo: true } as const;
 
+/** The rules of the hub version: objects of the others are looked at in its form (`object-validation.ts`). */
 export const autoscalingTypes: RuleTable = {
   'autoscaling.CrossVersionObjectReference': { fields: { kind: REQUIRED_SEGMENT, name: REQUIRED_SEGMENT } },
-  'autoscaling.HorizontalPodAutoscalerSpec': { rules: [replicaRange, 'scaleTargetRef', 'metrics', metricForZero] },
   'autoscaling/v2beta2.HorizontalPodAutoscalerSpec': {
     rules: [replicaRange, 'scaleTargetRef', 'metrics', metricForZero, 'behavior'],
   },
-  'autoscaling/v1.HorizontalPodAutoscalerSpec': {
-    fields: { targetCPUUtilizationPercentage: { min: 1 } },
-    rules: [replicaRange, 'scaleTargetRef', 'targetCPUUtilizationPercentage'],
-  },
-  'autoscaling/v1.HorizontalPodAutoscalerStatus': { fields: CURRENT },
-  'autoscaling.HorizontalPodAutoscalerStatus': { fields: { ...CURRENT, currentMetrics: { opaque: true } } },
-  'autoscaling.MetricSpec': {
+  'autoscaling/v2beta2.HorizontalPodAutoscalerStatus': { fields: { ...CURRENT, currentMetrics: { opaque: true } } },
+  'autoscaling/v2beta2.MetricSpec': {
     fields: { type: TYPE },
     rules: ['type', { choice: ['object', 'external', 'pods', 'resource', 'containerResource'] }, metricSource],
   },
-  'autoscaling/v2beta2.MetricIdentifier': { fields: { name: METRIC_NAME } },
-  'autoscaling/v2beta2.MetricTarget': {
-    fields: { type: { required: true, enum: true, reason: 'invalid' } },
-    rules: [metricTarget],
+  // What a metric is of is not looked into beyond its name.
+  'autoscaling/v2beta2.MetricIdentifier': { fields: { name: METRIC_NAME, selector: { opaque: true } } },
+  'autoscaling/v2beta2.ResourceMetricSource': {
+    fields: { name: { required: RESOURCE_NAME } },
+    rules: ['name', target, resourceTarget],
   },
-  'autoscaling/v2beta2.ResourceMetricSource': { fields: { name: { required: true } }, rules: [resourceTarget] },
   'autoscaling/v2beta2.ContainerResourceMetricSource': {
-    fields: { name: { required: true }, container: { required: true } },
-    rules: [resourceTarget],
-  },
-  'autoscaling/v2beta2.PodsMetricSource': { rules: [podsTarget] },
-  'autoscaling/v2beta2.ObjectMetricSource': { rules: ['describedObject', 'metric', 'target', objectTarget] },
-  'autoscaling/v2beta2.ExternalMetricSource': { rules: [externalTarget] },
-  'autoscaling/v2beta2.HPAScalingRules': {
     fields: {
-      stabilizationWindowSeconds: { min: 0, max: 3600 },
-      selectPolicy: { enum: true },
+      name: { required: RESOURCE_NAME },
+      container: { required: 'must specify a container', format: 'dns1123Label' },
     },
-    rules: ['stabilizationWindowSeconds', 'selectPolicy', scalingPolicies, 'policies'],
+    rules: ['name', 'container', target, resourceTarget],
   },
-  'autoscaling/v2beta2.HPAScalingPolicy': {
-    fields: { type: { required: true, enum: true }, value: { min: 1 }, periodSeconds: { min: 1, max: 1800 } },
+  'autoscaling/v2beta2.PodsMetricSource': { rules: ['metric', target, podsTarget] },
+  'autoscaling/v2beta2.ObjectMetricSource': { rules: ['describedObject', 'metric', target, objectTarget] },
+  'autoscaling/v2beta2.ExternalMetricSource': { rules: ['metric', target, externalTarget] },
+  'autoscaling/v2beta2.HPAScalingRules': {
+    fields: { selectPolicy: { enum: true } },
+    rules: [scalingWindow, 'selectPolicy', scalingPolicies, 'policies'],
   },
-  'autoscaling/v2beta1.ResourceMetricSource': { fields: { name: { required: true } }, rules: [olderResource] },
-  'autoscaling/v2beta1.ContainerResourceMetricSource': {
-    fields: { name: { required: true }, container: { required: true } },
-    rules: [olderResource],
-  },
-  'autoscaling/v2beta1.PodsMetricSource': { fields: { metricName: METRIC_NAME }, rules: [olderAmounts] },
-  'autoscaling/v2beta1.ObjectMetricSource': { fields: { metricName: METRIC_NAME }, rules: [olderAmounts] },
-  'autoscaling/v2beta1.ExternalMetricSource': { fields: { metricName: METRIC_NAME }, rules: [olderExternal] },
+  'autoscaling/v2beta2.HPAScalingPolicy': { rules: [scalingPolicy] },
 };

@@ -189,6 +189,25 @@ test('the causes of an invalid object name its fields', async (t) => {
   await world.stop();
 });
 
+test('a refusal names a kind by the group that it was in first', async (t) => {
+  const world = await AdmissionWorld.start();
+  const bad = { metadata: { name: 'A' } };
+  const names: readonly (readonly [path: string, subject: string, group?: string])[] = [
+    ['/apis/networking.orch.io/v1/namespaces/default/ingresses', 'Ingress.extensions "A"', 'extensions'],
+    ['/apis/networking.orch.io/v1/namespaces/default/networkpolicies', 'NetworkPolicy.extensions "A"', 'extensions'],
+    ['/apis/networking.orch.io/v1/ingressclasses', 'IngressClass.networking.orch.io "A"', 'networking.orch.io'],
+    ['/apis/policy/v1beta1/podsecuritypolicies', 'PodSecurityPolicy.extensions "A"', 'extensions'],
+    ['/apis/events.orch.io/v1/namespaces/default/events', 'Event "A"'],
+    ['/apis/apps/v1/namespaces/default/deployments', 'Deployment.apps "A"', 'apps'],
+  ];
+  for (const [path, subject, group] of names) {
+    const { body } = await world.write('create', path, { body: bad });
+    t.true(body.message.startsWith(`${subject} is invalid: `), body.message);
+    t.is(body.details?.group, group);
+  }
+  await world.stop();
+});
+
 test('a missing namespace is told before what is wrong with the object', async (t) => {
   const world = await AdmissionWorld.start();
   const answer = await world.write('create', '/api/v1/namespaces/none/configmaps', {
