@@ -107,6 +107,18 @@ function cut(text: string): string {
   return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
 }
 
+/** A number or a text, where the original has one type for both. */
+export function shownIntOrString(value: number | string): unknown {
+  const [type, number, text] = typeof value === 'number' ? [0, value, ''] : [1, 0, value];
+  return new ShownAs(`intstr.IntOrString{Type:${type}, IntVal:${number}, StrVal:${quoted(text)}}`);
+}
+
+/** An object of texts and numbers, whose type and members the original writes before them. */
+export function shownStruct(type: string, members: Readonly<Record<string, string | number>>): unknown {
+  const parts = Object.entries(members).map(([name, value]) => `${name}:${showValue(value)}`);
+  return new ShownAs(`${type}{${parts.join(', ')}}`);
+}
+
 /** A list, whose type the original writes before it. An empty one is none. */
 export function shownList(type: string, items: readonly (string | number)[]): unknown {
   if (items.length === 0) return new ShownAs(`[]${type}(nil)`);

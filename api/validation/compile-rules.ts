@@ -2,6 +2,7 @@
 // what the tables do not mention costs nothing at run time.
 import type { JsonObject } from '../json-value.ts';
 import type { FieldSchema, Schema, TypeSchema } from '../schema/schema.ts';
+import { shownIntOrString } from '../status/shown-value.ts';
 import { formatProblems } from './field-formats.ts';
 import { distinct } from './repeats.ts';
 import type { Report, Surroundings } from './report.ts';
@@ -77,7 +78,7 @@ export class RuleCompiler {
     const check = this.#fieldCheck(field, rules);
     if (rules.required !== undefined) return neededMember(name, rules, check);
     if (check === undefined) return undefined;
-    const isTextOrNone = field.optional && field.kind === 'string' && !rules.mayBeEmpty;
+    const isTextOrNone = field.optional && mayBeText(field) && !rules.mayBeEmpty;
     return isTextOrNone ? presentMember(name, check) : optionalMember(name, check);
   }
 
@@ -114,9 +115,11 @@ export class RuleCompiler {
     if (rules.bytesMax !== undefined) steps.push(bytesAtMost(rules.bytesMax, rules.reason));
     if (rules.format !== undefined) {
       const problems = formatProblems(rules.format);
+      const isAmount = rules.format === 'intOrPercent';
       steps.push((value, at) => {
         const found = problems(value);
-        if (found.length > 0) at.problems('', value, found);
+        if (found.length > 0)
+          at.problems('', isAmount && typeof value === 'string' ? shownIntOrString(value) : value, found);
       });
     }
     return steps;
@@ -194,6 +197,11 @@ function onlyWhen(when: NonNullable<FieldRules['when']>, step: Check): Check {
   return (value, at) => {
     if (wanted.every(([name, text]) => (value as JsonObject)[name] === text)) step(value, at);
   };
+}
+
+/** A number or a text that is an empty one is a text. */
+function mayBeText({ kind, type }: FieldSchema): boolean {
+  return kind === 'string' || type?.form === 'intOrString';
 }
 
 function optionalMember(name: string, check: Check): Check {
@@ -332,16 +340,22 @@ function oneOf(texts: readonly string[], reason: FieldRules['reason']): Check {
   const known = new Set<unknown>(texts);
   return (value, at) => {
     if (known.has(value)) return;
-    if (reason === 'invalid') at.invalid('', value, `must be one of ${texts.join(', ')}`);
+    if (reason === 'invalid') at.invalid('', value, `must be '${texts.join("' or '")}'`);
     else at.notSupported('', value, texts);
   };
 }
 
-function range({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, reason }: FieldRules): Check {
-  const detail = rangeDetail(min, max);
+function range({
+  min = Number.NEGATIVE_INFINITY,
+  max = Number.POSITIVE_INFINITY,
+  reason,
+  below = rangeDetail(min, max),
+  above = below,
+}: FieldRules): Check {
   return (value, at) => {
     const number = value as number;
     if (number >= min && number <= max) return;
+    const detail = number < min ? below : above;
     if (reason === 'forbidden') at.forbidden('', detail);
     else at.invalid('', value, detail);
   };

@@ -46,7 +46,7 @@ function intOrPercentProblems(value: string | number): readonly string[] {
   if (typeof value === 'string') {
     return textProblems('percent', value).length === 0
       ? NO_PROBLEMS
-      : ["must be an integer or a percentage (e.g. '5%')"];
+      : ["a valid percent string is digits and a '%' (e.g. '1%', or '93%', regex used for validation is '[0-9]+%')"];
   }
   return value >= 0 ? NO_PROBLEMS : ['must be greater than or equal to 0'];
 }
@@ -100,7 +100,8 @@ function domainPrefixedPathProblems(value: string): readonly string[] {
   return DOMAIN_PATH.test(value.slice(slash + 1)) ? NO_PROBLEMS : ['path may have no characters that URLs lack'];
 }
 
-function csiDriverProblems(value: string): readonly string[] {
+/** What is wrong with the name of a CSI driver. */
+export function csiDriverProblems(value: string): readonly string[] {
   return value.length > 63
     ? ['must have at most 63 characters']
     : textProblems('dns1123Subdomain', value.toLowerCase());

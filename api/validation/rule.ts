@@ -26,6 +26,9 @@ export interface FieldRules {
   /** Inclusive. */
   readonly min?: number;
   readonly max?: number;
+  /** What is said of a number below `min`, and of one above `max`; absent: the range. */
+  readonly below?: string;
+  readonly above?: string;
   readonly format?: FieldFormat;
   /** UTF-8 bytes of a text. */
   readonly bytesMax?: number;

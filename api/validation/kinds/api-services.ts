@@ -26,7 +26,8 @@ const name: Rule<JsonObject> = (object, at) => {
 };
 
 const groupVersion: Rule<ApiServiceSpec> = ({ group = '', version = '' }, at) => {
-  if (group === '' && version !== 'v1') at.required('group', 'only version v1 may have an empty group');
+  if (group === '' && version !== 'v1')
+    at.required('group', 'only v1 may have an empty group and it better be legacy kube');
   else if (group !== '') at.problems('group', group, textProblems('dns1123Subdomain', group));
   at.problems('version', version, textProblems('dns1035Label', version));
 };
@@ -42,7 +43,9 @@ const service: Rule<ApiServiceSpec> = ({ service, insecureSkipTLSVerify, caBundl
   if ((service.namespace ?? '') === '') at.required('service.namespace');
   if ((service.name ?? '') === '') at.required('service.name');
   const { port } = service;
-  if (port !== undefined && port !== null) at.problems('service.port', port, portNumberProblems(port));
+  if (port !== undefined && port !== null) {
+    for (const problem of portNumberProblems(port)) at.invalid('service.port', port, `port is not valid: ${problem}`);
+  }
   if (insecureSkipTLSVerify && caBundle !== '')
     at.invalid('insecureSkipTLSVerify', true, 'may not be true if caBundle is present');
 };
@@ -51,8 +54,8 @@ export const apiServiceTypes: RuleTable = {
   'apiregistration.APIService': { rules: [name, 'spec'] },
   'apiregistration.APIServiceSpec': {
     fields: {
-      groupPriorityMinimum: { min: 1, max: 20_000 },
-      versionPriority: { min: 1, max: 1000 },
+      groupPriorityMinimum: { min: 1, max: 20_000, below: 'must be positive and less than 20000' },
+      versionPriority: { min: 1, max: 1000, below: 'must be positive and less than 1000' },
     },
     rules: [groupVersion, 'groupPriorityMinimum', 'versionPriority', service],
   },

@@ -55,7 +55,7 @@ function checkSigner(signer: string, at: Report): void {
   const domain = slash < 0 ? '' : signer.slice(0, slash);
   const path = slash < 0 ? '' : signer.slice(slash + 1);
   if (domain === '' || path === '') {
-    at.invalid('', signer, 'must be a fully qualified domain and path of the form "example.com/signer-name"');
+    at.invalid('', signer, "must be a fully qualified domain and path of the form 'example.com/signer-name'");
     return;
   }
   if (signer.length > SIGNER_LENGTH_MAX) at.tooLong('', SIGNER_LENGTH_MAX);
@@ -217,19 +217,22 @@ const certificateByOthers: ChangeRule<JsonObject> = (next, stored, at) => {
   }
 };
 
+const NO_USAGES = 'usages must be provided';
+const NO_SIGNER = 'signerName must be provided';
+
 export const certificateTypes: RuleTable = {
   'certificates.CertificateSigningRequestSpec': {
     fields: {
       request: { required: true, reason: 'invalid', rules: [request] },
-      usages: { required: true },
-      signerName: { required: true, rules: [olderSigner] },
+      usages: { required: NO_USAGES },
+      signerName: { required: NO_SIGNER, rules: [olderSigner] },
     },
   },
   'certificates/v1.CertificateSigningRequestSpec': {
     fields: {
       request: { required: true, reason: 'invalid', rules: [request] },
-      usages: { required: true, rules: [usagesKnown, usagesOnce] },
-      signerName: { required: true, rules: [signer] },
+      usages: { required: NO_USAGES, rules: [usagesKnown, usagesOnce] },
+      signerName: { required: NO_SIGNER, rules: [signer] },
     },
   },
   'certificates/v1.CertificateSigningRequestStatus': {

@@ -45,11 +45,11 @@ function checkReport(event: JsonObject, names: FieldNames, at: Report): void {
     const text = (event[member] ?? '') as string;
     if (text === '') at.required(member);
     else if (Buffer.byteLength(text) > TEXT_BYTES_MAX)
-      at.invalid(member, text, `can have at most ${TEXT_BYTES_MAX} characters`);
+      at.invalid(member, '', `can have at most ${TEXT_BYTES_MAX} characters`);
   }
   const note = (event[names.note] ?? '') as string;
   if (Buffer.byteLength(note) > NOTE_BYTES_MAX)
-    at.invalid(names.note, note, `can have at most ${NOTE_BYTES_MAX} characters`);
+    at.invalid('message', '', `can have at most ${NOTE_BYTES_MAX} characters`);
 }
 
 function eitherForm(names: FieldNames): Rule<JsonObject> {
@@ -68,18 +68,18 @@ const newForm: Rule<JsonObject> = (event, at) => {
   const series = event.series as { count?: number; lastObservedTime?: unknown } | undefined;
   if (series) {
     const { count = 0 } = series;
-    if (count < SERIES_COUNT_MIN) at.invalid('series.count', count, 'should be at least 2');
+    if (count < SERIES_COUNT_MIN) at.invalid('series.count', '', 'should be at least 2');
     if (!isSet(series.lastObservedTime)) at.required('series.lastObservedTime');
   }
   if (!isSet(event.eventTime)) at.required('eventTime');
   const { type = '' } = event as { type?: string };
-  if (type !== 'Normal' && type !== 'Warning') at.invalid('type', type, 'must be Normal or Warning');
+  if (type !== 'Normal' && type !== 'Warning') at.invalid('type', '', `has invalid value: ${type}`);
   for (const member of ['deprecatedFirstTimestamp', 'deprecatedLastTimestamp', 'deprecatedCount']) {
     const value = event[member];
-    if (isSet(value) && value !== 0) at.invalid(member, value, 'needs to be unset');
+    if (isSet(value) && value !== 0) at.invalid(member, '', 'needs to be unset');
   }
   const source = event.deprecatedSource as { component?: string; host?: string } | undefined;
-  if (isSet(source?.component) || isSet(source?.host)) at.invalid('deprecatedSource', source, 'needs to be unset');
+  if (isSet(source?.component) || isSet(source?.host)) at.invalid('deprecatedSource', '', 'needs to be unset');
 };
 
 const ALL_BUT_SERIES = [

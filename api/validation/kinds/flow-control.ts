@@ -7,6 +7,7 @@ import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { schemaOf } from '../../schema/schema.ts';
+import { shownStruct } from '../../status/shown-value.ts';
 import { EVERY_VERB } from '../../verbs.ts';
 import { textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
@@ -66,7 +67,10 @@ const ANY = '*';
 const subject: Rule<Subject> = (value, at) => {
   const { kind = '' } = value;
   const wanted = Object.hasOwn(SUBJECT_MEMBERS, kind) ? SUBJECT_MEMBERS[kind] : undefined;
-  if (wanted === undefined) return;
+  if (wanted === undefined) {
+    at.notSupported('kind', kind, ['Group', 'ServiceAccount', 'User']);
+    return;
+  }
   checkChosen(kind, wanted, value, at);
   for (const [other, member] of Object.entries(SUBJECT_MEMBERS)) {
     if (member !== wanted && value[member])
@@ -138,7 +142,9 @@ const namespaces: Rule<ResourceRule> = ({ clusterScope, namespaces: list }, at) 
     return;
   }
   for (const [index, name] of names.entries()) {
-    at.problems(`namespaces[${index}]`, name, textProblems('dns1123Label', name));
+    for (const problem of textProblems('dns1123Label', name)) {
+      at.invalid(`namespaces[${index}]`, name, `each member of this list must be '*' or a DNS-1123 label; ${problem}`);
+    }
   }
 };
 
@@ -147,30 +153,34 @@ const paths: Rule<readonly string[]> = (list, at) => {
     if (list.length > 1) at.invalid('', list, "if '*' is present, must not specify other non-resource URLs");
     return;
   }
-  for (const [index, path] of list.entries()) checkPath(path, `[${index}]`, at);
+  for (const [index, path] of list.entries()) {
+    const problem = pathProblem(path);
+    if (problem !== undefined) at.invalid(`[${index}]`, path, problem);
+  }
 };
 
-function checkPath(path: string, where: string, at: Report): void {
-  if (path === '') at.invalid(where, path, 'nonResourceURL must not be empty');
-  else if (path.includes(' ')) at.invalid(where, path, 'nonResourceURL must not contain white-space');
-  else if (!path.startsWith('/')) at.invalid(where, path, 'nonResourceURL should start with slash');
-  else {
-    if (path.includes('//')) at.invalid(where, path, 'should not contain double slash');
-    const stem = path.endsWith('/*') ? path.slice(0, -1) : path;
-    if (stem.includes(ANY)) at.invalid(where, path, "wildcard can only do suffix matching: '/*'");
-  }
+/** The first thing that is wrong with a path. */
+function pathProblem(path: string): string | undefined {
+  if (path === '') return 'must not be empty';
+  if (!path.startsWith('/')) return 'must start with slash';
+  if (path.includes(' ')) return 'must not contain white-space';
+  if (path.includes('//')) return 'must not contain double slash';
+  const stem = path.endsWith('/*') ? path.slice(0, -1) : path;
+  return stem.includes(ANY) ? 'wildcard can only do suffix matching' : undefined;
 }
 
 const levelType: Rule<{ type?: string }> = ({ type = '' }, at) => {
   const { name = '' } = metadataOf(at.root);
-  if ((name === EXEMPT) !== (type === 'Exempt') && type !== '') {
+  if ((name === EXEMPT) !== (type === 'Exempt')) {
     at.invalid('type', type, `type must be 'Exempt' if and only if name is '${EXEMPT}'`);
   }
 };
 
 const limits: Rule<{ type?: string; limited?: object }> = ({ type = '', limited }, at) => {
-  if (type === 'Exempt' && limited) at.forbidden('limited', 'must be nil if the type is not Limited');
-  if (type === 'Limited' && !limited) at.required('limited', 'must not be empty when type is Limited');
+  if (type === 'Exempt') {
+    if (limited) at.forbidden('limited', 'must be nil if the type is not Limited');
+  } else if (type !== 'Limited') at.notSupported('type', type, ['Exempt', 'Limited']);
+  else if (!limited) at.required('limited', 'must not be empty when type is Limited');
 };
 
 interface LimitResponse {
@@ -179,9 +189,10 @@ interface LimitResponse {
 }
 
 const limitResponse: Rule<LimitResponse> = ({ type = '', queuing }, at) => {
-  if (type === 'Reject' && queuing) at.forbidden('queuing', 'must be nil if limited.limitResponse.type is not Limited');
-  if (type === 'Queue' && !queuing)
-    at.required('queuing', 'must not be empty if limited.limitResponse.type is Limited');
+  if (type === 'Reject') {
+    if (queuing) at.forbidden('queuing', 'must be nil if limited.limitResponse.type is not Limited');
+  } else if (type !== 'Queue') at.notSupported('type', type, ['Queue', 'Reject']);
+  else if (!queuing) at.required('queuing', 'must not be empty if limited.limitResponse.type is Limited');
 };
 
 interface Queuing {
@@ -208,26 +219,41 @@ const hand: Rule<Queuing> = ({ queues = 0, handSize = 0 }, at) => {
   }
 };
 
+/** What is refused is shown as the whole method. */
+const distinguisher: Rule<{ readonly type?: string }> = ({ type = '' }, at) => {
+  const known = ['ByNamespace', 'ByUser'];
+  if (!known.includes(type))
+    at.notSupported('type', shownStruct('flowcontrol.FlowDistinguisherMethod', { Type: type }), known);
+};
+
+const POSITIVE = { min: 1, below: 'must be positive' } as const;
 const distinctConditions = { unique: 'type' } as const;
 
 export const flowControlTypes: RuleTable = {
   'flowcontrol.FlowSchema': { rules: ['spec', asMandatory('FlowSchema')] },
   'flowcontrol.FlowSchemaSpec': {
-    fields: { matchingPrecedence: { min: 1, max: 10_000 } },
+    fields: {
+      matchingPrecedence: {
+        min: 1,
+        max: 10_000,
+        below: 'must be a positive value',
+        above: 'must not be greater than 10000',
+      },
+    },
     rules: ['matchingPrecedence', exemptPrecedence, 'distinguisherMethod', 'priorityLevelConfiguration', 'rules'],
   },
   'flowcontrol.PriorityLevelConfigurationReference': {
     fields: { name: { required: 'must reference a priority level', format: 'dns1123Subdomain' } },
   },
-  'flowcontrol.FlowDistinguisherMethod': { fields: { type: { required: true, enum: true } } },
+  'flowcontrol.FlowDistinguisherMethod': { rules: [distinguisher] },
   'flowcontrol.PolicyRulesWithSubjects': {
     fields: { subjects: { required: 'subjects must contain at least one value' } },
     rules: ['subjects', someRule, 'resourceRules', 'nonResourceRules'],
   },
-  'flowcontrol.Subject': { fields: { kind: { required: true, enum: true } }, rules: ['kind', subject] },
+  'flowcontrol.Subject': { rules: [subject] },
   'flowcontrol.ResourcePolicyRule': {
     fields: {
-      verbs: { required: 'resource rules must supply at least one verb', rules: [verbs] },
+      verbs: { required: 'verbs must contain at least one value', rules: [verbs] },
       apiGroups: { required: 'resource rules must supply at least one api group', rules: [anyAlone('api groups')] },
       resources: { required: 'resource rules must supply at least one resource', rules: [anyAlone('resources')] },
     },
@@ -243,22 +269,22 @@ export const flowControlTypes: RuleTable = {
   'flowcontrol.FlowSchemaCondition': { fields: { type: { required: true } } },
   'flowcontrol.PriorityLevelConfiguration': { rules: ['spec', asMandatory('PriorityLevelConfiguration')] },
   'flowcontrol.PriorityLevelConfigurationSpec': {
-    fields: { type: { required: true, enum: true } },
-    rules: [levelType, 'type', limits, 'limited'],
+    fields: { limited: { when: { type: 'Limited' } } },
+    rules: [levelType, limits, 'limited'],
   },
   'flowcontrol.LimitedPriorityLevelConfiguration': {
-    fields: { assuredConcurrencyShares: { min: 1 } },
+    fields: { assuredConcurrencyShares: POSITIVE },
     rules: ['assuredConcurrencyShares', 'limitResponse'],
   },
   'flowcontrol.LimitResponse': {
-    fields: { type: { required: true, enum: true } },
-    rules: ['type', limitResponse, 'queuing'],
+    fields: { queuing: { when: { type: 'Queue' } } },
+    rules: [limitResponse, 'queuing'],
   },
   'flowcontrol.QueuingConfiguration': {
     fields: {
-      queueLengthLimit: { min: 1 },
-      queues: { min: 1, max: 10_000_000 },
-      handSize: { min: 1 },
+      queueLengthLimit: POSITIVE,
+      queues: { ...POSITIVE, max: 10_000_000, above: 'must not be greater than 10000000' },
+      handSize: POSITIVE,
     },
     rules: [hand],
   },

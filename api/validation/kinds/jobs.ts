@@ -2,10 +2,11 @@
 
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
+import { EMPTY_SELECTOR_SHOWN, NO_LABELS_SHOWN } from '../../status/shown-value.ts';
 import { scheduleProblem } from '../cron-schedule.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
-import { embeddedAnnotations, embeddedLabels, type LabelSelector, type Labels, selects } from './labels.ts';
+import { isEmptySelector, type LabelSelector, type Labels, selects } from './labels.ts';
 import type { PodSpec } from './pod-spec.ts';
 
 interface JobSpec {
@@ -56,7 +57,7 @@ const selector: Rule<Job> = ({ spec = {} }, at) => {
   const of = spec.template?.metadata?.labels;
   if (!spec.selector) at.required('spec.selector');
   if (!spec.selector || !selects(spec.selector, of)) {
-    at.invalid('spec.template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
+    at.invalid('spec.template.metadata.labels', of ?? NO_LABELS_SHOWN, '`selector` does not match template `labels`');
   }
 };
 
@@ -68,9 +69,7 @@ function checkGenerated(job: Job, spec: JobSpec, of: Labels | undefined, at: Rep
     if (of?.[key] === undefined) at.required(path, `must be '${wanted[key]}'`);
     else if (of[key] !== wanted[key]) at.invalid('spec.template.metadata.labels', of, `must be '${wanted[key]}'`);
   }
-  const { matchLabels = {}, matchExpressions = [] } = spec.selector ?? {};
-  const isGenerated = matchLabels['controller-uid'] === uid && Object.keys(matchLabels).length === 1;
-  if (!isGenerated || matchExpressions.length > 0) {
+  if (!selects(spec.selector ?? {}, wanted)) {
     at.invalid('spec.selector', spec.selector, '`selector` not auto-generated');
   }
 }
@@ -91,19 +90,14 @@ const schedule: Rule<string> = (text, at) => {
 };
 
 interface JobTemplate {
-  readonly metadata?: object;
   readonly spec?: JobSpec;
 }
 
-const templateMetadata: Rule<JobTemplate> = ({ metadata }, at) => {
-  at.enter('metadata');
-  embeddedLabels(metadata, at);
-  embeddedAnnotations(metadata, at);
-  at.leave();
-};
-
 const jobTemplate: Rule<JobTemplate> = ({ spec }, at) => {
-  if (spec?.selector) at.invalid('spec.selector', spec.selector, '`selector` will be auto-generated');
+  if (spec?.selector) {
+    const shown = isEmptySelector(spec.selector) ? EMPTY_SELECTOR_SHOWN : spec.selector;
+    at.invalid('spec.selector', shown, '`selector` will be auto-generated');
+  }
   if (spec?.manualSelector === true) at.notSupported('spec.manualSelector', true, ['nil', 'false']);
 };
 
@@ -134,7 +128,7 @@ export const jobTypes: RuleTable = {
     },
     rules: ['jobTemplate', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit'],
   },
-  'batch.JobTemplateSpec': { rules: [templateMetadata, 'spec', jobTemplate] },
+  'batch.JobTemplateSpec': { rules: ['spec', jobTemplate] },
 };
 
 const FIXED = { immutable: true } as const;

@@ -1,7 +1,7 @@
 // Rules of labels, annotations and selectors wherever they stand in specs. A valid value allocates nothing: the functions
 // that collect errors with paths are called only once something looks wrong.
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
-import { labelSelectorFromObject } from '../../selectors/label-selector.ts';
+import { type LabelSelector as CompiledSelector, labelSelectorFromObject } from '../../selectors/label-selector.ts';
 import { isStatusError } from '../../status/status.ts';
 import { qualifiedNameProblems, textProblems } from '../formats.ts';
 import { validateLabelSelector } from '../label-selector.ts';
@@ -48,16 +48,28 @@ export function isEmptySelector(selector: LabelSelector | undefined | null): boo
   return (selector?.matchExpressions?.length ?? 0) === 0;
 }
 
-/** Whether a selector selects these labels. One that is not valid has been reported and selects all. */
+/** Whether a selector selects these labels. One that cannot be read has been reported, or is let be, and selects all. */
 export function selects(selector: LabelSelector, of: Labels | undefined): boolean {
   if ((selector.matchExpressions?.length ?? 0) === 0) {
-    for (const key in selector.matchLabels) if (of?.[key] !== selector.matchLabels[key]) return false;
+    for (const key in selector.matchLabels) {
+      if (of?.[key] !== selector.matchLabels[key]) return !isPlain(selector.matchLabels);
+    }
     return true;
   }
+  return readSelector(selector)?.matches(of) ?? true;
+}
+
+/** True unless a selector has what no label can have. One that is missing can be read: it selects nothing. */
+export function isReadable(selector: LabelSelector | undefined | null): boolean {
+  if ((selector?.matchExpressions?.length ?? 0) === 0) return isPlain(selector?.matchLabels);
+  return readSelector(selector) !== undefined;
+}
+
+function readSelector(selector: unknown): CompiledSelector | undefined {
   try {
-    return labelSelectorFromObject(selector).matches(of);
+    return labelSelectorFromObject(selector);
   } catch (error) {
-    if (isStatusError(error)) return true;
+    if (isStatusError(error)) return undefined;
     throw error;
   }
 }

@@ -2,11 +2,15 @@
 import { firstAddress, parseIp, parseIpRange, rangeHolds } from '../../../values/ip.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
+import { isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
+import { shownList } from '../../status/shown-value.ts';
 import { portNumberProblems } from '../field-formats.ts';
 import { pathSegmentProblems, textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
+
+const NO_INGRESS_RULES = shownList('networking.IngressRule', []);
 
 interface IngressSpec {
   readonly rules?: readonly object[];
@@ -20,7 +24,7 @@ const rulesOrBackend =
   (member: 'defaultBackend' | 'backend'): Rule<IngressSpec> =>
   (spec, at) => {
     if ((spec.rules?.length ?? 0) === 0 && !spec[member]) {
-      at.invalid('', spec.rules ?? null, `either \`${member}\` or \`rules\` must be specified`);
+      at.invalid('', NO_INGRESS_RULES, `either \`${member}\` or \`rules\` must be specified`);
     }
   };
 
@@ -97,13 +101,13 @@ interface Backend {
 }
 
 const BOTH = 'cannot set both resource and service backends';
-const NEITHER = 'one of service and resource is required';
+const NEITHER = 'resource or service backend is required';
 const NO_PORT = 'port name or number is required';
 
 const backend: Rule<Backend> = ({ service, resource }, at) => {
   if (service && resource) at.invalid('', '', BOTH);
   else if (resource) checkResource(resource, at);
-  else if (!service) at.required('', NEITHER);
+  else if (!service) at.invalid('', '', NEITHER);
   else {
     const { name = '', port } = service;
     if (name === '') at.required('service.name');
@@ -117,10 +121,11 @@ const backend: Rule<Backend> = ({ service, resource }, at) => {
 };
 
 const olderBackend: Rule<Backend> = ({ serviceName = '', servicePort, resource }, at) => {
-  const isService = serviceName !== '' || (servicePort !== undefined && servicePort !== 0 && servicePort !== '');
+  // An empty text is a port, if a bad one.
+  const isService = serviceName !== '' || (servicePort !== undefined && servicePort !== 0);
   if (isService && resource) at.invalid('', '', BOTH);
   else if (resource) checkResource(resource, at);
-  else if (!isService) at.required('', NEITHER);
+  else if (!isService) at.invalid('', '', NEITHER);
   else {
     if (serviceName === '') at.required('serviceName');
     else at.problems('serviceName', serviceName, textProblems('dns1035Label', serviceName));
@@ -133,12 +138,12 @@ const olderBackend: Rule<Backend> = ({ serviceName = '', servicePort, resource }
 };
 
 function checkResource({ apiGroup, kind = '', name = '' }: NonNullable<Backend['resource']>, at: Report): void {
-  if ((apiGroup ?? '') !== '') at.problems('resource.apiGroup', apiGroup, textProblems('dns1123Subdomain', apiGroup!));
+  if (isSet(apiGroup)) at.problems('resource.apiGroup', apiGroup, textProblems('dns1123Subdomain', apiGroup));
   for (const [member, text] of [
     ['kind', kind],
     ['name', name],
   ] as const) {
-    if (text === '') at.required(`resource.${member}`);
+    if (text === '') at.required(`resource.${member}`, `${member} is required`);
     else at.problems(`resource.${member}`, text, pathSegmentProblems(text));
   }
 }
@@ -216,9 +221,14 @@ const ipBlock: Rule<IpBlock> = ({ cidr = '', except = [] }, at) => {
 
 const INGRESS_FIELDS = { ingressClassName: { format: 'dns1123Subdomain' } } as const;
 const PATHS = { fields: { paths: { required: true } } } as const;
-const PATH = { fields: { pathType: { required: true, enum: true } }, rules: ['pathType', path, 'backend'] } as const;
+/** What has no type is not looked into. */
+const TYPED = { when: ({ pathType }: IngressPath) => isSet(pathType) } as const;
+const PATH = {
+  fields: { pathType: { required: 'pathType must be specified', enum: true }, backend: TYPED },
+  rules: ['pathType', path, 'backend'],
+} as const;
 const HOSTS = { hosts: { format: 'hostPattern' } } as const;
-const SEGMENT = { required: true, format: 'pathSegment' } as const;
+const segment = (member: string) => ({ required: `${member} is required`, format: 'pathSegment' }) as const;
 
 /** The ingresses of the first version, in either group. */
 function olderIngress(version: string): RuleTable {
@@ -253,7 +263,7 @@ export const networkingTypes: RuleTable = {
     fields: { controller: { required: true, bytesMax: 250, format: 'domainPrefixedPath' } },
   },
   'networking.IngressClassParametersReference': {
-    fields: { apiGroup: { format: 'dns1123Subdomain' }, kind: SEGMENT, name: SEGMENT },
+    fields: { apiGroup: { format: 'dns1123Subdomain' }, kind: segment('kind'), name: segment('name') },
     rules: [parameterScope],
   },
   'networking/v1.NetworkPolicySpec': {

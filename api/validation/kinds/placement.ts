@@ -113,13 +113,29 @@ const spreadConstraints: Rule<SpreadConstraint> = (constraint, at) => {
 const spreadKey = ({ topologyKey = '', whenUnsatisfiable = '' }: SpreadConstraint): string =>
   `{${topologyKey}, ${whenUnsatisfiable}}`;
 
-const topologyTerms: Rule<readonly { readonly matchLabelExpressions?: readonly object[] }[]> = (terms, at) =>
-  eachRepeated(
-    terms,
-    (term) => JSON.stringify(term),
-    (_key, index, report) => report.duplicate(`[${index}].matchLabelExpressions`, ''),
-    at,
-  );
+interface TopologyTerm {
+  readonly matchLabelExpressions?: readonly { readonly key?: string; readonly values?: readonly string[] }[];
+}
+
+/** The same for terms that ask the same; empty for one that asks nothing. */
+function termKey({ matchLabelExpressions: list = [] }: TopologyTerm): string {
+  if (list.length === 0) return '';
+  const texts = list.map(({ key = '', values = [] }) => JSON.stringify([key, [...new Set(values)].sort()]));
+  return texts.sort().join('\n');
+}
+
+/** One that asks nothing counts as a repeated one, wherever it is. */
+const topologyTerms: Rule<readonly TopologyTerm[]> = (terms, at) => {
+  const met = new Set(['']);
+  for (const [index, term] of terms.entries()) {
+    const key = termKey(term);
+    if (met.has(key)) at.duplicate(`[${index}].matchLabelExpressions`, '');
+    met.add(key);
+  }
+};
+
+const topologyKey: Rule<{ readonly key?: string }> = ({ key = '' }, at) =>
+  at.problems('key', key, qualifiedNameProblems(key));
 
 /** For the field `allowedTopologies` of a storage class. */
 export const topologyTermList = { rules: [topologyTerms] } as const;
@@ -154,7 +170,8 @@ export const placementTypes: RuleTable = {
   },
   'core/v1.TopologySelectorTerm': { fields: { matchLabelExpressions: { unique: 'key' } } },
   'core/v1.TopologySelectorLabelRequirement': {
-    fields: { values: { required: true, unique: true }, key: { required: true, format: 'qualifiedName' } },
+    fields: { values: { required: true, unique: true } },
+    rules: ['values', topologyKey],
   },
   'node.Scheduling': {
     fields: { nodeSelector: { rules: [labels] }, tolerations: { rules: [distinctTolerations] } },

@@ -2,13 +2,15 @@
 import type { JsonObject } from '../../json-value.ts';
 import { isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
-import { SYSCTL_LENGTH_MAX, sysctlProblems } from '../field-formats.ts';
+import { quote } from '../../status/failures.ts';
+import { shownList } from '../../status/shown-value.ts';
+import { csiDriverProblems, SYSCTL_LENGTH_MAX, sysctlProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
-import { distinct, eachRepeated } from '../repeats.ts';
+import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 import { appArmorProblems, seccompProblems } from './profiles.ts';
-import { atMostAll } from './workloads.ts';
+import { atMostAll } from './update-strategies.ts';
 
 interface BudgetSpec {
   readonly minAvailable?: number | string | null;
@@ -46,11 +48,20 @@ const idRanges: Rule<IdStrategy> = ({ ranges = [] }, at) => {
   }
 };
 
+/** A strategy has one of these rules; one that has none is none of them. */
+const oneOf =
+  (...rules: readonly string[]): Rule<IdStrategy> =>
+  ({ rule = '' }, at) => {
+    if (!rules.includes(rule)) at.notSupported('rule', rule, rules);
+  };
+
+const NO_RANGES = shownList('policy.IDRange', []);
+
 const groupRanges: Rule<IdStrategy> = ({ rule = '', ranges = [] }, at) => {
   if (rule === 'RunAsAny') {
-    if (ranges.length > 0) at.invalid('ranges', ranges, 'ranges must be empty');
+    if (ranges.length > 0) at.invalid('ranges', ranges, 'Ranges must be empty');
   } else if ((rule === 'MustRunAs' || rule === 'MayRunAs') && ranges.length === 0) {
-    at.required('ranges', 'must provide at least one range');
+    at.invalid('ranges', NO_RANGES, 'must provide at least one range');
   }
 };
 
@@ -62,7 +73,6 @@ interface SecurityPolicy {
   readonly defaultAllowPrivilegeEscalation?: boolean | null;
   readonly allowedUnsafeSysctls?: readonly string[];
   readonly forbiddenSysctls?: readonly string[];
-  readonly hostPorts?: readonly { readonly min?: number; readonly max?: number }[];
   readonly runtimeClass?: {
     readonly allowedRuntimeClassNames?: readonly string[] | null;
     readonly defaultRuntimeClassName?: string | null;
@@ -87,7 +97,7 @@ const capabilities: Rule<SecurityPolicy> = (spec, at) => {
   ] as const) {
     for (const capability of list) {
       if (capability === ANY || !drops.has(capability)) continue;
-      at.invalid(member, capability, 'capability is listed in requiredDropCapabilities as well');
+      at.invalid(member, capability, `capability is listed in ${member} and requiredDropCapabilities`);
     }
   }
 };
@@ -102,19 +112,6 @@ const escalation: Rule<SecurityPolicy> = (
       true,
       'Cannot set DefaultAllowPrivilegeEscalation to true without also setting AllowPrivilegeEscalation to true',
     );
-  }
-};
-
-const hostPorts: Rule<SecurityPolicy> = ({ hostPorts: ranges = [] }, at) => {
-  for (const [index, { min = 0, max = 0 }] of ranges.entries()) {
-    for (const [member, port] of [
-      ['min', min],
-      ['max', max],
-    ] as const) {
-      if (port < 0 || port > 65_535)
-        at.invalid(`hostPorts[${index}].${member}`, port, 'must be between 0 and 65535, inclusive');
-    }
-    if (min > max) at.invalid(`hostPorts[${index}].min`, min, 'min cannot be greater than max');
   }
 };
 
@@ -163,22 +160,18 @@ const runtimeClasses: Rule<SecurityPolicy> = ({ runtimeClass }, at) => {
   const { defaultRuntimeClassName: byDefault } = runtimeClass;
   const path = 'runtimeClass.allowedRuntimeClassNames';
   const isAny = names.includes(ANY);
+  const met = new Set<string>();
   for (const [index, name] of names.entries()) {
     if (name !== ANY) at.problems(`${path}[${index}]`, name, textProblems('dns1123Subdomain', name));
+    if (met.has(name)) at.duplicate(`${path}[${index}]`, name);
+    met.add(name);
+  }
+  if (isSet(byDefault)) {
+    at.problems('runtimeClass.defaultRuntimeClassName', byDefault, textProblems('dns1123Subdomain', byDefault));
+    if (!isAny && !met.has(byDefault)) at.required(path, `default ${quote(byDefault)} must be allowed`);
   }
   if (isAny && names.length > 1)
     at.invalid(path, names, "if '*' is present, must not specify other RuntimeClass names");
-  eachRepeated(
-    names,
-    (name) => name,
-    (name, index, report) => report.duplicate(`${path}[${index}]`, name),
-    at,
-  );
-  if (!isSet(byDefault)) return;
-  at.problems('runtimeClass.defaultRuntimeClassName', byDefault, textProblems('dns1123Subdomain', byDefault!));
-  if (!isAny && !names.includes(byDefault!)) {
-    at.required(path, `default RuntimeClass name ${byDefault} must be among the allowed ones`);
-  }
 };
 
 /** The profiles that a policy gives pods, and those that it lets them have. */
@@ -209,8 +202,23 @@ function checkProfiles(
   }
 }
 
-const STRATEGY = { required: true, reason: 'invalid' } as const;
-const GROUPS = { fields: { rule: { required: true, enum: true } }, rules: [idRanges] } as const;
+/** In sorted order, as clients are told of them. */
+const GROUPS = { rules: [oneOf('MayRunAs', 'MustRunAs', 'RunAsAny'), idRanges] } as const;
+
+/** The members of these lists are told of by paths of their own. */
+const flexDrivers: Rule<readonly { readonly driver?: string }[]> = (drivers, at) => {
+  for (const [index, { driver = '' }] of drivers.entries()) {
+    if (driver === '') at.required(`allowedFlexVolumes[${index}].driver`, 'must specify a driver');
+  }
+};
+
+const csiDrivers: Rule<readonly { readonly name?: string }[]> = (drivers, at) => {
+  for (const [index, { name = '' }] of drivers.entries()) {
+    const path = `allowedCSIDriver[${index}].name`;
+    if (name === '') at.required(path);
+    at.problems(path, name, csiDriverProblems(name));
+  }
+};
 
 export const policyTypes: RuleTable = {
   'policy.PodDisruptionBudgetSpec': {
@@ -241,7 +249,8 @@ export const policyTypes: RuleTable = {
     fields: {
       volumes: { enum: true },
       allowedProcMountTypes: { enum: true },
-      runAsUser: STRATEGY,
+      allowedFlexVolumes: { rules: [flexDrivers] },
+      allowedCSIDrivers: { rules: [csiDrivers] },
     },
     rules: [
       'runAsUser',
@@ -258,21 +267,16 @@ export const policyTypes: RuleTable = {
       'allowedCSIDrivers',
       sysctls,
       runtimeClasses,
-      hostPorts,
     ],
   },
   'policy/v1beta1.RunAsUserStrategyOptions': {
-    fields: { rule: { required: true, enum: true } },
-    rules: [idRanges],
+    rules: [oneOf('MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'), idRanges],
   },
   'policy/v1beta1.RunAsGroupStrategyOptions': {
-    fields: { rule: { required: true, enum: true } },
-    rules: [idRanges, groupRanges],
+    rules: [oneOf('MustRunAs', 'RunAsAny', 'MayRunAs'), groupRanges, idRanges],
   },
-  'policy/v1beta1.SELinuxStrategyOptions': { fields: { rule: { required: true, enum: true } } },
+  'policy/v1beta1.SELinuxStrategyOptions': { rules: [oneOf('MustRunAs', 'RunAsAny')] },
   'policy/v1beta1.SupplementalGroupsStrategyOptions': GROUPS,
   'policy/v1beta1.FSGroupStrategyOptions': GROUPS,
   'policy/v1beta1.AllowedHostPath': { fields: { pathPrefix: { required: true, format: 'noClimbing' } } },
-  'policy/v1beta1.AllowedFlexVolume': { fields: { driver: { required: true } } },
-  'policy/v1beta1.AllowedCSIDriver': { fields: { name: { required: true, format: 'csiDriverName' } } },
 };

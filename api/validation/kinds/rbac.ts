@@ -3,6 +3,7 @@ import type { JsonObject } from '../../json-value.ts';
 import { pathSegmentProblems, textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { isReadable, type LabelSelector } from './labels.ts';
 
 interface PolicyRule {
   readonly apiGroups?: readonly string[];
@@ -36,6 +37,12 @@ const clusterRole: Rule<ClusterRole> = ({ aggregationRule }, at) => {
       'aggregationRule.clusterRoleSelectors',
       'at least one clusterRoleSelector required if aggregationRule is non-nil',
     );
+  }
+};
+
+const readableSelectors: Rule<readonly LabelSelector[]> = (selectors, at) => {
+  for (const [index, selector] of selectors.entries()) {
+    if (!isReadable(selector)) at.invalid(`[${index}]`, null, 'invalid label selector.');
   }
 };
 
@@ -98,6 +105,7 @@ const CLUSTER_ROLE_KINDS = ['ClusterRole'];
 
 export const rbacTypes: RuleTable = {
   'rbac.ClusterRole': { rules: ['rules', clusterRole, 'aggregationRule'] },
+  'rbac.AggregationRule': { fields: { clusterRoleSelectors: { rules: [readableSelectors] } } },
   'rbac.PolicyRule': {
     fields: { verbs: { required: 'verbs must contain at least one value' } },
     rules: ['verbs', policyRule],

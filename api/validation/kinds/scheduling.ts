@@ -2,7 +2,6 @@
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { textProblems } from '../formats.ts';
-import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { containerAmounts } from './resource-amounts.ts';
 
@@ -38,22 +37,24 @@ const priority: Rule<PriorityClass> = (object, at) => {
   }
 };
 
-function checkHandler(handler: string, path: string, at: Report): void {
-  at.problems(path, handler, textProblems('dns1123Label', handler));
-}
-
-const handler: Rule<{ readonly handler?: string }> = (object, at) => checkHandler(object.handler ?? '', 'handler', at);
-
-const olderHandler: Rule<{ readonly runtimeHandler?: string }> = (spec, at) =>
-  checkHandler(spec.runtimeHandler ?? '', 'runtimeHandler', at);
+const handler: Rule<{ readonly handler?: string }> = ({ handler: name = '' }, at) =>
+  at.problems('handler', name, textProblems('dns1123Label', name));
 
 export const schedulingTypes: RuleTable = {
-  'scheduling.PriorityClass': { fields: { preemptionPolicy: { enum: true } }, rules: [priority, 'preemptionPolicy'] },
+  'scheduling.PriorityClass': {
+    fields: { preemptionPolicy: { enum: 'listed' } },
+    rules: [priority, 'preemptionPolicy'],
+  },
   'node.RuntimeClass': { rules: [handler, 'overhead', 'scheduling'] },
+  // It is looked at in the form of v1.
   'node/v1alpha1.RuntimeClass': {},
-  'node/v1alpha1.RuntimeClassSpec': { rules: [olderHandler, 'overhead', 'scheduling'] },
   'node.Overhead': { fields: { podFixed: { rules: [containerAmounts] } } },
-  'coordination.LeaseSpec': { fields: { leaseDurationSeconds: { min: 1 }, leaseTransitions: { min: 0 } } },
+  'coordination.LeaseSpec': {
+    fields: {
+      leaseDurationSeconds: { min: 1, below: 'must be greater than 0' },
+      leaseTransitions: { min: 0, below: 'must to greater or equal than 0' },
+    },
+  },
 };
 
 export const schedulingUpdates: ChangeTable = {
@@ -64,5 +65,4 @@ export const schedulingUpdates: ChangeTable = {
     },
   },
   'node.RuntimeClass': { fields: { handler: { immutable: true } } },
-  'node/v1alpha1.RuntimeClass': { fields: { 'spec.runtimeHandler': { immutable: true } } },
 };

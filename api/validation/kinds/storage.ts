@@ -2,6 +2,7 @@
 
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
+import { isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { textProblems } from '../formats.ts';
 import { distinct } from '../repeats.ts';
@@ -38,10 +39,11 @@ const attachmentSource: Rule<AttachmentSpec> = ({ source }, at) => {
     at.forbidden('source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName');
   } else if (!inlineVolumeSpec && !isNamed) {
     at.required('source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName');
-  } else if (isNamed && persistentVolumeName === '') at.required('source.persistentVolumeName');
+  } else if (isNamed && persistentVolumeName === '')
+    at.required('source.persistentVolumeName', 'must specify non empty persistentVolumeName');
 };
 
-/** The first versions took any name. */
+/** v1beta1 takes any name. */
 const namedVolume: Rule<AttachmentSpec> = ({ source }, at) => {
   const name = source?.persistentVolumeName ?? '';
   if (name !== '' && !at.isUpdate) {
@@ -122,7 +124,9 @@ const nonEmptyClass: Rule<{ readonly storageClassName?: string }> = ({ storageCl
 };
 
 const nodeName = { required: true, reason: 'invalid', format: 'dns1123Subdomain' } as const;
-const attachmentFields = { attacher: { required: true }, nodeName } as const;
+/** Of two sources neither is looked into. */
+const onlyInline = ({ source }: AttachmentSpec): boolean => !isSet(source?.persistentVolumeName);
+const attachmentFields = { attacher: { required: true }, source: { when: onlyInline }, nodeName } as const;
 
 export const storageTypes: RuleTable = {
   'storage.StorageClass': {
@@ -139,7 +143,7 @@ export const storageTypes: RuleTable = {
     rules: ['attacher', attachmentSource, 'source', 'nodeName'],
   },
   'storage/v1.VolumeAttachmentSpec': {
-    fields: { attacher: { required: true, format: 'csiDriverName' }, nodeName },
+    fields: { ...attachmentFields, attacher: { required: true, format: 'csiDriverName' } },
     rules: ['attacher', attachmentSource, 'source', 'nodeName', namedVolume],
   },
   'storage.VolumeAttachmentStatus': { fields: { attachmentMetadata: { rules: [attachmentMetadata] } } },

@@ -32,6 +32,7 @@ import { schedulingTypes, schedulingUpdates } from './scheduling.ts';
 import { serviceTypes, serviceUpdates } from './service.ts';
 import { storageTypes, storageUpdates } from './storage.ts';
 import { storageVersionTypes } from './storage-versions.ts';
+import { updateStrategyTypes } from './update-strategies.ts';
 import { volumeSourceTypes } from './volume-sources.ts';
 import { volumeTypes } from './volumes.ts';
 import { webhookTypes } from './webhooks.ts';
@@ -66,6 +67,7 @@ export const TYPE_RULES: RuleTable = merged([
   serviceTypes,
   storageTypes,
   storageVersionTypes,
+  updateStrategyTypes,
   volumeSourceTypes,
   volumeTypes,
   webhookTypes,

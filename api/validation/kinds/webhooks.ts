@@ -2,9 +2,11 @@
 import { asList } from '../../object-fields.ts';
 import { fqdnProblems, portNumberProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
+import { validateLabelSelector } from '../label-selector.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import { type Rule, type RuleTable, STOP } from '../rule.ts';
+import { isReadable, type LabelSelector } from './labels.ts';
 
 interface ClientConfig {
   readonly url?: string | null;
@@ -155,6 +157,21 @@ const webhookName: Rule<string> = (name, at) => {
     at.invalid('', name, 'should be a domain with at least three segments separated by dots');
 };
 
+interface Selecting {
+  readonly namespaceSelector?: LabelSelector;
+  readonly objectSelector?: LabelSelector;
+}
+
+/** Whom a webhook is asked about has to be known: one whose selector cannot be read would have to fail for all. */
+const readableSelectors: Rule<Selecting> = (webhook, at) => {
+  for (const member of ['namespaceSelector', 'objectSelector'] as const) {
+    const selector = webhook[member];
+    // What is wrong with its form has been reported.
+    if (isReadable(selector) || validateLabelSelector(selector, '').length > 0) continue;
+    at.invalid(member, selector, 'invalid label selector');
+  }
+};
+
 const WEBHOOK_FIELDS = {
   name: { required: true, rules: [webhookName] },
   failurePolicy: { enum: true },
@@ -184,6 +201,7 @@ const HOOK_TURNS = [
   'timeoutSeconds',
   'namespaceSelector',
   'objectSelector',
+  readableSelectors,
 ] as const;
 
 const VALIDATING_TURNS = [...HOOK_TURNS, 'clientConfig', 'admissionReviewVersions'] as const;

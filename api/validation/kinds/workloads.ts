@@ -2,6 +2,7 @@
 // sets and their revisions. Jobs are in jobs.ts.
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
+import { isSet } from '../../object-fields.ts';
 import { EMPTY_SELECTOR_SHOWN, NO_LABELS_SHOWN } from '../../status/shown-value.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeRules, ChangeTable, Rule, RuleTable } from '../rule.ts';
@@ -9,6 +10,7 @@ import {
   embeddedAnnotations,
   embeddedLabels,
   isEmptySelector,
+  isReadable,
   type LabelSelector,
   type Labels,
   selects,
@@ -25,9 +27,23 @@ interface WorkloadSpec {
   readonly template?: Template;
 }
 
-const notEmpty: Rule<LabelSelector> = (selector, at) => {
-  if (isEmptySelector(selector)) at.invalid('', EMPTY_SELECTOR_SHOWN, 'empty selector is invalid');
+/** The selector is there and not empty. */
+const neededSelector = (of: string) => {
+  const notEmpty: Rule<LabelSelector> = (selector, at) => {
+    if (isEmptySelector(selector)) at.invalid('', EMPTY_SELECTOR_SHOWN, `empty selector is invalid for ${of}`);
+  };
+  return { required: true, rules: [notEmpty] } as const;
 };
+
+/** Beyond its form: the selector has no value that no label can have. */
+const readableSelector =
+  (detail: string): Rule<WorkloadSpec> =>
+  ({ selector }, at) => {
+    if (!isReadable(selector)) at.invalid('selector', selector, detail);
+  };
+
+/** Under a selector that cannot be read the template is not looked into. */
+const selectable = ({ selector }: WorkloadSpec): boolean => isReadable(selector);
 
 const selectsTemplate: Rule<WorkloadSpec> = ({ selector, template }, at) => {
   // One without terms has been reported.
@@ -39,18 +55,17 @@ const selectsTemplate: Rule<WorkloadSpec> = ({ selector, template }, at) => {
 };
 
 /** Pods that are to run for ever: they are started again, and have no deadline. */
-const runsForEver: Rule<WorkloadSpec> = ({ template }, at) => {
-  const { restartPolicy, activeDeadlineSeconds } = template?.spec ?? {};
-  if (restartPolicy !== undefined && restartPolicy !== 'Always') {
-    at.notSupported('template.spec.restartPolicy', restartPolicy, ['Always']);
-  }
-  if (activeDeadlineSeconds !== undefined && activeDeadlineSeconds !== null) {
-    at.forbidden(
-      'template.spec.activeDeadlineSeconds',
-      'activeDeadlineSeconds is not supported for pods that run for ever',
-    );
-  }
-};
+const runsForEver =
+  (of: string): Rule<Pick<WorkloadSpec, 'template'>> =>
+  ({ template }, at) => {
+    const { restartPolicy, activeDeadlineSeconds } = template?.spec ?? {};
+    if (restartPolicy !== undefined && restartPolicy !== 'Always') {
+      at.notSupported('template.spec.restartPolicy', restartPolicy, ['Always']);
+    }
+    if (activeDeadlineSeconds !== undefined && activeDeadlineSeconds !== null) {
+      at.forbidden('template.spec.activeDeadlineSeconds', `activeDeadlineSeconds in ${of} is not Supported`);
+    }
+  };
 
 interface Disk {
   readonly gcePersistentDisk?: { readonly readOnly?: boolean };
@@ -92,7 +107,9 @@ const plainSelects: Rule<{ readonly selector?: Labels; readonly template?: Templ
 };
 
 const someTerms: Rule<WorkloadSpec> = ({ selector }, at) => {
-  if (selector && isEmptySelector(selector)) at.invalid('selector', selector, 'empty selector is invalid');
+  if (selector && isEmptySelector(selector)) {
+    at.invalid('selector', EMPTY_SELECTOR_SHOWN, 'empty selector is invalid for daemonset');
+  }
 };
 
 /** Of the template of a stateful set its metadata is looked at, and not what its pods are. */
@@ -101,70 +118,6 @@ const metadataOnly: Rule<WorkloadSpec> = ({ template }, at) => {
   embeddedLabels(template?.metadata, at);
   embeddedAnnotations(template?.metadata, at);
   at.leave();
-};
-
-type IntOrPercent = number | string;
-
-function percentOf(value: IntOrPercent | undefined): number | undefined {
-  if (typeof value !== 'string' || !/^\d+%$/.test(value)) return undefined;
-  return Number(value.slice(0, -1));
-}
-
-function isZero(value: IntOrPercent | undefined): boolean {
-  return value === undefined || value === 0 || percentOf(value) === 0;
-}
-
-const unavailableAtMostAll: Rule<RollingUpdate> = ({ maxUnavailable }, at) => {
-  at.enter('maxUnavailable');
-  if (maxUnavailable !== undefined) atMostAll(maxUnavailable, at);
-  at.leave();
-};
-
-/** At most all of them. */
-export const atMostAll: Rule<IntOrPercent> = (value, at) => {
-  if ((percentOf(value) ?? 0) > 100) at.invalid('', value, 'must not be greater than 100%');
-};
-
-interface RollingUpdate {
-  readonly maxUnavailable?: IntOrPercent;
-  readonly maxSurge?: IntOrPercent;
-}
-
-const rolling: Rule<RollingUpdate> = ({ maxUnavailable, maxSurge }, at) => {
-  if (isZero(maxUnavailable) && isZero(maxSurge)) {
-    at.invalid('maxUnavailable', maxUnavailable ?? 0, 'may not be 0 when `maxSurge` is 0');
-  }
-};
-
-const daemonRolling: Rule<RollingUpdate> = ({ maxUnavailable, maxSurge }, at) => {
-  if (at.settings.gate('DaemonSetUpdateSurge')) {
-    if (!isZero(maxUnavailable) && !isZero(maxSurge)) {
-      at.invalid('maxSurge', maxSurge, 'may not be set when maxUnavailable is non-zero');
-    }
-    if (!isZero(maxSurge)) return;
-  }
-  if (isZero(maxUnavailable)) at.invalid('maxUnavailable', maxUnavailable ?? 0, 'cannot be 0');
-};
-
-interface Strategy {
-  readonly type?: string;
-  readonly rollingUpdate?: RollingUpdate | null;
-}
-
-const recreate: Rule<Strategy> = ({ type, rollingUpdate }, at) => {
-  if (type === 'Recreate' && rollingUpdate) {
-    at.forbidden('rollingUpdate', "may not be specified when strategy `type` is 'Recreate'");
-  }
-};
-
-const daemonStrategy: Rule<Strategy> = ({ type, rollingUpdate }, at) => {
-  if (type === 'RollingUpdate' && !rollingUpdate) at.required('rollingUpdate');
-};
-
-const onDelete: Rule<Strategy> = ({ type, rollingUpdate }, at) => {
-  if (type === 'OnDelete' && rollingUpdate) {
-    at.invalid('rollingUpdate', rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'");
-  }
 };
 
 const progress: Rule<{ progressDeadlineSeconds?: number; minReadySeconds?: number }> = (spec, at) => {
@@ -178,7 +131,8 @@ const progress: Rule<{ progressDeadlineSeconds?: number; minReadySeconds?: numbe
 function notMore(count: string, than: string): Rule<Readonly<Record<string, number | undefined>>> {
   return (status, at) => {
     const value = status[count] ?? 0;
-    if (value > (status[than] ?? 0)) at.invalid(count, value, `cannot be greater than status.${than}`);
+    if (value > (status[than] ?? 0))
+      at.invalid(count, value, `cannot be greater than ${than === 'replicas' ? 'status.' : ''}${than}`);
   };
 }
 
@@ -190,8 +144,9 @@ function counts(names: readonly string[], rules: readonly [string, string][]): R
   };
 }
 
-const collisions: ChangeRule<number> = (next, stored, at) => {
-  if ((stored ?? 0) > (next ?? 0)) at.invalid('', next ?? 0, 'cannot be decremented');
+const collisions: ChangeRule<number | undefined> = (next, stored, at) => {
+  // None is less than any, and nothing is less than none.
+  if (stored !== undefined && (next === undefined || next < stored)) at.invalid('', next ?? 0, 'cannot be decremented');
 };
 
 const collisionCount: ChangeRules = { fields: { 'status.collisionCount': { rules: [collisions] } } };
@@ -208,9 +163,17 @@ const statefulChange: ChangeRule<{ readonly spec?: JsonObject }> = ({ spec = {} 
   }
 };
 
+/** Whatever it is, an empty list among them. */
+const revisionData: Rule<{ readonly data?: unknown }> = ({ data }, at) => {
+  if (!isSet(data)) at.required('data', 'data is mandatory');
+};
+
 const COUNT = { min: 0 } as const;
-const SELECTOR = { required: true, rules: [notEmpty] } as const;
-const BUDGET = { format: 'intOrPercent' } as const;
+const DEPLOYED = {
+  selector: neededSelector('deployment'),
+  template: { when: selectable },
+} as const;
+const readableDeployed = readableSelector('invalid label selector');
 
 const replicaStatus = counts(
   ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
@@ -222,14 +185,11 @@ const replicaStatus = counts(
   ],
 );
 
-/** What nobody goes by is not looked into. */
-const ROLLING = { when: { type: 'RollingUpdate' } } as const;
-
 export const workloadTypes: RuleTable = {
   'apps.DeploymentSpec': {
     fields: {
       replicas: COUNT,
-      selector: SELECTOR,
+      ...DEPLOYED,
       minReadySeconds: COUNT,
       revisionHistoryLimit: COUNT,
       progressDeadlineSeconds: COUNT,
@@ -237,23 +197,16 @@ export const workloadTypes: RuleTable = {
     rules: [
       'replicas',
       'selector',
+      readableDeployed,
       selectsTemplate,
       'template',
-      runsForEver,
+      runsForEver('ReplicaSet'),
       'strategy',
       'minReadySeconds',
       'revisionHistoryLimit',
       'progressDeadlineSeconds',
       progress,
     ],
-  },
-  'apps.DeploymentStrategy': {
-    fields: { type: { enum: true, reportedAt: '' }, rollingUpdate: ROLLING },
-    rules: ['type', recreate, 'rollingUpdate'],
-  },
-  'apps.RollingUpdateDeployment': {
-    fields: { maxUnavailable: BUDGET, maxSurge: BUDGET },
-    rules: ['maxUnavailable', 'maxSurge', rolling, unavailableAtMostAll],
   },
   'apps.DeploymentStatus': counts(
     [
@@ -273,13 +226,30 @@ export const workloadTypes: RuleTable = {
     ],
   ),
   'apps.ReplicaSetSpec': {
-    fields: { replicas: COUNT, minReadySeconds: COUNT, selector: SELECTOR },
-    rules: ['replicas', 'minReadySeconds', 'selector', selectsTemplate, 'template', disksOfReplicas, runsForEver],
+    fields: { replicas: COUNT, minReadySeconds: COUNT, ...DEPLOYED },
+    rules: [
+      'replicas',
+      'minReadySeconds',
+      'selector',
+      readableDeployed,
+      selectsTemplate,
+      'template',
+      disksOfReplicas,
+      runsForEver('ReplicaSet'),
+    ],
   },
   'apps.ReplicaSetStatus': replicaStatus,
   'core/v1.ReplicationControllerSpec': {
     fields: { replicas: COUNT, minReadySeconds: COUNT, template: { required: true } },
-    rules: ['minReadySeconds', plainSelector, 'replicas', plainSelects, 'template', disksOfReplicas, runsForEver],
+    rules: [
+      'minReadySeconds',
+      plainSelector,
+      'replicas',
+      plainSelects,
+      'template',
+      disksOfReplicas,
+      runsForEver('ReplicationController'),
+    ],
   },
   'core/v1.ReplicationControllerStatus': replicaStatus,
   'apps.DaemonSetSpec': {
@@ -293,19 +263,11 @@ export const workloadTypes: RuleTable = {
       someTerms,
       'template',
       disksOfNodes,
-      runsForEver,
+      runsForEver('DaemonSet'),
       'minReadySeconds',
       'updateStrategy',
       'revisionHistoryLimit',
     ],
-  },
-  'apps.DaemonSetUpdateStrategy': {
-    fields: { type: { enum: true, reportedAt: '' }, rollingUpdate: ROLLING },
-    rules: ['type', daemonStrategy, 'rollingUpdate'],
-  },
-  'apps.RollingUpdateDaemonSet': {
-    fields: { maxUnavailable: BUDGET, maxSurge: { format: 'intOrPercent', rules: [atMostAll] } },
-    rules: ['maxUnavailable', daemonRolling, unavailableAtMostAll, 'maxSurge'],
   },
   'apps.DaemonSetStatus': counts(
     [
@@ -325,7 +287,7 @@ export const workloadTypes: RuleTable = {
     fields: {
       podManagementPolicy: { required: true, enum: 'listed', reason: 'invalid' },
       replicas: COUNT,
-      selector: SELECTOR,
+      selector: neededSelector('statefulset'),
       // A template is held to what the set depends on only.
       template: { opaque: true },
       volumeClaimTemplates: { opaque: true },
@@ -335,19 +297,12 @@ export const workloadTypes: RuleTable = {
       'updateStrategy',
       'replicas',
       'selector',
+      readableSelector(''),
       selectsTemplate,
       metadataOnly,
-      runsForEver,
+      runsForEver('StatefulSet'),
     ],
   },
-  'apps.StatefulSetUpdateStrategy': {
-    fields: {
-      type: { required: true, enum: 'listed', reason: 'invalid', reportedAt: '' },
-      rollingUpdate: ROLLING,
-    },
-    rules: ['type', onDelete, 'rollingUpdate'],
-  },
-  'apps.RollingUpdateStatefulSetStrategy': { fields: { partition: COUNT } },
   'apps.StatefulSetStatus': counts(
     ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'observedGeneration', 'collisionCount'],
     [
@@ -356,7 +311,7 @@ export const workloadTypes: RuleTable = {
       ['updatedReplicas', 'replicas'],
     ],
   ),
-  'apps.ControllerRevision': { fields: { data: { required: true }, revision: COUNT } },
+  'apps.ControllerRevision': { fields: { revision: COUNT }, rules: [revisionData, 'revision'] },
   'autoscaling.ScaleSpec': { fields: { replicas: COUNT } },
 };
 
