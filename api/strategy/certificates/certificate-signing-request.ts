@@ -1,5 +1,6 @@
 // What the server itself does to certificate signing requests: who asks is written down on create, and each way of updating
 // changes its own part only. Pure; the rules of what may be said are in validation/kinds/certificates.ts.
+import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { asObject } from '../../object-fields.ts';
 import type { Strategy, WriteFacts } from '../strategy.ts';
@@ -31,21 +32,34 @@ function withRequester(object: JsonObject, { user }: WriteFacts): JsonObject {
 const DECISIONS: ReadonlySet<unknown> = new Set(['Approved', 'Denied']);
 
 /** What an update makes of a request: the spec never changes, approval writes the conditions, status the rest. */
-function updated(next: JsonObject, stored: JsonObject, { subresource, nowIso }: WriteFacts): JsonObject {
+function updated(
+  next: JsonObject,
+  stored: JsonObject,
+  { subresource, nowIso, type: { version } }: WriteFacts,
+): JsonObject {
   const { spec: _, ...rest } = next;
   const kept = stored.spec === undefined ? rest : { ...rest, spec: stored.spec };
   if (subresource === '') return kept;
   const before = asObject(stored.status);
   const after = asObject(next.status);
   const conditionsBefore = conditionsOf(before);
-  const given = conditionsOf(after).map((condition) => {
+  const isSigning = subresource === 'status';
+  // v1 refuses who signs and decides as well; before it all that he says of conditions is passed over.
+  const isIgnored =
+    isSigning && version === 'v1beta1' && !deepEqual(decisionsIn(conditionsOf(after)), decisionsIn(conditionsBefore));
+  const given = (isIgnored ? conditionsBefore : conditionsOf(after)).map((condition) => {
     // Who signs passes on the decision as it was made.
-    const decided = subresource === 'status' && DECISIONS.has(condition.type);
+    const decided = isSigning && DECISIONS.has(condition.type);
     const made = decided ? conditionsBefore.find(({ type }) => type === condition.type) : undefined;
     return made ?? dated(condition, conditionsBefore, nowIso);
   });
   const { conditions: __, ...others } = subresource === 'approval' ? before : after;
   return { ...kept, status: given.length === 0 ? others : { ...others, conditions: given } };
+}
+
+/** The decisions of a list, in one order. */
+function decisionsIn(conditions: readonly Condition[]): readonly string[] {
+  return conditions.flatMap(({ type = '' }) => (DECISIONS.has(type) ? [type] : [])).sort();
 }
 
 function conditionsOf({ conditions }: JsonObject): readonly Condition[] {

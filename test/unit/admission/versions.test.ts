@@ -217,6 +217,21 @@ test('a certificate request that v1beta1 let in, and its status, can be changed 
   await world.stop();
 });
 
+test('who signs a certificate request of v1beta1 and decides as well has all that he says of conditions passed over', async (t) => {
+  const world = await AdmissionWorld.start();
+  const requests = '/apis/certificates.orch.io/v1beta1/certificatesigningrequests';
+  const request = readFileSync('test/fixtures/certificate-requests/user.pem').toString('base64');
+  await world.created(requests, { metadata: { name: 'r' }, spec: { request, usages: ['client auth'] } });
+  const conditions = [{ type: 'Approved' }, { type: 'Failed' }];
+  const write = (version: string) =>
+    world.write('patch', `${requests.replace('v1beta1', version)}/r/status`, { body: { status: { conditions } } });
+  t.is((await write('v1')).code, 422);
+  const { code, body } = await write('v1beta1');
+  t.is(code, 200);
+  t.is((body.status as { conditions?: unknown } | undefined)?.conditions, undefined);
+  await world.stop();
+});
+
 test('what an annotation of v1 stands for is held to the rules of the version that says it in full', async (t) => {
   const world = await AdmissionWorld.start();
   const key = 'autoscaling.alpha.orch.io/metrics';
