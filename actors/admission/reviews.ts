@@ -48,10 +48,13 @@ async function review(
   const attributes = attributesOf(write, request, type, { operation: 'create', dryRun });
   const placed = await admitOnce(write, attributes, sent);
   const errors = write.validation.create(placed, type);
-  if (errors.length > 0)
-    throw new StatusError(invalidFrom(type.kind, type.group, metadataOf(placed).name ?? '', errors));
+  // Which review it is is not said.
+  if (errors.length > 0) throw new StatusError(invalidFrom('', type.group, '', errors));
   const status = await answerer(write, placed, request);
-  return withWarnings({ code: 201, body: asAnswer(type, { ...placed, status }), warnings }, attributes.warnings);
+  // What one may do is told without where it was asked.
+  const asked =
+    type.kind === 'SelfSubjectRulesReview' ? { ...placed, metadata: { creationTimestamp: null }, spec: {} } : placed;
+  return withWarnings({ code: 201, body: asAnswer(type, { ...asked, status }), warnings }, attributes.warnings);
 }
 
 function inNamespace(object: JsonObject, namespace: string): JsonObject {
