@@ -91,6 +91,12 @@ function pathText(path: readonly string[]): string {
   return JSON.stringify(`.${path.join('.')}`);
 }
 
+function refuseOther(member: string, given: string | undefined, wanted: string, where: string): void {
+  if (given === undefined || given === '' || given === wanted) return;
+  const text = `the ${member} of the object (${given}) does not match the ${member} on the ${where} (${wanted})`;
+  throw new StatusError(badRequest(text));
+}
+
 /**
  * The stored object with the replicas a Scale asks for. Throws StatusError: 400 where the Scale is another object's or no
  * Scale, 409 where its uid or resourceVersion are not the stored ones, 422 where the replicas are no count.
@@ -105,8 +111,8 @@ export function applyScale(
   const before = metadataOf(stored);
   const { name = '', namespace = '' } = before;
   if ((scale.kind ?? 'Scale') !== 'Scale') throw new StatusError(badRequest('the body is no Scale'));
-  const misnamed = ![name, '', undefined].includes(given.name) || ![namespace, '', undefined].includes(given.namespace);
-  if (misnamed) throw new StatusError(badRequest('the name or namespace of the Scale differs from the path'));
+  refuseOther('name', given.name, name, 'URL');
+  refuseOther('namespace', given.namespace, namespace, 'request');
   requireSameUid(given, before, type);
   if (![before.resourceVersion, '', undefined].includes(given.resourceVersion)) {
     throw new StatusError(conflictModified(type, name));
