@@ -186,7 +186,13 @@ function withIdentity(given: ObjectMeta, type: ResourceType, { namespace, name }
   }
   if (givenNamespace === namespace) return named;
   if (givenNamespace === '') return withMember(named, 'namespace', namespace);
-  throw refused(badRequest('the namespace of the provided object does not match the namespace sent on the request'));
+  throw refused(
+    badRequest(
+      name === ''
+        ? 'the namespace of the provided object does not match the namespace sent on the request'
+        : `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${namespace})`,
+    ),
+  );
 }
 
 function withMember(given: ObjectMeta, member: 'name' | 'namespace', value: string): ObjectMeta {

@@ -10,7 +10,7 @@ import { asAnswer } from './answer.ts';
 import { type Attempt, type Refusal, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
 import { canonicalMetadata } from './completion.ts';
-import { converted } from './conversion/converted.ts';
+import { asReadBack, converted } from './conversion/converted.ts';
 import { draftPut, requireSize, withAlso } from './draft.ts';
 import { withWarnings } from './field-validation.ts';
 import { knownBodyOf } from './known-body.ts';
@@ -136,8 +136,7 @@ function commitmentTo(
 async function dryAnswer(write: WriteContext, attributes: Attributes): Promise<Attempt<WriteReply>> {
   const { type, object, managedFieldsText, warnings } = attributes;
   await refuseTaken(write, attributes);
-  const asked = await converted(write, type, (forms) => forms.asked(type, forms.stored(type, object)));
-  const made = withManagedFields(asked, managedFieldsText);
+  const made = withManagedFields(await asReadBack(write, type, object), managedFieldsText);
   return { answer: withWarnings({ code: 201, body: asAnswer(type, made) }, warnings) };
 }
 

@@ -27,7 +27,7 @@ import { requireFinite } from '../../transport/finite-numbers.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, type Refusal, TRIES_MAX, untilCommitted } from './attempts.ts';
 import { type Attributes, NO_OBJECT } from './attributes.ts';
-import { converted } from './conversion/converted.ts';
+import { asReadBack, converted } from './conversion/converted.ts';
 import { createMissing } from './create-missing.ts';
 import { draftsWithRemoval } from './deletion-outcome.ts';
 import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from './draft.ts';
@@ -233,7 +233,7 @@ async function changeWhole(
   const isSettled = object === old && !isTracked;
   const waiting = takeSteps(isSettled ? UNCHANGED_STEPS : UPDATE_STEPS, attributes, write);
   if (waiting !== undefined) await waiting;
-  if (dryRun) return { answer: answerWith(attributes, attributes.object) };
+  if (dryRun) return { answer: answerWith(attributes, await asReadBack(write, type, attributes.object)) };
   // Not all that completes an object is asked about a part of it.
   const isCompleted = !isSettled && attributes.subresource === '';
   const completedBy = isCompleted ? write.completion.generation : stored.schemaGeneration;

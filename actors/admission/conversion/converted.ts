@@ -2,6 +2,7 @@
 // first, it is given up, the webhook asked, and the work done again with the answer.
 import type { StoredForm } from '../../../api/conversion/stored-form.ts';
 import { ConversionDue, KnownConversions } from '../../../api/custom/conversion-due.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { unnamedError } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
@@ -45,4 +46,13 @@ async function inRounds<T>(
     }
   }
   throw new StatusError(unnamedError('the object has fields of managers in too many versions'));
+}
+
+/** An object as it would be read if it were stored. */
+export function asReadBack(
+  parts: ConversionParts,
+  type: KnownType,
+  object: JsonObject,
+): JsonObject | Promise<JsonObject> {
+  return converted(parts, type, (forms) => forms.asked(type, forms.stored(type, object)));
 }

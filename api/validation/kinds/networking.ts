@@ -8,7 +8,7 @@ import { shownList } from '../../status/shown-value.ts';
 import { portNumberProblems } from '../field-formats.ts';
 import { pathSegmentProblems, textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
-import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 
 const NO_INGRESS_RULES = shownList('networking.IngressRule', []);
 
@@ -279,5 +279,8 @@ export const networkingTypes: RuleTable = {
 };
 
 export const networkingUpdates: ChangeTable = {
-  'networking.IngressClass': { fields: { 'spec.controller': { immutable: true } } },
+  'networking.IngressClass': {
+    fields: { 'spec.controller': { immutable: true } },
+    rules: ['spec.controller', CREATE_RULES],
+  },
 };

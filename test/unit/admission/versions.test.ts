@@ -49,6 +49,22 @@ test('answers that are no stored bytes are of the version asked for', async (t) 
   await world.stop();
 });
 
+test('a dry run of an update answers with what would be read back', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+  const spec = { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 3 };
+  const metadata = { name: 'web' };
+  await world.created(path, { metadata, spec: { ...spec, targetCPUUtilizationPercentage: 50 } });
+  const percentOf = async (parameters: object) => {
+    const { code, body } = await world.write('update', `${path}/web`, { body: { metadata, spec }, ...parameters });
+    return [code, (body.spec as { targetCPUUtilizationPercentage?: number }).targetCPUUtilizationPercentage];
+  };
+  t.deepEqual(await percentOf({ parameters: DRY_RUN }), [200, 80]);
+  await percentOf({});
+  t.like((await world.stored(`${path}/web`))?.spec, { targetCPUUtilizationPercentage: 80 });
+  await world.stop();
+});
+
 const managers = (object: Answer | undefined): readonly ManagedFieldsEntry[] => object?.metadata.managedFields ?? [];
 
 test('an update in one version takes fields from those who wrote them in another', async (t) => {

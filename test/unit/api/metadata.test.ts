@@ -160,6 +160,12 @@ const REFUSALS: readonly Refusal[] = [
     code: 400,
   },
   {
+    does: 'an update in another namespace than the path says',
+    act: () => prepareUpdate(withMetadata({ namespace: 'other' }), stored, deployment, update),
+    code: 400,
+    message: 'the namespace of the object (other) does not match the namespace on the request (default)',
+  },
+  {
     does: 'an update under another name',
     act: () => prepareUpdate(withMetadata({ name: 'other' }), stored, deployment, update),
     code: 400,
