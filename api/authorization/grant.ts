@@ -2,7 +2,7 @@
 import type { User } from './attributes.ts';
 import { type Bounds, uncovered, uncoveredWithin } from './escalation.ts';
 import type { PolicyRule } from './policy-rule.ts';
-import type { RoleRef } from './rbac-policy.ts';
+import { aggregate, type RoleRef, type UserRules } from './rbac-policy.ts';
 
 /** What is granted, and by which verb on which role it may be granted by who does not hold it. */
 export interface Grant {
@@ -30,7 +30,7 @@ const BOUNDS: Bounds = { partsMax: 50_000, comparisonsMax: 3_000_000 };
 export function grantProblem(
   user: User,
   { isSum }: Grant,
-  held: readonly PolicyRule[],
+  { rules: held, errors }: UserRules,
   granted: readonly PolicyRule[],
 ): string {
   const missing = uncoveredWithin(held, granted, BOUNDS);
@@ -40,7 +40,8 @@ export function grantProblem(
     const groups = user.groups.map((group) => JSON.stringify(group)).join(' ');
     return (
       `user ${JSON.stringify(user.name)} (groups=[${groups}]) is attempting to grant RBAC permissions not currently held:\n` +
-      [...new Set(merged(missing).map(ruleText))].sort().join('\n')
+      [...new Set(merged(missing).map(ruleText))].sort().join('\n') +
+      unresolved(errors)
     );
   }
   if (isSum && uncovered(held, EVERYTHING).length > 0)
@@ -48,11 +49,17 @@ export function grantProblem(
   return '';
 }
 
-/** Parts that differ in their verbs alone, as one. */
+/** What somebody may hold by roles that are not there. Here a role is called by its resource, not by its kind. */
+function unresolved(errors: UserRules['errors']): string {
+  if (errors.length === 0) return '';
+  return `; resolution errors: [${aggregate(errors.map((text) => text.replace('.', 's.')))}]`;
+}
+
+/** Parts that differ in their verbs alone, as one; those of paths stay apart. */
 function merged(parts: readonly PolicyRule[]): readonly PolicyRule[] {
   const byTarget = new Map<string, PolicyRule>();
   for (const { verbs, ...target } of parts) {
-    const key = JSON.stringify(target);
+    const key = JSON.stringify(target.nonResourceURLs === undefined ? target : { ...target, verbs });
     byTarget.set(key, { ...target, verbs: [...(byTarget.get(key)?.verbs ?? []), ...verbs] });
   }
   return [...byTarget.values()];

@@ -2,7 +2,7 @@
 // api/authorization/rbac-policy.ts.
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import type { PolicyRule } from '../../../api/authorization/policy-rule.ts';
-import { RbacPolicy, type RoleRef } from '../../../api/authorization/rbac-policy.ts';
+import { RbacPolicy, type RoleRef, type UserRules } from '../../../api/authorization/rbac-policy.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import type { ClusterReader } from '../cluster-feed.ts';
@@ -52,7 +52,7 @@ export class RbacAuthorizer implements Authorizer, ClusterReader {
   }
 
   /** What a user holds, for judging what they grant. */
-  held(user: User, namespace: string): readonly PolicyRule[] {
-    return this.#policy.rulesFor(user, namespace).rules;
+  held(user: User, namespace: string): UserRules {
+    return this.#policy.rulesFor(user, namespace);
   }
 }

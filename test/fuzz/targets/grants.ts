@@ -38,8 +38,8 @@ function generate(dice: Dice): Input {
 function run({ text, body }: Input): void {
   const [held, granted] = [Buffer.from(text.held ?? ''), body].map((bytes) => accepted(() => decodeJson(bytes)));
   if (!isJsonObject(held) || !isJsonObject(granted)) return;
-  grantProblem(USER, GRANT, rulesOf(held), rulesOf(granted));
-  const ofOwn = grantProblem(USER, GRANT, rulesOf(granted), rulesOf(granted));
+  grantProblem(USER, GRANT, { rules: rulesOf(held), errors: [] }, rulesOf(granted));
+  const ofOwn = grantProblem(USER, GRANT, { rules: rulesOf(granted), errors: [] }, rulesOf(granted));
   if (ofOwn !== '' && !ofOwn.startsWith('the rules are too many')) throw new Violation(`not held: ${ofOwn}`);
 }
 
