@@ -207,7 +207,7 @@ test('the authorities are others when their file is, and a call in progress goes
   files.set('/ca.crt', OTHER.certPem);
   later();
   const refused = await failure(t, client.post('{}', PATIENT_MS));
-  t.regex(refused.message, /UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER/);
+  t.regex(refused.message, /^x509: certificate signed by unknown authority$/);
   t.false(refused.mayRepeat);
   release();
   t.deepEqual(await slow, { slow: true });
@@ -232,9 +232,9 @@ const UNTRUSTED: readonly (readonly [
   pair: Promise<{ certPem: string; keyPem: string }>,
   code: RegExp,
 ])[] = [
-  ['has expired', selfSigned(['127.0.0.1'], -2 * day, -day), /CERT_HAS_EXPIRED/],
-  ['is not valid yet', selfSigned(['127.0.0.1'], day, 2 * day), /CERT_NOT_YET_VALID/],
-  ['is for another name', selfSigned(['elsewhere.test'], -day, day), /ERR_TLS_CERT_ALTNAME_INVALID/],
+  ['has expired', selfSigned(['127.0.0.1'], -2 * day, -day), /^x509: certificate has expired or is not yet valid$/],
+  ['is not valid yet', selfSigned(['127.0.0.1'], day, 2 * day), /^x509: certificate has expired or is not yet valid$/],
+  ['is for another name', selfSigned(['elsewhere.test'], -day, day), /^x509: .* 127\.0\.0\.1/],
 ];
 
 for (const [title, made, code] of UNTRUSTED) {
@@ -268,7 +268,7 @@ test('the name that a certificate must be for can be another than that of the ad
   const { url } = await hook(t, echo);
   t.like(await asking(t, url, { serverName: 'hook.test' }).client.post('{}', PATIENT_MS), { method: 'POST' });
   const failed = await failure(t, asking(t, url, { serverName: 'other.test' }).client.post('{}', PATIENT_MS));
-  t.regex(failed.message, /ERR_TLS_CERT_ALTNAME_INVALID/);
+  t.regex(failed.message, /^x509: certificate is/);
 });
 
 /** What a service may do instead of answering in time. */
