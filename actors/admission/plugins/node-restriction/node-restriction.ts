@@ -91,6 +91,7 @@ class NodeRestriction implements AdmissionPlugin {
   #node(node: string, attributes: Attributes): void {
     const { asked, object, old } = attributes;
     const name = asked.name || (metadataOf(object).name ?? '');
+    if (name !== node) throw forbid(attributes, `node ${quoted(node)} is not allowed to modify node ${quoted(name)}`);
     if (asked.operation === 'create') {
       if (isSet(object, 'configSource'))
         throw forbid(attributes, `node ${quoted(node)} is not allowed to create pods with a non-nil configSource`);
@@ -101,7 +102,6 @@ class NodeRestriction implements AdmissionPlugin {
           `node ${quoted(node)} is not allowed to set the following labels: ${labels.join(', ')}`,
         );
     }
-    if (name !== node) throw forbid(attributes, `node ${quoted(node)} is not allowed to modify node ${quoted(name)}`);
     if (asked.operation === 'update' && old !== undefined) this.#nodeUpdate(node, attributes, old);
   }
 

@@ -190,6 +190,12 @@ const nodes: readonly PluginCase[] = [
     refused: ofNode('two', 'node "one" is not allowed to modify node "two"'),
   },
   {
+    what: 'another node with a restricted label',
+    path: NODES,
+    body: node('two', { 'node-restriction.orch.io/fips': 'true' }),
+    refused: ofNode('two', 'node "one" is not allowed to modify node "two"'),
+  },
+  {
     what: 'its own node with a restricted label',
     path: NODES,
     body: node('one', { 'node-restriction.orch.io/fips': 'true' }),
