@@ -1,5 +1,6 @@
 // The step of a write that refuses what is not valid: the rules of metadata and those of the kind, all errors in one
 // answer.
+import { scaleErrors } from '../../api/custom/scale-values.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import { type KnownType, splitApiVersion } from '../../api/resources/resource-table.ts';
@@ -17,7 +18,7 @@ export function requireValidNew(attributes: Attributes, write: WriteContext): Pr
   const ofMetadata = validateObjectMeta(metadataOf(object), type, write.dialect);
   const ofKind = errorsInNew(attributes, write);
   const refuse = (errors: readonly FieldError[]): void => {
-    refuseIfAny(type, object, ofMetadata, errors);
+    refuseIfAny(type, object, ofMetadata, [...errors, ...errorsBeside(write, type, object, '')]);
     knownSpec?.hold(object, write.dialect);
   };
   if (ofKind instanceof Promise) return ofKind.then(refuse);
@@ -50,13 +51,14 @@ export function requireValidUpdate(
   return undefined;
 }
 
-/** What the rules of updates do not look at. */
+/** What the rules of the kind do not look at. */
 function errorsBeside(
   write: WriteContext,
   type: KnownType,
   next: JsonObject,
   subresource: string,
 ): readonly FieldError[] {
+  if (type.custom !== undefined) return scaleErrors(next, type.custom.version.scale, subresource === 'status');
   return subresource === 'ephemeralcontainers' ? ephemeralErrors(write, type, next) : NO_FIELD_ERRORS;
 }
 

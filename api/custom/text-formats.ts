@@ -12,13 +12,26 @@ const matching =
 const DATE = /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:.\d+)?(?:z|[+-]\d\d:\d\d)$/;
 const HOSTNAME_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
+const LABEL_LENGTH_MAX = 63;
+const LONE_LABEL = /^[a-zA-Z0-9\p{S}\p{L}]-?[a-zA-Z0-9\p{S}\p{L}]*$/u;
+const INNER_LABEL = /^[a-zA-Z0-9\p{S}\p{L}](?:[a-zA-Z0-9\-\p{S}\p{L}]*[a-zA-Z0-9\p{S}\p{L}])?$/u;
+const TOP_LABEL = /^[a-zA-Z\p{L}]{2,63}$/u;
 const HOSTNAME_LENGTH_MAX = 255;
 const SSN_LENGTH = 11;
 
 const isIPv4: Test = (text) => parseIp(text)?.family === 4;
 const isIPv6: Test = (text) => parseIp(text)?.family === 6;
 
+/** One name, with a dash behind its first character at most; or several, the last of letters alone. */
 function isHostname(text: string): boolean {
+  const labels = text.split('.');
+  if (text.length > HOSTNAME_LENGTH_MAX || labels.some((label) => label.length > LABEL_LENGTH_MAX)) return false;
+  const last = labels.pop()!;
+  if (labels.length === 0) return LONE_LABEL.test(last);
+  return TOP_LABEL.test(last) && labels.every((label) => INNER_LABEL.test(label));
+}
+
+function isMailHost(text: string): boolean {
   const labels = text.split('.');
   return text.length <= HOSTNAME_LENGTH_MAX && labels.every((label) => HOSTNAME_LABEL.test(label));
 }
@@ -29,9 +42,11 @@ function isCidr(text: string): boolean {
   return (isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128);
 }
 
+/** An address, alone or in angle brackets behind whom it is of. */
 function isEmail(text: string): boolean {
-  const at = text.lastIndexOf('@');
-  return at > 0 && !/\s/.test(text) && isHostname(text.slice(at + 1));
+  const address = /^[^<>@]*<([^<>]*)>$/.exec(text)?.[1] ?? text;
+  const at = address.lastIndexOf('@');
+  return at > 0 && !/\s/.test(address) && isMailHost(address.slice(at + 1));
 }
 
 /** A day that there is. */

@@ -50,14 +50,14 @@ const ROWS: readonly Row[] = [
   },
   {
     format: 'email',
-    good: ['a@example.com', 'a.b+c@example.org'],
-    bad: ['a', '@example.com', 'a@', 'a b@example.com'],
+    good: ['a@example.com', 'a.b+c@example.org', 'Ann B <a@example.com>', 'a@b-c'],
+    bad: ['a', '@example.com', 'a@', 'a b@example.com', 'Ann <a>'],
   },
   { format: 'hexcolor', good: ['#fff', 'FFFFFF', '#01aBcD'], bad: ['#ff', '#ggg', '#ffff', ''] },
   {
     format: 'hostname',
-    good: ['a', 'a.example.com', 'x-1.y'],
-    bad: ['', '-a', 'a..b', 'a_b', `${'a'.repeat(64)}.com`],
+    good: ['a', 'a-b', 'a.example.com', 'x-1.yz', 'ü.de'],
+    bad: ['', '-a', 'a..b', 'a_b', `${'a'.repeat(64)}.com`, 'ab-c', 'a.b', '1.2.3.4', 'a.com.'],
   },
   { format: 'ipv4', good: ['1.2.3.4', '255.255.255.255'], bad: ['1.2.3', '256.1.1.1', '::1', ''] },
   { format: 'ipv6', good: ['::1', 'fd00::1:2'], bad: ['1.2.3.4', ':::1', 'g::1'] },
