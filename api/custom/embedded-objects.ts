@@ -26,7 +26,7 @@ function checkName(
   at: ValueReport,
 ): void {
   const text = Object.hasOwn(object, member) ? object[member] : undefined;
-  if (text === undefined) at.required(member);
+  if (text === undefined) at.required(member, 'must not be empty');
   else if (text === '') at.add(invalid(at.place(member), text, 'must not be empty'));
   else if (typeof text !== 'string') at.add(invalid(at.place(member), text, 'must be a string'));
   else for (const problem of problemsOf(text)) at.add(invalid(at.place(member), text, problem));

@@ -51,8 +51,8 @@ export class ValueReport {
     return (path === '' ? this.#base : joined(this.#base, path)) || NO_PLACE;
   }
 
-  required(name: string): void {
-    this.add(wrong.required(this.place(name)));
+  required(name: string, detail = ''): void {
+    this.add(wrong.required(this.place(name), detail));
   }
 
   /** What the schema says against the value, of which `value` is told. */

@@ -133,22 +133,6 @@ function absolutePathProblems(value: string): readonly string[] {
   return value.startsWith('/') ? NO_PROBLEMS : ['must be an absolute path'];
 }
 
-/** Where a webhook is called: https, and nothing but host and path. */
-/** A scheme and the beginning of a host. URLs of the web may do without either. */
-const WITH_HOST = /^[a-z][a-z\d+.-]*:\/\/[^/?#\\]/i;
-
-function webhookUrlProblems(value: string): readonly string[] {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined) return ['must be a URL (e.g. https://example.com/path)'];
-  const problems: string[] = [];
-  if (url.protocol !== 'https:') problems.push("'https' is the only allowed URL scheme");
-  if (!WITH_HOST.test(value)) problems.push('host must be specified');
-  if (url.username !== '' || url.password !== '') problems.push('user information is not permitted in the URL');
-  if (url.hash !== '' || value.includes('#')) problems.push('fragments are not permitted in the URL');
-  if (url.search !== '' || value.includes('?')) problems.push('query parameters are not permitted in the URL');
-  return problems;
-}
-
 function text(format: TextFormat): Problems<string> {
   return (value) => textProblems(format, value);
 }
@@ -184,7 +168,6 @@ const FORMATS = {
   domainPrefixedPath: domainPrefixedPathProblems,
   csiDriverName: csiDriverProblems,
   sysctlName: sysctlProblems,
-  webhookUrl: webhookUrlProblems,
 } as const;
 
 /** A format that a row can name. */

@@ -2,6 +2,7 @@
 // tables of kinds/ say, kind by kind on first use. Pure; objects are canonical and have their defaults.
 import { conversionsOf } from '../conversion/conversion.ts';
 import type { JsonObject } from '../json-value.ts';
+import { apiVersionOf } from '../resources/resource-table.ts';
 import type { Schema, TypeSchema } from '../schema/schema.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { NO_FIELD_ERRORS } from '../status/field-error.ts';
@@ -32,6 +33,7 @@ export interface ObjectValidation {
 
 /** Versions that are looked at in the form of another one, which says all that they do: errors have its paths. */
 const LOOKED_AT_AS: Readonly<Record<string, string>> = {
+  'apiextensions/v1.CustomResourceDefinition': 'v1beta1',
   'autoscaling/v1.HorizontalPodAutoscaler': 'v2beta2',
   'autoscaling/v2beta1.HorizontalPodAutoscaler': 'v2beta2',
   'node/v1alpha1.RuntimeClass': 'v1',
@@ -105,12 +107,13 @@ export function objectValidation(schema: Schema, settings: ValidationSettings): 
   return { create, update };
 }
 
-/** The form that objects of a type are looked at in, where it is not their own. */
+/** The form that objects of a type are looked at in, where it is not their own. They go on saying in which they came. */
 function otherForm(schema: Schema, { name, group, version, kind }: TypeSchema) {
   if (!Object.hasOwn(LOOKED_AT_AS, name)) return undefined;
   const looked = { group, version: LOOKED_AT_AS[name]!, kind };
   const { convert } = conversionsOf(schema).between({ group, version, kind }, looked);
-  return { ...looked, convert };
+  const apiVersion = apiVersionOf(group, version);
+  return { ...looked, convert: (object: JsonObject) => ({ ...convert(object), apiVersion }) };
 }
 
 function statusPart(check: Check | undefined, { status }: JsonObject, report: Report): void {

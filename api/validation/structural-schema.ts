@@ -67,11 +67,36 @@ const OWN_NOT_AT_ROOT_WITH_STATUS = ['embedded-resource', 'int-or-string', 'list
 export function checkCustomSchema(schema: JsonObject, rules: SchemaRules, at: Report): void {
   if (rules.hasStatus) checkRootWithStatus(schema, at);
   if (schema.nullable === true) at.forbidden('nullable', 'nullable cannot be true at the root');
+  const before = at.count;
   checkVocabulary(schema, rules, at);
   if (!rules.structural) return;
+  const unread = unreadWord(schema);
+  if (unread !== undefined) {
+    // What cannot be read as a structural schema is told of for that alone, unless it has been told of.
+    if (at.count === before) at.invalid('', '', `OpenAPIV3Schema '${unread}' is not supported`);
+    return;
+  }
   const errors = new StructuralCheck(at).errorsIn(schema);
   if (errors.length > 0) at.addAll(errors);
   else checkDefaults(schema, at);
+}
+
+/** Words by which a schema cannot be read as a structural one. */
+const UNREAD = ['id', '$schema', '$ref', 'patternProperties', 'dependencies', 'additionalItems', 'definitions'];
+
+/** The first of them in a schema, however deep. */
+function unreadWord(schema: JsonObject): string | undefined {
+  const own = UNREAD.find((word) => !isEmpty(schema[word]));
+  if (own !== undefined) return own.replace('$schema', 'schema');
+  const { items, not, additionalProperties, properties, allOf, anyOf, oneOf } = schema;
+  if (Array.isArray(items)) return 'items';
+  const inside = [items, not, additionalProperties, ...Object.values(asObject(properties))];
+  for (const junctor of [allOf, anyOf, oneOf]) inside.push(...asList(junctor));
+  for (const one of inside) {
+    const found = isJsonObject(one) ? unreadWord(one) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** `at` says whose server it is; nothing is reported there. */

@@ -28,15 +28,16 @@ const oneTarget: Rule<ClientConfig> = ({ url, service }, at) => {
 const service: Rule<WebhookService> = ({ name = '', namespace = '', path, port }, at) => {
   if (name === '') at.required('name', 'service name is required');
   if (namespace === '') at.required('namespace', 'service namespace is required');
-  if (port !== undefined && port !== null) at.problems('port', port, portNumberProblems(port));
+  for (const problem of portNumberProblems(port ?? 443)) at.invalid('port', port, `port is not valid: ${problem}`);
   if ((path ?? '') !== '' && path !== '/') checkServicePath(path!, at);
 };
 
 function checkServicePath(path: string, at: Report): void {
-  if (!path.startsWith('/')) {
-    at.invalid('path', path, "must start with a '/'");
+  if (path === '//') {
+    at.invalid('path', path, 'segment[0] may not be empty');
     return;
   }
+  if (!path.startsWith('/')) at.invalid('path', path, "must start with a '/'");
   const segments = path.slice(1).replace(/\/$/, '').split('/');
   for (const [index, segment] of segments.entries()) {
     if (segment === '') at.invalid('path', path, `segment[${index}] may not be empty`);
@@ -47,9 +48,30 @@ function checkServicePath(path: string, at: Report): void {
   }
 }
 
+const FORM = '; desired format: https://host[/path]';
+/** Of what the parts are that an error shows: a URL is not read as one of the web. */
+const URL_PARTS = /^(?:([a-z][a-z\d+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what a URL cannot have.
+const MALFORMED = /[\u0000-\u0020\u007f]|%(?![\da-f]{2})|^:/i;
+
+/** https, and nothing but host and path. */
+const webhookUrl: Rule<string> = (text, at) => {
+  const parts = MALFORMED.test(text) ? null : URL_PARTS.exec(text);
+  if (parts === null) {
+    at.required('', `url must be a valid URL${FORM}`);
+    return;
+  }
+  const [, scheme = '', user, host = '', query = '', fragment = ''] = parts;
+  if (scheme.toLowerCase() !== 'https') at.invalid('', scheme, `'https' is the only allowed URL scheme${FORM}`);
+  if (host === '') at.invalid('', host, `host must be provided${FORM}`);
+  if (user !== undefined) at.invalid('', user, 'user information is not permitted in the URL');
+  if (fragment !== '') at.invalid('', fragment, 'fragments are not permitted in the URL');
+  if (query !== '') at.invalid('', query, 'query parameters are not permitted in the URL');
+};
+
 /** What webhooks of any kind are reached at: for the types of two groups. */
 export const webhookTarget = {
-  client: { fields: { url: { format: 'webhookUrl' } }, rules: [oneTarget, STOP, 'url', 'service'] },
+  client: { fields: { url: { rules: [webhookUrl] } }, rules: [oneTarget, STOP, 'url', 'service'] },
   service: { rules: [service] },
 } as const;
 

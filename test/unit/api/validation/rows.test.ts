@@ -46,7 +46,6 @@ const BAD: Readonly<Record<FieldFormat, string | number>> = {
   domainPrefixedPath: 'no-path',
   csiDriverName: '-no',
   sysctlName: 'NO',
-  webhookUrl: 'http://example.com',
 };
 
 /** A member of a valid object that a row is about. */
