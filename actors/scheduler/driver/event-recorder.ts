@@ -1,6 +1,6 @@
 // Tells users what happened to a pod, as Events of the group that events have of their own. Best effort: bounded, never waited
-// for. A failure that repeats makes a series of one event instead of many, and each pod's failures are written at most every few
-// seconds.
+// for. A failure that repeats makes a series of one event instead of many, which is written at most every few seconds; another
+// failure is told at once, since nobody may try the pod again for long.
 import { microTimeOf } from '../../../api/object-meta.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
 import type { Series } from '../../../runtime/metrics.ts';
@@ -85,21 +85,21 @@ export class EventRecorder {
     this.create({ ...PREEMPTED, pod: victim, related: by, note: `Preempted by ${by.key} on node ${node}` });
   }
 
-  /** Within REPEAT_INTERVAL_MS of the pod's last event, only counted; beyond the pace, left out. */
+  /** The same as before within REPEAT_INTERVAL_MS is only counted; what is beyond the pace is left out. */
   failed(pod: PodInfo, message: string): void {
     const nowMs = this.parts.clock.monotonicMs();
     const known = this.failures.get(pod.uid);
-    if (known !== undefined && nowMs - known.writtenMs < REPEAT_INTERVAL_MS) {
-      if (known.message === message) again(known, nowMs);
-      return;
+    const goesOn = known?.message === message && nowMs - known.seenMs < SERIES_PAUSE_MAX_MS;
+    const series = goesOn ? known : undefined;
+    if (series !== undefined) {
+      again(series, nowMs);
+      if (nowMs - series.writtenMs < REPEAT_INTERVAL_MS) return;
     }
-    const series = known !== undefined && nowMs - known.seenMs < SERIES_PAUSE_MAX_MS ? known : undefined;
-    if (series?.message === message) again(series, nowMs);
     if (this.parts.failurePace.take() > 0) {
       this.parts.dropped.add(1);
       return;
     }
-    if (series?.message === message) this.repeat(pod, series, nowMs);
+    if (series !== undefined) this.repeat(pod, series, nowMs);
     else this.begin(pod, message, nowMs);
   }
 
