@@ -152,11 +152,11 @@ const respond =
 const FAILURES: Readonly<Record<string, readonly [ExtenderVerb, RegExp]>> = {
   'that answers 503': [
     respond('', 503),
-    /^extender http:\/\/127\.0\.0\.1:\d+\/extend\/filter: the service answered 503$/,
+    /^failed filter with extender at URL http:\/\/127\.0\.0\.1:\d+\/extend\/filter, code 503$/,
   ],
   'that answers what is no JSON': [respond('<html>'), /the service answered what is no JSON/],
   'that answers a list': [() => [], /the answer is not of the shape/],
-  'that tells of an error': [() => ({ Error: 'no database', NodeNames: ['a'] }), /filter: no database$/],
+  'that tells of an error': [() => ({ Error: 'no database', NodeNames: ['a'] }), /^no database$/],
   'that keeps a node of its own': [
     () => ({ Nodes: { items: [{ metadata: { name: 'z' } }] } }),
     /it keeps the node "z", about which it was not asked/,

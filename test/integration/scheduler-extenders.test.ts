@@ -160,7 +160,7 @@ for (const [title, { start }] of Object.entries(PROGRAMS)) {
       async () => (await server.client.get(`${PODS}/wants`)).json,
       (pod) => JSON.stringify(pod.status).includes('"Unschedulable"'),
     );
-    t.regex(JSON.stringify(status), /extender http:\/\/127[^"]*\/extend\/filter: the service answered 500/);
+    t.regex(JSON.stringify(status), /failed filter with extender at URL http:\/\/127[^"]*\/extend\/filter, code 500/);
   });
 
   test(`${title} asks an extender whom to evict, and passes over a node without victims of one that may be ignored`, async (t) => {

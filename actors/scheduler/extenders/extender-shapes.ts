@@ -12,6 +12,9 @@ const REASON_LENGTH_MAX = 256;
 /** Why an answer cannot be used. */
 export class BadAnswer extends Error {}
 
+/** The answer tells of an error, in the words of whoever answered. */
+export class ToldError extends BadAnswer {}
+
 export interface FilterAnswer {
   /** Undefined: the answer names no nodes in this way. */
   readonly nodeNames: readonly string[] | undefined;
@@ -105,7 +108,7 @@ export function readBindingAnswer(value: unknown): void {
 
 function refuseError(answer: JsonObject): void {
   const error = asText(member(answer, 'Error'));
-  if (error !== '') throw new BadAnswer(shortened(error));
+  if (error !== '') throw new ToldError(shortened(error));
 }
 
 function objectOf(value: unknown): JsonObject {

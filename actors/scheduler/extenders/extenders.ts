@@ -117,7 +117,8 @@ export class Extenders implements Outsiders {
       return answer;
     } catch (error) {
       if (!(error instanceof ExtenderFailed)) throw error;
-      if (!this.#failing.has(extender)) this.#log.warn({ problem: error.message }, 'an extender fails');
+      const { address } = extender;
+      if (!this.#failing.has(extender)) this.#log.warn({ problem: error.message, address }, 'an extender fails');
       this.#failing.add(extender);
       return error;
     }

@@ -3,7 +3,7 @@
 import { asList, asObject } from '../../../api/object-fields.ts';
 import { NOTHING_SHOWN, type ServiceConnection } from '../../../transport/outgoing/connection-file.ts';
 import type { ConnectionSecretsParts } from '../../../transport/outgoing/connection-secrets.ts';
-import { ServiceCallFailed, ServiceClient } from '../../../transport/outgoing/service-client.ts';
+import { ServiceCallFailed, ServiceClient, ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 import type { ExtenderConfiguration } from '../configuration/configuration.ts';
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { BindingEnd } from '../core/decision.ts';
@@ -43,6 +43,11 @@ export class HttpExtender {
     this.configuration = configuration;
     this.#client = new ServiceClient({ ...environment, connection: connectionTo(configuration) }, ANSWER_BYTES_MAX);
     this.#resources = new Set(configuration.managedResources.map(({ name }) => name));
+  }
+
+  /** Where it is, as logs name it. */
+  get address(): string {
+    return shownAddress(this.configuration);
   }
 
   /** It looks after all pods, or after those with a container that names one of its resources. */
@@ -124,15 +129,22 @@ export class HttpExtender {
     } catch (error) {
       if (!(error instanceof ServiceCallFailed || error instanceof shapes.BadAnswer)) throw error;
       const isOpen = error instanceof ServiceCallFailed && error.isOpen;
-      throw new ExtenderFailed(`extender ${shownAddress(this.configuration)}/${verb}: ${error.message}`, isOpen);
+      throw new ExtenderFailed(failureText(verb, `${this.address}/${verb}`, error), isOpen);
     }
   }
+}
+
+/** What the extender says itself is told as it says it; that it answered with a code of failure, in words that are compared. */
+function failureText(verb: string, address: string, error: Error): string {
+  if (error instanceof shapes.ToldError) return error.message;
+  if (error instanceof ServiceRefused) return `failed ${verb} with extender at URL ${address}, code ${error.status}`;
+  return `extender ${address}: ${error.message}`;
 }
 
 /** Where the extender is, without the credentials that an address may hold. */
 function shownAddress({ urlPrefix }: ExtenderConfiguration): string {
   const { origin, pathname } = new URL(urlPrefix);
-  return `${origin}${pathname === '/' ? '' : pathname}`;
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
 function connectionTo({ urlPrefix, enableHttps, tls }: ExtenderConfiguration): ServiceConnection {
