@@ -68,17 +68,15 @@ export class ServiceAllocation implements Allocation {
     this.#ports = { storageKey: PORT_RECORDS, pool: portPool(network.nodePorts.first, network.nodePorts.last) };
   }
 
-  complete(type: KnownType, object: JsonObject, stored: JsonObject | undefined): JsonObject {
+  complete(_type: KnownType, object: JsonObject, stored: JsonObject | undefined): JsonObject {
     if (object.spec === stored?.spec) return object;
     const spec = specOf(object);
     const before = stored === undefined ? undefined : specOf(stored);
     const linked = before === undefined ? completedSpec(spec) : updatedSpec(spec, before);
-    // What was accepted under other options stays acceptable.
-    if (before !== undefined && needsClusterIp(before) && FAMILY_FIELDS.every((f) => deepEqual(linked[f], before[f]))) {
-      return linked === spec ? object : { ...object, spec: linked };
-    }
-    const { spec: complete, errors } = withFamilies(linked, this.#families);
-    if (errors.length > 0) throw invalid(type, object, errors);
+    if (keepsFamilies(linked, before)) return linked === spec ? object : { ...object, spec: linked };
+    // Families that cannot be are told of once everything else is found to be right.
+    const families = withFamilies(linked, this.#families);
+    const complete = families.errors.length > 0 ? linked : families.spec;
     return complete === spec ? object : { ...object, spec: complete };
   }
 
@@ -90,10 +88,11 @@ export class ServiceAllocation implements Allocation {
     informed: boolean,
   ): Promise<Allocated> {
     if (object.spec === stored?.spec) return { object, also: NO_DRAFTS };
+    this.#requireFamilies(type, object, stored);
     const held = stored === undefined ? NO_CLAIMS : this.#claims(specOf(stored));
     const choice = new Choice(type, object, held, this.#reader, informed);
     let spec = await this.#withAddresses(specOf(object), choice);
-    spec = await this.#withNodePorts(spec, choice);
+    spec = await this.#withNodePorts(spec, choice, stored === undefined);
     spec = await this.#withHealthPort(spec, choice);
     const claims = this.#claims(spec);
     const also: Draft[] = [];
@@ -104,6 +103,14 @@ export class ServiceAllocation implements Allocation {
       if (!claims.has(key)) also.push(...(await this.#giving(claim.storageKey, claim.text)));
     }
     return { object: { ...object, spec }, also };
+  }
+
+  /** Said of a service that nothing else is wrong with. */
+  #requireFamilies(type: KnownType, object: JsonObject, stored: JsonObject | undefined): void {
+    const spec = specOf(object);
+    if (keepsFamilies(spec, stored === undefined ? undefined : specOf(stored))) return;
+    const { errors } = withFamilies(spec, this.#families);
+    if (errors.length > 0) throw invalid(type, object, errors);
   }
 
   async release(_type: KnownType, object: JsonObject): Promise<readonly Draft[]> {
@@ -136,16 +143,21 @@ export class ServiceAllocation implements Allocation {
     return { ...spec, clusterIP: addresses[0] ?? '', clusterIPs: addresses };
   }
 
-  async #withNodePorts(spec: ServiceFields, choice: Choice): Promise<ServiceFields> {
+  async #withNodePorts(spec: ServiceFields, choice: Choice, isNew: boolean): Promise<ServiceFields> {
     const { ports = [], allocateLoadBalancerNodePorts } = spec;
     if (!needsNodePort(spec) || ports.length === 0) return spec;
     const optsOut = spec.type === 'LoadBalancer' && this.#gate('ServiceLBNodePortControl');
     const isWanted = !(optsOut && allocateLoadBalancerNodePorts === false);
     /** One port of the service, whatever the protocol, is one port of the node. */
     const chosen = new Map<number, number>();
+    const given = new Set<number>();
     for (const [index, { port = 0, nodePort = 0 }] of ports.entries()) {
       if (nodePort === 0) continue;
-      await this.#requirePort(`spec.ports[${index}].nodePort`, nodePort, choice);
+      const path = `spec.ports[${index}].nodePort`;
+      await this.#requirePort(path, nodePort, choice);
+      // A new service gives a port of the node to one port of its own, an update to any of other protocols.
+      if (isNew && given.has(nodePort) && chosen.get(port) !== nodePort) choice.refuse(path, nodePort, ALREADY_TAKEN);
+      given.add(nodePort);
       if (!chosen.has(port)) chosen.set(port, nodePort);
     }
     const complete: ServicePortFields[] = [];
@@ -166,8 +178,10 @@ export class ServiceAllocation implements Allocation {
     if (!needsHealthPort(spec)) return spec;
     const { healthCheckNodePort = 0 } = spec;
     if (healthCheckNodePort === 0) return { ...spec, healthCheckNodePort: Number(await choice.pick(this.#ports)) };
-    await this.#requirePort('spec.healthCheckNodePort', healthCheckNodePort, choice);
-    return spec;
+    const problem = await choice.problemWith(this.#ports, String(healthCheckNodePort), 'port');
+    if (problem === undefined) return spec;
+    const detail = `failed to allocate requested HealthCheck NodePort ${healthCheckNodePort}: ${problem}`;
+    throw new StatusError(internalError(detail));
   }
 
   async #requirePort(path: string, port: number, choice: Choice): Promise<void> {
@@ -202,8 +216,16 @@ export class ServiceAllocation implements Allocation {
   }
 }
 
+const ALREADY_TAKEN = 'provided port is already allocated';
+
 /** What decides which addresses a service has. */
 const FAMILY_FIELDS = ['type', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const;
+
+/** What was accepted under other options stays acceptable. */
+function keepsFamilies(spec: ServiceFields, before: ServiceFields | undefined): boolean {
+  if (before === undefined || !needsClusterIp(before)) return false;
+  return FAMILY_FIELDS.every((field) => deepEqual(spec[field], before[field]));
+}
 
 const NO_CLAIMS: Claims = new Map();
 

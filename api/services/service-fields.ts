@@ -168,10 +168,11 @@ export function withFamilies(spec: ServiceFields, configured: readonly IpFamily[
   const { clusterIPs = [] } = spec;
   let families = familiesOf(spec);
   let policy = spec.ipFamilyPolicy ?? undefined;
-  const errors: FieldError[] = [];
   const isBare = isHeadless(spec) && Object.keys(spec.selector ?? {}).length === 0;
+  let errors = singleStackErrors(families, clusterIPs, policy, isBare);
+  if (errors.length === 0) errors = addressErrors(spec, families, configured);
   if (isBare) policy ??= 'RequireDualStack';
-  else checkFamilies(families, clusterIPs, policy, configured, errors);
+  else if (errors.length === 0) errors = familyErrors(families, policy, configured);
   policy ??= 'SingleStack';
   if (families.length === 0) families = [configured[0]!];
   if (policy !== 'SingleStack' && families.length === 1) {
@@ -192,29 +193,55 @@ function familiesOf({ clusterIPs = [], ipFamilies = [] }: ServiceFields): readon
   return families;
 }
 
-function checkFamilies(
+/** Two of a kind, and no policy that allows for it. */
+function singleStackErrors(
   families: readonly string[],
   clusterIPs: readonly string[],
   policy: string | undefined,
-  configured: readonly IpFamily[],
-  errors: FieldError[],
-): void {
-  if (policy === undefined || policy === 'SingleStack') {
-    for (const [field, values] of [
-      ['clusterIPs', clusterIPs],
-      ['ipFamilies', families],
-    ] as const) {
-      if (values.length < 2) continue;
-      const detail = `must be RequireDualStack or PreferDualStack when multiple '${field}' are specified`;
-      errors.push(wrong.invalid(POLICY, policy ?? null, detail));
-    }
+  isBare: boolean,
+): readonly FieldError[] {
+  if (policy === undefined ? isBare : policy !== 'SingleStack') return NO_FIELD_ERRORS;
+  const errors: FieldError[] = [];
+  for (const [field, values] of [
+    ['clusterIPs', clusterIPs],
+    ['ipFamilies', families],
+  ] as const) {
+    if (values.length < 2) continue;
+    const detail = `must be RequireDualStack or PreferDualStack when multiple '${field}' are specified`;
+    errors.push(wrong.invalid(POLICY, policy ?? null, detail));
   }
+  return errors;
+}
+
+/** The first address whose family only it says, and services have no addresses in. */
+function addressErrors(
+  { clusterIPs = [], ipFamilies = [] }: ServiceFields,
+  families: readonly string[],
+  configured: readonly IpFamily[],
+): readonly FieldError[] {
+  for (let index = ipFamilies.length; index < families.length; index++) {
+    const family = families[index] as IpFamily;
+    if (configured.includes(family)) continue;
+    const detail = `may not use ${family} on a cluster which is not configured for it`;
+    return [wrong.invalid(`spec.clusterIPs[${index}]`, clusterIPs, detail)];
+  }
+  return NO_FIELD_ERRORS;
+}
+
+function familyErrors(
+  families: readonly string[],
+  policy: string | undefined,
+  configured: readonly IpFamily[],
+): readonly FieldError[] {
+  const errors: FieldError[] = [];
   if (policy === 'RequireDualStack' && configured.length < 2) {
-    errors.push(wrong.invalid(POLICY, policy, 'cluster is not configured for dual-stack services'));
+    errors.push(wrong.invalid(POLICY, policy, 'Cluster is not configured for dual stack services'));
   }
   for (const [index, family] of families.entries()) {
     if ((family === 'IPv4' || family === 'IPv6') && !configured.includes(family)) {
-      errors.push(wrong.invalid(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'));
+      const detail = `ipfamily ${family} is not configured on cluster`;
+      errors.push(wrong.invalid(`spec.ipFamilies[${index}]`, family, detail));
     }
   }
+  return errors;
 }

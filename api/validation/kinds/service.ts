@@ -1,11 +1,12 @@
 // Rules of services, on create and on update. Which addresses and ports are free is for the allocation to know, not
 // for a rule.
 
+import type { Dialect } from '../../../config/dialect.ts';
 import { parseIp } from '../../../values/ip.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { asObject, isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
-import { dottedSubdomainProblems } from '../field-formats.ts';
+import { dottedSubdomainProblems, ipProblems } from '../field-formats.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
@@ -50,12 +51,14 @@ function isHeadless({ clusterIP, clusterIPs }: ServiceSpec): boolean {
 /** The node agents' own port, which a load balancer would hide. */
 const NODE_AGENT_PORT = 10_250;
 
+const exposedAgent = ({ nodeAgent }: Dialect): string =>
+  `may not expose port ${NODE_AGENT_PORT} externally since it is used by ${nodeAgent}`;
+
 const typeRules: Rule<ServiceSpec> = (spec, at) => {
   switch (spec.type) {
     case 'LoadBalancer':
       for (const [index, { port = 0 }] of (spec.ports ?? []).entries()) {
-        if (port === NODE_AGENT_PORT)
-          at.invalid(`ports[${index}]`, port, 'may not expose the port of the node agent externally');
+        if (port === NODE_AGENT_PORT) at.invalid(`ports[${index}]`, port, exposedAgent(at.dialect));
       }
       if (isHeadless(spec)) at.invalid('clusterIPs[0]', HEADLESS, "may not be set to 'None' for LoadBalancer services");
       return;
@@ -96,10 +99,9 @@ const portNames = distinct<ServicePort>(
 /** How ports go with the type of the service, and with each other. */
 const portRules: Rule<ServiceSpec> = (spec, at) => {
   const { type = '', ports = [] } = spec;
-  if (type === 'LoadBalancer' && !at.settings.gate('MixedProtocolLBService')) checkOneProtocol(ports, at);
-  if (type === 'ClusterIP' || type === 'ExternalName') {
+  if (type === 'ClusterIP') {
     for (const [index, { nodePort = 0 }] of ports.entries()) {
-      if (nodePort !== 0) at.forbidden(`ports[${index}].nodePort`, `may not be used when \`type\` is '${type}'`);
+      if (nodePort !== 0) at.forbidden(`ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'");
     }
   }
   eachRepeated(
@@ -116,18 +118,21 @@ const portRules: Rule<ServiceSpec> = (spec, at) => {
   );
 };
 
-function checkOneProtocol(ports: readonly ServicePort[], at: Report): void {
-  const protocols = [...new Set(ports.map(({ protocol = '' }) => protocol))];
-  if (protocols.length > 1) {
-    at.invalid('ports', protocols, 'cannot create an external load balancer with mix protocols');
-  }
-}
+const hasSeveralProtocols = ({ ports = [] }: ServiceSpec): boolean =>
+  new Set(ports.map(({ protocol = '' }) => protocol)).size > 1;
+
+/** Unless the service has several already. */
+const oneProtocol: Rule<ServiceSpec> = (spec, at) => {
+  if (spec.type !== 'LoadBalancer' || at.settings.gate('MixedProtocolLBService') || !hasSeveralProtocols(spec)) return;
+  if (hasSeveralProtocols((at.stored?.spec ?? {}) as ServiceSpec)) return;
+  at.invalid('ports', spec.ports, "may not contain more than 1 protocol when type is 'LoadBalancer'");
+};
 
 const AFFINITY_SECONDS_MAX = 86_400;
 
 const sessionAffinity: Rule<ServiceSpec> = ({ sessionAffinity: affinity, sessionAffinityConfig: config }, at) => {
   if (affinity === 'None' && config) {
-    at.forbidden('sessionAffinityConfig', "must not be set when session affinity is 'None'");
+    at.forbidden('sessionAffinityConfig', 'must not be set when session affinity is None');
   }
   if (affinity !== 'ClientIP') return;
   const seconds = config?.clientIP?.timeoutSeconds;
@@ -155,7 +160,7 @@ const clusterIps: Rule<ServiceSpec> = ({ type, clusterIPs: ips = [], ipFamilies 
   for (const [index, ip] of ips.slice(0, 3).entries()) {
     if (index === 0 && ip === HEADLESS) {
       if (ips.length > 1) at.invalid('clusterIPs', ips, "'None' must be the first and only value");
-    } else if (families[index] === undefined) at.invalid(`clusterIPs[${index}]`, ip, 'must be a valid IP address');
+    } else at.problems(`clusterIPs[${index}]`, ip, ipProblems(ip));
   }
   const isValid = at.count === count;
   if (ips.length > 2) at.invalid('clusterIPs', ips, 'may only hold up to 2 values');
@@ -165,7 +170,8 @@ const clusterIps: Rule<ServiceSpec> = ({ type, clusterIPs: ips = [], ipFamilies 
   if (ips[0] === HEADLESS) return;
   for (const [index, declared] of ipFamilies.slice(0, ips.length).entries()) {
     const family = families[index];
-    if (family === undefined || declared === `IPv${family}`) continue;
+    const isFamily = declared === 'IPv4' || declared === 'IPv6';
+    if (family === undefined || !isFamily || declared === `IPv${family}`) continue;
     at.invalid(
       `clusterIPs[${index}]`,
       ips[index],
@@ -215,7 +221,7 @@ function checkRanges(ranges: readonly string[], path: string, at: Report): void 
     );
   };
   if (!ranges.every(isRange))
-    at.invalid(path, ranges.join(','), 'must be a list of IP ranges, (e.g. 10.240.0.0/24,10.250.0.0/24)');
+    at.invalid(path, ranges.join(','), 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ');
 }
 
 const balancerFields: Rule<ServiceSpec> = (spec, at) => {
@@ -273,13 +279,16 @@ const keepsAddresses =
     }
   };
 
+const HEALTH_PORT_FIXED =
+  'cannot change healthCheckNodePort on loadBalancer service with externalTraffic=Local during update';
+
 const healthPortChange: ChangeRule<Service> = (next, stored, at) => {
   const needs = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
     type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
   const spec = next.spec ?? {};
   const before = stored.spec ?? {};
   if (needs(spec) && needs(before) && spec.healthCheckNodePort !== before.healthCheckNodePort) {
-    at.invalid('spec.healthCheckNodePort', spec.healthCheckNodePort ?? 0, 'field is immutable');
+    at.invalid('spec.healthCheckNodePort', spec.healthCheckNodePort ?? 0, HEALTH_PORT_FIXED);
   }
 };
 
@@ -300,8 +309,12 @@ export const serviceTypes: RuleTable = {
       externalIPs: { format: 'nonSpecialIp' },
       type: { required: true, enum: true },
       loadBalancerClass: { format: 'qualifiedName' },
-      externalTrafficPolicy: { enum: true, reason: 'invalid' },
-      healthCheckNodePort: { min: 0 },
+      externalTrafficPolicy: {
+        enum: true,
+        reason: 'invalid',
+        outside: 'ExternalTrafficPolicy must be empty, Cluster or Local',
+      },
+      healthCheckNodePort: { min: 0, outside: 'HealthCheckNodePort must be not less than 0' },
       internalTrafficPolicy: { enum: true },
     },
     rules: [
@@ -325,6 +338,7 @@ export const serviceTypes: RuleTable = {
       'externalTrafficPolicy',
       'healthCheckNodePort',
       'internalTrafficPolicy',
+      oneProtocol,
     ],
   },
   'core/v1.ServicePort': {

@@ -160,6 +160,60 @@ test('a range that is none is refused as the first of podCIDRs', async (t) => {
   await world.stop();
 });
 
+const SERVICES = '/api/v1/namespaces/default/services';
+
+test('families that a service cannot have are told of once nothing else is wrong with it', async (t) => {
+  const world = await AdmissionWorld.start();
+  const refusedFor = async (spec: object) => {
+    const body = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }], ...spec } };
+    return refusedFields(await world.write('create', SERVICES, { body }));
+  };
+  t.deepEqual(await refusedFor({ ipFamilies: ['IPv4', 'IPv4'], ipFamilyPolicy: 'SingleStack' }), [
+    422,
+    'spec.ipFamilies[1]',
+  ]);
+  t.deepEqual(await refusedFor({ ipFamilies: ['IPv6'], sessionAffinity: 'x' }), [422, 'spec.sessionAffinity']);
+  t.deepEqual(await refusedFor({ ipFamilies: ['IPv6'] }), [422, 'spec.ipFamilies[0]']);
+  t.deepEqual(await refusedFor({ clusterIP: 'fd00::5' }), [422, 'spec.clusterIPs[0]']);
+  await world.stop();
+});
+
+const BOTH_PROTOCOLS = [
+  { name: 'a', port: 80, protocol: 'TCP', nodePort: 31_000 },
+  { name: 'b', port: 81, protocol: 'UDP', nodePort: 31_001 },
+];
+
+test('a balanced service has one protocol, unless it had several already', async (t) => {
+  const world = await AdmissionWorld.start();
+  const body = (spec: object) => ({ metadata: { name: 's' }, spec });
+  const balanced = { type: 'LoadBalancer', ports: BOTH_PROTOCOLS };
+  t.deepEqual(refusedFields(await world.write('create', SERVICES, { body: body(balanced) })), [422, 'spec.ports']);
+  await world.created(SERVICES, body({ type: 'NodePort', ports: BOTH_PROTOCOLS }));
+  const patched = await world.write('patch', `${SERVICES}/s`, { body: { spec: { type: 'LoadBalancer' } } });
+  t.is(patched.code, 200);
+  await world.stop();
+});
+
+test('a port of the node is given to one port of a new service, and a health port that cannot be is an error', async (t) => {
+  const world = await AdmissionWorld.start();
+  const create = (spec: object) =>
+    world.write('create', SERVICES, { body: { metadata: { name: 's' }, spec: { type: 'NodePort', ...spec } } });
+  const [first, second] = BOTH_PROTOCOLS;
+  t.deepEqual(refusedFields(await create({ ports: [first, { ...second, nodePort: 31_000 }] })), [
+    422,
+    'spec.ports[1].nodePort',
+  ]);
+  const health = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 80 };
+  const { code, details } = refusal(await create({ ...health, ports: [first] }));
+  t.is(code, 500);
+  t.regex(
+    message ?? '',
+    /failed to allocate requested HealthCheck NodePort 80: provided port is not in the valid range/,
+  );
+  t.is((await create({ ports: [first, { ...second, port: 80, nodePort: 31_000 }] })).code, 201);
+  await world.stop();
+});
+
 test('the ranges of a node are given once, in either field, and stay', async (t) => {
   const world = await AdmissionWorld.start();
   const node = `${NODES}/n`;
@@ -170,9 +224,11 @@ test('the ranges of a node are given once, in either field, and stay', async (t)
   for (const spec of [{ podCIDR: S }, { podCIDR: null, podCIDRs: [R, T] }, { podCIDR: null, podCIDRs: null }]) {
     const { code, details } = refusal(await patched(spec));
     t.is(code, 422, JSON.stringify(spec));
-    t.deepEqual(
-      details?.causes?.map(({ field, message }) => `${field}: ${message}`),
-      [`spec.podCIDRs: ${FIXED}`],
+    const [ofRanges, ofNode] = (details?.causes ?? []).map(({ field, message }) => `${field}: ${message}`);
+    t.is(ofRanges, `spec.podCIDRs: ${FIXED}`);
+    t.regex(
+      ofNode ?? '',
+      /^\[\]: Forbidden: node updates may only change labels, taints, or capacity \(or configSource/,
     );
   }
   for (const spec of [{ podCIDR: null }, { podCIDRs: null }, { podCIDRs: [S] }]) {

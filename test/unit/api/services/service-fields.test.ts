@@ -142,6 +142,20 @@ const FAMILIES: Readonly<Record<string, FamilyCase>> = {
     policy: 'SingleStack',
     refused: ['spec.ipFamilies[0]'],
   },
+  'an address of a family that is not there': {
+    spec: { clusterIP: 'fd00::5', clusterIPs: ['fd00::5'] },
+    configured: IPV4,
+    families: ['IPv6'],
+    policy: 'SingleStack',
+    refused: ['spec.clusterIPs[0]'],
+  },
+  'two families of a headless service that wants one': {
+    spec: { clusterIP: 'None', clusterIPs: ['None'], ipFamilies: BOTH, ipFamilyPolicy: 'SingleStack' },
+    configured: IPV4,
+    families: BOTH,
+    policy: 'SingleStack',
+    refused: ['spec.ipFamilyPolicy'],
+  },
   'an address says its family': {
     spec: { clusterIP: 'fd00::5', clusterIPs: ['fd00::5'] },
     configured: BOTH,
