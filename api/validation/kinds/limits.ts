@@ -3,10 +3,9 @@ import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
-import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
+import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import {
   type Amounts,
-  amountAllowed,
   checkLimitRangeName,
   isOvercommittable,
   isStandardQuota,
@@ -33,6 +32,9 @@ const SCOPES: ReadonlySet<string> = new Set([
   'PriorityClass',
 ]);
 const AFFINITY_SCOPE = 'CrossNamespacePodAffinity';
+
+/** These are there or not, and have no values. */
+const EXISTS_ONLY: ReadonlySet<string> = new Set(['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort']);
 
 function isScope(scope: string, at: Report): boolean {
   return SCOPES.has(scope) || (scope === AFFINITY_SCOPE && at.settings.gate('PodAffinityNamespaceSelector'));
@@ -85,7 +87,7 @@ const scopes: Rule<QuotaSpec> = ({ scopes: list = [], hard = {} }, at) => {
   const refused = refusals(hard);
   for (const scope of list) {
     if (!isScope(scope, at)) at.invalid('scopes', list, 'unsupported scope');
-    else for (let i = refused(scope); i > 0; i--) at.invalid('scopes', list, 'unsupported scope applied to resource');
+    for (let i = refused(scope); i > 0; i--) at.invalid('scopes', list, 'unsupported scope applied to resource');
   }
   checkOpposites(list, 'scopes', at);
 };
@@ -98,7 +100,7 @@ const scopeSelector: Rule<QuotaSpec> = ({ scopeSelector: selector, hard = {} }, 
   for (const [index, requirement] of requirements.entries()) {
     const { scopeName = '' } = requirement;
     if (!isScope(scopeName, at)) at.invalid(`${path}[${index}].scopeName`, scopeName, 'unsupported scope');
-    else for (let i = refused(scopeName); i > 0; i--) at.invalid(path, names, 'unsupported scope applied to resource');
+    for (let i = refused(scopeName); i > 0; i--) at.invalid(path, names, 'unsupported scope applied to resource');
     checkOperator(requirement, `${path}[${index}]`, at);
   }
   checkOpposites(names, path, at);
@@ -109,7 +111,7 @@ function checkOperator(
   path: string,
   at: Report,
 ): void {
-  if (scopeName !== 'PriorityClass' && operator !== 'Exists') {
+  if (EXISTS_ONLY.has(scopeName) && operator !== 'Exists') {
     at.invalid(
       `${path}.operator`,
       operator,
@@ -143,7 +145,6 @@ const LIMIT_TYPES: ReadonlySet<string> = new Set(['Pod', 'Container', 'Persisten
 type Amount = 'max' | 'min' | 'default' | 'defaultRequest' | 'maxLimitRequestRatio';
 
 const knownType: Rule<LimitRangeItem> = ({ type = '' }, at) => {
-  if (type === '') return;
   const problems = qualifiedNameProblems(type);
   if (problems.length > 0) at.problems('type', type, problems);
   else if (!type.includes('/') && !LIMIT_TYPES.has(type))
@@ -151,13 +152,12 @@ const knownType: Rule<LimitRangeItem> = ({ type = '' }, at) => {
 };
 
 const limitTypeOnce = distinct<LimitRangeItem>(
-  ({ type }) => type,
-  (type, _item, at) => at.duplicate('type', type),
+  ({ type }) => `=${type ?? ''}`,
+  (_key, { type }, at) => at.duplicate('type', type ?? ''),
 );
 
 const limitRangeItem: Rule<LimitRangeItem> = (item, at) => {
   const { type = '' } = item;
-  const before = at.count;
   const names = new Set<string>();
   checkNames(item, ['max', 'min'], names, at);
   if (type === 'Pod') {
@@ -169,7 +169,6 @@ const limitRangeItem: Rule<LimitRangeItem> = (item, at) => {
     at.required('', 'either minimum or maximum storage value is required, but neither was provided');
   }
   checkNames(item, ['maxLimitRequestRatio'], names, at);
-  if (at.count > before) return;
   for (const name of [...names].sort()) checkOrder(name, item, at);
 };
 
@@ -177,33 +176,32 @@ function checkNames(item: LimitRangeItem, members: readonly Amount[], names: Set
   for (const member of members) {
     at.enter(member);
     for (const name in item[member]) {
-      checkLimitRangeName(name, at);
-      amountAllowed(name, item[member]![name]!, at);
+      checkLimitRangeName(name, item.type ?? '', at);
       names.add(name);
     }
     at.leave();
   }
 }
 
-/** Each amount with those that must not be less, and which of the two is said to be wrong. */
+/** Each amount with those that must not be less, which of the two is said to be wrong, and what they are called then. */
 const ORDER = [
-  ['min', 'max', 'min'],
-  ['min', 'defaultRequest', 'defaultRequest'],
-  ['defaultRequest', 'max', 'defaultRequest'],
-  ['defaultRequest', 'default', 'defaultRequest'],
-  ['min', 'default', 'default'],
-  ['default', 'max', 'default'],
+  ['min', 'max', 'min', 'min value', 'max value'],
+  ['min', 'defaultRequest', 'defaultRequest', 'min value', 'default request value'],
+  ['defaultRequest', 'max', 'defaultRequest', 'default request value', 'max value'],
+  ['defaultRequest', 'default', 'defaultRequest', 'default request value', 'default limit value'],
+  ['min', 'default', 'default', 'min value', 'default value'],
+  ['default', 'max', 'default', 'default value', 'max value'],
 ] as const;
 
 function checkOrder(name: string, item: LimitRangeItem, at: Report): void {
-  for (const [low, high, wrong] of ORDER) {
+  for (const [low, high, wrong, lowSaid, highSaid] of ORDER) {
     const lower = item[low]?.[name];
     const upper = item[high]?.[name];
     if (lower === undefined || upper === undefined || compareQuantities(lower, upper) <= 0) continue;
     at.invalid(
       `${wrong}[${name}]`,
       wrong === low ? lower : upper,
-      `${low} value ${lower} is greater than ${high} value ${upper}`,
+      `${lowSaid} ${lower} is greater than ${highSaid} ${upper}`,
     );
   }
   checkRatio(name, item, at);
@@ -217,7 +215,7 @@ function checkOrder(name: string, item: LimitRangeItem, at: Report): void {
     at.invalid(
       `defaultRequest[${name}]`,
       request[name],
-      'must be equal to the default limit of a resource that cannot be overcommitted',
+      `default value ${limit[name]} must equal to defaultRequest value ${request[name]} in ${name}`,
     );
   }
 }
@@ -235,10 +233,20 @@ function checkRatio(name: string, { maxLimitRequestRatio, min, max }: LimitRange
   if (least === undefined || most === undefined) return;
   const leastNano = nanoOf(least);
   // ratio > max / min, without a division.
-  if (leastNano > 0n && ratioNano * leastNano > nanoOf(most) * NANO) {
+  const difference = ratioNano * leastNano - nanoOf(most) * NANO;
+  if (leastNano > 0n ? difference > 0n : leastNano < 0n && difference < 0n) {
     at.invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${most}/${least}`);
   }
 }
+
+/** In whichever order, and however often. */
+const sameScopes: ChangeRule<readonly string[] | undefined> = (next, stored, at) => {
+  const now = new Set(next ?? []);
+  const then = new Set(stored ?? []);
+  if (now.size !== then.size || [...now].some((scope) => !then.has(scope))) {
+    at.invalid('', next ?? [], 'field is immutable');
+  }
+};
 
 export const limitTypes: RuleTable = {
   'core/v1.ResourceQuotaSpec': { fields: { hard: { rules: [quotaAmounts] } }, rules: ['hard', scopes, scopeSelector] },
@@ -246,11 +254,10 @@ export const limitTypes: RuleTable = {
     fields: { hard: { rules: [quotaAmounts] }, used: { rules: [quotaAmounts] } },
   },
   'core/v1.LimitRangeItem': {
-    fields: { type: { required: true } },
-    rules: ['type', knownType, limitTypeOnce, limitRangeItem],
+    rules: [knownType, limitTypeOnce, limitRangeItem],
   },
 };
 
 export const limitUpdates: ChangeTable = {
-  'core/v1.ResourceQuota': { fields: { 'spec.scopes': { immutable: true } } },
+  'core/v1.ResourceQuota': { fields: { 'spec.scopes': { rules: [sameScopes] } } },
 };

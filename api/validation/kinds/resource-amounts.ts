@@ -69,19 +69,20 @@ function isWhole(name: string, dialect: Dialect): boolean {
 const PLAIN_AMOUNT = /^[0-9]{1,15}(?:m|k|M|G|Ki|Mi|Gi)?$/;
 const PLAIN_WHOLE = /^[0-9]{1,15}(?:k|M|G|Ki|Mi|Gi)?$/;
 
-/** Reports an amount at `[name]` that is no quantity, negative, or not whole where it must be. True when it is fine. */
-export function amountAllowed(name: string, amount: string, at: Report): boolean {
+/** Reports an amount, at `[name]` unless told otherwise, that is no quantity, negative, or not whole where it must be. True when it is fine. */
+export function amountAllowed(name: string, amount: string, at: Report, path = `[${name}]`): boolean {
   const mustBeWhole = isWhole(name, at.dialect);
   if ((mustBeWhole ? PLAIN_WHOLE : PLAIN_AMOUNT).test(amount)) return true;
   const nano = parseQuantity(amount)?.nano;
   if (nano === undefined) {
-    at.invalid(`[${name}]`, amount, 'must be a quantity');
+    at.invalid(path, amount, 'must be a quantity');
     return false;
   }
-  if (nano < 0n) at.invalid(`[${name}]`, amount, 'must be greater than or equal to 0');
-  else if (mustBeWhole && nano % 1_000_000_000n !== 0n) at.invalid(`[${name}]`, amount, 'must be an integer');
-  else return true;
-  return false;
+  const isNegative = nano < 0n;
+  const isBroken = mustBeWhole && nano % 1_000_000_000n !== 0n;
+  if (isNegative) at.invalid(path, amount, 'must be greater than or equal to 0');
+  if (isBroken) at.invalid(path, amount, 'must be an integer');
+  return !isNegative && !isBroken;
 }
 
 /** Reports a name that nothing could have. What the place cannot have is reported beside it. */
@@ -93,24 +94,27 @@ function checkName(name: string, at: Report): void {
 }
 
 /** Reports a name that containers can ask nothing of. */
-function containerResourceAllowed(name: string, at: Report): boolean {
-  if (CONTAINER_RESOURCES.has(name) || isHugePages(name)) return true;
-  const before = at.count;
+function checkContainerResource(name: string, at: Report): void {
+  if (CONTAINER_RESOURCES.has(name) || isHugePages(name)) return;
   checkName(name, at);
   if (!name.includes('/')) at.invalid(`[${name}]`, name, 'must be a standard resource for containers');
   else if (!isNative(name, at.dialect) && !isExtendedResource(name, at.dialect)) {
-    at.invalid(`[${name}]`, name, 'must be the name of an extended resource');
+    at.invalid(`[${name}]`, name, "doesn't follow extended resource name standard");
   }
-  return at.count === before;
 }
 
 /** Names and amounts as containers and pods may have them, each reported below the value itself. */
 export const containerAmounts: Rule<Amounts> = (amounts, at) => {
   for (const name in amounts) {
-    if (containerResourceAllowed(name, at)) amountAllowed(name, amounts[name]!, at);
-    if (isHugePages(name)) checkPageSize(name, amounts[name]!, at);
+    checkContainerAmount(name, amounts[name]!, at);
   }
 };
+
+function checkContainerAmount(name: string, amount: string, at: Report): void {
+  checkContainerResource(name, at);
+  amountAllowed(name, amount, at);
+  if (isHugePages(name)) checkPageSize(name, amount, at);
+}
 
 function checkPageSize(name: string, amount: string, at: Report): void {
   const size = name.slice(HUGE_PAGES.length);
@@ -136,26 +140,24 @@ export interface ResourceRequirements {
 const resourceRequirements: Rule<ResourceRequirements> = (resources, at) => {
   const { limits, requests } = resources;
   if (limits === undefined && requests === undefined) return;
-  const before = at.count;
   if (limits !== undefined) {
     at.enter('limits');
     containerAmounts(limits, at);
     at.leave();
   }
-  if (requests !== undefined) {
+  for (const name in requests) {
     at.enter('requests');
-    containerAmounts(requests, at);
+    checkContainerAmount(name, requests[name]!, at);
     at.leave();
+    checkAgainstLimit(name, requests[name]!, limits?.[name], at);
   }
-  if (at.count > before) return;
-  for (const name in requests) checkAgainstLimit(name, requests[name]!, limits?.[name], at);
   checkHugePagesCompany(limits, requests, at);
 };
 
 function checkAgainstLimit(name: string, request: string, limit: string | undefined, at: Report): void {
   const mayDiffer = isOvercommittable(name, at.dialect);
   if (limit === undefined) {
-    if (!mayDiffer) at.required('limits', `a limit must be set for ${name}, which cannot be overcommitted`);
+    if (!mayDiffer) at.required('limits', 'Limit must be set for non overcommitable resources');
     return;
   }
   const difference = compareQuantities(request, limit);
@@ -166,7 +168,7 @@ function checkAgainstLimit(name: string, request: string, limit: string | undefi
 function checkHugePagesCompany(limits: Amounts | undefined, requests: Amounts | undefined, at: Report): void {
   if (!asksHugePages(limits) && !asksHugePages(requests)) return;
   for (const name of ['cpu', 'memory']) if (limits?.[name] !== undefined || requests?.[name] !== undefined) return;
-  at.forbidden('', 'huge pages need cpu or memory as well');
+  at.forbidden('', 'HugePages require cpu or memory');
 }
 
 function asksHugePages(amounts: Amounts | undefined): boolean {
@@ -190,9 +192,10 @@ export const quotaAmounts: Rule<Amounts> = (amounts, at) => {
   }
 };
 
-/** Names of a limit range: whatever containers, quotas or claims know. */
-export function checkLimitRangeName(name: string, at: Report): void {
-  if (!isHugePages(name) && !name.startsWith(REQUESTS + HUGE_PAGES)) checkName(name, at);
+/** A name in a limit range: of what containers know where it limits those or their pods, else of anything known. */
+export function checkLimitRangeName(name: string, type: string, at: Report): void {
+  if (type === 'Pod' || type === 'Container') checkContainerResource(name, at);
+  else if (!isHugePages(name) && !name.startsWith(REQUESTS + HUGE_PAGES)) checkName(name, at);
 }
 
 /** Amounts of anything, not negative. */
