@@ -1,10 +1,13 @@
 // Rules of nodes: taints, addresses of their pods, what they offer.
+import { spellGate } from '../../../config/feature-gates.ts';
 import { parseIpRange } from '../../../values/ip.ts';
+import { deepEqual } from '../../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
 import { asObject } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
-import { qualifiedNameProblems } from '../formats.ts';
+import { textProblems } from '../formats.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
+import type { Report } from '../report.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 import { type Amounts, amountAllowed } from './resource-amounts.ts';
 
@@ -22,12 +25,12 @@ interface NodeSpec {
   readonly podCIDRs?: readonly string[];
 }
 
-/** The ranges of a new node, which podCIDR is in step with. Of a stored one they are fixed. */
+/** The ranges of a node's pods, which podCIDR is in step with. */
 const podCidrs: Rule<NodeSpec> = ({ podCIDRs = [] }, at) => {
-  if (at.isUpdate || podCIDRs.length === 0) return;
+  if (podCIDRs.length === 0) return;
   const ranges = podCIDRs.slice(0, 3).map(parseIpRange);
   for (const [index, range] of ranges.entries()) {
-    if (range === undefined) at.invalid(`podCIDRs[${index}]`, podCIDRs[index], 'must be a valid CIDR value');
+    if (range === undefined) at.invalid(`podCIDRs[${index}]`, podCIDRs[index], 'must be valid CIDR');
   }
   if (podCIDRs.length < 2) return;
   if (podCIDRs.length > 2 || ranges[0]?.family === ranges[1]?.family) {
@@ -45,7 +48,16 @@ interface ConfigMapSource {
   readonly [member: string]: string | undefined;
 }
 
-const configSource: Rule<{ readonly configMap?: ConfigMapSource }> = ({ configMap }, at) => {
+/** Of a new node it is let be. */
+const configSource: ChangeRule<JsonObject> = ({ spec }, _stored, at) => {
+  const { configSource: source } = asObject(spec) as { configSource?: { configMap?: ConfigMapSource } };
+  if (!source) return;
+  at.enter('spec.configSource');
+  checkConfigMap(source.configMap, at);
+  at.leave();
+};
+
+function checkConfigMap(configMap: ConfigMapSource | undefined, at: Report): void {
   if (!configMap) {
     at.invalid('', {}, 'exactly one reference subfield must be non-nil');
     return;
@@ -54,10 +66,16 @@ const configSource: Rule<{ readonly configMap?: ConfigMapSource }> = ({ configMa
   for (const member of ['uid', 'resourceVersion'] as const) {
     if ((configMap[member] ?? '') !== '') at.forbidden(`configMap.${member}`, `${member} must not be set in spec`);
   }
-  for (const member of ['namespace', 'name', keyMember]) {
-    if ((configMap[member] ?? '') === '') at.required(`configMap.${member}`, `${member} must be set`);
+  for (const [member, format] of [
+    ['namespace', 'dns1123Label'],
+    ['name', 'dns1123Subdomain'],
+    [keyMember, 'configMapKey'],
+  ] as const) {
+    const text = configMap[member] ?? '';
+    if (text === '') at.required(`configMap.${member}`, `${member} must be set`);
+    else at.problems(`configMap.${member}`, text, textProblems(format, text));
   }
-};
+}
 
 interface NodeStatus {
   readonly capacity?: Amounts;
@@ -66,8 +84,7 @@ interface NodeStatus {
 
 const offeredAmounts: Rule<Amounts> = (amounts, at) => {
   for (const name in amounts) {
-    at.problems(`[${name}]`, name, qualifiedNameProblems(name));
-    amountAllowed(name, amounts[name]!, at);
+    amountAllowed(name, amounts[name]!, at, name);
   }
 };
 
@@ -131,6 +148,19 @@ const providerFixed: ChangeRule<string | undefined> = (next = '', stored = '', a
   at.forbidden('', 'node updates may not change providerID except from "" to valid');
 };
 
+/** What may change at all: said once, after what is said of the fields themselves. */
+const onlyThese: ChangeRule<JsonObject> = (next, stored, at) => {
+  const { podCIDRs = [], providerID = '' } = asObject(next.spec);
+  const { podCIDRs: rangesBefore = [], providerID: providerBefore = '' } = asObject(stored.spec);
+  const keepsRanges = (rangesBefore as readonly string[]).length === 0 || deepEqual(podCIDRs, rangesBefore);
+  if (keepsRanges && (providerBefore === '' || providerID === providerBefore)) return;
+  const gate = spellGate('Dynamic@AgentConfig', at.dialect);
+  at.forbidden(
+    '[]',
+    `node updates may only change labels, taints, or capacity (or configSource, if the ${gate} feature gate is enabled)`,
+  );
+};
+
 const addresses: Rule<readonly JsonObject[]> = (list, at) =>
   eachRepeated(
     list,
@@ -141,16 +171,15 @@ const addresses: Rule<readonly JsonObject[]> = (list, at) =>
 
 export const nodeTypes: RuleTable = {
   'core/v1.Node': { rules: [avoidedPods, 'spec'] },
-  'core/v1.NodeSpec': { rules: ['configSource', 'taints', offers, podCidrs] },
+  'core/v1.NodeSpec': { fields: { configSource: { opaque: true } }, rules: ['taints', offers, podCidrs] },
   'core/v1.Taint': {
     fields: {
-      key: { required: true, reason: 'invalid', format: 'qualifiedName' },
+      key: { format: 'qualifiedName', emptyToo: true },
       value: { format: 'labelValue' },
-      effect: { required: true, enum: true },
+      effect: { required: true, enum: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] },
     },
     rules: ['key', 'value', 'effect', taints],
   },
-  'core/v1.NodeConfigSource': { rules: [configSource] },
   'core/v1.NodeStatus': {
     fields: {
       capacity: { rules: [offeredAmounts] },
@@ -170,6 +199,6 @@ const fixedNode = {
 export const nodeUpdates: ChangeTable = {
   'core/v1.Node': {
     fields: fixedNode,
-    rules: ['spec.podCIDRs', 'spec.providerID', CREATE_RULES, 'spec.externalID'],
+    rules: [CREATE_RULES, 'spec.podCIDRs', 'spec.providerID', configSource, 'spec.externalID', onlyThese],
   },
 };
