@@ -8,6 +8,7 @@ import { metadataOf } from '../../object-meta.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { type Amounts, nonNegativeAmounts } from './resource-amounts.ts';
+import { DISK_PLACE } from './volume-sources.ts';
 
 /** Members of a persistent volume's spec that are no volume source. */
 const NOT_A_SOURCE: ReadonlySet<string> = new Set([
@@ -168,6 +169,13 @@ const storageRequest: Rule<ClaimSpec> = ({ resources }, at) => {
   else checkPositive(amount, `resources[${STORAGE}]`, at);
 };
 
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce'];
+
+/** Reported at the list. */
+const knownModes: Rule<readonly string[]> = (modes, at) => {
+  for (const mode of modes) if (!ACCESS_MODES.includes(mode)) at.notSupported('', mode, ACCESS_MODES);
+};
+
 const someMode: Rule<{ readonly accessModes?: readonly string[] }> = ({ accessModes = [] }, at) => {
   if (accessModes.length === 0) at.required('accessModes', 'at least 1 access mode is required');
 };
@@ -223,8 +231,7 @@ const claimChange: ChangeRule<Claim> = (next, stored, at) => {
   }
   const amount = spec.resources?.requests?.[STORAGE];
   const amountBefore = before.resources?.requests?.[STORAGE];
-  if (!isBound || amount === undefined || amountBefore === undefined || amount === amountBefore) return;
-  if (compareQuantities(amount, amountBefore) < 0) {
+  if (amount !== amountBefore && compareQuantities(amount ?? '0', amountBefore ?? '0') < 0) {
     at.forbidden('spec.resources.requests.storage', 'field can not be less than previous value');
   }
 };
@@ -239,7 +246,8 @@ export const persistentVolumeTypes: RuleTable = {
   'core/v1.PersistentVolume': { rules: ['spec', mountOptions] },
   'core/v1.PersistentVolumeSpec': {
     fields: {
-      accessModes: { required: true, enum: true },
+      gcePersistentDisk: DISK_PLACE,
+      accessModes: { required: true, rules: [knownModes] },
       persistentVolumeReclaimPolicy: { enum: true },
       storageClassName: CLASS_NAME,
       volumeMode: { enum: true },
@@ -253,7 +261,12 @@ export const persistentVolumeTypes: RuleTable = {
       'persistentVolumeReclaimPolicy',
       inAttachment('nodeAffinity'),
       'nodeAffinity',
-      { choice: SOURCES, more: 'may not specify more than 1 volume type', none: 'must specify a volume type' },
+      {
+        choice: SOURCES,
+        more: 'may not specify more than 1 volume type',
+        moreAt: { cephfs: 'cephFS' },
+        none: 'must specify a volume type',
+      },
       localNeedsNode,
       recycling,
       inAttachment('storageClassName'),
@@ -265,7 +278,7 @@ export const persistentVolumeTypes: RuleTable = {
   'core/v1.VolumeNodeAffinity': { fields: { required: { required: 'must specify required node constraints' } } },
   'core/v1.PersistentVolumeClaimSpec': {
     fields: {
-      accessModes: { enum: true },
+      accessModes: { rules: [knownModes] },
       storageClassName: CLASS_NAME,
       volumeMode: { enum: true },
       resources: { opaque: true },

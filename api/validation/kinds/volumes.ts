@@ -4,7 +4,7 @@ import type { JsonObject } from '../../json-value.ts';
 import { isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { relativePathProblems } from '../field-formats.ts';
-import { qualifiedNameProblems, textProblems } from '../formats.ts';
+import { textProblems } from '../formats.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
@@ -16,12 +16,14 @@ import {
 } from './downward.ts';
 import { embeddedAnnotations, embeddedLabels } from './labels.ts';
 import { tokenSeconds } from './token-seconds.ts';
+import { DISK_PLACE, type Iscsi, isLongPortal, LONG_PORTAL } from './volume-sources.ts';
 
 export interface Volume {
   readonly name?: string;
   readonly persistentVolumeClaim?: object;
   readonly ephemeral?: object;
   readonly projected?: ProjectedVolumeSource;
+  readonly iscsi?: Iscsi;
 }
 
 /** In the order in which they are looked at: the first that is there counts. */
@@ -69,6 +71,11 @@ const ephemeralName: Rule<Volume> = (volume, at) => {
   }
 };
 
+/** Name and portal are written together where the initiator has a name. */
+const shortPortal: Rule<Volume> = ({ name = '', iscsi }, at) => {
+  if (isLongPortal(name, iscsi)) at.invalid('name', name, LONG_PORTAL);
+};
+
 const volumeNames = distinct<Volume>(
   ({ name }) => name,
   (name, _volume, at) => at.duplicate('name', name),
@@ -76,10 +83,10 @@ const volumeNames = distinct<Volume>(
 );
 
 const VOLUME_FIELD_PATHS: readonly string[] = [
+  'metadata.annotations',
+  'metadata.labels',
   'metadata.name',
   'metadata.namespace',
-  'metadata.labels',
-  'metadata.annotations',
   'metadata.uid',
 ];
 
@@ -120,13 +127,30 @@ const oneProjection: Rule<Projection> = (projection, at) => {
   }
 };
 
-/** Every path that the items of a projected volume fill, each once. */
+/** Steps out of parts, reports there, and steps in again. The parts, the innermost first, are what `report` is given. */
+function fromAbove(at: Report, count: number, report: (parts: readonly (string | number)[]) => void): void {
+  const parts = Array.from({ length: count }, () => at.step());
+  report(parts);
+  for (const part of parts.reverse()) at.enter(part);
+}
+
+/** Every path that the items of a projected volume fill, each once. Reported at the volume, by the name of the source. */
 const projectedPath: Rule<{ readonly path?: string }> = ({ path = '' }, at) => {
   const { sources } = (at.around.projected ?? {}) as ProjectedVolumeSource;
   if (!sources || path === '') return;
   const filled = at.metIn(sources, projectedPath);
-  if (filled.has(path)) at.invalid('path', path, 'conflicting duplicate paths');
+  if (filled.has(path)) {
+    fromAbove(at, 5, ([, , member, index]) => {
+      const source = sources[index as number]?.[member as 'secret'];
+      at.invalid('', source?.name ?? path, 'conflicting duplicate paths');
+    });
+  }
   filled.set(path, true);
+};
+
+/** Reported at the volume. */
+const tokenPath: Rule<{ readonly path?: string }> = ({ path = '' }, at) => {
+  if (path === '') fromAbove(at, 3, () => at.required('path'));
 };
 
 /** A token needs the service account it is of. Reported from the pod spec. */
@@ -163,16 +187,17 @@ const gitDirectory: Rule<string> = (directory, at) => at.problems('', directory,
 
 /** The reserved domains a driver's options may not use. */
 const flexOptions: Rule<Readonly<Record<string, string>>> = (options, at) => {
+  const { labelDomain, groupDomain } = at.dialect;
   for (const key in options) {
-    const domain = key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
-    if (`.${domain}`.endsWith(`.${at.dialect.labelDomain}`) || `.${domain}`.endsWith(`.${at.dialect.groupDomain}`)) {
-      at.invalid(`[${key}]`, key, 'this prefix is reserved');
-    } else if (key.includes('/')) at.problems(`[${key}]`, key, qualifiedNameProblems(key));
+    const domain = `.${key.split('/', 1)[0]!.toLowerCase()}`;
+    if (domain.endsWith(`.${labelDomain}`) || domain.endsWith(`.${groupDomain}`)) {
+      at.invalid(`[${key}]`, key, `${labelDomain} and ${groupDomain} namespaces are reserved`);
+    }
   }
 };
 
 const sizeLimit: Rule<string> = (value, at) => {
-  if (value.startsWith('-')) at.forbidden('', 'must be a quantity that is not negative');
+  if (value.startsWith('-')) at.forbidden('', 'SizeLimit field must be a valid resource quantity');
 };
 
 const ITEM_FIELDS = { key: { required: true }, path: { required: true, format: 'projectedPath' } } as const;
@@ -180,10 +205,16 @@ const MODE = { format: 'fileMode' } as const;
 
 export const volumeTypes: RuleTable = {
   'core/v1.Volume': {
-    fields: { name: { required: true, format: 'dns1123Label' } },
+    fields: { name: { required: true, format: 'dns1123Label' }, gcePersistentDisk: DISK_PLACE },
     rules: [
-      { choice: SOURCES, more: 'may not specify more than 1 volume type', none: 'must specify a volume type' },
+      {
+        choice: SOURCES,
+        more: 'may not specify more than 1 volume type',
+        moreAt: { cephfs: 'cephFS', downwardAPI: 'downwarAPI' },
+        none: 'must specify a volume type',
+      },
       ephemeralName,
+      shortPortal,
       'name',
       volumeNames,
     ],
@@ -209,10 +240,8 @@ export const volumeTypes: RuleTable = {
   'core/v1.SecretProjection': { fields: { name: { required: true } } },
   'core/v1.ConfigMapProjection': { fields: { name: { required: true } } },
   'core/v1.ServiceAccountTokenProjection': {
-    fields: {
-      expirationSeconds: { rules: [tokenSeconds] },
-      path: { required: true, format: 'projectedPath' },
-    },
+    fields: { expirationSeconds: { rules: [tokenSeconds] } },
+    rules: ['expirationSeconds', tokenPath],
   },
   'core/v1.EphemeralVolumeSource': { fields: { volumeClaimTemplate: { required: true } } },
   'core/v1.PersistentVolumeClaimTemplate': { rules: [claimTemplate, 'spec'] },
