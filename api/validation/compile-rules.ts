@@ -79,7 +79,7 @@ export class RuleCompiler {
     if (rules.required !== undefined) return neededMember(name, rules, check);
     if (check === undefined) return undefined;
     const isTextOrNone = field.optional && mayBeText(field) && !rules.mayBeEmpty;
-    return isTextOrNone ? presentMember(name, check) : optionalMember(name, check);
+    return isTextOrNone || rules.emptyToo ? presentMember(name, check) : optionalMember(name, check);
   }
 
   #fieldCheck(field: FieldSchema, rules: FieldRules): Check | undefined {
@@ -110,7 +110,7 @@ export class RuleCompiler {
 
   #valueSteps(field: FieldSchema, rules: FieldRules): Check[] {
     const steps: Check[] = [];
-    if (rules.enum !== undefined) steps.push(oneOf(this.#textsOf(field, rules.enum), rules.reason));
+    if (rules.enum !== undefined) steps.push(oneOf(this.#textsOf(field, rules.enum), rules));
     if (rules.min !== undefined || rules.max !== undefined) steps.push(range(rules));
     if (rules.bytesMax !== undefined) steps.push(bytesAtMost(rules.bytesMax, rules.reason));
     if (rules.format !== undefined) {
@@ -163,14 +163,14 @@ function knownAs(name: keyof Surroundings, check: Check): Check {
   };
 }
 
-function choiceStep({ choice, more, none }: Choice, turns: readonly (Check | undefined)[]): Check {
+function choiceStep({ choice, more, moreAt = {}, none }: Choice, turns: readonly (Check | undefined)[]): Check {
   return (value, at) => {
     let found = 0;
     for (let i = 0; i < choice.length; i++) {
       const member = (value as JsonObject)[choice[i]!];
       if (member === undefined || member === null) continue;
       if (found++ === 0) turns[i]?.(value, at);
-      else if (more !== undefined) at.forbidden(choice[i]!, more);
+      else if (more !== undefined) at.forbidden(moreAt[choice[i]!] ?? choice[i]!, more);
     }
     if (found === 0 && none !== undefined) at.required('', none);
   };
@@ -336,11 +336,11 @@ function distinctBy(by: true | string): Check {
   ) as Check;
 }
 
-function oneOf(texts: readonly string[], reason: FieldRules['reason']): Check {
+function oneOf(texts: readonly string[], { reason, outside }: FieldRules): Check {
   const known = new Set<unknown>(texts);
   return (value, at) => {
     if (known.has(value)) return;
-    if (reason === 'invalid') at.invalid('', value, `must be '${texts.join("' or '")}'`);
+    if (reason === 'invalid') at.invalid('', value, outside ?? `must be '${texts.join("' or '")}'`);
     else at.notSupported('', value, texts);
   };
 }
@@ -349,7 +349,8 @@ function range({
   min = Number.NEGATIVE_INFINITY,
   max = Number.POSITIVE_INFINITY,
   reason,
-  below = rangeDetail(min, max),
+  outside = rangeDetail(min, max),
+  below = outside,
   above = below,
 }: FieldRules): Check {
   return (value, at) => {

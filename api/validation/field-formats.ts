@@ -10,15 +10,16 @@ const FILE_MODE_MAX = 0o777;
 /** What is wrong with a value; the shared empty list when nothing is. */
 type Problems<T> = (value: T) => readonly string[];
 
-function between(min: number, max: number): Problems<number> {
-  const problem = [`must be between ${min} and ${max}, inclusive`];
+function between(min: number, max: number, detail = `must be between ${min} and ${max}, inclusive`): Problems<number> {
+  const problem = [detail];
   return (value) => (value >= min && value <= max ? NO_PROBLEMS : problem);
 }
 
 export const portNumberProblems = between(1, 65_535);
 
-function ipProblems(value: string): readonly string[] {
-  return parseIp(value) === undefined ? ['must be a valid IP address, (e.g. 10.9.8.7)'] : NO_PROBLEMS;
+/** What is wrong with a text as an address. */
+export function ipProblems(value: string): readonly string[] {
+  return parseIp(value) === undefined ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'] : NO_PROBLEMS;
 }
 
 /** What is said of an address that nobody else can be reached at. */
@@ -30,10 +31,12 @@ const SPECIAL: Readonly<Record<SpecialUse, readonly string[]>> = {
   interfaceLocalMulticast: NO_PROBLEMS,
 };
 
+const NO_ADDRESS = ['must be a valid IP address'];
+
 /** What is wrong with an address that others are to reach. */
 export function nonSpecialIpProblems(value: string): readonly string[] {
   const ip = parseIp(value);
-  if (ip === undefined) return ipProblems(value);
+  if (ip === undefined) return NO_ADDRESS;
   const use = specialUse(ip);
   return use === undefined ? NO_PROBLEMS : SPECIAL[use];
 }
@@ -100,11 +103,11 @@ function domainPrefixedPathProblems(value: string): readonly string[] {
   return DOMAIN_PATH.test(value.slice(slash + 1)) ? NO_PROBLEMS : ['path may have no characters that URLs lack'];
 }
 
-/** What is wrong with the name of a CSI driver. */
+export const CSI_DRIVER_LENGTH_MAX = 63;
+
+/** What is wrong with the name of a CSI driver, but for its length. */
 export function csiDriverProblems(value: string): readonly string[] {
-  return value.length > 63
-    ? ['must have at most 63 characters']
-    : textProblems('dns1123Subdomain', value.toLowerCase());
+  return textProblems('dns1123Subdomain', value.toLowerCase());
 }
 
 const SYSCTL_PART = '[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?';
@@ -145,7 +148,6 @@ const FORMATS = {
   configMapKey: text('configMapKey'),
   envVarName: text('envVarName'),
   portName: text('portName'),
-  httpHeaderName: text('httpHeaderName'),
   conditionReason: text('conditionReason'),
   qualifiedName: qualifiedNameProblems,
   /** A qualified name but for the case of its letters. */
@@ -153,12 +155,12 @@ const FORMATS = {
   dns1035LabelAnyCase: (value: string) => textProblems('dns1035Label', value.toLowerCase()),
   pathSegment: (value: string) => pathSegmentProblems(value),
   ip: ipProblems,
-  nonSpecialIp: nonSpecialIpProblems,
+  nonSpecialIp: (value: string) => (parseIp(value) === undefined ? ipProblems(value) : nonSpecialIpProblems(value)),
   portNumber: portNumberProblems,
   portNumberOrName: portNumberOrNameProblems,
   intOrPercent: intOrPercentProblems,
   id: between(0, ID_MAX),
-  fileMode: between(0, FILE_MODE_MAX),
+  fileMode: between(0, FILE_MODE_MAX, 'must be a number between 0 and 0777 (octal), both inclusive'),
   relativePath: relativePathProblems,
   projectedPath: projectedPathProblems,
   noClimbing: climbingPathProblems,

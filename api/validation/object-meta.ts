@@ -9,7 +9,7 @@ import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../object-m
 import type { ResourceType } from '../resources/resource-type.ts';
 import * as wrong from '../status/field-error.ts';
 import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';
-import { nameProblems, pathSegmentProblems, qualifiedNameProblems, textProblems } from './formats.ts';
+import { nameProblems, qualifiedNameProblems, textProblems } from './formats.ts';
 import { validateFieldManager } from './options.ts';
 
 /** Bytes of all annotation keys and values together. */
@@ -153,10 +153,7 @@ function checkNames({ name = '', generateName = '' }: ObjectMeta, type: AnyMetaT
     errors.push(wrong.required('metadata.name', 'name or generateName is required'));
     return;
   }
-  const problems = nameProblems(nameFormat, name);
-  for (const problem of problems) errors.push(wrong.invalid('metadata.name', name, problem));
-  if (problems.length === 0) return;
-  for (const problem of pathSegmentProblems(name)) errors.push(wrong.invalid('metadata.name', name, problem));
+  for (const problem of nameProblems(nameFormat, name)) errors.push(wrong.invalid('metadata.name', name, problem));
 }
 
 function checkNamespace({ namespace = '' }: ObjectMeta, type: AnyMetaType, errors: FieldError[]): void {

@@ -30,6 +30,8 @@ export interface FieldRules {
   readonly below?: string;
   readonly above?: string;
   readonly format?: FieldFormat;
+  /** What is said of a value out of `enum` (with the reason invalid), `min` and `max`. Absent: what those are. */
+  readonly outside?: string;
   /** UTF-8 bytes of a text. */
   readonly bytesMax?: number;
   readonly itemsMax?: number;
@@ -39,7 +41,7 @@ export interface FieldRules {
   readonly keys?: FieldFormat;
   /** Why the field must not be set at all. */
   readonly forbidden?: string;
-  /** An empty text breaks `required`, and then is held to the rest as well. */
+  /** An empty text is held to the rest as well, after `required` where there is that. */
   readonly emptyToo?: true;
   /** The empty text is as good as none. */
   readonly mayBeEmpty?: true;
@@ -60,6 +62,8 @@ export interface Choice {
   readonly choice: readonly string[];
   /** Why another is forbidden. Absent: a rule says it. */
   readonly more?: string;
+  /** Where that is reported when it is not the member. */
+  readonly moreAt?: Readonly<Record<string, string>>;
   /** Why there must be one. */
   readonly none?: string;
 }

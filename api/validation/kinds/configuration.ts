@@ -89,6 +89,13 @@ const hasKey =
     if (data === undefined || !Object.hasOwn(data, key)) at.required(`data[${key}]`);
   };
 
+/** There, and not empty. */
+const hasContent =
+  (key: string): SecretRule =>
+  ({ data }, at) => {
+    if (data === undefined || !Object.hasOwn(data, key) || (data[key] ?? '') === '') at.required(`data[${key}]`);
+  };
+
 const hasEither =
   (first: string, second: string): SecretRule =>
   ({ data = {} }, at) => {
@@ -128,7 +135,7 @@ const SECRET_TYPES: Readonly<Record<string, readonly SecretRule[]>> = {
   dockercfg: [hasJson('.dockercfg')],
   dockerconfigjson: [hasJson('.dockerconfigjson')],
   'basic-auth': [hasEither('username', 'password')],
-  'ssh-auth': [hasKey('ssh-privatekey')],
+  'ssh-auth': [hasContent('ssh-privatekey')],
   tls: [hasKey('tls.crt'), hasKey('tls.key')],
 };
 

@@ -1,7 +1,7 @@
 // Rules of containers: ports, environment, mounts, probes, life cycle and security. What depends on other containers of
 // the pod (init and ephemeral ones, host ports that others use) is in pod-spec.ts.
 
-import { relativePathProblems } from '../field-formats.ts';
+import { climbingPathProblems, relativePathProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
 import { distinct, found } from '../repeats.ts';
 import type { Report } from '../report.ts';
@@ -75,12 +75,14 @@ const HANDLER: Choice = {
 
 const ENV_SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'] as const;
 
+const NO_SOURCE = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
+
 const envVar: Rule<{ value?: string; valueFrom?: Readonly<Record<string, unknown>> }> = (variable, at) => {
   const { value, valueFrom } = variable;
   if (valueFrom === undefined || valueFrom === null) return;
   let found = 0;
   for (const source of ENV_SOURCES) if (valueFrom[source] !== undefined && valueFrom[source] !== null) found++;
-  if (found === 0) at.invalid('valueFrom', '', `must specify one of ${ENV_SOURCES.join(', ')}`);
+  if (found === 0) at.invalid('valueFrom', '', NO_SOURCE);
   else if ((value ?? '') !== '') at.invalid('valueFrom', '', 'may not be specified when `value` is not empty');
   else if (found > 1) at.invalid('valueFrom', '', 'may not have more than one field specified at a time');
 };
@@ -102,7 +104,7 @@ const envSources: Rule<{ fieldRef?: ObjectFieldSelector; resourceFieldRef?: Reso
 };
 
 const envFrom: Rule<{ configMapRef?: object; secretRef?: object }> = ({ configMapRef, secretRef }, at) => {
-  if (!configMapRef && !secretRef) at.invalid('', '', 'must specify one of configMapRef, secretRef');
+  if (!configMapRef && !secretRef) at.invalid('', '', 'must specify one of: `configMapRef` or `secretRef`');
   if (configMapRef && secretRef) at.invalid('', '', 'may not have more than one field specified at a time');
 };
 
@@ -168,6 +170,10 @@ const notMounted: Rule<VolumeDevice> = ({ name = '', devicePath = '' }, at) => {
     at.invalid('devicePath', devicePath, 'must not already exist as a path in volumeMounts');
 };
 
+const noBacksteps: Rule<string> = (path, at) => {
+  if (climbingPathProblems(path).length > 0) at.invalid('', path, "can not contain backsteps ('..')");
+};
+
 const subPaths: Rule<VolumeMount> = ({ subPath, subPathExpr }, at) => {
   if ((subPath ?? '') !== '' && (subPathExpr ?? '') !== '') {
     at.invalid('subPathExpr', subPathExpr, 'subPathExpr and subPath are mutually exclusive');
@@ -211,17 +217,23 @@ const escalation: Rule<SecurityContext> = (context, at) => {
   }
 };
 
+/** Reported at the list. */
+const headerNames: Rule<readonly { readonly name?: string }[]> = (headers, at) => {
+  for (const { name = '' } of headers) at.problems('', name, textProblems('httpHeaderName', name));
+};
+
+const PORT = { format: 'portNumberOrName', emptyToo: true } as const;
+
 interface SeccompProfile {
   readonly type?: string;
   readonly localhostProfile?: string | null;
 }
 
-const seccomp: Rule<SeccompProfile> = ({ type, localhostProfile }, at) => {
-  const path = localhostProfile ?? '';
+const seccomp: Rule<SeccompProfile> = ({ type, localhostProfile: path = null }, at) => {
   if (type === 'Localhost') {
-    if (path === '') at.required('localhostProfile', 'must be set when seccomp type is Localhost');
+    if (path === null) at.required('localhostProfile', 'must be set when seccomp type is Localhost');
     else at.problems('localhostProfile', path, relativePathProblems(path));
-  } else if (path !== '') at.invalid('localhostProfile', path, 'can only be set when seccomp type is Localhost');
+  } else if (path !== null) at.invalid('localhostProfile', path, 'can only be set when seccomp type is Localhost');
 };
 
 /** Only pods themselves are held to this: templates may leave the image to others. */
@@ -234,7 +246,12 @@ export const CONTAINER_FIELDS = {
   name: { required: true, format: 'dns1123Label' },
   image: { required: true },
   imagePullPolicy: { required: true, enum: true },
-  terminationMessagePolicy: { required: true, enum: 'listed', reason: 'invalid' },
+  terminationMessagePolicy: {
+    required: true,
+    enum: 'listed',
+    reason: 'invalid',
+    outside: "must be 'File' or 'FallbackToLogsOnError'",
+  },
 } as const;
 
 /** What is looked at after a container's name. */
@@ -274,9 +291,8 @@ export const containerTypes: RuleTable = {
       containerPort: { required: true, format: 'portNumber' },
       protocol: { required: true, enum: true },
       name: { format: 'portName' },
-      hostIP: { format: 'ip' },
     },
-    rules: ['name', portNames, 'containerPort', hostPort, 'protocol', 'hostIP'],
+    rules: ['name', portNames, 'containerPort', hostPort, 'protocol'],
   },
   'core/v1.EnvVar': {
     fields: { name: { required: true, format: 'envVarName' } },
@@ -313,7 +329,7 @@ export const containerTypes: RuleTable = {
     ],
   },
   'core/v1.VolumeDevice': {
-    fields: { name: { required: true }, devicePath: { required: true, format: 'noClimbing' } },
+    fields: { name: { required: true }, devicePath: { required: true, rules: [noBacksteps] } },
     rules: ['name', deviceNames, deviceVolume, devicePaths, 'devicePath', notMounted],
   },
   'core/v1.Probe': {
@@ -341,18 +357,18 @@ export const containerTypes: RuleTable = {
   'core/v1.HTTPGetAction': {
     fields: {
       path: { required: true },
-      port: { format: 'portNumberOrName' },
+      port: PORT,
+      httpHeaders: { opaque: true, rules: [headerNames] },
       scheme: { required: true, enum: true },
     },
   },
-  'core/v1.HTTPHeader': { fields: { name: { required: true, format: 'httpHeaderName' } } },
-  'core/v1.TCPSocketAction': { fields: { port: { format: 'portNumberOrName' } } },
+  'core/v1.TCPSocketAction': { fields: { port: PORT } },
   'core/v1.SecurityContext': {
     fields: { runAsUser: { format: 'id' }, runAsGroup: { format: 'id' }, procMount: { enum: true } },
     rules: [privileged, 'runAsUser', 'runAsGroup', 'procMount', 'seccompProfile', escalation, 'windowsOptions'],
   },
   'core/v1.SeccompProfile': {
-    fields: { type: { required: true, enum: true } },
+    fields: { type: { required: 'type is required when seccompProfile is set', enum: true } },
     rules: [seccomp],
   },
   ...windowsTypes,

@@ -1,5 +1,4 @@
 // Rules of references from a pod to its own fields and its containers' resources, in environments and in volumes.
-import { compareQuantities } from '../../../values/quantity.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 
@@ -14,7 +13,26 @@ export interface ResourceFieldSelector {
   readonly divisor?: string;
 }
 
-const SUBSCRIPT = /^metadata\.(labels|annotations)\['(.*)'\]$/;
+const SUBSCRIPT = /^(.+?)\['(.*)'\]$/s;
+
+/** The maps of which one entry can be shown. */
+const MAPS: ReadonlySet<string> = new Set(['metadata.labels', 'metadata.annotations']);
+
+/** What else clients know as fields of pods; each place shows some of them. */
+const POD_FIELDS: ReadonlySet<string> = new Set([
+  ...MAPS,
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.restartPolicy',
+  'spec.serviceAccountName',
+  'spec.schedulerName',
+  'status.phase',
+  'status.hostIP',
+  'status.podIP',
+  'status.podIPs',
+]);
 
 const VERSION = 'v1';
 /** What older clients call the node's name. */
@@ -32,13 +50,21 @@ export function checkFieldPath(
     return;
   }
   if (apiVersion !== VERSION) {
-    at.invalid(path, fieldPath, `pods have no version ${apiVersion}`);
+    at.invalid(path, fieldPath, `error converting fieldPath: unsupported pod version: ${apiVersion}`);
     return;
   }
-  if (fields.includes(fieldPath === NODE_NAME_ONCE ? 'spec.nodeName' : fieldPath)) return;
-  const [, map, key] = SUBSCRIPT.exec(fieldPath) ?? [];
-  if (map === undefined || key === undefined) at.notSupported(path, fieldPath, fields);
-  else at.problems(path, key, qualifiedNameProblems(map === 'annotations' ? key.toLowerCase() : key));
+  const field = fieldPath === NODE_NAME_ONCE ? 'spec.nodeName' : fieldPath;
+  if (fields.includes(field)) return;
+  const [, map = '', key] = SUBSCRIPT.exec(fieldPath) ?? [];
+  if (key === undefined) {
+    if (POD_FIELDS.has(field)) at.notSupported(path, field, fields);
+    else at.invalid(path, fieldPath, `error converting fieldPath: field label not supported: ${fieldPath}`);
+  } else if (MAPS.has(map)) {
+    at.problems('fieldRef', key, qualifiedNameProblems(map === 'metadata.annotations' ? key.toLowerCase() : key));
+  } else {
+    const detail = `error converting fieldPath: field label does not support subscript: ${fieldPath}`;
+    at.invalid(path, fieldPath, detail);
+  }
 }
 
 const RESOURCE_FIELDS: readonly string[] = ['cpu', 'ephemeral-storage', 'memory'].flatMap((name) => [
@@ -63,8 +89,8 @@ export function checkResourceField(selector: ResourceFieldSelector, isVolume: bo
   }
   if (!isShown(resource, at) || divisor === '0' || divisor === '' || divisor === null) return;
   const allowed = resource.endsWith('cpu') ? CPU_DIVISORS : BYTE_DIVISORS;
-  const fits = allowed.some((one) => compareQuantities(one, divisor) === 0);
-  if (!fits) at.invalid('resourceFieldRef.divisor', resource, `only the divisors ${allowed.join(', ')} are for it`);
+  if (!allowed.includes(divisor))
+    at.invalid('resourceFieldRef.divisor', resource, `only the divisors ${allowed.join(', ')} are for it`);
 }
 
 function isShown(resource: string, at: Report): boolean {

@@ -90,7 +90,7 @@ const HINTS = { forZones: { itemsMax: 8 } } as const;
 export const endpointTypes: RuleTable = {
   'core/v1.EndpointSubset': { rules: [subset, 'addresses', 'notReadyAddresses', 'ports'] },
   'core/v1.EndpointAddress': {
-    fields: { ip: { required: true, reason: 'invalid', format: 'ip' }, ...HOST },
+    fields: { ip: { format: 'ip', emptyToo: true }, ...HOST },
     rules: ['ip', 'hostname', 'nodeName', reachable],
   },
   'core/v1.EndpointPort': {

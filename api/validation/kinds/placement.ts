@@ -140,7 +140,12 @@ const topologyKey: Rule<{ readonly key?: string }> = ({ key = '' }, at) =>
 /** For the field `allowedTopologies` of a storage class. */
 export const topologyTermList = { rules: [topologyTerms] } as const;
 
-const WEIGHT = { min: 1, max: 100 } as const;
+/** Reported at one place, whichever it is. */
+const namespaceNames: Rule<readonly string[]> = (names, at) => {
+  for (const name of names) at.problems('', name, textProblems('dns1123Label', name));
+};
+
+const WEIGHT = { min: 1, max: 100, outside: 'must be in the range 1-100' } as const;
 
 export const placementTypes: RuleTable = {
   'core/v1.NodeSelector': {
@@ -153,7 +158,7 @@ export const placementTypes: RuleTable = {
   'core/v1.WeightedPodAffinityTerm': { fields: { weight: WEIGHT } },
   'core/v1.PodAffinityTerm': {
     fields: {
-      namespaces: { format: 'dns1123Label' },
+      namespaces: { rules: [namespaceNames], reportedAt: 'namespace' },
       topologyKey: { required: 'can not be empty', format: 'qualifiedName', emptyToo: true },
     },
     rules: ['labelSelector', 'namespaceSelector', 'namespaces', 'topologyKey'],
@@ -161,9 +166,9 @@ export const placementTypes: RuleTable = {
   'core/v1.Toleration': { rules: [toleration] },
   'core/v1.TopologySpreadConstraint': {
     fields: {
-      maxSkew: { min: 1 },
+      maxSkew: { min: 1, outside: 'must be greater than zero' },
       topologyKey: { required: 'can not be empty' },
-      whenUnsatisfiable: { required: true, enum: true },
+      whenUnsatisfiable: { enum: true, emptyToo: true },
       labelSelector: { opaque: true },
     },
     rules: [spreadConstraints],

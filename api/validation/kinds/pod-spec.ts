@@ -81,13 +81,14 @@ const hostNetwork: Rule<PodSpec> = ({ hostNetwork: isOn, containers }, at) => {
 
 const NOT_IN_INIT = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
-/** Names that regular containers have, and what only those may have. Of init containers among each other it was said. */
+/** Names that others have, and what only regular containers may have. */
 const initContainers: Rule<PodSpec> = ({ containers, initContainers: list = NO_CONTAINERS }, at) => {
   if (list.length === 0) return;
   const taken = new Set((containers ?? NO_CONTAINERS).map(nameOf));
   for (let i = 0; i < list.length; i++) {
     const { name = '' } = list[i]!;
     if (name !== '' && taken.has(name)) at.duplicate(`initContainers[${i}].name`, name);
+    taken.add(name);
     for (const member of NOT_IN_INIT) {
       const value = list[i]![member];
       if (value !== undefined && value !== null) {
@@ -124,6 +125,12 @@ const ownServers: Rule<DnsConfig> = ({ nameservers = [] }, at) => {
   if (dnsPolicy === 'None' && nameservers.length === 0) at.required('nameservers', NEEDS_SERVERS);
 };
 
+const nameserverIps: Rule<readonly string[]> = (servers, at) => {
+  for (const [index, ip] of servers.entries()) {
+    if (parseIp(ip) === undefined) at.invalid(`[${index}]`, ip, 'must be valid IP address');
+  }
+};
+
 const fewServers: Rule<DnsConfig> = ({ nameservers = [] }, at) => {
   if (nameservers.length <= NAMESERVERS_MAX) return;
   at.invalid('nameservers', nameservers, `must not have more than ${NAMESERVERS_MAX} nameservers`);
@@ -134,7 +141,8 @@ const fewSearches: Rule<DnsConfig> = ({ searches = [] }, at) => {
     at.invalid('searches', searches, `must not have more than ${SEARCHES_MAX} search paths`);
   }
   if (searches.join(' ').length > SEARCH_CHARACTERS_MAX) {
-    at.invalid('searches', searches, `must not have more than ${SEARCH_CHARACTERS_MAX} characters in all`);
+    const detail = `must not have more than ${SEARCH_CHARACTERS_MAX} characters (including spaces) in the search list`;
+    at.invalid('searches', searches, detail);
   }
 };
 
@@ -211,13 +219,13 @@ export const podSpecTypes: RuleTable = {
     ],
   },
   'core/v1.PodDNSConfig': {
-    fields: { nameservers: { format: 'ip' }, searches: { format: 'dottedSubdomain' } },
+    fields: { nameservers: { rules: [nameserverIps] }, searches: { format: 'dottedSubdomain' } },
     rules: [ownServers, STOP, fewServers, 'nameservers', fewSearches, 'searches', 'options'],
   },
   'core/v1.PodDNSConfigOption': { fields: { name: { required: 'must not be empty', reportedAt: '' } } },
   'core/v1.HostAlias': { rules: [hostAlias] },
   'core/v1.PodReadinessGate': {
-    fields: { conditionType: { required: true, reason: 'invalid', format: 'qualifiedName' } },
+    fields: { conditionType: { format: 'qualifiedName', emptyToo: true } },
   },
   'core/v1.PodSecurityContext': {
     fields: {

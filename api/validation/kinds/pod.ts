@@ -13,8 +13,10 @@ import {
   type SeccompProfile,
   seccompDifference,
 } from '../../pods/seccomp.ts';
+import { ipProblems } from '../field-formats.ts';
+import { eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
-import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 import { trimmedImage } from './container.ts';
 import { embeddedAnnotations, embeddedLabels, type Labels } from './labels.ts';
 import { type Toleration, toleration } from './placement.ts';
@@ -29,7 +31,7 @@ interface Pod extends JsonObject {
 }
 
 const noEphemeral: Rule<Pod> = ({ spec }, at) => {
-  if ((spec?.ephemeralContainers?.length ?? 0) > 0) {
+  if (!at.isUpdate && (spec?.ephemeralContainers?.length ?? 0) > 0) {
     at.forbidden('spec.ephemeralContainers', 'cannot be set on create');
   }
 };
@@ -100,7 +102,7 @@ function checkAppArmor(key: string, container: string, profile: string, spec: Po
 }
 
 function checkSeccomp(key: string, profile: string, at: Report): void {
-  at.problems(`[${key}]`, profile, seccompProblems(profile));
+  at.problems(key, profile, seccompProblems(profile));
 }
 
 /** Where annotations and fields both name a profile they must name the same. `meta` and `spec` lie where the run stands. */
@@ -133,7 +135,10 @@ interface Secured {
   readonly securityContext?: { readonly seccompProfile?: SeccompProfile | null } | null;
 }
 
-const podSeccomp: Rule<Pod> = (pod, at) => checkSeccompInStep(metadataOf(pod).annotations, pod.spec, at);
+/** Of new pods only. */
+const podSeccomp: Rule<Pod> = (pod, at) => {
+  if (!at.isUpdate) checkSeccompInStep(metadataOf(pod).annotations, pod.spec, at);
+};
 
 interface PodTemplateSpec {
   readonly metadata?: { readonly annotations?: Labels };
@@ -309,13 +314,14 @@ function statusesOf(pod: Pod, list: string): readonly ContainerStatus[] {
 }
 
 const podIps: Rule<readonly { readonly ip?: string }[]> = (list, at) => {
-  const families = new Set<number>();
-  for (const [index, { ip = '' }] of list.entries()) {
-    const family = parseIp(ip)?.family;
-    if (family === undefined) at.invalid(`[${index}]`, ip, 'must be a valid IP address');
-    else if (families.has(family)) at.invalid('', list, 'may specify no more than one IP for each IP family');
-    if (family !== undefined) families.add(family);
+  const families = new Set(list.map(({ ip = '' }) => parseIp(ip)?.family));
+  for (const [index, { ip = '' }] of list.entries()) at.problems(`[${index}]`, ip, ipProblems(ip));
+  if (list.length < 2) return;
+  if (list.length > 2 || !families.has(4) || !families.has(6)) {
+    at.invalid('', list, 'may specify no more than one IP for each IP family');
   }
+  const repeat = (_ip: string | number, index: number): void => at.duplicate(`[${index}]`, list[index]);
+  eachRepeated(list, ({ ip = '' }) => ip, repeat, undefined);
 };
 
 export const podTypes: RuleTable = {
@@ -325,7 +331,7 @@ export const podTypes: RuleTable = {
     fields: { podIPs: { rules: [podIps] }, nominatedNodeName: { format: 'dns1123Subdomain' } },
     rules: ['conditions', 'nominatedNodeName', 'podIPs'],
   },
-  'core/v1.PodCondition': { fields: { type: { required: true, reason: 'invalid', format: 'qualifiedName' } } },
+  'core/v1.PodCondition': { fields: { type: { format: 'qualifiedName', emptyToo: true } } },
   'core/v1.Binding': { rules: [binding] },
 };
 
@@ -339,7 +345,7 @@ function binding(
 }
 
 export const podUpdates: ChangeTable = {
-  'core/v1.Pod': { rules: [fixedAnnotations, specChange], only: true },
+  'core/v1.Pod': { rules: [CREATE_RULES, fixedAnnotations, specChange] },
 };
 
 export const podStatusUpdates: ChangeTable = { 'core/v1.Pod': { rules: [containerStatuses] } };

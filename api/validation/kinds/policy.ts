@@ -4,7 +4,7 @@ import { isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { quote } from '../../status/failures.ts';
 import { shownList } from '../../status/shown-value.ts';
-import { csiDriverProblems, SYSCTL_LENGTH_MAX, sysctlProblems } from '../field-formats.ts';
+import { CSI_DRIVER_LENGTH_MAX, csiDriverProblems, SYSCTL_LENGTH_MAX, sysctlProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
@@ -216,6 +216,7 @@ const csiDrivers: Rule<readonly { readonly name?: string }[]> = (drivers, at) =>
   for (const [index, { name = '' }] of drivers.entries()) {
     const path = `allowedCSIDriver[${index}].name`;
     if (name === '') at.required(path);
+    if (name.length > CSI_DRIVER_LENGTH_MAX) at.tooLong(path, CSI_DRIVER_LENGTH_MAX);
     at.problems(path, name, csiDriverProblems(name));
   }
 };

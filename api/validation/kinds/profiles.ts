@@ -1,5 +1,5 @@
 // Profiles of seccomp and AppArmor as annotations name them: of pods, and of the policies that say which pods may use.
-import { climbingPathProblems } from '../field-formats.ts';
+import { relativePathProblems } from '../field-formats.ts';
 
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);
 const LOCALHOST = 'localhost/';
@@ -10,7 +10,7 @@ const APP_ARMOR_PROFILES: ReadonlySet<string> = new Set(['', 'runtime/default', 
 export function seccompProblems(profile: string): readonly string[] {
   if (SECCOMP_PROFILES.has(profile)) return NO_PROBLEMS;
   return profile.startsWith(LOCALHOST)
-    ? climbingPathProblems(profile.slice(LOCALHOST.length))
+    ? relativePathProblems(profile.slice(LOCALHOST.length))
     : ['must be a valid seccomp profile'];
 }
 
@@ -18,5 +18,5 @@ export function seccompProblems(profile: string): readonly string[] {
 export function appArmorProblems(profile: string): readonly string[] {
   return APP_ARMOR_PROFILES.has(profile) || profile.startsWith(LOCALHOST)
     ? NO_PROBLEMS
-    : ['invalid AppArmor profile name'];
+    : [`invalid AppArmor profile name: ${JSON.stringify(profile)}`];
 }

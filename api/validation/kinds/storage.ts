@@ -10,6 +10,7 @@ import type { Report } from '../report.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 import { topologyTermList } from './placement.ts';
 import { tokenSeconds } from './token-seconds.ts';
+import { csiDriver } from './volume-sources.ts';
 
 const PARAMETERS_MAX = 512;
 const PARAMETER_BYTES_MAX = 256 * 1024;
@@ -143,7 +144,7 @@ export const storageTypes: RuleTable = {
     rules: ['attacher', attachmentSource, 'source', 'nodeName'],
   },
   'storage/v1.VolumeAttachmentSpec': {
-    fields: { ...attachmentFields, attacher: { required: true, format: 'csiDriverName' } },
+    fields: { ...attachmentFields, attacher: csiDriver },
     rules: ['attacher', attachmentSource, 'source', 'nodeName', namedVolume],
   },
   'storage.VolumeAttachmentStatus': { fields: { attachmentMetadata: { rules: [attachmentMetadata] } } },
@@ -151,7 +152,7 @@ export const storageTypes: RuleTable = {
   'storage.CSINode': { rules: [nodeIds] },
   'storage.CSINodeDriver': {
     fields: {
-      name: { required: true, format: 'csiDriverName' },
+      name: csiDriver,
       nodeID: { required: true },
       topologyKeys: { unique: true, format: 'qualifiedName' },
     },

@@ -1,6 +1,7 @@
 // Rules of the storage that volumes of pods and persistent volumes name alike: network file systems, disks of clouds,
 // storage systems.
 import { metadataOf } from '../../object-meta.ts';
+import { CSI_DRIVER_LENGTH_MAX } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 
@@ -161,7 +162,13 @@ const iscsiFields = (name: Rule<string>) =>
     iqn: { required: true, rules: [name] },
     initiatorName: { rules: [name], reportedAt: 'initiatorname' },
   }) as const;
-const csiDriver = { required: true, bytesMax: 63, format: 'csiDriverName', emptyToo: true } as const;
+/** The name of a CSI driver, where there has to be one. */
+export const csiDriver = {
+  required: true,
+  bytesMax: CSI_DRIVER_LENGTH_MAX,
+  format: 'csiDriverName',
+  emptyToo: true,
+} as const;
 
 /** Where clients look for what is wrong with a disk. */
 export const DISK_PLACE = { reportedAt: 'persistentDisk' } as const;

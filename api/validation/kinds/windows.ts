@@ -7,7 +7,7 @@ const DOMAIN_BYTES_MAX = 255;
 const USER_BYTES_MAX = 104;
 
 const credentialSpec: Rule<string> = (spec, at) => {
-  if (spec === '') at.invalid('', spec, 'must not be empty');
+  if (spec === '') at.invalid('', spec, 'gmsaCredentialSpec cannot be an empty string');
 };
 
 /** The name of a domain as NetBIOS has it, or as DNS does. */
@@ -18,7 +18,7 @@ const DNS_NAME = new RegExp(`^${DNS_LABEL}(?:\\.${DNS_LABEL})*$`);
 /** A user, or a domain, a backslash and a user. */
 const userName: Rule<string> = (text, at) => {
   const [first = '', second, ...more] = text.split('\\');
-  if (text === '') at.invalid('', text, 'must not be empty');
+  if (text === '') at.invalid('', text, 'runAsUserName cannot be an empty string');
   else if (/\p{Cc}/u.test(text)) at.invalid('', text, 'must not contain control characters');
   else if (more.length > 0) at.invalid('', text, 'must have at most one backslash');
   else {

@@ -207,7 +207,7 @@ test('a port of the node is given to one port of a new service, and a health por
   const { code, details } = refusal(await create({ ...health, ports: [first] }));
   t.is(code, 500);
   t.regex(
-    message ?? '',
+    details?.causes?.[0]?.message ?? '',
     /failed to allocate requested HealthCheck NodePort 80: provided port is not in the valid range/,
   );
   t.is((await create({ ports: [first, { ...second, port: 80, nodePort: 31_000 }] })).code, 201);

@@ -133,7 +133,7 @@ const META: readonly MetaCase[] = [
   {
     does: 'a name that is no path segment',
     metadata: { name: 'a/b' },
-    errors: ['Invalid metadata.name', 'Invalid metadata.name'],
+    errors: ['Invalid metadata.name'],
   },
   { does: 'a bad generateName', metadata: { generateName: 'A-' }, errors: ['Invalid metadata.generateName'] },
   { does: 'no namespace', metadata: { namespace: '' }, errors: ['Required metadata.namespace'] },

@@ -25,7 +25,6 @@ const BAD: Readonly<Record<FieldFormat, string | number>> = {
   configMapKey: 'not a key',
   envVarName: '1NO',
   portName: 'UPPER',
-  httpHeaderName: 'not a header',
   conditionReason: '1 no',
   qualifiedName: '/no',
   qualifiedNameAnyCase: '/no',
@@ -64,6 +63,11 @@ const spots: Spot[] = [];
 /** Rows by `type.field`; true once a value has stood there. */
 const rows = new Map<string, FieldRules>();
 
+function shownAt(place: string, name: string): string {
+  if (name === '') return place;
+  return place === '' ? name : `${place}.${name}`;
+}
+
 function visit(
   test: TestObject,
   type: TypeSchema,
@@ -79,7 +83,7 @@ function visit(
     const member = value[field.name];
     if (row !== undefined) spots.push({ test, type, field, row, path, place, value: member });
     if (row?.opaque || field.type === undefined || member === undefined || member === null) continue;
-    const at = place === '' ? field.name : `${place}.${field.name}`;
+    const at = shownAt(place, row?.reportedAt ?? field.name);
     const below = [...path, field.name];
     if (field.cardinality === 'one') visit(test, field.type, member, below, at);
     if (field.cardinality === 'list') {
@@ -158,9 +162,7 @@ function errorsOf(spot: Spot, value: unknown): readonly FieldError[] {
 }
 
 function expectedPath({ place, field, row }: Spot, at: string): string {
-  const name = row.reportedAt ?? field.name;
-  const member = name === '' ? place : place === '' ? name : `${place}.${name}`;
-  return member + at;
+  return shownAt(place, row.reportedAt ?? field.name) + at;
 }
 
 const refused = new Set<string>();
