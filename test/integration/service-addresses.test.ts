@@ -135,7 +135,7 @@ async function refusals(t: ExecutionContext, { client }: ServerProcess): Promise
     t,
     await create(client, 'c', { ipFamilyPolicy: 'RequireDualStack' }),
     'spec.ipFamilyPolicy',
-    /not configured for dual-stack/,
+    /Cluster is not configured for dual stack services/,
   );
   assertRefused(t, await create(client, 'c', { ipFamilies: ['IPv6'] }), 'spec.ipFamilies[0]', /not configured/);
 }
