@@ -4,7 +4,8 @@ import { type SignedRequest, signedRequest } from '../../codec/certificate-reque
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { schemaOf } from '../../schema/schema.ts';
-import { textProblems } from '../formats.ts';
+import { quote } from '../../status/failures.ts';
+import { type TextFormat, textProblems } from '../formats.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
@@ -46,23 +47,30 @@ const request: Rule<string> = (base64, at) => {
   if (problem !== undefined) at.invalid('', `${pem.length} bytes`, problem);
 };
 
-const DOMAIN_LABELS_MIN = 2;
+const DOMAIN_LENGTH_MAX = 253;
 /** A domain, the slash, a namespace, a dot and a name. */
-const SIGNER_LENGTH_MAX = 253 + 1 + 63 + 1 + 253;
+const SIGNER_LENGTH_MAX = DOMAIN_LENGTH_MAX + 1 + 63 + 1 + 253;
 
 function checkSigner(signer: string, at: Report): void {
-  const slash = signer.indexOf('/');
-  const domain = slash < 0 ? '' : signer.slice(0, slash);
-  const path = slash < 0 ? '' : signer.slice(slash + 1);
-  if (domain === '' || path === '') {
+  const [domain = '', path = '', ...more] = signer.split('/');
+  if (!signer.includes('/') || more.length > 0) {
     at.invalid('', signer, "must be a fully qualified domain and path of the form 'example.com/signer-name'");
     return;
   }
+  if (domain.length > DOMAIN_LENGTH_MAX) at.tooLong('', DOMAIN_LENGTH_MAX);
+  checkLabels(domain, 'dns1123Label', at);
+  if (!domain.includes('.')) at.invalid('', domain, 'should be a domain with at least two segments separated by dots');
+  checkLabels(path, 'dns1123Subdomain', at);
   if (signer.length > SIGNER_LENGTH_MAX) at.tooLong('', SIGNER_LENGTH_MAX);
-  at.problems('', signer, textProblems('dns1123Subdomain', domain));
-  if (domain.split('.').length < DOMAIN_LABELS_MIN)
-    at.invalid('', signer, 'should be a domain with at least two segments separated by dots');
-  at.problems('', signer, textProblems('dns1123Subdomain', path));
+}
+
+/** What is wrong with the first label that something is wrong with. */
+function checkLabels(text: string, format: TextFormat, at: Report): void {
+  for (const label of text.split('.')) {
+    const problems = textProblems(format, label);
+    for (const problem of problems) at.invalid('', text, `validating label ${quote(label)}: ${problem}`);
+    if (problems.length > 0) return;
+  }
 }
 
 const olderSigner: Rule<string> = (text, at) => {
