@@ -117,6 +117,7 @@ export interface Update extends RequestIdentity {
  */
 export function prepareUpdate(next: JsonObject, stored: JsonObject, type: ResourceType, update: Update): JsonObject {
   const before = metadataOf(stored);
+  requireNamespaceOfPath(metadataOf(next), update.namespace);
   const given = withIdentity(metadataOf(next), type, update);
   if (update.isPatch !== true) requireSameUid(given, before, type);
   requireCurrentVersion(given, before, type);
@@ -193,6 +194,13 @@ function withIdentity(given: ObjectMeta, type: ResourceType, { namespace, name }
         : `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${namespace})`,
     ),
   );
+}
+
+/** An update is of what is in the namespace of its path. Throws 400. */
+export function requireNamespaceOfPath({ namespace: given = '' }: ObjectMeta, namespace: string): void {
+  if (namespace === '' || given === '' || given === namespace) return;
+  const detail = `the namespace of the object (${given}) does not match the namespace on the request (${namespace})`;
+  throw refused(badRequest(detail));
 }
 
 function withMember(given: ObjectMeta, member: 'name' | 'namespace', value: string): ObjectMeta {

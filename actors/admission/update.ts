@@ -7,7 +7,13 @@ import { isReadyToRemove } from '../../api/deletion.ts';
 import type { InParts } from '../../api/in-parts.ts';
 import { isLarge } from '../../api/in-parts.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { insistsOnVersion, isUnchanged, type RequestIdentity, requireSameUid } from '../../api/metadata.ts';
+import {
+  insistsOnVersion,
+  isUnchanged,
+  type RequestIdentity,
+  requireNamespaceOfPath,
+  requireSameUid,
+} from '../../api/metadata.ts';
 import { metadataOf, timestampOf, withMetadata } from '../../api/object-meta.ts';
 import { ownCopy } from '../../api/own-copy.ts';
 import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
@@ -136,15 +142,13 @@ export function canBeApplied({ serverSideApply }: WriteContext, view: Subresourc
 
 /** What is stored under a name says that it has it: a body meant for another object says nothing about this one. Throws 400. */
 export function requireIdentityOfPath(object: JsonObject, { name, namespace }: RequestIdentity): void {
-  const { name: given = '', namespace: givenNamespace = '' } = metadataOf(object);
+  const metadata = metadataOf(object);
+  const { name: given = '' } = metadata;
   if (given === '')
     throw wrongObject(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (given !== name)
     throw wrongObject(`the name of the object (${given}) does not match the name on the URL (${name})`);
-  if (namespace !== '' && givenNamespace !== '' && givenNamespace !== namespace)
-    throw wrongObject(
-      `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${namespace})`,
-    );
+  requireNamespaceOfPath(metadata, namespace);
 }
 
 function wrongObject(problem: string): StatusError {
