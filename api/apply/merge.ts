@@ -75,27 +75,48 @@ function copyOf(value: unknown): unknown {
  * @param managed what anyone manages now, the applier included.
  */
 export function withoutGivenUp(object: JsonObject, last: FieldSet, managed: FieldSet, rule: OwnershipRule): JsonObject {
-  return pruned(object, last, managed, rule) as JsonObject;
+  return pruned(object, { last, managed, wasIn: isAsserted }, rule) as JsonObject;
 }
 
-function pruned(value: unknown, last: FieldSet, managed: FieldSet, rule: OwnershipRule): unknown {
+/**
+ * The same of fields that a comparison has found to be gone: a member is one of them only where it is gone itself, and not where
+ * something in it is.
+ */
+export function withoutGone(object: JsonObject, gone: FieldSet, managed: FieldSet, rule: OwnershipRule): JsonObject {
+  return pruned(object, { last: gone, managed, wasIn: (fields) => isAsserted(fields, false) }, rule) as JsonObject;
+}
+
+/** What is to be taken out at a place and below it. */
+interface Pruning {
+  readonly last: FieldSet;
+  readonly managed: FieldSet;
+  /** Whether a member was one of the fields. */
+  readonly wasIn: typeof isAsserted;
+}
+
+function below({ last, managed, wasIn }: Pruning, step: string): Pruning {
+  return { last: last[step]!, managed: managed[step] ?? NO_FIELDS, wasIn };
+}
+
+function pruned(value: unknown, pruning: Pruning, rule: OwnershipRule): unknown {
   if (rule.kind === 'leaf') return value;
-  if (rule.kind === 'set') return Array.isArray(value) ? prunedSet(value, last, managed) : value;
-  if (rule.kind === 'keyed') return Array.isArray(value) ? prunedElements(value, last, managed, rule) : value;
-  return isJsonObject(value) ? prunedMembers(value, last, managed, rule) : value;
+  if (rule.kind === 'set') return Array.isArray(value) ? prunedSet(value, pruning) : value;
+  if (rule.kind === 'keyed') return Array.isArray(value) ? prunedElements(value, pruning, rule) : value;
+  return isJsonObject(value) ? prunedMembers(value, pruning, rule) : value;
 }
 
-function prunedMembers(object: JsonObject, last: FieldSet, managed: FieldSet, rule: OwnershipRule): JsonObject {
+function prunedMembers(object: JsonObject, pruning: Pruning, rule: OwnershipRule): JsonObject {
+  const { last, managed, wasIn } = pruning;
   let result: Record<string, unknown> | undefined;
   for (const step in last) {
     const name = step.slice(2);
     if (step === SELF || !Object.hasOwn(object, name) || step !== memberStep(name)) continue;
-    const below = rule.below(name);
-    if (below === undefined) continue;
+    const ruleBelow = rule.below(name);
+    if (ruleBelow === undefined) continue;
     const isStruct = rule.kind === 'struct' || rule.members.has(name);
     const isStaying = rule.members.get(name)?.stays ?? false;
-    const isGivenUp = isAsserted(last[step], isStruct) && !isAsserted(managed[step], isStruct) && !isStaying;
-    const value = isGivenUp ? undefined : pruned(object[name], last[step]!, managed[step] ?? NO_FIELDS, below);
+    const isGivenUp = wasIn(last[step], isStruct) && !isAsserted(managed[step], isStruct) && !isStaying;
+    const value = isGivenUp ? undefined : pruned(object[name], below(pruning, step), ruleBelow);
     if (value === object[name]) continue;
     result ??= { ...object };
     if (isGivenUp) delete result[name];
@@ -104,7 +125,7 @@ function prunedMembers(object: JsonObject, last: FieldSet, managed: FieldSet, ru
   return result ?? object;
 }
 
-function prunedSet(list: readonly unknown[], last: FieldSet, managed: FieldSet): readonly unknown[] {
+function prunedSet(list: readonly unknown[], { last, managed }: Pruning): readonly unknown[] {
   const kept = list.filter((value) => {
     const step = valueStep(value);
     return step === undefined || last[step] === undefined || managed[step] !== undefined;
@@ -112,12 +133,8 @@ function prunedSet(list: readonly unknown[], last: FieldSet, managed: FieldSet):
   return kept.length === list.length ? list : kept;
 }
 
-function prunedElements(
-  list: readonly unknown[],
-  last: FieldSet,
-  managed: FieldSet,
-  rule: OwnershipRule,
-): readonly unknown[] {
+function prunedElements(list: readonly unknown[], pruning: Pruning, rule: OwnershipRule): readonly unknown[] {
+  const { last, managed } = pruning;
   const kept: unknown[] = [];
   let isChanged = false;
   for (const element of list) {
@@ -126,7 +143,7 @@ function prunedElements(
     if (before === undefined) kept.push(element);
     else if (isAsserted(before, false) && !isAsserted(managed[step!], false)) isChanged = true;
     else {
-      const value = pruned(element, before, managed[step!] ?? NO_FIELDS, rule.element);
+      const value = pruned(element, below(pruning, step!), rule.element);
       isChanged ||= value !== element;
       kept.push(value);
     }

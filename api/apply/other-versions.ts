@@ -4,7 +4,7 @@ import type { JsonObject } from '../json-value.ts';
 import { compareObjects } from './compare.ts';
 import { type FieldSet, intersection, isEmpty, NO_FIELDS, union, unionOf, without } from './field-set.ts';
 import type { Manager } from './managed-entries.ts';
-import { withoutGivenUp } from './merge.ts';
+import { withoutGivenUp, withoutGone } from './merge.ts';
 import type { OwnedType } from './owned-type.ts';
 
 /** A version of the written type, and the way to it from the version being written in, and back. */
@@ -114,5 +114,5 @@ function restored(
   const before = to(whole);
   const { added, modified, removed } = compareObjects(before, to(pruned), type.rule);
   if (isEmpty(intersection(removed, managed)) && isEmpty(modified) && isEmpty(added)) return pruned;
-  return back(withoutGivenUp(before, removed, managed, type.rule));
+  return back(withoutGone(before, removed, managed, type.rule));
 }

@@ -87,7 +87,7 @@ test('an update in one version takes fields from those who wrote them in another
   await world.stop();
 });
 
-test('managers of a version that is not served are forgotten by the next change', async (t) => {
+test('managers of a version that is not served are forgotten, whether or not anything else changes', async (t) => {
   const world = await AdmissionWorld.start();
   const created = await world.created(INGRESSES, { metadata: { name: 'web' }, spec: NEWER_SPEC });
   const gone = {
@@ -100,8 +100,10 @@ test('managers of a version that is not served are forgotten by the next change'
   const metadata = { ...created.metadata, managedFields: [...managers(created), gone] };
   const path = `${INGRESSES}/web`;
   const edited = await world.write('update', path, { body: { ...created, metadata } });
-  t.true(managers(edited.body).some(({ manager }) => manager === 'gone'));
-  const changed = await world.write('patch', path, { body: { metadata: { labels: { a: 'b' } } } });
+  t.false(managers(edited.body).some(({ manager }) => manager === 'gone'));
+  const labels = { a: 'b' };
+  const changed = await world.write('update', path, { body: { ...created, metadata: { ...metadata, labels } } });
+  t.deepEqual(changed.body.metadata.labels, labels);
   t.false(managers(changed.body).some(({ manager }) => manager === 'gone'));
   await world.stop();
 });
@@ -132,6 +134,25 @@ test('an applier that goes on in another version keeps what it says there, and w
       ['two', 'networking.orch.io/v1beta1'],
     ],
   );
+  await world.stop();
+});
+
+test('what an applier gives up, and an older version still says, takes nothing else with it', async (t) => {
+  const world = await AdmissionWorld.start();
+  const annotations = { x: '1' };
+  await world.created(OLDER_INGRESSES, { ...OLDER, metadata: { name: 'web', annotations } });
+  const apply = (metadata: object) =>
+    world.write('patch', `${INGRESSES}/web`, {
+      body: { apiVersion: 'networking.orch.io/v1', kind: 'Ingress', metadata: { name: 'web', ...metadata } },
+      contentType: APPLY,
+      parameters: { fieldManager: 'one' },
+    });
+  t.is((await apply({ annotations, labels: { a: '1', c: '1' } })).code, 200);
+  await world.write('patch', `${INGRESSES}/web`, { body: { metadata: { labels: { b: '1' } } } });
+  const { code, body } = await apply({ labels: { c: '1' } });
+  t.is(code, 200);
+  t.deepEqual(body.metadata.labels, { b: '1', c: '1' });
+  t.deepEqual(body.metadata.annotations, annotations);
   await world.stop();
 });
 
