@@ -12,14 +12,12 @@ const PROBLEMS_LISTED_MAX = 20;
 /** Empty where nothing does. */
 export function schemaProblemsOf({ versions, keepsUnknown }: Definition, dialect: Dialect): string {
   const errors: FieldError[] = keepsUnknown ? [invalid('spec.preserveUnknownFields', true, 'must be false')] : [];
-  // What all versions have in common is said once.
-  const isCommon = versions.every(({ schemaText }) => schemaText === versions[0]!.schemaText);
   for (const [index, { schemaText, hasStatus }] of versions.entries()) {
-    if (schemaText === undefined || (isCommon && index > 0)) continue;
+    if (schemaText === undefined) continue;
     const schema = parseSchema(schemaText);
     const report = new Report(dialect, { allowPrivileged: false, gate: () => false });
     report.begin(schema);
-    report.enter(`spec.${isCommon ? 'validation' : `versions[${index}].schema`}.openAPIV3Schema`);
+    report.enter(`spec.versions[${index}].schema.openAPIV3Schema`);
     checkCustomSchema(schema, { structural: true, mayDefault: true, anyType: true, hasStatus }, report);
     report.leave();
     errors.push(...report.end());

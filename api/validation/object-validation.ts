@@ -2,7 +2,6 @@
 // tables of kinds/ say, kind by kind on first use. Pure; objects are canonical and have their defaults.
 import { conversionsOf } from '../conversion/conversion.ts';
 import type { JsonObject } from '../json-value.ts';
-import { apiVersionOf } from '../resources/resource-table.ts';
 import type { Schema, TypeSchema } from '../schema/schema.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { NO_FIELD_ERRORS } from '../status/field-error.ts';
@@ -33,7 +32,6 @@ export interface ObjectValidation {
 
 /** Versions that are looked at in the form of another one, which says all that they do: errors have its paths. */
 const LOOKED_AT_AS: Readonly<Record<string, string>> = {
-  'apiextensions/v1.CustomResourceDefinition': 'v1beta1',
   'autoscaling/v1.HorizontalPodAutoscaler': 'v2beta2',
   'autoscaling/v2beta1.HorizontalPodAutoscaler': 'v2beta2',
   'node/v1alpha1.RuntimeClass': 'v1',
@@ -107,13 +105,12 @@ export function objectValidation(schema: Schema, settings: ValidationSettings): 
   return { create, update };
 }
 
-/** The form that objects of a type are looked at in, where it is not their own. They go on saying in which they came. */
+/** The form that objects of a type are looked at in, where it is not their own. */
 function otherForm(schema: Schema, { name, group, version, kind }: TypeSchema) {
   if (!Object.hasOwn(LOOKED_AT_AS, name)) return undefined;
   const looked = { group, version: LOOKED_AT_AS[name]!, kind };
   const { convert } = conversionsOf(schema).between({ group, version, kind }, looked);
-  const apiVersion = apiVersionOf(group, version);
-  return { ...looked, convert: (object: JsonObject) => ({ ...convert(object), apiVersion }) };
+  return { ...looked, convert };
 }
 
 function statusPart(check: Check | undefined, { status }: JsonObject, report: Report): void {

@@ -1,5 +1,4 @@
-// Rules of custom resource definitions. Both versions are validated in the form of v1beta1, which says once what all versions have in
-// common: the paths of errors are those of that form, as in Kubernetes. Their schemas are in custom-schemas.ts.
+// Rules of custom resource definitions, in both versions. Their schemas are in custom-schemas.ts.
 import {
   type Approval,
   approvalKey,
@@ -13,7 +12,7 @@ import { metadataOf } from '../../object-meta.ts';
 import { textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
-import { schemaRules } from './custom-schemas.ts';
+import { olderSchemaRules, schemaRules } from './custom-schemas.ts';
 import { storedVersions, storedVersionsKept } from './stored-versions.ts';
 import { reviewVersions, webhookTarget } from './webhooks.ts';
 
@@ -32,6 +31,7 @@ interface Version {
 
 interface Conversion {
   readonly strategy?: string;
+  readonly webhook?: object;
   readonly webhookClientConfig?: object;
   readonly conversionReviewVersions?: readonly string[] | null;
 }
@@ -93,19 +93,25 @@ const names: Rule<Names> = ({ kind = '', listKind = '' }, at) => {
 
 const versionNames: Rule<DefinitionSpec> = (spec, at) => {
   const versions = spec.versions ?? [];
+  const seen = new Set<string>();
   for (const [index, version] of versions.entries()) {
     const { name: text = '' } = version;
-    at.problems(`versions[${index}].name`, text, textProblems('dns1035Label', text));
+    const path = `versions[${index}].name`;
+    if (seen.has(text)) at.invalid(path, text, 'must be unique');
+    seen.add(text);
+    at.problems(path, text, textProblems('dns1035Label', text));
     checkDeprecation(version, `versions[${index}].deprecationWarning`, at);
   }
 };
 
 const oneStored: Rule<DefinitionSpec> = (spec, at) => {
   const versions = spec.versions ?? [];
-  const texts = versions.map(({ name: text }) => text);
-  if (new Set(texts).size < texts.length) at.invalid('versions', texts, 'must contain unique version names');
   if (versions.filter(({ storage }) => storage === true).length !== 1)
-    at.invalid('versions', texts, 'must have exactly one version marked as storage version');
+    at.invalid(
+      'versions',
+      versions.map(({ name: text }) => text),
+      'must have exactly one version marked as storage version',
+    );
 };
 
 const WARNING_BYTES_MAX = 256;
@@ -122,7 +128,7 @@ function checkDeprecation({ deprecated, deprecationWarning }: Version, path: str
   }
 }
 
-/** What can be said for all versions or for each. */
+/** What v1beta1 can say for all versions or for each. */
 const COMMON = [
   ['validation', 'schema', 'schemas'],
   ['subresources', 'subresources', 'subresources'],
@@ -151,7 +157,6 @@ const olderCommon: Rule<DefinitionSpec & JsonObject> = (spec, at) => {
 
 const olderVersion: Rule<DefinitionSpec> = ({ version, versions }, at) => {
   const first = versions?.[0]?.name;
-  if ((version ?? '') !== '') at.problems('version', version, textProblems('dns1035Label', version!));
   if ((version ?? '') !== '' && first !== undefined && version !== first) {
     at.invalid('version', version, 'must match the first version in spec.versions');
   }
@@ -159,10 +164,15 @@ const olderVersion: Rule<DefinitionSpec> = ({ version, versions }, at) => {
 
 const conversion: Rule<DefinitionSpec> = ({ conversion: how, preserveUnknownFields }, at) => {
   if (!how) return;
-  const { webhookClientConfig: clientConfig } = how;
-  const versions = how.conversionReviewVersions ?? [];
-  const clientPath = 'conversion.webhookClientConfig';
-  const versionsPath = 'conversion.conversionReviewVersions';
+  const webhook = how.webhook as
+    | { clientConfig?: object; conversionReviewVersions?: readonly string[] | null }
+    | undefined;
+  const clientConfig = webhook?.clientConfig ?? how.webhookClientConfig;
+  const versions = webhook?.conversionReviewVersions ?? how.conversionReviewVersions ?? [];
+  const isOlder =
+    how.webhook === undefined && (how.webhookClientConfig !== undefined || how.conversionReviewVersions !== undefined);
+  const clientPath = isOlder ? 'conversion.webhookClientConfig' : 'conversion.webhook.clientConfig';
+  const versionsPath = isOlder ? 'conversion.conversionReviewVersions' : 'conversion.webhook.conversionReviewVersions';
   if (how.strategy === 'Webhook') {
     if (preserveUnknownFields === true)
       at.invalid('conversion.strategy', 'Webhook', 'must be None if spec.preserveUnknownFields is true');
@@ -174,10 +184,13 @@ const conversion: Rule<DefinitionSpec> = ({ conversion: how, preserveUnknownFiel
   if (versions.length > 0) at.forbidden(versionsPath, 'should not be set when strategy is not set to Webhook');
 };
 
+const FIELD_PATH = /^(?:\.[A-Za-z_][A-Za-z0-9_-]*)+$/;
+
 function below(...roots: readonly string[]): Rule<string> {
   const where = `${roots.length > 1 ? 'either ' : ''}${roots.join(' or ')}`;
   return (path, at) => {
     if (!path.startsWith('.')) at.invalid('', path, 'must be a simple json path starting with .');
+    else if (!FIELD_PATH.test(path)) at.invalid('', path, 'should be a simple json path without arrays');
     else if (!roots.some((root) => path.startsWith(`${root}.`)))
       at.invalid('', path, `should be a json path under ${where}`);
   };
@@ -186,6 +199,7 @@ function below(...roots: readonly string[]): Rule<string> {
 interface Column {
   readonly type?: string;
   readonly format?: string;
+  readonly jsonPath?: string;
   readonly JSONPath?: string;
 }
 
@@ -195,9 +209,10 @@ const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32',
 const printerColumn: Rule<Column> = (column, at) => {
   checkWord('type', column.type, COLUMN_TYPES, at);
   checkWord('format', column.format, COLUMN_FORMATS, at);
-  const path = column.JSONPath ?? '';
-  if (path === '') at.required('JSONPath');
-  else if (!path.startsWith('.')) at.invalid('JSONPath', path, 'must be a simple json path starting with .');
+  const member = column.JSONPath === undefined ? 'jsonPath' : 'JSONPath';
+  const path = column[member] ?? '';
+  if (path === '') at.required(member);
+  else if (!path.startsWith('.')) at.invalid(member, path, 'must be a simple json path starting with .');
 };
 
 function checkWord(member: 'type' | 'format', value = '', known: readonly string[], at: Report): void {
@@ -217,25 +232,41 @@ const fixedOnceEstablished: ChangeRule<Definition> = (next, stored, at) => {
 
 const WORD = { format: 'dns1035Label' } as const;
 
+const SPEC_FIELDS = {
+  group: { required: true, rules: [group] },
+  scope: { required: true, enum: true },
+} as const;
+
 export const customResourceTypes: RuleTable = {
   'apiextensions.CustomResourceDefinition': { rules: [name, 'spec', storedVersions, approval] },
-  'apiextensions/v1beta1.CustomResourceDefinitionSpec': {
-    fields: {
-      group: { required: true, rules: [group] },
-      scope: { required: true, enum: true },
-    },
+  'apiextensions/v1.CustomResourceDefinitionSpec': {
+    fields: SPEC_FIELDS,
     rules: [
       'group',
       'scope',
       schemaRules.needed,
       versionNames,
-      schemaRules.ofVersions,
+      schemaRules.each,
+      'versions',
+      oneStored,
+      'names',
+      'conversion',
+      conversion,
+    ],
+  },
+  'apiextensions/v1beta1.CustomResourceDefinitionSpec': {
+    fields: SPEC_FIELDS,
+    rules: [
+      'group',
+      'scope',
+      olderSchemaRules.needed,
+      versionNames,
       'versions',
       olderCommon,
       oneStored,
       olderVersion,
       'names',
-      schemaRules.ofAll,
+      olderSchemaRules.each,
       'subresources',
       'additionalPrinterColumns',
       'conversion',
@@ -268,9 +299,13 @@ export const customResourceTypes: RuleTable = {
     },
     rules: [printerColumn],
   },
+  'apiextensions.CustomResourceConversion': {
+    fields: { strategy: { required: true, enum: true } },
+  },
   'apiextensions/v1beta1.CustomResourceConversion': {
     fields: { strategy: { required: true, enum: true }, conversionReviewVersions: { rules: [reviewVersions] } },
   },
+  'apiextensions/v1.WebhookConversion': { fields: { conversionReviewVersions: { rules: [reviewVersions] } } },
   'apiextensions.WebhookClientConfig': webhookTarget.client,
   'apiextensions.ServiceReference': webhookTarget.service,
 };

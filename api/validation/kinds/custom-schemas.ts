@@ -21,7 +21,7 @@ interface Subresources {
 /** Of a definition's spec, what is about schemas. */
 interface SchemaSpec {
   readonly versions?: readonly Version[] | null;
-  /** For all versions. */
+  /** In v1beta1, for all versions. */
   readonly validation?: { readonly openAPIV3Schema?: JsonObject };
   readonly subresources?: Subresources;
   readonly preserveUnknownFields?: boolean | null;
@@ -31,15 +31,8 @@ type Test = (schema: JsonObject) => boolean;
 
 const hasStatus = (subresources: Subresources | undefined): boolean => isJsonObject(subresources?.status);
 
-type Placed = readonly [path: string, schema: JsonObject, hasStatus: boolean];
-
 /** Each schema with its path, and whether the status has an endpoint of its own. */
-function* schemasIn(spec: SchemaSpec): Generator<Placed> {
-  yield* schemasOfVersions(spec);
-  yield* schemaOfAll(spec);
-}
-
-function* schemasOfVersions({ versions, subresources }: SchemaSpec): Generator<Placed> {
+function* schemasIn({ versions, validation, subresources }: SchemaSpec): Generator<[string, JsonObject, boolean]> {
   const list = versions ?? [];
   const isPerVersion = list.some((version) => isJsonObject(version.subresources));
   for (const [index, { schema, subresources: own }] of list.entries()) {
@@ -47,11 +40,8 @@ function* schemasOfVersions({ versions, subresources }: SchemaSpec): Generator<P
     const status = hasStatus(isPerVersion ? own : subresources);
     yield [`versions[${index}].schema.openAPIV3Schema`, schema.openAPIV3Schema, status];
   }
-}
-
-function* schemaOfAll({ versions, validation, subresources }: SchemaSpec): Generator<Placed> {
   if (!isJsonObject(validation?.openAPIV3Schema)) return;
-  const status = hasStatus(subresources) || (versions ?? []).some((version) => hasStatus(version.subresources));
+  const status = hasStatus(subresources) || list.some((version) => hasStatus(version.subresources));
   yield ['validation.openAPIV3Schema', validation.openAPIV3Schema, status];
 }
 
@@ -92,27 +82,22 @@ function storedSpec(at: Report): SchemaSpec | undefined {
   return at.stored === undefined ? undefined : (asObject(at.stored.spec) as SchemaSpec);
 }
 
-/** Whether it was written as v1beta1: the whole object says so where it was not. */
-function isOlderIn({ root }: Report): boolean {
-  return !(typeof root.apiVersion === 'string' && root.apiVersion.endsWith('/v1'));
-}
-
-function mayDefault(at: Report): boolean {
+function mayDefault(at: Report, isOlder: boolean): boolean {
   const stored = storedSpec(at);
-  return !isOlderIn(at) || (stored !== undefined && someSchema(stored, hasDefault));
+  return !isOlder || (stored !== undefined && someSchema(stored, hasDefault));
 }
 
 /** v1beta1 never asked what a type is called. */
-function anyType(at: Report): boolean {
+function anyType(at: Report, isOlder: boolean): boolean {
   const stored = storedSpec(at);
-  return isOlderIn(at) || (stored !== undefined && someSchema(stored, hasOddType));
+  return isOlder || (stored !== undefined && someSchema(stored, hasOddType));
 }
 
-function mustBeStructural(spec: SchemaSpec, at: Report): boolean {
+function mustBeStructural(spec: SchemaSpec, at: Report, isOlder: boolean): boolean {
   if (spec.preserveUnknownFields !== true) return true;
   const stored = storedSpec(at);
-  if (!isOlderIn(at) && (stored === undefined || !someOther(stored, at))) return true;
-  if (mayDefault(at) && someSchema(spec, hasDefault)) return true;
+  if (!isOlder && (stored === undefined || !someOther(stored, at))) return true;
+  if (mayDefault(at, isOlder) && someSchema(spec, hasDefault)) return true;
   return someSchema(spec, hasOwnWord(at.dialect.openapiExtensionPrefix));
 }
 
@@ -124,30 +109,33 @@ function someOther(spec: SchemaSpec, at: Report): boolean {
 
 const PRUNED = 'because otherwise all fields are pruned';
 
-const needed: Rule<SchemaSpec> = (spec, at) => {
-  const isOlder = isOlderIn(at);
-  const stored = storedSpec(at);
-  const keepsUnknown = spec.preserveUnknownFields === true;
-  const keepsAnew = keepsUnknown && !isOlder && stored?.preserveUnknownFields !== true;
-  if (keepsAnew) {
-    at.invalid('preserveUnknownFields', true, 'must be false; the schema can keep unknown fields where it says so');
-  }
-  const isOfAll = !isOlder && (stored === undefined || isForAll(stored) || (stored.versions ?? []).every(hasSchema));
-  for (const [index, version] of (isForAll(spec) ? [] : (spec.versions ?? [])).entries()) {
-    if (hasSchema(version) || !(isOfAll || (version.served === true && !keepsUnknown))) continue;
-    at.required(`versions[${index}].schema.openAPIV3Schema`, isOfAll ? 'schemas are required' : PRUNED);
-  }
-  if (keepsUnknown && !keepsAnew && mayDefault(at) && someSchema(spec, hasDefault)) {
-    at.invalid('preserveUnknownFields', true, 'must be false in order to use defaults in the schema');
-  }
-};
-
-function each(schemas: (spec: SchemaSpec) => Generator<Placed>): Rule<SchemaSpec> {
+function neededIn(isOlder: boolean): Rule<SchemaSpec> {
   return (spec, at) => {
-    const placed = [...schemas(spec)];
-    if (placed.length === 0) return;
-    const rules = { structural: mustBeStructural(spec, at), mayDefault: mayDefault(at), anyType: anyType(at) };
-    for (const [path, schema, status] of placed) {
+    const stored = storedSpec(at);
+    const keepsUnknown = spec.preserveUnknownFields === true;
+    const keepsAnew = keepsUnknown && !isOlder && stored?.preserveUnknownFields !== true;
+    if (keepsAnew) {
+      at.invalid('preserveUnknownFields', true, 'must be false; the schema can keep unknown fields where it says so');
+    }
+    const isOfAll = !isOlder && (stored === undefined || isForAll(stored) || (stored.versions ?? []).every(hasSchema));
+    for (const [index, version] of (isForAll(spec) ? [] : (spec.versions ?? [])).entries()) {
+      if (hasSchema(version) || !(isOfAll || (version.served === true && !keepsUnknown))) continue;
+      at.required(`versions[${index}].schema.openAPIV3Schema`, isOfAll ? 'schemas are required' : PRUNED);
+    }
+    if (keepsUnknown && !keepsAnew && mayDefault(at, isOlder) && someSchema(spec, hasDefault)) {
+      at.invalid('preserveUnknownFields', true, 'must be false in order to use defaults in the schema');
+    }
+  };
+}
+
+function eachIn(isOlder: boolean): Rule<SchemaSpec> {
+  return (spec, at) => {
+    const rules = {
+      structural: mustBeStructural(spec, at, isOlder),
+      mayDefault: mayDefault(at, isOlder),
+      anyType: anyType(at, isOlder),
+    };
+    for (const [path, schema, status] of schemasIn(spec)) {
       at.enter(path);
       checkCustomSchema(schema, { ...rules, hasStatus: status }, at);
       at.leave();
@@ -156,4 +144,7 @@ function each(schemas: (spec: SchemaSpec) => Generator<Placed>): Rule<SchemaSpec
 }
 
 /** Which schemas there must be, and what each may say. */
-export const schemaRules = { needed, ofVersions: each(schemasOfVersions), ofAll: each(schemaOfAll) } as const;
+export const schemaRules = { needed: neededIn(false), each: eachIn(false) } as const;
+
+/** The same of v1beta1. */
+export const olderSchemaRules = { needed: neededIn(true), each: eachIn(true) } as const;

@@ -5,7 +5,7 @@ import { schemaProblemsOf } from '../../../../api/validation/definition-schemas.
 import { DIALECTS } from '../../../../config/dialect.ts';
 
 const KEEPS = 'spec.preserveUnknownFields: Invalid value: true: must be false';
-const AT = 'spec.validation.openAPIV3Schema';
+const AT = 'spec.versions[0].schema.openAPIV3Schema';
 const STRUCTURAL = { type: 'object', properties: { a: { type: 'string' } } };
 const OTHER = { type: 'object', properties: { a: {} } };
 
