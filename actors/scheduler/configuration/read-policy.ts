@@ -9,6 +9,7 @@ import { PLUGINS } from '../framework/plugin-table.ts';
 import type { ExtenderConfiguration } from './configuration.ts';
 import { readRatio } from './read-args.ts';
 import { EXTENDER_MEMBERS, type FileReader, readExtenders } from './read-extenders.ts';
+import { policyVersions } from './versions.ts';
 
 /** What a policy says of the one profile there is beside it. */
 export interface Policy {
@@ -60,6 +61,7 @@ const PRIORITIES: Readonly<Record<string, string>> = {
 };
 /** Does nothing: every node is equal. */
 const EQUAL = 'EqualPriority';
+const ONE_ARGUMENT = 'must be of one kind';
 const PERCENT = { least: 0, most: 100 };
 const WEIGHT = { least: 1, most: 2 ** 31 - 1 };
 
@@ -84,7 +86,7 @@ export function readPolicy(content: unknown, { base, readFile, dialect, gates }:
     'alwaysCheckAllPredicates',
   ]);
   if (file.text('kind', 'Policy') !== 'Policy') file.fail('kind', 'must be Policy');
-  if (file.text('apiVersion', 'v1') !== 'v1') file.fail('apiVersion', 'must be v1');
+  file.choice('apiVersion', policyVersions(dialect), 'v1');
   const args = new PolicyArgs(file.number('hardPodAffinitySymmetricWeight', PERCENT, 1), gates.spreadsByTopology);
   const filters = file.has('predicates') ? readPredicates(file, args) : base.filter.map(({ name }) => name);
   if (!file.has('priorities')) args.spreadByOwners();
@@ -163,6 +165,7 @@ function readPredicates(file: Section, args: PolicyArgs): readonly string[] {
   for (const predicate of file.sections('predicates', ['name', 'argument'])) {
     const name = predicate.requiredText('name');
     const argument = predicate.section('argument', ['labelsPresence', 'serviceAffinity']);
+    if (argument.has('labelsPresence') && argument.has('serviceAffinity')) predicate.fail('argument', ONE_ARGUMENT);
     if (argument.has('labelsPresence')) {
       const { labels, presence } = readPresence(argument.section('labelsPresence', ['labels', 'presence']));
       args.addLabels(presence ? 'presentLabels' : 'absentLabels', labels);

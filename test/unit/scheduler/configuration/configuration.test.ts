@@ -192,6 +192,8 @@ test('a policy names predicates and priorities, and the two that always hold are
   t.deepEqual(args.NodeLabel.presentLabels, ['rack']);
   t.deepEqual(args.ServiceAffinity.antiAffinityLabelsPreference, ['zone']);
   t.notThrows(() => profilesOf(effective({ policy: {} }), dialect));
+  const apiVersion = 'kubescheduler.config.k8s.io/v1';
+  t.deepEqual(effective({ policy: { kind: 'Policy', apiVersion } }), effective({ policy: {} }));
 });
 
 test('a policy spreads pods without constraints by topology, as the gate says, where it names that or no priorities', (t) => {
@@ -408,6 +410,12 @@ for (const [members, message] of BAD_FILES) {
 const BAD_POLICIES: readonly (readonly [policy: unknown, message: string])[] = [
   [[], 'the file must hold an object'],
   [{ kind: 'Pod' }, 'kind: must be Policy'],
+  [
+    {
+      predicates: [{ name: 'a', argument: { labelsPresence: { labels: ['a'] }, serviceAffinity: { labels: ['b'] } } }],
+    },
+    'predicates[0].argument: must be of one kind',
+  ],
   [{ predicates: [{ name: 'Nothing' }] }, 'predicates[0].name: there is no predicate Nothing'],
   [{ priorities: [{ name: 'Nothing', weight: 1 }] }, 'priorities[0].name: there is no priority Nothing'],
   [{ priorities: [{ name: 'ImageLocalityPriority' }] }, 'priorities[0].weight: must be within 1 and 2147483647'],
