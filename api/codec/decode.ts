@@ -256,9 +256,7 @@ function readingOf(field: FieldSchema): Pick<Member, 'read' | 'empty'> {
   const read = elementReader(field);
   const zero = zeroOf(field);
   if (field.optional) {
-    const whenEmpty = emitEmpty ? null : undefined;
-    const empty = emitEmpty ? () => null : undefined;
-    return { read: (value) => (value === null ? whenEmpty : (read(value) ?? whenEmpty)), empty };
+    return { read: (value) => (value === null ? undefined : (read(value) ?? undefined)), empty: undefined };
   }
   if (emitEmpty) return { read: (value) => (value === null ? zero() : read(value)), empty: zero };
   if (field.kind === 'string') return TEXT_MEMBER;
