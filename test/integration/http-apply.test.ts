@@ -94,7 +94,7 @@ const REFUSED: readonly Refused[] = [
   { of: 'a body that is no YAML', body: 'a: b: c', status: 400, message: /YAML/ },
   { of: 'a list', body: '[]', status: 400, message: /must be an object/ },
   { of: 'an empty body', body: '', status: 400, message: /must be an object/ },
-  { of: 'no apiVersion', body: { kind: 'ConfigMap' }, status: 400, message: /apiVersion/ },
+  { of: 'no apiVersion', body: { kind: 'ConfigMap' }, status: 400, message: /^Incorrect version specified in apply patch\. Specified patch version: , expected: v1$/ },
   { of: 'no kind', body: { apiVersion: 'v1' }, status: 400, message: /kind/ },
   { of: 'another version', body: configMap('x', {}, { apiVersion: 'v2' }), status: 400, message: /version/ },
   { of: 'another kind', body: configMap('x', {}, { kind: 'Secret' }), status: 400, message: /kind/ },
