@@ -43,8 +43,6 @@ export const CORE_TYPES: GroupTypes = {
       plural: 'events',
       kind: 'Event',
       shortNames: ['ev'],
-      // Of what they are about: a role may be called `system:a`.
-      nameFormat: 'pathSegment',
       selectableFields: [
         'metadata.name',
         'metadata.namespace',

@@ -10,8 +10,6 @@ const EVENTS: GroupTypes = {
       plural: 'events',
       kind: 'Event',
       shortNames: ['ev'],
-      // v1 is held to more by a rule of its own.
-      nameFormat: 'pathSegment',
       // One object under two spellings: core's `source` and timestamps are `deprecated…` here.
       sharedWith: {
         group: '',

@@ -1,7 +1,7 @@
 // Rules of events, in the core group and in their own. Both are stored as the same objects.
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
-import { qualifiedNameProblems, textProblems } from '../formats.ts';
+import { qualifiedNameProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
 
@@ -22,16 +22,13 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/**
- * An event is in the namespace of what it is about, unless it is of the newer form; of what has none, in the default or
- * the system one.
- */
+/** An event is in the namespace of what it is about; of what has none, in the default or the system one. */
 function checkNamespace(event: JsonObject, names: FieldNames, isNew: boolean, at: Report): void {
   const { namespace = '' } = metadataOf(event);
   const about = ((event[names.regarding] ?? {}) as { namespace?: string }).namespace ?? '';
   const path = `${names.regarding}.namespace`;
   if (about !== '') {
-    if (about !== namespace && !isNew) at.invalid(path, about, 'does not match event.namespace');
+    if (about !== namespace) at.invalid(path, about, 'does not match event.namespace');
   } else if (namespace !== 'default' && !(isNew && namespace === at.dialect.systemNamespace)) {
     at.invalid(path, about, 'does not match event.namespace');
   }
@@ -68,8 +65,6 @@ const SERIES_COUNT_MIN = 2;
 const newForm: Rule<JsonObject> = (event, at) => {
   // What was written before the newer form keeps its old one.
   if (at.isUpdate) return;
-  const { name = '' } = metadataOf(event);
-  at.problems('metadata.name', name, textProblems('dns1123Subdomain', name));
   const series = event.series as { count?: number; lastObservedTime?: unknown } | undefined;
   if (series) {
     const { count = 0 } = series;

@@ -33,32 +33,6 @@ test('a new object gets uid, time and version from the server, whatever it bring
   await world.stop();
 });
 
-test('an event of the core group may have any name that a path can hold', async (t) => {
-  const world = await AdmissionWorld.start();
-  const event = (name: string, more: object) => ({
-    metadata: { name },
-    involvedObject: { kind: 'Pod', namespace: 'default', name: 'p' },
-    ...more,
-  });
-  const events = '/api/v1/namespaces/default/events';
-  const created = await world.created(events, event('system:a.16B', { reason: 'r' }));
-  t.is(created.metadata.name, 'system:a.16B');
-  const { code } = await world.write('create', events, { body: event('a/b', {}) });
-  t.is(code, 422);
-  const body = {
-    metadata: { name: 'system:b' },
-    ...{ eventTime: '2021-04-08T12:00:00.000000Z', type: 'Normal', reason: 'r', action: 'a' },
-    ...{ reportingController: 'c', reportingInstance: 'i' },
-    regarding: { kind: 'Pod', namespace: 'default', name: 'p' },
-  };
-  const strict = await world.write('create', '/apis/events.orch.io/v1/namespaces/default/events', { body });
-  t.deepEqual(
-    refusal(strict).details?.causes?.map(({ field }) => field),
-    ['metadata.name'],
-  );
-  await world.stop();
-});
-
 test('status and generation begin as the type says', async (t) => {
   const world = await AdmissionWorld.start();
   const deployment = await world.created('/apis/apps/v1/namespaces/default/deployments', {
