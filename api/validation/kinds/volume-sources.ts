@@ -163,12 +163,8 @@ const iscsiFields = (name: Rule<string>) =>
     initiatorName: { rules: [name], reportedAt: 'initiatorname' },
   }) as const;
 /** The name of a CSI driver, where there has to be one. */
-export const csiDriver = {
-  required: true,
-  bytesMax: CSI_DRIVER_LENGTH_MAX,
-  format: 'csiDriverName',
-  emptyToo: true,
-} as const;
+export const csiDriver = { required: true, bytesMax: CSI_DRIVER_LENGTH_MAX, format: 'csiDriverName' } as const;
+const csiSource = { ...csiDriver, emptyToo: true } as const;
 
 /** Where clients look for what is wrong with a disk. */
 export const DISK_PLACE = { reportedAt: 'persistentDisk' } as const;
@@ -229,11 +225,11 @@ export const volumeSourceTypes: RuleTable = {
   'core/v1.StorageOSPersistentVolumeSource': { fields: { ...storageOsFields, secretRef: NAMED_SECRET } },
   'core/v1.LocalVolumeSource': { fields: { path: { required: true, rules: [localPath] } } },
   'core/v1.CSIVolumeSource': {
-    fields: { driver: csiDriver },
+    fields: { driver: csiSource },
     rules: ['driver', publishSecret],
   },
   'core/v1.CSIPersistentVolumeSource': {
-    fields: { driver: csiDriver, volumeHandle: required },
+    fields: { driver: csiSource, volumeHandle: required },
     rules: [csiPersistent],
   },
 };
