@@ -42,11 +42,7 @@ const VOCABULARY: readonly DefinitionCase[] = [
     forbidden(`${A}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'),
   ],
   [a({ type: 'array', items: TEXT, uniqueItems: false })],
-  [
-    a({ type: 'array', items: [TEXT] }),
-    forbidden(`${A}.items`, 'items must be a schema object and not an array'),
-    required(`${A}.items`, 'must be specified'),
-  ],
+  [a({ type: 'array', items: [TEXT] }), forbidden(`${A}.items`, 'items must be a schema object and not an array')],
   [a({ type: 'array' }), required(`${A}.items`, 'must be specified')],
   [
     a({ ...ROOT, properties: { b: TEXT }, additionalProperties: TEXT }),
@@ -299,7 +295,10 @@ const DEFAULTS: readonly DefinitionCase[] = [
     invalid(`${D}.b`, '"string"', 'b in body must be of type integer: "string"'),
   ],
   [a({ ...ROOT, required: ['b'], properties: { b: TEXT }, default: {} }), `${D}.b: Required value`],
-  [a({ ...ROOT, properties: { b: TEXT }, default: { c: 1 } }), invalid(D, '{"c":1}', 'must not have unknown fields')],
+  [
+    a({ ...ROOT, properties: { b: TEXT }, default: { c: 1 } }),
+    invalid(D, 'map[string]interface {}{"c":1}', 'must not have unknown fields'),
+  ],
   [a({ ...ROOT, 'P-preserve-unknown-fields': true, default: { c: 1 } })],
   [a({ ...LIST, default: [1] }), invalid(D, '"integer"', ' in body must be of type string: "integer"')],
   [
@@ -307,7 +306,10 @@ const DEFAULTS: readonly DefinitionCase[] = [
     invalid(D, '""', '"" must validate at least one schema (anyOf)'),
     invalid(D, '"x"', ' in body should be at least 3 chars long'),
   ],
-  [a({ ...WHOLE, 'P-preserve-unknown-fields': true, default: { kind: 'K' } }), `${D}.apiVersion: Required value`],
+  [
+    a({ ...WHOLE, 'P-preserve-unknown-fields': true, default: { kind: 'K' } }),
+    `${D}.apiVersion: Required value: must not be empty`,
+  ],
   [
     { ...ROOT, properties: { metadata: { ...ROOT, default: {} } } },
     forbidden(`${META}.default`, 'must not be set in top-level metadata'),
@@ -332,8 +334,8 @@ const DEFAULTS: readonly DefinitionCase[] = [
   [a({ default: 1 }), required(`${A}.type`, 'must not be empty for specified object fields')],
   [
     { ...ROOT, properties: { a: TEXT }, default: { a: 'x' } },
-    's.default.apiVersion: Required value',
-    's.default.kind: Required value',
+    's.default.apiVersion: Required value: must not be empty',
+    's.default.kind: Required value: must not be empty',
   ],
   [{ ...ROOT, properties: { a: TEXT }, default: { apiVersion: 'v1', kind: 'K', metadata: { name: 'n' }, a: 'x' } }],
   [

@@ -383,8 +383,8 @@ const embedded = (metadata: object): object => ({ apiVersion: 'v1', kind: 'Pod',
 const EMBEDDED: readonly ValueCase[] = [
   [WHOLE_OBJECT, { apiVersion: 'v1', kind: 'Pod' }],
   [WHOLE_OBJECT, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' }, spec: {} }],
-  [WHOLE_OBJECT, { kind: 'Pod' }, 'v.apiVersion: Required value'],
-  [WHOLE_OBJECT, {}, 'v.apiVersion: Required value', 'v.kind: Required value'],
+  [WHOLE_OBJECT, { kind: 'Pod' }, 'v.apiVersion: Required value: must not be empty'],
+  [WHOLE_OBJECT, {}, 'v.apiVersion: Required value: must not be empty', 'v.kind: Required value: must not be empty'],
   [
     WHOLE_OBJECT,
     { apiVersion: '', kind: '' },
@@ -421,9 +421,13 @@ const EMBEDDED: readonly ValueCase[] = [
   [
     { type: 'array', items: WHOLE_OBJECT },
     [{ apiVersion: 'v1', kind: 'Pod' }, { kind: 'Pod' }],
-    'v[1].apiVersion: Required value',
+    'v[1].apiVersion: Required value: must not be empty',
   ],
-  [{ type: 'object', additionalProperties: WHOLE_OBJECT }, { k: { kind: 'Pod' } }, 'v[k].apiVersion: Required value'],
+  [
+    { type: 'object', additionalProperties: WHOLE_OBJECT },
+    { k: { kind: 'Pod' } },
+    'v[k].apiVersion: Required value: must not be empty',
+  ],
 ];
 
 const KEYED = {
