@@ -158,9 +158,17 @@ const CASES: readonly Case[] = [
   row('a body that is no YAML', 'POST', CONFIG_MAPS, 400, 'BadRequest', /YAML/, { body: 'a: [b', headers: YAML_TYPE }),
   row('no body', 'POST', CONFIG_MAPS, 400, 'BadRequest', /^the body is not valid JSON/, { body: '' }),
   row('a body that is no object', 'POST', CONFIG_MAPS, 400, 'BadRequest', /must be an object/, { body: '[]' }),
-  row('a body of another kind', 'POST', CONFIG_MAPS, 400, 'BadRequest', /kind/, {
-    body: { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'a' } },
-  }),
+  row(
+    'a body of another kind',
+    'POST',
+    CONFIG_MAPS,
+    400,
+    'BadRequest',
+    /^Secret in version "v1" cannot be handled as a ConfigMap: /,
+    {
+      body: { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'a' } },
+    },
+  ),
   row('a body of another version', 'POST', CONFIG_MAPS, 400, 'BadRequest', /version/, {
     body: { kind: 'ConfigMap', apiVersion: 'v2', metadata: { name: 'a' } },
   }),
