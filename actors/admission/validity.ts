@@ -18,7 +18,7 @@ export function requireValidNew(attributes: Attributes, write: WriteContext): Pr
   const ofMetadata = validateObjectMeta(metadataOf(object), type, write.dialect);
   const ofKind = errorsInNew(attributes, write);
   const refuse = (errors: readonly FieldError[]): void => {
-    refuseIfAny(type, object, ofMetadata, [...errors, ...errorsBeside(write, type, object, '')]);
+    refuseIfAny(type, object, ofMetadata, withErrorsBeside(errors, write, type, object, ''));
     knownSpec?.hold(object, write.dialect);
   };
   if (ofKind instanceof Promise) return ofKind.then(refuse);
@@ -45,21 +45,23 @@ export function requireValidUpdate(
       ? write.longChecks.errorsInChange(object, old!, type, { subresource, isLarge })
       : write.longChecks.errorsInCustom(object, type.custom);
   const refuse = (errors: readonly FieldError[]): void =>
-    refuseIfAny(type, object, ofMetadata, [...errors, ...errorsBeside(write, type, object, subresource)]);
+    refuseIfAny(type, object, ofMetadata, withErrorsBeside(errors, write, type, object, subresource));
   if (ofKind instanceof Promise) return ofKind.then(refuse);
   refuse(ofKind);
   return undefined;
 }
 
-/** What the rules of the kind do not look at. */
-function errorsBeside(
+/** And those of what the rules of the kind do not look at. */
+function withErrorsBeside(
+  errors: readonly FieldError[],
   write: WriteContext,
   type: KnownType,
   next: JsonObject,
   subresource: string,
 ): readonly FieldError[] {
-  if (type.custom !== undefined) return scaleErrors(next, type.custom.version.scale, subresource === 'status');
-  return subresource === 'ephemeralcontainers' ? ephemeralErrors(write, type, next) : NO_FIELD_ERRORS;
+  if (type.custom !== undefined)
+    return [...errors, ...scaleErrors(next, type.custom.version.scale, subresource === 'status')];
+  return subresource === 'ephemeralcontainers' ? [...errors, ...ephemeralErrors(write, type, next)] : errors;
 }
 
 const EPHEMERAL_CONTAINER = 'spec.ephemeralContainers[';
