@@ -4,7 +4,7 @@ import { int64Parameter } from './int64-parameter.ts';
 import type { KnownType } from './resources/resource-table.ts';
 import { storedFieldSelector } from './selectors/field-selector.ts';
 import { parseLabelSelector } from './selectors/label-selector.ts';
-import { badRequest, quote, unnamedError } from './status/failures.ts';
+import { badRequest, quote } from './status/failures.ts';
 import { type FieldError, forbidden as forbiddenField, invalidFrom, notSupported } from './status/field-error.ts';
 import { StatusError } from './status/status.ts';
 
@@ -104,8 +104,8 @@ export function refuseMatchOfWatch(parameters: ListParameters, metaGroup: string
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /**
- * A resourceVersion as sent; undefined when unset. One beyond 2^53, which no store of ours reaches, is rounded. Throws what
- * 1.21 answers for what is no version: 500 without a reason.
+ * A resourceVersion as sent; undefined when unset. One beyond 2^53, which no store of ours reaches, is rounded. Throws 400
+ * with the words of 1.21, which answers 500: what a client sends is no failure of the server.
  */
 export function parseVersion(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
@@ -113,7 +113,7 @@ export function parseVersion(text: string | undefined): number | undefined {
   if (digits !== undefined && (digits.length < 20 || BigInt(digits) <= UINT64_MAX)) return Number(digits);
   const problem = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
   const detail = `strconv.ParseUint: parsing ${quote(text)}: ${problem}`;
-  throw new StatusError(unnamedError(`resourceVersion: Invalid value: ${quote(text)}: ${detail}`));
+  throw new StatusError(badRequest(`resourceVersion: Invalid value: ${quote(text)}: ${detail}`));
 }
 
 /** The numbers among the parameters, all of them whoever asks: a list that could not be read whole is refused. Throws 400. */

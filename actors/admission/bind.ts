@@ -5,7 +5,7 @@ import type { User } from '../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { badRequest, conflict, conflictModified, notFound, unnamedError } from '../../api/status/failures.ts';
+import { badRequest, conflict, conflictModified, notFound } from '../../api/status/failures.ts';
 import { type FieldError, joinedErrors, notSupported, required } from '../../api/status/field-error.ts';
 import { isStatusError, type Status, StatusError } from '../../api/status/status.ts';
 import { created } from '../../api/status/successes.ts';
@@ -86,8 +86,7 @@ function bindingOf(body: JsonObject, path: Pick<WriteRequest['target'], 'namespa
   const errors: FieldError[] = [];
   if (kind !== '' && kind !== 'Node') errors.push(notSupported('target.kind', kind, ['Node', '<empty>']));
   if (node === '') errors.push(required('target.name'));
-  // As in Kubernetes, without a reason.
-  if (errors.length > 0) throw new StatusError(unnamedError(joinedErrors(errors)));
+  if (errors.length > 0) throw new StatusError(badRequest(joinedErrors(errors)));
   return { namespace: path.namespace, name, uid, node, ...(annotations === undefined ? undefined : { annotations }) };
 }
 

@@ -178,10 +178,8 @@ export class ServiceAllocation implements Allocation {
     if (!needsHealthPort(spec)) return spec;
     const { healthCheckNodePort = 0 } = spec;
     if (healthCheckNodePort === 0) return { ...spec, healthCheckNodePort: Number(await choice.pick(this.#ports)) };
-    const problem = await choice.problemWith(this.#ports, String(healthCheckNodePort), 'port');
-    if (problem === undefined) return spec;
-    const detail = `failed to allocate requested HealthCheck NodePort ${healthCheckNodePort}: ${problem}`;
-    throw new StatusError(internalError(detail));
+    await this.#requirePort('spec.healthCheckNodePort', healthCheckNodePort, choice);
+    return spec;
   }
 
   async #requirePort(path: string, port: number, choice: Choice): Promise<void> {

@@ -223,7 +223,7 @@ test('what was deleted of a collection is answered as the list would be: as a Ta
       headers: { accept: `application/json;as=${kind};v=v1;g=meta.k8s.io` },
     });
   const refused = await deleted('Table', '&resourceVersion=none');
-  t.deepEqual([refused.status, refused.json.kind], [500, 'Status'] as never);
+  t.deepEqual([refused.status, refused.json.kind], [400, 'Status'] as never);
   const metadata = (await deleted('PartialObjectMetadataList', '&dryRun=All')).json;
   t.is(metadata.kind, 'PartialObjectMetadataList');
   t.deepEqual(namesOf(metadata), ['a']);

@@ -9,7 +9,7 @@ import { badRequest, resourceNotFound } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Freshness, ListQuery, Selection } from '../../hub/protocol.ts';
 
-/** What `resourceVersion` asks of a get. Throws 400 and 500, also 400 for who expects to get less than there is. */
+/** What `resourceVersion` asks of a get. Throws 400, also for who expects to get less than there is. */
 export function getFreshness(query: Query): Freshness {
   if (isTrueParameter(query.get('export'))) {
     throw new StatusError(badRequest('the export parameter, deprecated since v1.14, is no longer supported'));

@@ -78,7 +78,7 @@ function run({ text: { accept = '', agent = '' } }: Input): void {
     const choice = negotiate(accept, offer);
     if (choice === null) continue;
     if (!offer.formats.includes(choice.format)) throw new Violation(`chose ${choice.format}`);
-    const offered = offeredMediaTypes(offer);
+    const offered = offeredMediaTypes(offer).map((type) => type.replace(';stream=watch', ''));
     if (!offered.some((type) => choice.contentType.startsWith(type)))
       throw new Violation(`sends ${choice.contentType}`);
     if (choice.transform !== undefined && !offer.transforms.includes(choice.transform.kind))

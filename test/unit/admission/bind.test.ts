@@ -62,8 +62,8 @@ test('bindings that cannot be made are refused', async (t) => {
     ['another name', 'p', target('n1', 'q'), 400],
     ['no name', 'p', { ...target('n1'), metadata: {} }, 400],
     ['another uid', 'p', { ...target('n1'), metadata: { name: 'p', uid: 'x' } }, 404],
-    ['no target', 'p', { metadata: { name: 'p' } }, 500],
-    ['no node', 'p', { metadata: { name: 'p' }, target: { kind: 'Pod', name: 'n1' } }, 500],
+    ['no target', 'p', { metadata: { name: 'p' } }, 400],
+    ['no node', 'p', { metadata: { name: 'p' }, target: { kind: 'Pod', name: 'n1' } }, 400],
     ['another kind', 'p', { kind: 'Pod', ...target('n1') }, 400],
     ['a pod being deleted', 'going', target('n1', 'going'), 409],
   ];

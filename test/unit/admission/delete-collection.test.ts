@@ -83,7 +83,7 @@ test('a version that is not to be older, or any, deletes what there is', async (
 const refused: readonly (readonly [does: string, parameters: Readonly<Record<string, string>>, code: number])[] = [
   ['a limit that is no number', { limit: 'x' }, 400],
   ['a token that is none', { limit: '1', continue: 'x' }, 400],
-  ['a version that is none', { resourceVersion: 'x' }, 500],
+  ['a version that is none', { resourceVersion: 'x' }, 400],
   ['a version with a token', { limit: '1', continue: 'x', resourceVersion: '7' }, 400],
   ['a match without a version', { resourceVersionMatch: 'Exact' }, 422],
   ['a match that is none', { resourceVersion: '1', resourceVersionMatch: 'Newest' }, 422],

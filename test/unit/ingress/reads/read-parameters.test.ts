@@ -143,7 +143,7 @@ test('what a watch cannot be asked is refused', (t) => {
     t.deepEqual([status?.code, status?.details?.kind], [422, 'ListOptions']);
   }
   t.is(refusalOf(() => watch('timeoutSeconds=soon'))?.code, 400);
-  t.is(refusalOf(() => watch('resourceVersion=x'))?.code, 500);
+  t.is(refusalOf(() => watch('resourceVersion=x'))?.code, 400);
 });
 
 test('versions are whole numbers of 64 bits, and others are answered as in Kubernetes', (t) => {
@@ -160,7 +160,7 @@ test('versions are whole numbers of 64 bits, and others are answered as in Kuber
   ];
   for (const [text, problem] of problems) {
     const status = refusalOf(() => parseVersion(text));
-    t.deepEqual([status?.code, status?.reason], [500, undefined], text);
+    t.deepEqual([status?.code, status?.reason], [400, 'BadRequest'], text);
     t.is(
       status?.message,
       `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": ${problem}`,
