@@ -33,8 +33,8 @@ function schemaName({ group, version, kind }: KnownType): string {
 }
 
 /** The types that a pattern names, as `plural.group/version`. */
-export function typesLike(pattern: RegExp, isServed: (type: KnownType) => boolean): readonly KnownType[] {
-  return TYPES.filter((type) => pattern.test(nameOf(type)) && isServed(type));
+export function typesLike(pattern: RegExp): readonly KnownType[] {
+  return TYPES.filter((type) => pattern.test(nameOf(type)));
 }
 
 export function nameOf({ plural, group, version }: KnownType): string {

@@ -34,9 +34,10 @@ function refusalDifferences(original: Answer, ours: Answer): readonly string[] {
   return lines;
 }
 
+/** Each once: the original says some of them twice of an update. */
 function causesOf(answer: Answer): readonly string[] {
   const { details } = answer.json;
-  return (details?.causes ?? []).map(({ field, reason }) => `${field} ${reason}`);
+  return [...new Set((details?.causes ?? []).map(({ field, reason }) => `${field} ${reason}`))];
 }
 
 function bodyOf(answer: Answer): unknown {

@@ -133,22 +133,24 @@ async function run(file: string): Promise<boolean> {
     const scope = { teardown: (step: () => void | Promise<void>) => void undo.unshift(step) };
     const server = await startServer(scope, { command: 'apiserver', args: ['--api-dialect=kubernetes', ...ARGUMENTS] });
     const sides = { original: await startOriginal(scope, file, ARGUMENTS), ours: server.client };
-    const served = new Set<string>();
-    const groups = await sides.original.get('/apis');
-    for (const { versions = [] } of (groups.json as unknown as Served).groups)
-      for (const { groupVersion } of versions) served.add(groupVersion);
-    const types = typesLike(
-      new RegExp(values.types),
-      ({ apiVersion, group }) => group === '' || served.has(apiVersion),
-    );
+    const isServed = await servedBy(sides.original);
+    const types = typesLike(new RegExp(values.types)).filter(isServed);
     return await (values.case === undefined ? compareAll(sides, types) : showCase(sides, types, Number(values.case)));
   } finally {
     for (const step of undo) await step();
   }
 }
 
-interface Served {
-  readonly groups: readonly { readonly versions?: readonly { readonly groupVersion: string }[] }[];
+/** Whether a server has a type, by its discovery. */
+async function servedBy(client: HttpsClient): Promise<(type: KnownType) => boolean> {
+  const served = new Set<string>();
+  for (const { group, version } of typesLike(/(?:)/)) {
+    const answer = await client.get(group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
+    if (answer.status !== 200) continue;
+    const { resources = [] } = answer.json as unknown as { readonly resources?: readonly { readonly name: string }[] };
+    for (const { name } of resources) served.add(`${group}/${version}/${name}`);
+  }
+  return ({ group, version, plural }) => served.has(`${group}/${version}/${plural}`);
 }
 
 if (values.help || values.original === undefined) {
