@@ -255,8 +255,8 @@ const CASES: readonly Case[] = [
     'a resource version of nobody',
     'GET',
     `${CONFIG_MAPS}?resourceVersion=abc`,
-    500,
-    '',
+    400,
+    'BadRequest',
     /^resourceVersion: Invalid value: "abc": strconv.ParseUint/,
   ),
   row(

@@ -323,7 +323,7 @@ test('open watches are counted in and out', async (t) => {
   for (const watch of watches) watch.close();
   await eventually(open, (now) => now === before);
   // Refused ones too.
-  t.is((await client.get(`${path}&resourceVersion=abc`)).status, 500);
+  t.is((await client.get(`${path}&resourceVersion=abc`)).status, 400);
   t.is(await open(), before);
 });
 
