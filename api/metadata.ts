@@ -176,7 +176,7 @@ export function distinctOwnerReferences(references: readonly OwnerReference[]): 
 function withIdentity(given: ObjectMeta, type: ResourceType, { namespace, name }: RequestIdentity): ObjectMeta {
   const givenName = given.name ?? '';
   if (name !== '' && givenName !== '' && givenName !== name) {
-    throw refused(badRequest(`the name of the object (${givenName}) does not match the name on the URL (${name})`));
+    throw otherThanPath('name', givenName, name);
   }
   const named = givenName === '' && name !== '' ? withMember(given, 'name', name) : given;
   const givenNamespace = given.namespace ?? '';
@@ -187,20 +187,22 @@ function withIdentity(given: ObjectMeta, type: ResourceType, { namespace, name }
   }
   if (givenNamespace === namespace) return named;
   if (givenNamespace === '') return withMember(named, 'namespace', namespace);
-  throw refused(
-    badRequest(
-      name === ''
-        ? 'the namespace of the provided object does not match the namespace sent on the request'
-        : `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${namespace})`,
-    ),
-  );
+  if (name !== '') throw otherThanPath('namespace', givenNamespace, namespace);
+  throw refused(badRequest('the namespace of the provided object does not match the namespace sent on the request'));
+}
+
+const SAID_ON = { name: 'URL', namespace: 'request' } as const;
+
+/** 400: the name or the namespace of an object is not that of its path. */
+export function otherThanPath(member: keyof typeof SAID_ON, given: string, wanted: string): StatusError {
+  const where = `the ${member} on the ${SAID_ON[member]} (${wanted})`;
+  return refused(badRequest(`the ${member} of the object (${given}) does not match ${where}`));
 }
 
 /** An update is of what is in the namespace of its path. Throws 400. */
 export function requireNamespaceOfPath({ namespace: given = '' }: ObjectMeta, namespace: string): void {
   if (namespace === '' || given === '' || given === namespace) return;
-  const detail = `the namespace of the object (${given}) does not match the namespace on the request (${namespace})`;
-  throw refused(badRequest(detail));
+  throw otherThanPath('namespace', given, namespace);
 }
 
 function withMember(given: ObjectMeta, member: 'name' | 'namespace', value: string): ObjectMeta {

@@ -2,7 +2,7 @@
 // that keep the wish in spec.replicas, the count in status.replicas and their pods' labels in spec.selector.
 
 import { isJsonObject, type JsonObject, memberOf } from './json-value.ts';
-import { requireSameUid } from './metadata.ts';
+import { otherThanPath, requireSameUid } from './metadata.ts';
 import { asObject } from './object-fields.ts';
 import { metadataOf, type ObjectMeta } from './object-meta.ts';
 import type { Labels } from './selectors/label-requirement.ts';
@@ -91,12 +91,6 @@ function pathText(path: readonly string[]): string {
   return JSON.stringify(`.${path.join('.')}`);
 }
 
-function refuseOther(member: string, given: string | undefined, wanted: string, where: string): void {
-  if (given === undefined || given === '' || given === wanted) return;
-  const text = `the ${member} of the object (${given}) does not match the ${member} on the ${where} (${wanted})`;
-  throw new StatusError(badRequest(text));
-}
-
 /**
  * The stored object with the replicas a Scale asks for. Throws StatusError: 400 where the Scale is another object's or no
  * Scale, 409 where its uid or resourceVersion are not the stored ones, 422 where the replicas are no count.
@@ -111,8 +105,10 @@ export function applyScale(
   const before = metadataOf(stored);
   const { name = '', namespace = '' } = before;
   if ((scale.kind ?? 'Scale') !== 'Scale') throw new StatusError(badRequest('the body is no Scale'));
-  refuseOther('name', given.name, name, 'URL');
-  refuseOther('namespace', given.namespace, namespace, 'request');
+  const { name: givenName = '', namespace: givenNamespace = '' } = given;
+  if (givenName !== '' && givenName !== name) throw otherThanPath('name', givenName, name);
+  if (givenNamespace !== '' && givenNamespace !== namespace)
+    throw otherThanPath('namespace', givenNamespace, namespace);
   requireSameUid(given, before, type);
   if (![before.resourceVersion, '', undefined].includes(given.resourceVersion)) {
     throw new StatusError(conflictModified(type, name));

@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import {
   insistsOnVersion,
   isUnchanged,
+  otherThanPath,
   type RequestIdentity,
   requireNamespaceOfPath,
   requireSameUid,
@@ -144,15 +145,12 @@ export function canBeApplied({ serverSideApply }: WriteContext, view: Subresourc
 export function requireIdentityOfPath(object: JsonObject, { name, namespace }: RequestIdentity): void {
   const metadata = metadataOf(object);
   const { name: given = '' } = metadata;
-  if (given === '')
-    throw wrongObject(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  if (given !== name)
-    throw wrongObject(`the name of the object (${given}) does not match the name on the URL (${name})`);
+  if (given === '') {
+    const problem = `the name of the object (${name} based on URL) was undeterminable: name must be provided`;
+    throw new StatusError(badRequest(problem));
+  }
+  if (given !== name) throw otherThanPath('name', given, name);
   requireNamespaceOfPath(metadata, namespace);
-}
-
-function wrongObject(problem: string): StatusError {
-  return new StatusError(badRequest(problem));
 }
 
 /** One way of changing an object. */
