@@ -1,5 +1,5 @@
-// Finds out whether an address can be listened on before a listener that could not tell tries it: uws shares a port
-// with whoever shares it, and says nothing about why it failed.
+// Finds out whether and why not an address can be listened on, for a listener that could not tell: uws says nothing about why
+// it failed. It loads some of Node's modules for it: a start that goes well probes once, in the first thread.
 import { createServer } from 'node:net';
 import { OrchError } from '../../runtime/errors.ts';
 import { hostPort } from '../../values/host-text.ts';

@@ -235,31 +235,35 @@ interface OpenSocket {
 
 async function listen(uws: UwsModule, app: TemplatedApp, options: ListenerOptions): Promise<OpenSocket> {
   const { host, sharedPort } = options;
-  // Threads that share a port cannot probe it: the first of them holds it. A free port must be chosen before, because
-  // the binary does not share one that the system chose.
-  const port = sharedPort && options.port !== 0 ? options.port : await probeAddress(host, options.port);
-  return new Promise((resolve, reject) => {
-    // The declared type lacks the form with both a host and options.
-    const listenAt = app.listen.bind(app) as unknown as (
-      host: string,
-      port: number,
-      options: number,
-      callback: (socket: object | false) => void,
-    ) => void;
-    listenAt(host, port, sharedPort ? SHARE_PORT : EXCLUSIVE_PORT, (socket) => {
-      if (socket === false) {
-        app.close();
-        reject(listenError(host, port, 'EADDRINUSE'));
-        return;
-      }
-      let isOpen = true;
-      resolve({
-        port: uws.us_socket_local_port(socket),
-        closeSocket: () => {
-          if (isOpen) uws.us_listen_socket_close(socket);
-          isOpen = false;
-        },
-      });
-    });
+  // A free port must be chosen before: the binary does not share one that the system chose.
+  const port = options.port === 0 ? await probeAddress(host, 0) : options.port;
+  const socket = await listenSocket(app, host, port, sharedPort ? SHARE_PORT : EXCLUSIVE_PORT);
+  if (socket === false) {
+    app.close();
+    // The binary does not say why; whoever shares the port with other threads cannot probe it, for those hold it.
+    if (!sharedPort) await probeAddress(host, port);
+    throw listenError(host, port, 'EADDRINUSE');
+  }
+  let isOpen = true;
+  return {
+    port: uws.us_socket_local_port(socket),
+    closeSocket: () => {
+      if (isOpen) uws.us_listen_socket_close(socket);
+      isOpen = false;
+    },
+  };
+}
+
+/** Resolves with false where the address cannot be listened on. */
+function listenSocket(app: TemplatedApp, host: string, port: number, sharing: number): Promise<object | false> {
+  // The declared type lacks the form with both a host and options.
+  const listenAt = app.listen.bind(app) as unknown as (
+    host: string,
+    port: number,
+    options: number,
+    callback: (socket: object | false) => void,
+  ) => void;
+  return new Promise((resolve) => {
+    listenAt(host, port, sharing, resolve);
   });
 }
