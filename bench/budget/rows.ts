@@ -50,6 +50,7 @@ function row(id: string, title: string, workload: Workload, options: BenchOption
 
 export const BUDGET_ROWS: readonly BudgetRow[] = [
   row('get', 'GET by name, JSON', get, {}, 'get'),
+  row('get-few', 'GET by name, a few requests in a turn', get, { connections: 4 }, 'get'),
   {
     ...row('get-fair', 'GET within priority and fairness', audit, { seconds: 1 }, 'fairness off'),
     unit: 'the CPU without',
