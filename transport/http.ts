@@ -217,6 +217,9 @@ export interface Listener {
   sendAway(): void;
   /** Stops accepting; open requests go on. */
   stopAccepting(): void;
-  /** Closes everything that is left, once clients have read what they were answered, or have had some seconds for it. */
-  close(): Promise<void>;
+  /**
+   * Closes everything that is left, once requests are answered and clients have read what they were answered, or have had some
+   * seconds for it. `isBroken`: nobody answers any more, and what is not begun need not be waited for.
+   */
+  close(isBroken?: boolean): Promise<void>;
 }

@@ -110,11 +110,11 @@ export class IngressListener {
     this.#listener?.stopAccepting();
   }
 
-  /** Closes everything that is left. */
-  async close(): Promise<void> {
+  /** Closes everything that is left. See Listener.close. */
+  async close(isBroken = false): Promise<void> {
     this.#servingTls?.stop();
     this.stopAccepting();
-    await this.#listener?.close();
+    await this.#listener?.close(isBroken);
   }
 
   #ruled(handler: RequestHandler): RequestHandler {

@@ -195,7 +195,7 @@ class Ingress implements Actor<IngressProtocol> {
   onCrash(): Promise<void> {
     this.#stopped = true;
     this.#watches.endAll();
-    return Promise.all([this.#listener.close(), this.#out.closeDoor()]).then(() => {});
+    return Promise.all([this.#listener.close(true), this.#out.closeDoor()]).then(() => {});
   }
 
   /**

@@ -91,6 +91,21 @@ function lifeTests(name: string, open: Open, isTls: boolean, served: Served): vo
     },
   );
 
+  const asked = new Taken();
+  served(
+    'close waits until a request that has come is answered',
+    asked.taking(() => {}),
+    async (t, client, listener) => {
+      client.send(get('/'));
+      const response = await asked.next();
+      const closed = listener.close();
+      await Promise.race([closed, new Promise((resolve) => setImmediate(resolve))]);
+      response.respond(200, JSON_HEADERS, 'answered');
+      t.regex((await client.answer()).body.toString(), /answered/);
+      await closed;
+    },
+  );
+
   for (const how of ['at once', 'as a stream']) {
     const body = pattern(8 * MEGABYTE);
     const answered = new Taken();

@@ -51,6 +51,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
   const scope: UwsResponseScope = {
     isStopping: false,
     ongoing: 0,
+    outstanding: 0,
     parked,
     waiting: { bytes: 0 },
     cork: new Cork(),
@@ -84,10 +85,10 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
       scope.isStopping = true;
       closeSocket();
     },
-    async close() {
+    async close(isBroken = false) {
       scope.isStopping = true;
       closeSocket();
-      await lastAnswersTaken(() => scope.ongoing, options.lastAnswersMs);
+      await lastAnswersTaken(() => (isBroken ? scope.ongoing : scope.outstanding), options.lastAnswersMs);
       // The binary puts handshakes it has no time for into a queue that closing does not reach, and takes a few of them out
       // in each turn of the loop. A thread that ended with one of them open would abort the process.
       // What the front has handed over arrives a turn later.
@@ -169,7 +170,7 @@ function serve(
   const response = new UwsResponse(native, scope);
   const request = new UwsRequest(method, nativeRequest, native, response, offer, addresses);
   if (request.hasSeveralLengths) {
-    native.close();
+    response.abort();
     return;
   }
   scope.cork.during(() => runHandler(options, request, response, scope.onError));

@@ -61,6 +61,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   constructor(native: NativeResponse, scope: UwsResponseScope) {
     this.native = native;
     this.scope = scope;
+    scope.outstanding++;
     scope.cork.enter(native);
   }
 
@@ -282,6 +283,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     this.#state = 'done';
     this.#abortCallback = undefined;
     this.#hold?.drop();
+    this.scope.outstanding--;
     if (this.#stream === undefined) return;
     this.scope.ongoing--;
     this.#stream.drop();

@@ -45,6 +45,8 @@ export interface UwsResponseScope {
   isStopping: boolean;
   /** Answers that are begun and that the sockets have not taken whole. */
   ongoing: number;
+  /** These, and requests that are not answered. */
+  outstanding: number;
   /** Responses whose client does not read: kept alive by the listener's timer. */
   readonly parked: ParkedResponses;
   /** What clients have sent that who takes it has not taken. */

@@ -36,6 +36,7 @@ class World {
   readonly scope: UwsResponseScope = {
     isStopping: false,
     ongoing: 0,
+    outstanding: 0,
     parked: this.parked,
     waiting: { bytes: 0 },
     cork: new Cork(),
