@@ -1,5 +1,6 @@
 // What the streams of a pod become at its node's agent: logs, exec, attach and port forwarding as paths with parameters, and
 // which container is meant. Pure; who may ask has been decided, and connecting is others' work.
+import { exactInt64Parameter } from '../int64-parameter.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { booleanAt, textAt, textsAt } from '../object-fields.ts';
 import { metadataOf } from '../object-meta.ts';
@@ -50,7 +51,7 @@ export function logRequest(pod: JsonObject, query: Query): AgentRequestLine {
   for (const [name, least, detail] of LOG_COUNTS) {
     const text = query.get(name);
     if (text === undefined) continue;
-    const count = countOf(text);
+    const count = exactInt64Parameter(text);
     if (name === 'sinceSeconds' && sinceTime !== undefined)
       errors.push(forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
     else if (count < least) errors.push(invalid(name, count, detail));
@@ -80,12 +81,6 @@ const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\
 /** What clients send for no time. */
 const NO_TIMES: readonly string[] = ['', 'null'];
 const ZERO_TIME = '0001-01-01T00:00:00Z';
-
-function countOf(text: string): number {
-  const count = Number(text);
-  if (/^[+-]?\d{1,18}$/.test(text) && Number.isSafeInteger(count)) return count;
-  throw new StatusError(badRequest(`strconv.ParseInt: parsing ${quote(text)}: invalid syntax`));
-}
 
 function timeOf(text: string): string {
   if (NO_TIMES.includes(text)) return ZERO_TIME;

@@ -1,4 +1,5 @@
 // One requirement of a label selector: what may be asked of a label, how it is written, and whether labels meet it.
+import { parseInt64 } from '../../values/int64.ts';
 import { qualifiedNameProblems, textProblems } from '../validation/formats.ts';
 
 /** An object's labels as decoded. A key of the prototype's is never taken for a label: only texts count. */
@@ -94,13 +95,4 @@ const OPERATOR_WORDS: Readonly<Record<LabelOperator, (key: string, values: reado
 /** A requirement in the text form; requirements that ask the same read the same. */
 export function requirementText({ key, operator, values }: LabelRequirement): string {
   return OPERATOR_WORDS[operator](key, values);
-}
-
-const INT64_MAX = 2n ** 63n - 1n;
-
-/** A decimal integer of 64 bits, signed, or undefined. */
-function parseInt64(text: string): bigint | undefined {
-  if (!/^[+-]?[0-9]{1,62}$/.test(text)) return undefined;
-  const number = BigInt(text.startsWith('+') ? text.slice(1) : text);
-  return number > INT64_MAX || number < -INT64_MAX - 1n ? undefined : number;
 }
