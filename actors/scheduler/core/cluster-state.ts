@@ -20,7 +20,7 @@ export interface PlacedPod {
   readonly node: NodeInfo;
   /** Undefined: bound. Else the pod as it stood in the queue, to go back there if the binding fails. */
   readonly assumed: QueuedPod | undefined;
-  /** Assumed pods only: when to stop waiting for the binding to show. */
+  /** Assumed pods only: when to stop waiting for the binding to show. Written by ClusterState alone. */
   expiresAtMs: number;
 }
 
@@ -171,7 +171,14 @@ export class ClusterState {
 
   /** Occupies the node on the strength of our own decision, until confirmed, forgotten or expired. */
   assume(queued: QueuedPod, node: NodeInfo, expiresAtMs: number): void {
-    this.place({ pod: queued.pod, node, assumed: queued, expiresAtMs });
+    const placed: PlacedPod = { pod: queued.pod, node, assumed: queued, expiresAtMs };
+    this.place(placed);
+    this.expireAt(placed, expiresAtMs);
+  }
+
+  /** An assumption stands until then, unless something becomes of it before. */
+  expireAt(placed: PlacedPod, expiresAtMs: number): void {
+    placed.expiresAtMs = expiresAtMs;
     this.earliestExpiryMs = Math.min(this.earliestExpiryMs, expiresAtMs);
   }
 

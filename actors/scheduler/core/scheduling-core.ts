@@ -293,7 +293,7 @@ export class SchedulingCore {
   /** The binding of an assumed pod takes longer than others: its place is kept until it is settled. */
   hold(pod: PodInfo): void {
     const placed = this.cluster.assumption(pod.key, pod.uid);
-    if (placed !== undefined) placed.expiresAtMs = Number.POSITIVE_INFINITY;
+    if (placed !== undefined) this.cluster.expireAt(placed, Number.POSITIVE_INFINITY);
   }
 
   /** What was to make room for a pod failed: nothing is promised to it, and it tries again. */
@@ -311,7 +311,7 @@ export class SchedulingCore {
     const placed = this.cluster.assumption(pod.key, pod.uid);
     if (placed === undefined) return;
     if (end.bound || end.reason === 'unanswered') {
-      placed.expiresAtMs = nowMs + this.assumedMaxMs;
+      this.cluster.expireAt(placed, nowMs + this.assumedMaxMs);
       return;
     }
     if (end.reason === 'failed' || end.reason === 'rejected') this.giveUp(placed, nowMs);

@@ -60,8 +60,6 @@ export class SchedulingLoop {
   private readonly parts: LoopParts;
   private readonly cycle: BindingCycle;
   private gathering: GatheredBinding[] = [];
-  /** Binding cycles that take longer than a turn. */
-  private readonly underWay = new Set<Promise<void>>();
   private inFlight: Promise<void> | undefined;
   private questions = 0;
   private sliceComing = false;
@@ -155,17 +153,15 @@ export class SchedulingLoop {
       return;
     }
     this.parts.core.hold(decision.pod);
-    const done = end
+    end
       .catch((error: unknown): CycleEnd => ({ bound: false, reason: 'failed', message: toErrorFrame(error).message }))
       .then((settled) => {
-        this.underWay.delete(done);
         this.endCycle(binding, settled);
         if (this.stopped) return;
         this.sendBatch();
         this.wake();
       })
       .catch(this.crash);
-    this.underWay.add(done);
   }
 
   private endCycle(binding: GatheredBinding, end: CycleEnd): void {

@@ -244,6 +244,20 @@ test('an unanswered binding keeps its place until it expires, since it may have 
   t.is(core.counts().assumed, 0);
 });
 
+test('a binding that took long and is never answered expires as any other', (t) => {
+  const { core, bind } = oneAssumed();
+  core.hold(bind.pod);
+  // The usual time passes while it is held.
+  core.advance(30_000);
+  t.is(core.counts().assumed, 1);
+  core.settleBinding(bind.pod, { bound: false, reason: 'unanswered' }, 40_000);
+  t.is(core.nextDueMs(), 70_000);
+  core.advance(69_999);
+  t.is(core.counts().assumed, 1);
+  core.advance(70_000);
+  t.like(core.counts(), { assumed: 0, backoff: 1 });
+});
+
 test('an update of an assumed pod that does not know of the binding yet changes nothing', (t) => {
   const { core, bind } = oneAssumed();
   core.setPod(pod('a', { requests: { cpu: '4' }, metadata: { labels: { x: 'y' } } }), 5);
