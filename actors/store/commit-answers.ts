@@ -26,10 +26,8 @@ export class CommitAnswers {
     commit.reply.send({ results: answering.results });
   }
 
-  /** Nothing of a message is tried any more; false when that was known. */
-  fail(commit: PendingCommit, error: unknown): boolean {
-    if (!this.#answering.delete(commit)) return false;
-    commit.reply.fail(error);
-    return true;
+  /** Nothing of a message is tried any more. */
+  fail(commit: PendingCommit, error: unknown): void {
+    if (this.#answering.delete(commit)) commit.reply.fail(error);
   }
 }

@@ -159,7 +159,6 @@ export class SharedSequencer implements Sequencer {
   async #commitNext(): Promise<void> {
     if (this.#refusals.isFresh) {
       this.#refuse(this.#waiting, this.#refusals.current);
-      this.#waiting = [];
       return;
     }
     if (this.#underWay.size >= this.#lanes) {
@@ -179,7 +178,6 @@ export class SharedSequencer implements Sequencer {
       for (const candidate of needsBarrier) candidate.isFresh = true;
     } catch (error) {
       this.#refuse(needsBarrier, error);
-      this.#waiting = this.#waiting.filter((candidate) => !needsBarrier.includes(candidate));
     }
   }
 
@@ -271,16 +269,18 @@ export class SharedSequencer implements Sequencer {
     this.#refusals.written();
     this.#parts.metrics.committed(candidates.length);
     const lost: Candidate[] = [];
+    const hopeless: Candidate[] = [];
     batch.entries.forEach(({ candidate, place }, index) => {
       if (commit.held[index] === true) this.#answer(candidate, this.#placesOf(candidate, commit.revision, place));
       else if (isBehindFirst(candidate) && lost.at(-1)?.commit !== candidate.commit)
         this.#answer(candidate, batch.lostBehind(candidate));
       else if (++candidate.tries < TRIES_MAX) lost.push(candidate);
-      else this.#answerFailed(candidate.commit, new OrchError('Overloaded', 'others write the same objects'));
+      else hopeless.push(candidate);
     });
     // What came in between has been shown by now: by that they are judged again.
     for (const candidate of lost) candidate.isFresh = true;
     this.#waiting = [...lost, ...this.#waiting];
+    if (hopeless.length > 0) this.#refuse(hopeless, new OrchError('Overloaded', 'others write the same objects'));
   }
 
   /**
@@ -330,14 +330,14 @@ export class SharedSequencer implements Sequencer {
     this.#answers.give(commit, index, result);
   }
 
+  /** Nothing of the messages that these are of is tried any more. */
   #refuse(candidates: readonly Candidate[], error: unknown): void {
-    for (const { commit } of candidates) this.#answerFailed(commit, error);
-  }
-
-  /** Nothing of the message is tried any more. */
-  #answerFailed(commit: PendingCommit, error: unknown): void {
-    if (!this.#answers.fail(commit, error)) return;
-    this.#waiting = this.#waiting.filter((candidate) => candidate.commit !== commit);
+    const refused = new Set<PendingCommit>();
+    for (const { commit } of candidates) {
+      this.#answers.fail(commit, error);
+      refused.add(commit);
+    }
+    this.#waiting = this.#waiting.filter(({ commit }) => !refused.has(commit));
   }
 
   #compact(): void {

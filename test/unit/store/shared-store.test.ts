@@ -20,6 +20,8 @@ test.after.always(() => clearInterval(alive));
 const EVENTS_MAX = 10_000;
 const KEY = 'core/configmaps/default/a';
 const OTHER_KEY = 'core/configmaps/default/b';
+const FILLING = 'core/configmaps/default/filling';
+const LARGE = 'core/configmaps/default/large';
 
 async function storeOn(model: EtcdModel, cluster?: EtcdCluster): Promise<Rig> {
   // A busy machine brings many revisions at once, and a reader that is lost would begin anew in the middle of its history.
@@ -120,6 +122,37 @@ test('a message of several transactions is one batch: one revision of the engine
   const revisions = results.map((result) => (result.ok ? result.revision : 0));
   t.is(new Set(revisions.map((revision) => Math.floor(revision / REVISION_STRIDE))).size, 1);
   t.deepEqual(revisions, [revisions[0]!, revisions[0]! + 1, revisions[0]! + 2]);
+});
+
+test('nothing of a message is tried any more once others have won one of its transactions for good', async (t) => {
+  const engine = engineOn(quietModel());
+  const commitInner = engine.commit.bind(engine);
+  const tried: (readonly string[])[] = [];
+  // Only what fills the first batch holds, so that what waits behind it has been tried once less than the first.
+  engine.commit = async (batch) => {
+    const keys = batch.map(({ writes }) => writes[0]!.key);
+    tried.push(keys);
+    const held = keys.map((key) => key === FILLING || key === OTHER_KEY);
+    const { revision } = await commitInner(batch.filter((_, at) => held[at]));
+    return { revision, held };
+  };
+  const rig = await startRig({ options: { engine: () => engine } });
+  t.teardown(() => rig.running.stop());
+  const writer = new MessageWriter();
+  writer.transaction([writer.put(KEY, 0, 'contested')]);
+  writer.transaction([writer.put(FILLING, 0, 'x'.repeat(900_000))]);
+  writer.transaction([writer.put(LARGE, 0, 'x'.repeat(900_000))]);
+  const { transactions, payload } = writer;
+  await t.throwsAsync(rig.store.ask({ type: 'commit', transactions, payload }, { deadlineMs: DEADLINE_MS }), {
+    message: 'others write the same objects',
+  });
+  const untilRefused = tried.length;
+  t.deepEqual(tried.slice(0, 2), [
+    [KEY, FILLING],
+    [KEY, LARGE],
+  ]);
+  t.true((await commit(rig, (other) => [other.put(OTHER_KEY, 0, 'next')])).ok);
+  t.deepEqual(tried.slice(untilRefused), [[OTHER_KEY]]);
 });
 
 test('a refusal goes by what is so now, not by what this store has been told', async (t) => {
