@@ -1,8 +1,7 @@
 import test from 'ava';
 import type { Delivery, Drainable } from '../../../runtime/delivery.ts';
 import { type Inbound, Mailbox } from '../../../runtime/mailbox.ts';
-import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
-import { NO_REQUEST } from '../../../runtime/turn.ts';
+import { NO_REQUEST, turn } from '../../../runtime/turn.ts';
 
 const MAX = 3;
 const MANY = 100;
@@ -11,9 +10,15 @@ const MANY = 100;
 function rig() {
   const due: Drainable[] = [];
   const delivery: Delivery = { schedule: (mailbox) => void due.push(mailbox), handsOverAtOnce: () => true };
-  const mailbox = new Mailbox('a', MAX, delivery, new VirtualTime(), (error) => {
+  let elapsedMs = 0;
+  const clock = { nowMs: () => elapsedMs, monotonicMs: () => elapsedMs };
+  const spend = (ms: number): void => {
+    elapsedMs += ms;
+  };
+  const rethrow = (error: unknown): never => {
     throw error;
-  });
+  };
+  const mailbox = new Mailbox('a', MAX, delivery, clock, rethrow, true);
   const seen: string[] = [];
   const handler = { onMessage: ({ type }: { readonly type: string }) => void seen.push(type) };
   /** A tell leaves its place when it has been handled, an ask not before it is answered. */
@@ -27,10 +32,13 @@ function rig() {
     drop: ({ code }) => void seen.push(code),
   });
   const take = (type: string, isTell = true): void => mailbox.accept({ type }, inbound(isTell), NO_REQUEST);
-  const drain = (): void => {
-    for (const each of due.splice(0)) each.drain(MANY);
+  /** Answers how many times the mailbox was due. */
+  const drain = (messagesMax = MANY): number => {
+    const drained = due.splice(0);
+    for (const each of drained) each.drain(messagesMax);
+    return drained.length;
   };
-  return { mailbox, handler, seen, take, drain };
+  return { mailbox, handler, seen, inbound, take, drain, spend };
 }
 
 test('what is told finds room beside asks that are handled and not answered, and none beside as many that wait', (t) => {
@@ -66,4 +74,61 @@ test('a mailbox that closes drops what waits and what comes, with a word to each
   drain();
   t.deepEqual(seen, ['ActorDown', 'ActorDown', 'ActorDown']);
   t.deepEqual([mailbox.hasRoom(), mailbox.hasRoomToBeTold(), mailbox.depth], [false, false, 0]);
+});
+
+test('what one drain leaves behind is due again, once', (t) => {
+  const { mailbox, handler, seen, take, drain } = rig();
+  take('before it was open');
+  mailbox.open(handler);
+  for (const type of ['second', 'third']) take(type);
+  t.is(drain(2), 1);
+  t.deepEqual(seen, ['before it was open', 'second']);
+  t.is(drain(2), 1);
+  t.deepEqual(seen, ['before it was open', 'second', 'third']);
+  t.is(drain(), 0);
+});
+
+test('what comes while a message is handled finds its place free, and waits its turn', (t) => {
+  const { mailbox, seen, take, drain } = rig();
+  const rooms: boolean[] = [];
+  mailbox.open({
+    onMessage: ({ type }: { readonly type: string }) => {
+      seen.push(type);
+      if (type !== 'first') return;
+      rooms.push(mailbox.hasRoomToBeTold());
+      take('fourth');
+      rooms.push(mailbox.hasRoomToBeTold());
+    },
+  });
+  for (const type of ['first', 'second', 'third']) take(type);
+  t.is(drain(), 1);
+  t.deepEqual(rooms, [true, false]);
+  t.deepEqual(seen, ['first', 'second', 'third']);
+  t.is(drain(), 1);
+  t.is(seen.at(-1), 'fourth');
+});
+
+test('a question that is handed over leaves the sender the number of its own request', (t) => {
+  const { mailbox, inbound } = rig();
+  const numbers: number[] = [];
+  mailbox.open({ onMessage: () => void numbers.push(turn.requestNumber) });
+  turn.requestNumber = 7;
+  mailbox.handOver({ type: 'question' }, inbound(true), 8);
+  numbers.push(turn.requestNumber);
+  turn.requestNumber = NO_REQUEST;
+  t.deepEqual(numbers, [8, 7]);
+});
+
+test('a mailbox tells how long its batches took and waited, the longest by itself', (t) => {
+  const { mailbox, take, drain, spend } = rig();
+  const observed: number[] = [];
+  mailbox.turnSeconds = { observe: (seconds) => void observed.push(seconds) };
+  mailbox.open({ onMessage: () => spend(20) });
+  for (const count of [2, 1]) {
+    for (let left = count; left > 0; left--) take('tell');
+    spend(5);
+    drain();
+  }
+  t.deepEqual(observed, [0.04, 0.02]);
+  t.like(mailbox.stats(), { depth: 0, unanswered: 0, handled: 3, turns: 2, turnMsMax: 40, waits: 2, waitMs: 10 });
 });
