@@ -1,6 +1,7 @@
 import anyTest, { type TestFn } from 'ava';
 import { startInProcess } from '../../runtime/in-process.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
+import { NO_REQUEST, turn } from '../../runtime/turn.ts';
 import { PATIENT, refContract } from './ref-contract.ts';
 import { actors, type SubjectProtocol } from './ref-subject.ts';
 
@@ -24,5 +25,30 @@ test('an idle actor on the same thread answers in the same turn', async (t) => {
   const behind = ref.askSoon({ type: 'noteAndCount', note: 3 }, PATIENT);
   t.true(behind instanceof Promise);
   t.is(await behind, 3);
+  await running.stop();
+});
+
+test('what is asked for an answer soon is of the request that asks, where it names none', async (t) => {
+  const running = await startInProcess({ actors, options: {}, environment: realEnvironment });
+  const ref = running.ref<SubjectProtocol>('subject');
+  turn.requestNumber = 7;
+  const inherited = ref.askSoon({ type: 'requestNumber' }, PATIENT);
+  const named = ref.askSoon({ type: 'requestNumber' }, { ...PATIENT, requestNumber: 8 });
+  const left = turn.requestNumber;
+  turn.requestNumber = NO_REQUEST;
+  t.deepEqual([inherited, named, left], [[7], [8], 7]);
+  await running.stop();
+});
+
+test('under test nobody changes what was sent, in whatever way it was', async (t) => {
+  const running = await startInProcess({ actors, options: {}, environment: realEnvironment, freezeMessages: true });
+  const ref = running.ref<SubjectProtocol>('subject');
+  const told = { type: 'note', note: 1 } as const;
+  ref.tell(told);
+  const asked = { type: 'noteAndCount', note: 2 } as const;
+  const soon = { ...asked };
+  t.is(await ref.ask(asked, PATIENT), 2);
+  t.is(ref.askSoon(soon, PATIENT), 3);
+  t.deepEqual([told, asked, soon].map(Object.isFrozen), [true, true, true]);
   await running.stop();
 });

@@ -88,6 +88,15 @@ test('what one drain leaves behind is due again, once', (t) => {
   t.is(drain(), 0);
 });
 
+test('a long queue is handled in order, however much of it is behind', (t) => {
+  const { mailbox, handler, seen, take, drain } = rig();
+  mailbox.open(handler);
+  const types = Array.from({ length: 3000 }, (_, at) => `message ${at}`);
+  for (const type of types) take(type);
+  while (drain(1100) > 0) t.deepEqual(seen, types.slice(0, seen.length));
+  t.deepEqual(seen, types);
+});
+
 test('what comes while a message is handled finds its place free, and waits its turn', (t) => {
   const { mailbox, seen, take, drain } = rig();
   const rooms: boolean[] = [];

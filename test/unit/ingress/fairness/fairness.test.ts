@@ -168,6 +168,49 @@ test('shares change while requests run, and a level that is taken away goes with
   t.is(server.state('one'), undefined);
 });
 
+test('what becomes of requests beyond the seats changes with the level, and those that wait stay where they are', async (t) => {
+  const server = new Server(1);
+  const becomes = (queuing?: object): void =>
+    server.fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 1000, queuing)] });
+  becomes({ queues: 1, handSize: 1, queueLengthLimit: 1 });
+  const runs = [server.request('a', 100), server.request('a', 10)];
+  t.is(await server.request('a', 1), 'refused');
+  becomes({ queues: 1, handSize: 1, queueLengthLimit: 2 });
+  runs.push(server.request('a', 1));
+  t.deepEqual(server.state('one'), [1, 2]);
+  becomes();
+  t.is(await server.request('a', 1), 'refused');
+  t.deepEqual(server.state('one'), [1, 2]);
+  await server.time.advance(1000);
+  t.deepEqual(await Promise.all(runs), [100, 110, 111]);
+  // And one that nobody waits for is counted in and out.
+  const last = server.request('a', 10);
+  t.deepEqual(server.state('one'), [1, 0]);
+  await server.time.advance(1000);
+  t.is(await last, 10);
+  t.deepEqual(server.state('one'), [0, 0]);
+  server.fairness.configure({ schemas: [], levels: [] });
+  t.is(server.state('one'), undefined);
+});
+
+test('a level that is taken away goes on for who only waits on this thread', async (t) => {
+  const memory = seatMemory();
+  const [own, other] = [0, 1].map((thread) => new Server(1, new SharedSeats(memory, thread, 2))) as [Server, Server];
+  for (const { fairness } of [own, other])
+    fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 10_000, WIDE)] });
+  const first = own.request('a', 10);
+  const second = other.request('b', 1);
+  other.fairness.configure({ schemas: [], levels: [] });
+  t.deepEqual(other.state('one'), [0, 1]);
+  await own.time.advance(10);
+  await first;
+  other.fairness.onSeatFree();
+  t.deepEqual(other.state('one'), [1, 0]);
+  await other.time.advance(10);
+  t.is(await second, 1);
+  t.is(other.state('one'), undefined);
+});
+
 test('users of one name and other groups are told apart, and requests by their namespaces where these make the flow', async (t) => {
   const server = new Server(1);
   const few = [{ subjects: [{ kind: 'Group', group: { name: 'few' } }], resourceRules: [ANYTHING] }];
