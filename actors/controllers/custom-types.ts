@@ -66,9 +66,10 @@ export class CustomTypes {
     return registry.byPath(type.group, type.preferredVersion, type.plural) ?? type;
   }
 
-  /** A custom type by what owner references say. */
+  /** A custom type by what owner references say: its kind, or that in small letters. */
   ofKind(group: string, version: string, kind: string): KnownType | undefined {
-    const type = this.#catalog.registry.byKind(group, version, kind);
+    const { registry } = this.#catalog;
+    const type = registry.byKind(group, version, kind) ?? ofSmallKind(registry, group, version, kind);
     return type?.custom === undefined ? undefined : type;
   }
 
@@ -79,4 +80,11 @@ export class CustomTypes {
       if (type.group === group) yield { ...type, singular: '' };
     }
   }
+}
+
+function ofSmallKind(registry: Registry, group: string, version: string, kind: string): KnownType | undefined {
+  if (registry.preferredVersion(group) === undefined) return undefined;
+  const names = (type: KnownType): boolean =>
+    type.group === group && type.version === version && type.kind.toLowerCase() === kind;
+  return registry.all().find(names);
 }

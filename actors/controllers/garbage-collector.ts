@@ -128,13 +128,13 @@ export class GarbageCollector implements Controller {
     const node = this.#graph.get(key);
     if (node === undefined || node.ownership === UNOWNED) return NOTHING;
     const { references, deletion } = node.ownership;
-    const kept = references.filter((reference) => this.#relation(node, reference) !== 'orphaning');
+    const kept = references.filter((reference) => !this.#isGivenUp(node, reference));
     if (kept.length < references.length) return planOf(referencesPatch(node, kept));
     switch (deletion) {
       case 'plain':
         return NOTHING;
       case 'orphan':
-        return this.#hasDependents(node, 'orphaning') ? NOTHING : planOf(finalizerPatch(node, ORPHAN_FINALIZER));
+        return this.#graph.dependentsOf(key).size > 0 ? NOTHING : planOf(finalizerPatch(node, ORPHAN_FINALIZER));
       case 'foreground':
         return this.#planForeground(node);
       case 'none':
@@ -146,7 +146,7 @@ export class GarbageCollector implements Controller {
     // Said once: an event that is refused (its namespace may be on its way out) is not tried for ever.
     const node = this.#graph.get(key);
     if (node === undefined || write.verb !== 'create' || outcome.code < 200 || outcome.code >= 500) return;
-    node.isReported = true;
+    node.reportedUid = this.#stranger(node)?.uid;
     // What else there is to do has waited for that.
     this.#due.add(key);
   }
@@ -199,9 +199,9 @@ export class GarbageCollector implements Controller {
   #planOwned(node: GraphNode): Plan {
     const { references, finalizers } = node.ownership;
     const relations = references.map((reference) => this.#relation(node, reference));
-    const misplaced = relations.findIndex((relation) => relation === 'misplaced' || relation === 'impossible');
-    if (misplaced >= 0 && !node.isReported)
-      return planOf(misplacedOwnerEvent(node, references[misplaced]!, this.#clock.nowMs()));
+    const stranger = this.#stranger(node);
+    if (stranger !== undefined && stranger.uid !== node.reportedUid)
+      return planOf(misplacedOwnerEvent(node, stranger, this.#clock.nowMs()));
     if (relations.includes('unknown')) this.#puzzling.add(node.uid);
     const isOver = (relation: OwnerRelation) => OVER.has(relation);
     const isElsewhere = references.some(({ apiVersion }) => this.#types.isElsewhere(apiVersion));
@@ -222,6 +222,20 @@ export class GarbageCollector implements Controller {
     // Everyone in the cycle waits for the next: this one lets its owners go first.
     const freed = node.ownership.references.map((reference) => ({ ...reference, blockOwnerDeletion: false }));
     return planOf(referencesPatch(node, freed));
+  }
+
+  /** The first reference to what is in another namespace, whatever else it says of its owner. */
+  #stranger(node: GraphNode): OwnerReference | undefined {
+    return node.ownership.references.find(({ uid }) => {
+      const owner = this.#graph.get(uid);
+      return owner !== undefined && owner.namespace !== '' && owner.namespace !== node.namespace;
+    });
+  }
+
+  /** Who orphans gives up all that name its uid, wherever they are and whatever else they say of it. */
+  #isGivenUp(node: GraphNode, reference: OwnerReference): boolean {
+    if (this.#graph.get(reference.uid)?.ownership.deletion === 'orphan') return true;
+    return this.#types.isElsewhere(reference.apiVersion) && this.#relation(node, reference) === 'orphaning';
   }
 
   #relation(node: GraphNode, reference: OwnerReference): OwnerRelation {

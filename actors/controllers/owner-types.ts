@@ -34,6 +34,8 @@ export class OwnerTypes {
     for (const type of types) {
       if (IGNORED.has(type.storageKey)) continue;
       this.#byKind.set(kindKey(type.apiVersion, type.kind), type);
+      // People write `deployment`, which the original takes too.
+      this.#byKind.set(kindKey(type.apiVersion, type.kind.toLowerCase()), type);
       if (!this.#byStorageKey.has(type.storageKey)) this.#byStorageKey.set(type.storageKey, type);
     }
   }

@@ -37,8 +37,8 @@ export interface GraphNode {
   readonly name: string;
   /** Changed by the graph alone. */
   ownership: Ownership;
-  /** Its users have been told of an owner that cannot be one. */
-  isReported: boolean;
+  /** The owner that cannot be one of which its users have been told. */
+  reportedUid: string | undefined;
 }
 
 /** What dependents say of one owner, which need not exist. */
@@ -97,7 +97,7 @@ export class OwnershipGraph {
 
   /** Makes a node of an object whose record has been put. */
   add(uid: string, type: PersistedType, namespace: string, name: string): GraphNode {
-    const node = { uid, type, namespace, name, ownership: UNOWNED, isReported: false };
+    const node = { uid, type, namespace, name, ownership: UNOWNED, reportedUid: undefined };
     this.#nodes.set(uid, node);
     this.#records.tag(uid, NODE);
     return node;
@@ -122,7 +122,6 @@ export class OwnershipGraph {
     }
     this.#unlink(node);
     node.ownership = { ...ownership, references: ownership.references.map((reference) => this.#link(node, reference)) };
-    node.isReported = false;
     return true;
   }
 
@@ -131,7 +130,7 @@ export class OwnershipGraph {
     if (key === undefined) return undefined;
     const { storageKey, namespace, name } = parseKey(key);
     const type = this.#typeOf(storageKey);
-    return type && { uid, type, namespace, name, ownership: UNOWNED, isReported: false };
+    return type && { uid, type, namespace, name, ownership: UNOWNED, reportedUid: undefined };
   }
 
   /** Answers the reference to be kept: the one that others have already, where there is one. */

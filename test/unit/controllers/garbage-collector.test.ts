@@ -75,6 +75,11 @@ const STANDINGS: readonly Standing[] = [
   { title: 'an owner of another name is absent', owners: [ownedBy('a', { name: 'b' })], left: undefined },
   { title: 'an owner of another kind is absent', owners: [ownedBy('a', { kind: 'Secret' })], left: undefined },
   {
+    title: 'an owner may be named by its kind in small letters',
+    owners: [ownedBy('gone', { kind: 'configmap' }), ownedBy('b', { kind: 'configmap' })],
+    left: ['b'],
+  },
+  {
     title: 'an owner of a kind that is not served keeps the object',
     owners: [ownedBy('gone', { apiVersion: 'example.com/v1', kind: 'Widget' })],
     left: ['gone'],
@@ -321,6 +326,22 @@ test('an orphaning owner gives its dependents up, then goes', async (t) => {
   t.deepEqual(ownersOf(f, 'of-d'), ['d']);
 });
 
+test('an orphaning owner is given up by everything that names its uid, wherever it is', async (t) => {
+  const f = await world((cluster) => {
+    cluster.putNamespace('elsewhere');
+    put(cluster, 'a', { finalizers: ['example.com/wait'] });
+    put(cluster, 'b');
+    put(cluster, 'd', { owners: [ownedBy('b'), ownedBy('a', { apiVersion: 'example.com/v1', kind: 'Widget' })] });
+    const metadata = { name: 'n', ownerReferences: [ownedBy('a')] };
+    cluster.put('core/nodes', objectOf('Node', '', 'n', { metadata }));
+  });
+  remove(f, 'a', 'Orphan');
+  await f.time.settle();
+  t.deepEqual(ownersOf(f, 'd'), ['b']);
+  t.is(f.cluster.get('core/nodes', '', 'n')?.metadata.ownerReferences, undefined);
+  t.deepEqual(stored(f, 'a')?.metadata.finalizers, ['example.com/wait']);
+});
+
 test('an orphaning owner stays until every dependent has been given up', async (t) => {
   let stubborn = true;
   const f = await world((cluster) => {
@@ -417,6 +438,26 @@ test('an owner in another namespace is reported once, and is as good as absent',
   t.deepEqual(ownersOf(f, 'h'), ['b', 'a'], 'one that cannot be looked up keeps the object as it is');
   t.is(f.writesOf('create events').length, 4);
   t.truthy(f.cluster.get(CONFIG_MAPS, 'elsewhere', 'a'));
+});
+
+test('an owner in another namespace is reported whatever else is said of it, and not again when other owners go', async (t) => {
+  const f = await world((cluster) => {
+    cluster.putNamespace('elsewhere');
+    put(cluster, 'a', { namespace: 'elsewhere' });
+    put(cluster, 'b');
+    put(cluster, 'c');
+    put(cluster, 'd', {
+      owners: [ownedBy('b'), ownedBy('a', { apiVersion: 'example.com/v1', kind: 'Widget' }), ownedBy('c')],
+    });
+  });
+  t.deepEqual(
+    f.writesOf('create events').map(({ body }) => body?.message),
+    ['ownerRef [example.com/v1/Widget, namespace: shop, name: a, uid: a] does not exist in namespace "shop"'],
+  );
+  remove(f, 'b', 'Orphan');
+  await f.time.settle();
+  t.deepEqual(ownersOf(f, 'd'), ['a', 'c']);
+  t.is(f.writesOf('create events').length, 1);
 });
 
 test('an owner in another namespace does not wait for what is not its own', async (t) => {
