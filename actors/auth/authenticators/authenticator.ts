@@ -41,16 +41,19 @@ export interface RefusedCredentials {
 }
 
 const AUTHENTICATED = 'system:authenticated';
+const UNAUTHENTICATED = 'system:unauthenticated';
 const ANONYMOUS: User = {
   name: 'system:anonymous',
   uid: '',
-  groups: ['system:unauthenticated'],
+  groups: [UNAUTHENTICATED],
   extra: {},
 };
 
-/** Everyone who is known is in the group of the authenticated. */
+/** Everyone who is known is in the group of the authenticated. Not so who is anonymous to a proxy that passes the request on. */
 export function withAuthenticatedGroup(user: User): User {
-  return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
+  const { name, groups } = user;
+  const isPlaced = name === ANONYMOUS.name || groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED);
+  return isPlaced ? user : { ...user, groups: [...groups, AUTHENTICATED] };
 }
 
 const BEARER = 'bearer ';
@@ -60,7 +63,7 @@ const NO_AUDIENCES: readonly string[] = [];
  * The bearer token of an Authorization header (RFC 6750 2.1): what stands between the first blank and the next. Undefined where there is
  * none: two blanks in a row have nothing between them, for whoever looks at the header before us as well.
  */
-function bearerTokenOf(authorization: string): string | undefined {
+export function bearerTokenOf(authorization: string): string | undefined {
   const trimmed = authorization.trim();
   if (trimmed.slice(0, BEARER.length).toLowerCase() !== BEARER) return undefined;
   const end = trimmed.indexOf(' ', BEARER.length);
@@ -152,11 +155,11 @@ export class AuthenticatorChain {
       if (found?.user) return found;
       errors = withError(errors, found);
     }
-    return errors.length === 0 ? UNKNOWN : { user: null, error: aggregate(errors) };
+    return errors.length === 0 ? UNKNOWN : { user: null, error: aggregate([UNKNOWN.error, ...errors]) };
   }
 }
 
-/** As Kubernetes 1.21 says it. */
+/** As Kubernetes 1.21 says it, of every token that nobody accepts, before what is against it. */
 export const UNKNOWN = { user: null, error: 'invalid bearer token' } as const satisfies TokenOwner;
 const NO_ERRORS: readonly string[] = [];
 

@@ -63,3 +63,20 @@ test('a proxy is one of those that are named, or any that is verified where none
   t.like(any.user(credentials('jane', 'june')), { name: 'june' });
   t.is(any.user(credentials('jane')), undefined);
 });
+
+test('who is anonymous to a proxy is not in the group of the authenticated', (t) => {
+  const proxy = new AuthenticatingProxy(authority.certPem, [], { nowMs: Date.now, monotonicMs: () => 0 });
+  const groupsOf = (name: string, ...groups: readonly string[]): unknown => {
+    const proxied = { name, groups, extra: {} };
+    const found = proxy.user({
+      authorization: '',
+      peerCertificate: certificateOf('front'),
+      proxied,
+    } as unknown as Credentials);
+    return found !== undefined && 'groups' in found ? found.groups : found;
+  };
+  t.deepEqual(groupsOf('jane', 'a'), ['a', 'system:authenticated']);
+  t.deepEqual(groupsOf('system:anonymous'), []);
+  t.deepEqual(groupsOf('system:anonymous', 'system:unauthenticated'), ['system:unauthenticated']);
+  t.deepEqual(groupsOf('jane', 'system:unauthenticated'), ['system:unauthenticated']);
+});
