@@ -14,7 +14,7 @@ import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { filterSeconds } from '../filter-seconds.ts';
 import { type AuthorityFiles, FollowedAuthorities } from '../followed-authorities.ts';
 import { AuthenticationMetrics } from './authentication-metrics.ts';
-import { AuthenticatorChain, UNKNOWN } from './authenticators/authenticator.ts';
+import { AuthenticatorChain, bearerTokenOf, UNKNOWN } from './authenticators/authenticator.ts';
 import { Identities, identityReader } from './authenticators/identities.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './authenticators/service-account-tokens.ts';
 import { TokenDigests } from './authenticators/token-digests.ts';
@@ -213,7 +213,9 @@ export class Auth implements Actor<AuthProtocol> {
   }
 
   async #review(token: string, audiences: readonly string[]): Promise<ReplyTo<AuthProtocol, 'reviewToken'>> {
-    const owner = await this.#authenticators.token(token, audiences);
+    // It is read as if it came in a header: without the line's end behind it, for example.
+    const presented = bearerTokenOf(`Bearer ${token}`);
+    const owner = presented === undefined ? UNKNOWN : await this.#authenticators.token(presented, audiences);
     if (owner.user === null) return { user: null, audiences: [], error: owner.error };
     if (owner.audiences !== undefined) return { user: owner.user, audiences: owner.audiences, error: '' };
     const own = this.#serviceAccounts?.audiences ?? [];

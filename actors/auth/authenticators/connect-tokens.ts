@@ -6,6 +6,7 @@ import type { Clock } from '../../../runtime/environment.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { Kept } from '../../../values/kept.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
+import { notOfType, textProblem, verificationProblem } from './connect-problems.ts';
 import { DistributedClaims } from './distributed-claims.ts';
 import { IssuerKeys, issuerOf, KEYS_KEPT_MS } from './issuer-keys.ts';
 
@@ -64,19 +65,21 @@ export class ConnectTokens implements TokenAuthenticator {
 
   async #verify(token: string, digest: string): Promise<TokenOwner> {
     const { settings, clock } = this.#parts;
-    const { clientId, groupsClaim } = settings;
+    const { clientId, groupsClaim, algorithms } = settings;
     let claims: JWTPayload;
     try {
       claims = await this.#keys.claimsOf(token, clientId);
-    } catch {
-      return refused('the token is not valid');
+    } catch (error) {
+      const within = { audience: clientId, algorithms, nowMs: clock.nowMs() };
+      return refused(`verify token: ${verificationProblem(error, token, within)}`);
     }
     const isElsewhere = groupsClaim !== '' && !Object.hasOwn(claims, groupsClaim);
     let groups: unknown;
     try {
       groups = isElsewhere ? await this.#distributed.value(claims, groupsClaim) : claims[groupsClaim];
-    } catch {
-      return refused(`the claim ${groupsClaim} of the token cannot be had from where the token says it is`);
+    } catch (error) {
+      const why = `while getting distributed claim ${JSON.stringify(groupsClaim)}: ${(error as Error).message}`;
+      return refused(`could not expand distributed claims: ${why}`);
     }
     const owner = ownerOf(claims, groups, settings);
     if (owner.user !== null) {
@@ -87,20 +90,32 @@ export class ConnectTokens implements TokenAuthenticator {
   }
 }
 
-function refused(error: string): TokenOwner {
-  return { user: null, error };
+function refused(problem: string): TokenOwner {
+  return { user: null, error: `oidc: ${problem}` };
 }
 
 function ownerOf(claims: JWTPayload, groupsClaimed: unknown, settings: ConnectSettings): TokenOwner {
   const { usernameClaim, groupsClaim, groupsPrefix, requiredClaims } = settings;
   const name = asText(claims[usernameClaim]);
-  if (name === '') return refused(`the token has no claim ${usernameClaim}`);
-  if (usernameClaim === 'email' && claims.email_verified !== undefined && claims.email_verified !== true)
-    return refused('the email of the token is not verified');
-  for (const [claim, value] of Object.entries(requiredClaims))
-    if (claims[claim] !== value) return refused(`the token does not have the claim ${claim} that is required`);
+  // Kubernetes lets in who has an empty name.
+  if (name === '') {
+    const why = textProblem(claims[usernameClaim]) ?? 'claim is empty';
+    return refused(`parse username claims ${JSON.stringify(usernameClaim)}: ${why}`);
+  }
+  const { email_verified: verified } = claims;
+  if (usernameClaim === 'email' && verified !== undefined && verified !== true)
+    return refused(
+      verified === false || verified === null
+        ? 'email not verified'
+        : `parse 'email_verified' claim: ${notOfType(verified, 'bool')}`,
+    );
   const groups = groupsClaim === '' ? [] : groupsOf(groupsClaimed);
-  if (groups === undefined) return refused(`the claim ${groupsClaim} of the token is no list of texts`);
+  if (groups === undefined)
+    return refused(`parse groups claim ${JSON.stringify(groupsClaim)}: ${notOfType(groupsClaimed, 'string')}`);
+  for (const [claim, value] of Object.entries(requiredClaims)) {
+    const problem = requiredProblem(claim, claims[claim], value);
+    if (problem !== undefined) return refused(problem);
+  }
   return {
     user: withAuthenticatedGroup({
       name: usernamePrefix(settings) + name,
@@ -110,6 +125,14 @@ function ownerOf(claims: JWTPayload, groupsClaimed: unknown, settings: ConnectSe
     }),
     audiences: undefined,
   };
+}
+
+function requiredProblem(claim: string, found: unknown, needed: string): string | undefined {
+  if (found === undefined) return `required claim ${claim} not present in ID token`;
+  const why = textProblem(found);
+  if (why !== undefined) return `parse claim ${claim}: ${why}`;
+  const text = asText(found);
+  return text === needed ? undefined : `required claim ${claim} value does not match. Got = ${text}, want = ${needed}`;
 }
 
 /** A list of texts, or one text. */

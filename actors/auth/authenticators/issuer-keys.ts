@@ -22,7 +22,7 @@ const FAILURE_MS = 1_000;
 /** Keys that a provider has taken back are forgotten after this, and so is what was verified with them. */
 export const KEYS_KEPT_MS = 15 * 60_000;
 /** The clock of an issuer may be ahead by this. */
-const NOT_BEFORE_LEEWAY_SECONDS = 300;
+const NOT_BEFORE_LEEWAY_SECONDS = 60;
 
 interface Keys {
   readonly keyOf: JWTVerifyGetKey;
@@ -68,7 +68,7 @@ export class IssuerKeys {
     };
     const payload = await withAnyKey(keyOf, async (key) => (await jwtVerify(token, key, options)).payload);
     // The leeway is for the beginning alone.
-    if ((payload.exp ?? 0) * 1000 <= nowMs) throw new Error('the token has expired');
+    if ((payload.exp ?? 0) * 1000 <= nowMs) throw Object.assign(new Error('the token has expired'), { claim: 'exp' });
     return payload;
   }
 

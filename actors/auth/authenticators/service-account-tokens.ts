@@ -183,14 +183,14 @@ export class ServiceAccountTokens implements TokenAuthenticator {
 
   #ownerOf(token: VerifiedToken, audiences: readonly string[]): TokenOwner | Promise<TokenOwner> {
     const { claims, user, owner } = token;
+    const isForUs = audiences.length === 0;
+    const found = (isForUs ? owner : undefined) ?? ownedFor(user, claims, isForUs ? this.#issuer.audiences : audiences);
+    if (found.user === null) return found;
     const problem = timeProblem(claims, this.#clock.nowMs());
     if (problem !== undefined) return { user: null, error: problem };
     return whenThere(this.#goneProblem(token), (gone) => {
       if (gone !== undefined) return { user: null, error: gone };
-      const isForUs = audiences.length === 0;
-      const found =
-        (isForUs ? owner : undefined) ?? ownedFor(user, claims, isForUs ? this.#issuer.audiences : audiences);
-      if (found.user !== null) this.#used(token);
+      this.#used(token);
       return found;
     });
   }

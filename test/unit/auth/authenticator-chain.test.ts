@@ -32,9 +32,15 @@ test('everybody who had something against a token is heard, and nobody who does 
   const cases: readonly (readonly [answers: readonly Answer[], error: string])[] = [
     [[], 'invalid bearer token'],
     [[undefined, refused('')], 'invalid bearer token'],
-    [[refused('Token has expired.'), undefined, Promise.resolve(refused(''))], 'Token has expired.'],
-    [[Promise.resolve(refused('one')), refused('other'), Promise.resolve(undefined)], '[one, other]'],
-    [[refused('one'), refused('one')], 'one'],
+    [
+      [refused('Token has expired.'), undefined, Promise.resolve(refused(''))],
+      '[invalid bearer token, Token has expired.]',
+    ],
+    [
+      [Promise.resolve(refused('one')), refused('other'), Promise.resolve(undefined)],
+      '[invalid bearer token, one, other]',
+    ],
+    [[refused('one'), refused('one')], '[invalid bearer token, one]'],
   ];
   for (const [answers, error] of cases) t.deepEqual(await reviewed(...answers), refused(error));
   t.is(await reviewed(refused('one'), KNOWN), KNOWN);

@@ -176,6 +176,9 @@ test('a token is good for the audiences that it names', async (t) => {
     await problemOf(all, foreign),
     'token audiences ["vault"] is invalid for the target audiences ["api" "https://issuer.test"]',
   );
+  all.kept.clear();
+  t.regex(await problemOf(all, foreign), /^token audiences /, 'that is told before what its account is');
+  t.is(await problemOf(all, token), 'serviceaccounts "robot" not found');
 });
 
 test('the operator bounds how long a token lives', async (t) => {

@@ -1,0 +1,75 @@
+// What is against a token of OpenID Connect, as Kubernetes 1.21 tells it to who asks by a token review.
+import { asObject } from '../../../api/object-fields.ts';
+
+/** Within what a token was looked at. */
+export interface VerifiedWithin {
+  readonly audience: string;
+  readonly algorithms: readonly string[];
+  readonly nowMs: number;
+}
+
+/** Why a token could not be verified: `error` is what the look at it, or at its issuer's keys, has thrown. */
+export function verificationProblem(error: unknown, token: string, within: VerifiedWithin): string {
+  const { code, claim, message } = error as {
+    readonly code?: string;
+    readonly claim?: string;
+    readonly message: string;
+  };
+  const [header, claims] = token.split('.').map(partOf);
+  const told = claim === undefined ? undefined : CLAIM_PROBLEMS[claim];
+  if (told !== undefined) return told(claims ?? {}, within);
+  if (code === 'ERR_JOSE_ALG_NOT_ALLOWED')
+    return `oidc: id token signed with unsupported algorithm, expected ${list(within.algorithms)} got ${JSON.stringify(header?.alg ?? '')}`;
+  // What is not of the library is of the provider.
+  if (code === undefined) return `failed to verify signature: fetching keys oidc: get keys failed: ${message}`;
+  return 'failed to verify signature: failed to verify id token signature';
+}
+
+const CLAIM_PROBLEMS: Readonly<
+  Record<string, (claims: Readonly<Record<string, unknown>>, within: VerifiedWithin) => string>
+> = {
+  aud: ({ aud }, { audience }) => `oidc: expected audience ${JSON.stringify(audience)} got ${list(texts(aud))}`,
+  exp: ({ exp }) => `oidc: token is expired (Token Expiry: ${typeof exp === 'number' ? time(exp * 1000) : NO_TIME})`,
+  nbf: ({ nbf }, { nowMs }) =>
+    `oidc: current time ${time(nowMs)} before the nbf (not before) time: ${time(Number(nbf) * 1000)}`,
+};
+
+/** As Go prints the time that is none. */
+const NO_TIME = '0001-01-01 00:00:00 +0000 UTC';
+
+function time(ms: number): string {
+  return new Date(ms)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.?0*Z$/, ' +0000 UTC');
+}
+
+function list(values: readonly string[]): string {
+  return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
+}
+
+function texts(claim: unknown): readonly string[] {
+  return typeof claim === 'string' ? [claim] : Array.isArray(claim) ? claim.map(String) : [];
+}
+
+/** A part of a token as the object that it is; empty for what is none. */
+function partOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return asObject(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+  } catch {
+    return {};
+  }
+}
+
+/** Why a claim that has to be a text is none; undefined for a text. `null` is the empty one, as Go reads it. */
+export function textProblem(claim: unknown): string | undefined {
+  if (claim === undefined) return 'claim not present';
+  if (claim === null || typeof claim === 'string') return undefined;
+  return notOfType(claim, 'string');
+}
+
+/** `json: cannot unmarshal number into Go value of type string`. */
+export function notOfType(claim: unknown, type: 'string' | 'bool'): string {
+  const is = typeof claim === 'boolean' ? 'bool' : Array.isArray(claim) ? 'array' : typeof claim;
+  return `json: cannot unmarshal ${is} into Go value of type ${type}`;
+}
