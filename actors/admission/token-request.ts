@@ -49,7 +49,6 @@ export async function requestToken(
   const expected = { apiVersion: `${group}/${version}`, kind };
   const { object: sent, warnings } = decodeObject(write.schema, request, expected);
   const { namespace, name } = request.target;
-  requireNameOfPath(sent, name, namespace);
   applyDefaults(sent as Record<string, unknown>, schemaTypeOf(write.schema, expected.apiVersion, kind)!);
   const attributes = attributesOf(write, request, accounts, { operation: 'create', dryRun });
   const object = await admitOnce(write, attributes, sent);
@@ -77,20 +76,20 @@ export async function requestToken(
   const shortened = issued.expirationSeconds < expirationSeconds;
   const body = {
     ...expected,
-    metadata: { ...metadataOf(object), name, namespace },
-    spec: { ...(object.spec as JsonObject), audiences: issued.audiences, expirationSeconds: issued.expirationSeconds },
+    // The name in the path is the account's: one in the body says nothing, and is given back.
+    metadata: metadataOf(object),
+    spec: {
+      ...(object.spec as JsonObject),
+      audiences: issued.audiences,
+      expirationSeconds: issued.expirationSeconds,
+      boundObjectRef: boundObjectRef ?? null,
+    },
     status: { token: issued.token, expirationTimestamp: timestampOf(issued.expiresMs) },
   };
   const reply = withWarnings({ code: 201, body, warnings }, attributes.warnings);
   if (!shortened) return reply;
   const warning = `requested expiration of ${expirationSeconds} seconds shortened to ${issued.expirationSeconds} seconds`;
   return withWarnings(reply, [warning]);
-}
-
-function requireNameOfPath(object: JsonObject, name: string, namespace: string): void {
-  const given = metadataOf(object);
-  const isNamed = [name, '', undefined].includes(given.name) && [namespace, '', undefined].includes(given.namespace);
-  if (!isNamed) throw new StatusError(badRequest('the name or namespace of the token request differs from the path'));
 }
 
 /** The object that a reference names, with its own uid. */
@@ -105,6 +104,7 @@ async function boundObject(
   const type = bindable && write.registry.storageType(bindable.storageKey);
   if (bindable === undefined || type === undefined)
     throw new StatusError(badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`));
+  if (name === '') throw new StatusError(badRequest('Name parameter required.'));
   const stored = await readCurrent(write, type, namespace, name);
   if (stored === null) throw new StatusError(notFound(type, name));
   if (bindable.kind === 'pod' && accountOf(stored.object) !== account)
