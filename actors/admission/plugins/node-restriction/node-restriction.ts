@@ -127,10 +127,11 @@ class NodeRestriction implements AdmissionPlugin {
     const uid = textAt(reference, 'uid');
     if (uid === '') throw forbid(attributes, 'node requested token with a pod binding without a uid');
     const pod = await this.#read(attributes, 'core/pods', attributes.asked.namespace, name);
-    if (metadataOf(pod).uid !== uid)
+    const { uid: actual = '' } = metadataOf(pod);
+    if (actual !== uid)
       throw forbid(
         attributes,
-        `the UID in the bound object reference (${uid}) does not match the UID in record. ` +
+        `the UID in the bound object reference (${uid}) does not match the UID in record (${actual}). ` +
           'The object might have been deleted and then recreated',
       );
     if (nodeNameOf(pod) !== node)

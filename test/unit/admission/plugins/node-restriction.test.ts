@@ -344,7 +344,7 @@ const others: readonly PluginCase[] = [
     path: `${ACCOUNTS}/it/token`,
     body: token({ apiVersion: 'v1', kind: 'Pod', name: 'it', uid: 'u' }),
     refused:
-      'serviceaccounts "it" is forbidden: the UID in the bound object reference (u) does not match the UID in record. The object might have been deleted and then recreated',
+      /^serviceaccounts "it" is forbidden: the UID in the bound object reference \(u\) does not match the UID in record \([0-9a-f-]{36}\)\. The object might have been deleted and then recreated$/,
   },
   { what: 'something else', path: '/api/v1/namespaces/default/configmaps', body: { metadata: { name: 'it' } } },
 ];
