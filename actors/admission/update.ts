@@ -102,7 +102,6 @@ export async function update(write: WriteContext, request: WriteRequest, type: K
 
 /** PATCH but for apply. Throws 400, 404, 409, 415, 422. */
 export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
-  const { dryRun } = patchOptions(write.dialect.metaGroup, request.parameters, false);
   const { contentType, target } = request;
   const view = viewOf(target.subresource, type);
   const expected = view ?? kindOf(type);
@@ -113,6 +112,7 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
     if (type.custom === undefined) throw new StatusError(unsupportedPatchType());
     throw new StatusError(unsupportedMediaType(canBeApplied(write, view) ? [...accepted, APPLY_PATCH] : accepted));
   }
+  const { dryRun } = patchOptions(write.dialect.metaGroup, request.parameters, false);
   if (isLarge(request.payload.length)) await afterOthers(write);
   const document = decodeBody(request.payload, 'application/json');
   if (type.custom !== undefined) requireFinite(document, request.payload);

@@ -64,6 +64,10 @@ test('what a patch may not do is refused', async (t) => {
     t.is(answer.code, code, `${what}: ${answer.body.message}`);
     t.is(answer.body.kind, 'Status', what);
   }
+  // That is told before what is wrong with the options.
+  const options = { force: 'true', dryRun: 'x' };
+  const unread = await world.write('patch', A, { body: '{}', contentType: 'text/plain', parameters: options });
+  t.is(unread.code, 415);
   t.is(await world.revision(), before);
   await world.stop();
 });
