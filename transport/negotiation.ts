@@ -97,12 +97,10 @@ export function parseAccept(header: string): AcceptClause[] {
   return clauses.sort((a, b) => b.q - a.q || wildcards(a.type) - wildcards(b.type));
 }
 
-/** The media types an offer names, for the text of a 406. */
+/** The media types an offer names, for the text of a 406: those in which there are only transforms as well. */
 export function offeredMediaTypes(offer: Offer): string[] {
   const ending = offer.isWatch ? ';stream=watch' : '';
-  return servedFormats(offer)
-    .filter((format) => isPlain(format, offer))
-    .map((format) => mediaTypeOf(format, offer) + ending);
+  return servedFormats(offer).map((format) => mediaTypeOf(format, offer) + ending);
 }
 
 /** True where a client takes a media type that is served, though perhaps not in the form that it asks for. */

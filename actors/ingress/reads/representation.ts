@@ -96,9 +96,9 @@ export class Representations {
    * @param source what they are stored as, where that is another version; always the same of one type.
    */
   of(exchange: Exchange, answer: AnswerClass, type: RowType, source?: StoredAs): Representation {
-    let choice = this.#choose(exchange, this.#offers[answer]);
+    let choice = this.#choose(exchange, this.#offers[answer], type);
     if (choice.format === 'protobuf' && protobufTypeOf(this.#schema(), type) === undefined) {
-      choice = this.#choose(exchange, this.#textOffers[answer]);
+      choice = this.#choose(exchange, this.#textOffers[answer], type);
     }
     const encoded = this.#encodedAs(choice);
     if (choice.transform === undefined) return this.#plainOf(type, source, encoded);
@@ -137,11 +137,14 @@ export class Representations {
     return { ...encoded, rendering, renderer: new Renderer(rendering, this.#clock.nowMs()) };
   }
 
-  #choose({ request, query }: Exchange, offer: Offer): Choice {
+  /** Who asks for objects of a custom type is always told what there is, and who asks for others only where it is the form that is missing. */
+  #choose({ request, query }: Exchange, offer: Offer, type?: RowType): Choice {
     const accept = request.header('accept');
     const choice = negotiate(accept, offer);
-    if (choice === null)
-      throw new StatusError(notAcceptable(takesOfferedType(accept, offer) ? offeredMediaTypes(offer) : []));
+    if (choice === null) {
+      const isTold = type?.form !== undefined || takesOfferedType(accept, offer);
+      throw new StatusError(notAcceptable(isTold ? offeredMediaTypes(offer) : []));
+    }
     return offer.isWatch ? choice : indentedFor(choice, request.header('user-agent'), query.get('pretty'));
   }
 

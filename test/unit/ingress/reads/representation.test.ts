@@ -7,8 +7,10 @@ import {
   type Representation,
   Representations,
 } from '../../../../actors/ingress/reads/representation.ts';
+import type { CustomForm } from '../../../../api/custom/custom-type.ts';
 import { parseQuery } from '../../../../api/query.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
+import type { RowType } from '../../../../api/table/table.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { exchangeOver } from '../exchanges.ts';
 
@@ -91,9 +93,15 @@ for (const [answer, accept, encoding, shape] of ofCustom) {
   });
 }
 
-test('a type that has no message is refused in Protobuf', (t) => {
-  const { message } = t.throws(() => REPRESENTATIONS.of(exchangeWith(PROTOBUF, ''), 'object', CUSTOM)) ?? {};
-  t.is(message, 'only the following media types are accepted: application/json, application/yaml');
+test('who asks for a custom object in what there is none of is told what there is, its metadata in Protobuf as well', (t) => {
+  const form = {} as CustomForm;
+  const refusal = (accept: string, type: RowType = { ...CUSTOM, form }) =>
+    t.throws(() => REPRESENTATIONS.of(exchangeWith(accept, ''), 'object', type))?.message;
+  const told = `only the following media types are accepted: application/json, application/yaml, ${PROTOBUF}`;
+  t.is(refusal(PROTOBUF), told);
+  t.is(refusal('text/html'), told);
+  t.is(refusal(as('PartialObjectMetadataList'), POD), told);
+  t.is(refusal('text/html', POD), '406: Not Acceptable');
 });
 
 test('a plain representation is made once for all requests that say the same', (t) => {
