@@ -122,15 +122,16 @@ function customObjects(
 }
 
 const VERSIONS = 'Lists the versions that are served.';
+const TEXT: SwaggerSchema = { type: 'string' };
 
-/** The paths of discovery and of the version. */
+/** The paths of discovery, of the version, and of what others need to verify this server's tokens. */
 function discoveryPaths(context: OperationContext, served: readonly GroupVersion[]): [string, SwaggerPath][] {
   const { dialect, schema, definitions } = context;
   const media = ['application/json', 'application/yaml', dialect.protobufMediaType];
   const path = (
     id: string,
     tag: string,
-    typeName: string,
+    answer: string | SwaggerSchema,
     description: string,
     types: readonly string[] = media,
   ): SwaggerPath => ({
@@ -142,7 +143,10 @@ function discoveryPaths(context: OperationContext, served: readonly GroupVersion
       consumes: types,
       produces: types,
       responses: {
-        200: { description: 'OK', schema: definitions.refer(schema.type(typeName)) },
+        200: {
+          description: 'OK',
+          schema: typeof answer === 'string' ? definitions.refer(schema.type(answer)) : answer,
+        },
         401: { description: 'Unauthorized' },
       },
     },
@@ -150,6 +154,26 @@ function discoveryPaths(context: OperationContext, served: readonly GroupVersion
   const lower = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
   const groups = [...new Set(served.map(({ group }) => group))];
   return [
+    [
+      '/.well-known/openid-configuration/',
+      path(
+        'getServiceAccountIssuerOpenIDConfiguration',
+        'WellKnown',
+        TEXT,
+        'Tells who issues the tokens of service accounts.',
+        ['application/json'],
+      ),
+    ],
+    [
+      '/openid/v1/jwks/',
+      path(
+        'getServiceAccountIssuerOpenIDKeyset',
+        'openid',
+        TEXT,
+        'Lists the public keys that tokens of service accounts are verified with.',
+        ['application/jwk-set+json'],
+      ),
+    ],
     [
       '/version/',
       path('getCodeVersion', 'version', 'version.Info', 'Tells what the server was built from.', ['application/json']),

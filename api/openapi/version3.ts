@@ -85,10 +85,10 @@ export function openApi3Documents(document: SwaggerDocument): ReadonlyMap<string
   return documents;
 }
 
-/** `/apis/apps/v1/namespaces/…` → `apis/apps/v1`; `/api/v1/…` → `api/v1`; others are documents of their own. */
+/** `/apis/apps/v1/namespaces/…` → `apis/apps/v1`; `/api/v1/…` → `api/v1`; others are documents of their own (`openid/v1/jwks`). */
 function rootOf(path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '');
-  const depth = segments[0] === 'apis' ? 3 : 2;
+  const depth = segments[0] === 'apis' || segments[0] === 'openid' ? 3 : 2;
   return segments.slice(0, depth).join('/');
 }
 

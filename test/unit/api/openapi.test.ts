@@ -3,6 +3,7 @@ import { tagOf, WIRE_BYTES, WireReader } from '../../../api/codec/wire.ts';
 import { buildDocument } from '../../../api/openapi/document.ts';
 import { encodeDocument } from '../../../api/openapi/gnostic.ts';
 import type { SwaggerDocument, SwaggerOperation, SwaggerSchema } from '../../../api/openapi/swagger.ts';
+import { openApi3Documents } from '../../../api/openapi/version3.ts';
 import type { ResourceType, Subresource } from '../../../api/resources/resource-type.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import type { Verb } from '../../../api/verbs.ts';
@@ -301,6 +302,19 @@ test('a custom kind has its own schema and a list', (t) => {
 test('discovery and the version are in the document', (t) => {
   for (const path of ['/version/', '/api/', '/apis/', '/api/v1/', '/apis/example.com/', '/apis/example.com/v1/']) {
     t.truthy(orch.paths[path]?.get, path);
+  }
+});
+
+test('what tokens are verified with is in the document, and has documents of its own in version 3', (t) => {
+  const paths = {
+    '/.well-known/openid-configuration/': 'application/json',
+    '/openid/v1/jwks/': 'application/jwk-set+json',
+  };
+  const documents = openApi3Documents(orch);
+  for (const [path, type] of Object.entries(paths)) {
+    const get = orch.paths[path]?.get;
+    t.deepEqual([get?.produces, get?.responses[200]?.schema], [[type], { type: 'string' }]);
+    t.deepEqual(Object.keys(documents.get(path.slice(1, -1))?.paths ?? {}), [path]);
   }
 });
 
