@@ -85,7 +85,13 @@ export function claimDirectory(directory: string): () => void {
   const path = join(directory, PID_FILE);
   refuseInUse(directory);
   writeFileSync(path, `${process.pid}\n`);
-  return () => rmSync(path, { force: true });
+  return () => {
+    try {
+      rmSync(path, { force: true });
+    } catch {
+      // On a file system that has become read-only it stays; a process that has ended holds nothing.
+    }
+  };
 }
 
 /** True while another living process holds the directory. */

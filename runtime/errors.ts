@@ -19,6 +19,8 @@ export type OrchErrorCode =
   | 'StorageFull'
   /** A write cannot be stored, by the disk or for want of a key: nothing of it is, later ones may be. HTTP 500. */
   | 'StorageFailed'
+  /** The disk failed: whether the write is stored shows at the next start, or is undone by the next write. HTTP 503. */
+  | 'StorageUnsure'
   /** The store takes nothing of that size: this write is not stored, others are. HTTP 500. */
   | 'StorageTooLarge'
   /** The store's files are damaged, locked or of another dialect. Exit code 1 with one line. */

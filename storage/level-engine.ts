@@ -30,11 +30,11 @@ import {
   VALUES,
 } from './level-layout.ts';
 import { tableDamages } from './leveldb/database-files.ts';
-import { cutFromLog } from './leveldb/log-tail.ts';
+import { RefusedTail } from './leveldb/log-tail.ts';
 import type { CloseOptions, EngineBatch, EngineContents, EngineView, LocalEngine } from './local-engine.ts';
 import { firstOf, storeDamage } from './store-damage.ts';
 import { refuseUnfinished } from './unfinished-store.ts';
-import { refusedWrite } from './write-refusal.ts';
+import { refusedWrite, unsureWrite } from './write-refusal.ts';
 
 export interface LevelEngineOptions {
   readonly directory: string;
@@ -81,9 +81,11 @@ export class LevelEngine implements LocalEngine {
   #loadedBytes = 0;
   /** Why the database is closed since a write failed. */
   #refusal: OrchError | undefined;
+  readonly #refusedTail: RefusedTail;
 
   constructor(options: LevelEngineOptions) {
     this.#options = options;
+    this.#refusedTail = new RefusedTail(join(options.directory, DATABASE_DIRECTORY));
     this.#valuePrefix = options.prefix + VALUES;
     this.#eventPrefix = options.prefix + EVENTS;
   }
@@ -253,8 +255,8 @@ export class LevelEngine implements LocalEngine {
       await this.#handle?.close();
       this.#handle = undefined;
       // A batch that is not to be found later has no revision: 0 has no record.
-      cutFromLog(join(directory, DATABASE_DIRECTORY), this.#eventPrefix + revisionKey(revision ?? 0));
-      throw this.#refusal;
+      const left = this.#refusedTail.cut(this.#eventPrefix + revisionKey(revision ?? 0));
+      throw left === undefined ? this.#refusal : unsureWrite(this.#refusal);
     }
   }
 
@@ -262,16 +264,20 @@ export class LevelEngine implements LocalEngine {
   async #reopen(): Promise<void> {
     if (this.#refusal === undefined) return;
     const { directory } = this.#options;
+    const left = this.#refusedTail.cut();
+    if (left !== undefined) throw refusedWrite(directory, left);
     const handle = openLevelDatabase(join(directory, DATABASE_DIRECTORY));
+    this.#handle = handle;
+    let found: number;
     try {
       await handle.open();
+      found = await this.#newestRevision();
     } catch (error) {
       await handle.close();
+      this.#handle = undefined;
       this.#refusal = refusedWrite(directory, error);
       throw this.#refusal;
     }
-    this.#handle = handle;
-    const found = await this.#newestRevision();
     if (found !== this.#lastRevision) {
       throw storeDamage(`after a failed write it ends at revision ${found}, not ${this.#lastRevision}`, directory);
     }

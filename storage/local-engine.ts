@@ -50,8 +50,9 @@ export interface LocalEngine {
   loaded?(): Promise<void>;
   /**
    * Makes a batch durable: when it resolves, a crash of process or machine cannot lose it. One at a time. Rejects with
-   * OrchError StorageFull or StorageFailed when nothing of the batch is stored or will be, and later ones may be; any
-   * other rejection leaves open what is stored, and the engine must be opened anew.
+   * OrchError StorageFull or StorageFailed when nothing of the batch is stored or will be, and later ones may be; with
+   * StorageUnsure when that holds once a later one is made, and a start before then may find the batch; any other rejection
+   * leaves open what is stored, and the engine must be opened anew.
    */
   commit(batch: EngineBatch): Promise<void>;
   /** Forgets event records up to a revision, a slice at a time; true while there is more to do. Rejects as `commit` does. */

@@ -13,6 +13,11 @@ export function refusedWrite(directory: string, error: unknown): OrchError {
   return new OrchError('StorageFailed', `the data folder ${directory} cannot be written to: ${text}`);
 }
 
+/** The error for a write that failed, where the file system did not even allow that what was left behind is removed. */
+export function unsureWrite({ message }: OrchError): OrchError {
+  return new OrchError('StorageUnsure', `${message}; whether this write is kept is not known`);
+}
+
 /** The innermost cause's text: the outer ones say that the database did not open. */
 function systemText(error: unknown): string {
   let inner = error;

@@ -6,9 +6,11 @@ import { isOrchError, type OrchError } from '../../runtime/errors.ts';
 /** Between two tries of the disk. */
 const RETRY_MS = 250;
 
-/** True for an error that says: nothing is stored, a later write may be. */
+const REFUSALS: ReadonlySet<string> = new Set(['StorageFull', 'StorageFailed', 'StorageUnsure']);
+
+/** True for an error that says: nothing is stored, or will be once a later write is. */
 export function isRefusedWrite(error: unknown): error is OrchError {
-  return isOrchError(error, 'StorageFull') || isOrchError(error, 'StorageFailed');
+  return isOrchError(error) && REFUSALS.has(error.code);
 }
 
 export class WriteRefusals {

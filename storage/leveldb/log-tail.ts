@@ -28,6 +28,29 @@ export function cutFromLog(directory: string, firstKey: string): void {
   }
 }
 
+/** What of a batch that failed may lie in the log: cut off when the file system allows it. */
+export class RefusedTail {
+  readonly #directory: string;
+  #firstKey: string | undefined;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Cuts a batch off, by default the one that was left. Returns why it is left; undefined: it is gone. See cutFromLog. */
+  cut(firstKey = this.#firstKey): unknown {
+    if (firstKey === undefined) return undefined;
+    this.#firstKey = firstKey;
+    try {
+      cutFromLog(this.#directory, firstKey);
+    } catch (error) {
+      return error;
+    }
+    this.#firstKey = undefined;
+    return undefined;
+  }
+}
+
 /** Where in a log the batch of `firstKey` begins, or a record that is not whole; else where the log ends. */
 export function logEndBefore(log: Buffer, firstKey: string): number {
   const { records, starts, end } = readLogFile(log);

@@ -1,5 +1,12 @@
 // What a client is told of an error that ended its request.
-import { insufficientStorage, internalError, restarting, timeout, unnamedError } from '../../../api/status/failures.ts';
+import {
+  insufficientStorage,
+  internalError,
+  restarting,
+  serviceUnavailable,
+  timeout,
+  unnamedError,
+} from '../../../api/status/failures.ts';
 import { isStatusError, type Status } from '../../../api/status/status.ts';
 import { SAFE_METHODS } from '../../../api/verbs.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
@@ -24,6 +31,8 @@ export function statusOfError(error: unknown, method: string): Status | undefine
       return insufficientStorage(error.message);
     case 'StorageFailed':
       return internalError(error.message);
+    case 'StorageUnsure':
+      return serviceUnavailable(error.message);
     case 'StorageTooLarge':
       return unnamedError(error.message);
     default:

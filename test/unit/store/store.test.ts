@@ -324,7 +324,7 @@ test('a batch that the disk refuses is answered so, and nothing of it is seen; l
   await put(A, 'kept');
   await followers[0]!.subscribe();
   const refused: unknown[] = [];
-  for (const code of ['StorageFull', 'StorageFailed'] as const) {
+  for (const code of ['StorageFull', 'StorageFailed', 'StorageUnsure'] as const) {
     engine.beforeCommit = () => Promise.reject(new OrchError(code, 'no room'));
     const writes = [put(A, 'refused'), put(B, 'refused'), commit((writer) => [writer.remove(A, -1)])];
     for (const write of writes) await t.throwsAsync(write, { code, message: 'no room' });
@@ -333,7 +333,7 @@ test('a batch that the disk refuses is answered so, and nothing of it is seen; l
     refused.push(engine.batches.length);
     await time.advance(1000);
   }
-  t.deepEqual(refused, [2, 2, 3, 3], 'for a moment the disk is left alone');
+  t.deepEqual(refused, [2, 2, 3, 3, 4, 4], 'for a moment the disk is left alone');
   t.is(running.crashes.size, 0);
   t.is(followers[0]!.batches.length, 0);
   t.is(followers[0]!.shared!.committedRevision, 1);

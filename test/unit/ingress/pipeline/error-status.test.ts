@@ -9,6 +9,7 @@ const CASES: readonly (readonly [code: OrchErrorCode, status: number, reason: st
   ['StoreUnusable', 504, 'Timeout', 'Timeout: request did not complete within the allotted timeout'],
   ['StorageFull', 507, 'InsufficientStorage', TEXT],
   ['StorageFailed', 500, 'InternalError', `Internal error occurred: ${TEXT}`],
+  ['StorageUnsure', 503, 'ServiceUnavailable', TEXT],
   ['StorageTooLarge', 500, '', TEXT],
 ];
 

@@ -1,0 +1,59 @@
+// What the engine on disk does with a write that fails where the files cannot even be mended: a file system that has become
+// read-only, a process that may open no more files.
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { LevelEngine } from '../../../storage/level-engine.ts';
+import { DATABASE_DIRECTORY } from '../../../storage/level-layout.ts';
+import type { EngineBatch } from '../../../storage/local-engine.ts';
+
+const BYTES = new Uint8Array([1, 2, 3]);
+
+function batch(lastRevision: number): EngineBatch {
+  return { firstRevision: lastRevision, lastRevision, events: BYTES, writes: [{ key: 'k', value: BYTES }] };
+}
+
+/** A batch whose write fails. */
+function failing(revision: number): EngineBatch {
+  const { firstRevision, lastRevision, writes } = batch(revision);
+  return {
+    firstRevision,
+    lastRevision,
+    writes,
+    get events(): never {
+      throw new Error('on purpose');
+    },
+  };
+}
+
+/** An engine after one batch, and what makes the next one fail with its files out of reach. */
+async function opened(t: ExecutionContext) {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-refused-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const database = join(directory, DATABASE_DIRECTORY);
+  const engine = new LevelEngine({ directory, prefix: '/registry', dialect: 'orch' });
+  await engine.open();
+  await engine.commit(batch(1));
+  const fail = async (): Promise<void> => {
+    const refused = engine.commit(failing(2));
+    renameSync(database, `${database}.away`);
+    await t.throwsAsync(refused, {
+      code: 'StorageUnsure',
+      message: /cannot be written to: .*; whether this write is kept/,
+    });
+  };
+  const mend = (): void => renameSync(`${database}.away`, database);
+  return { engine, fail, mend };
+}
+
+test('a write that fails and cannot be taken back is told so; later ones are refused, and made when the files can be mended', async (t) => {
+  const { engine, fail, mend } = await opened(t);
+  await fail();
+  await t.throwsAsync(engine.commit(batch(2)), { code: 'StorageFailed', message: /ENOENT/ });
+  await t.throwsAsync(engine.probe(), { code: 'StorageFailed' });
+  mend();
+  await engine.commit(batch(2));
+  await engine.probe();
+  await engine.close();
+});
