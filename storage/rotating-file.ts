@@ -6,6 +6,7 @@ import {
   createReadStream,
   createWriteStream,
   fstatSync,
+  ftruncateSync,
   openSync,
   readdirSync,
   renameSync,
@@ -58,16 +59,19 @@ export class RotatingFile {
     this.#onProblem = onProblem;
   }
 
-  /** Appends whole lines. Throws what the file system says. */
+  /** Appends whole lines. Throws what the file system says, and leaves nothing of them then. */
   append(text: string): void {
     const bytes = this.#bytesOf(text);
     let descriptor = this.#descriptor ?? this.#open();
     if (this.#bytes > 0 && this.#bytes + bytes.length > this.#bytesMax) descriptor = this.#rotate();
-    for (let written = 0; written < bytes.length; ) {
-      const count = writeSync(descriptor, bytes, written);
-      written += count;
-      this.#bytes += count;
+    let written = 0;
+    try {
+      while (written < bytes.length) written += writeSync(descriptor, bytes, written);
+    } catch (error) {
+      this.#takeBack(descriptor, written);
+      throw error;
     }
+    this.#bytes += written;
   }
 
   /** Resolves when what was put aside has been compressed. The next `append` opens the file again. */
@@ -75,6 +79,18 @@ export class RotatingFile {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
     await this.#compressing;
+  }
+
+  /** A full disk takes the beginning of a line, and the next one would stand behind it. */
+  #takeBack(descriptor: number, written: number): void {
+    if (written === 0) return;
+    try {
+      // The file's own length: somebody else may have cut it.
+      const found = fstatSync(descriptor);
+      if (found.isFile()) ftruncateSync(descriptor, Math.max(0, found.size - written));
+    } catch {
+      this.#bytes += written;
+    }
   }
 
   /** They hold until the next text. */

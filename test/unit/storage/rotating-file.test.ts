@@ -1,4 +1,5 @@
 // A log that is put aside when it is full: which of the old files stay, by number and by age.
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -123,4 +124,20 @@ test('a file that cannot be written throws, and is tried again', async (t) => {
   t.is(readFileSync(join(folder, 'b', 'c.log'), 'utf8'), 'x\n');
   await beneath.close();
   await file.close();
+});
+
+test('of a text that a full disk takes in part nothing stays, and the next one stands by itself', (t) => {
+  const { folder } = log(t, {});
+  const path = join(folder, 'a.log');
+  const line = `${'x'.repeat(199)}\n`;
+  // Its own process, since files may not be longer than 512 bytes there.
+  const program = `
+    import { RotatingFile } from ${JSON.stringify(new URL('../../../storage/rotating-file.js', import.meta.url))};
+    const file = new RotatingFile(${JSON.stringify(path)}, { bytesMax: 1e6, daysMax: 0, backupsMax: 0 }, Date.now, () => {});
+    const line = ${JSON.stringify(line)};
+    for (const text of [line, line, line, 'short\\n']) try { file.append(text); } catch (error) { console.log(error.code); }
+  `;
+  const arguments_ = ['-c', 'ulimit -f 1; exec "$0" --input-type=module -e "$1"', process.execPath, program];
+  t.is(spawnSync('sh', arguments_, { encoding: 'utf8' }).stdout, 'EFBIG\n');
+  t.is(readFileSync(path, 'utf8'), `${line}${line}short\n`);
 });
