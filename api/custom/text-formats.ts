@@ -81,8 +81,9 @@ function hasAuthority(rest: string): boolean {
 }
 
 /** `1h30m`, or amounts with the names of units: `2 days`. */
-const DURATION = /^[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$|^[-+]?0$/;
-const AMOUNT = /\d+\s*([A-Za-zµ]+)/g;
+const DURATION = /^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$|^[-+]?0$/;
+/** From the last digit on: a number without a unit is passed over once. */
+const AMOUNT = /\d\s*([A-Za-zµ]+)/g;
 const UNITS = new Set(['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk']);
 const UNIT_BEGINNINGS = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
 

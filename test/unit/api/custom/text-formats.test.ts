@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
   { format: 'datetime', good: ['2021-02-28T23:59:59Z'], bad: ['2021-02-28 23:59:59Z'] },
   {
     format: 'duration',
-    good: ['1h30m', '-1.5h', '300ms', '2 days', '1 week', '3 hr', '0'],
+    good: ['1h30m', '-1.5h', '1.h.5m', '300ms', '2 days', '1 week', '3 hr', 'in 12  days', '0'],
     bad: ['', 'soon', '5', '7 moons'],
   },
   {
@@ -116,6 +116,17 @@ for (const { format, good, bad } of ROWS) {
   for (const text of good) test(`${JSON.stringify(text)} is a text of format ${format}`, (t) => t.true(isOne(text)));
   for (const text of bad) test(`${JSON.stringify(text)} is no text of format ${format}`, (t) => t.false(isOne(text)));
 }
+
+test('a long text is looked at in time in proportion to it, whatever it is made of', (t) => {
+  const text = '7'.repeat(1_000_000);
+  for (const [format, one] of [
+    ['duration', `${text} `],
+    ['duration', `${text}.${text}`],
+    ['duration', '7 '.repeat(500_000)],
+  ] as const) {
+    t.false(formatTest(format)!(one), format);
+  }
+});
 
 test('formats that nobody has named, and those of numbers, are not looked at', (t) => {
   for (const format of ['int32', 'int64', 'float', 'double', 'quantity', '']) t.is(formatTest(format), undefined);
