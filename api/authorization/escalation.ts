@@ -1,6 +1,6 @@
 // Nobody grants by role-based access control what they may not do themselves: which of the rules to be granted the rules
 // held do not cover. Pure.
-import type { PolicyRule } from './policy-rule.ts';
+import { type PolicyRule, urlMatches } from './policy-rule.ts';
 
 const ALL = '*';
 const NONE: readonly string[] = [];
@@ -154,7 +154,5 @@ function coversNames(held: ReadonlySet<string>, wanted: readonly string[]): bool
 }
 
 function coversUrls(held: readonly string[], wanted: readonly string[]): boolean {
-  return wanted.every((path) =>
-    held.some((item) => item === path || (item.endsWith(ALL) && path.startsWith(item.replace(/\*+$/, '')))),
-  );
+  return wanted.every((path) => urlMatches(held, path));
 }

@@ -71,11 +71,18 @@ function nameMatches(list: readonly string[], name: string): boolean {
   return list.length === 0 || list.includes(name);
 }
 
-/** Paths are matched whole, or up to a `*` at the end. */
+/** Paths are matched whole, or up to stars at the end. */
 export function urlMatches(list: readonly string[], path: string): boolean {
   for (const item of list) {
     if (item === ALL || item === path) return true;
-    if (item.endsWith(ALL) && path.startsWith(item.replace(/\*+$/, ''))) return true;
+    if (item.endsWith(ALL) && path.startsWith(withoutStars(item))) return true;
   }
   return false;
+}
+
+/** Not by a pattern: one for the stars at the end tries every run of them. */
+function withoutStars(text: string): string {
+  let end = text.length;
+  while (text.charAt(end - 1) === ALL) end--;
+  return text.slice(0, end);
 }

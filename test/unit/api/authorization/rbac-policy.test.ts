@@ -2,7 +2,7 @@
 // through everything for every question.
 import test from 'ava';
 import type { AccessAttributes } from '../../../../api/authorization/attributes.ts';
-import type { PolicyRule } from '../../../../api/authorization/policy-rule.ts';
+import { type PolicyRule, ruleAllows } from '../../../../api/authorization/policy-rule.ts';
 import { RbacPolicy } from '../../../../api/authorization/rbac-policy.ts';
 import { access, user } from './access.ts';
 import { generatedPolicy, type ReferencePolicy, referenceDecides } from './rbac-reference.ts';
@@ -108,6 +108,12 @@ test('paths outside the API are matched whole or by a prefix before *', (t) => {
   t.true(may('/logs/a/b'));
   t.false(may('/healthz/ping'));
   t.false(may('/log'));
+});
+
+test('several stars at the end of a path are one, and however many there are takes time in proportion to them', (t) => {
+  const rule = { verbs: ['get'], nonResourceURLs: ['/logs/**', `/${'*'.repeat(1_000_000)}x*`] };
+  t.true(ruleAllows(rule, access({ isResource: false, path: '/logs/a' })));
+  t.false(ruleAllows(rule, access({ isResource: false, path: '/metrics' })));
 });
 
 test('a role binding counts in its namespace alone, and not for the cluster', (t) => {
