@@ -1,5 +1,5 @@
 // Rules of persistent volumes and of the claims for them.
-
+import { normalize } from 'node:path/posix';
 import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
@@ -123,7 +123,7 @@ function checkPositive(amount: string, path: string, at: Report): void {
 
 const recycling: Rule<VolumeSpec> = ({ hostPath, persistentVolumeReclaimPolicy }, at) => {
   const path = hostPath?.path;
-  if (path !== undefined && /^\/+\.?\/*$/.test(path) && persistentVolumeReclaimPolicy === 'Recycle') {
+  if (path !== undefined && persistentVolumeReclaimPolicy === 'Recycle' && normalize(path) === '/') {
     at.forbidden('persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'");
   }
 };
