@@ -12,7 +12,8 @@ const AUDIT_ID_LENGTH_MAX = 64;
 /** Further digits are those of a clock that counts in binary fractions. */
 const MICROS_IN_MS = 1000;
 const SWITCHING_PROTOCOLS = 101;
-const PARAMETER = /([^=&]+)=([^&]*)/g;
+/** From where a name can begin: a text without any is passed over once. */
+const PARAMETER = /(?<![^=&])([^=&]+)=[^&]*/g;
 const CUT = '[redacted]';
 
 /** To be kept with the request; undefined: its line is not wanted. */

@@ -105,6 +105,11 @@ test('a parameter that is a secret by its name is cut out of the URI', (t) => {
   );
 });
 
+test('a long query without parameters is written in time in proportion to it', (t) => {
+  const query = '7'.repeat(1_000_000);
+  t.true(logged('text', { query }).includes(query));
+});
+
 test('nothing is asked of a request whose line is not wanted', (t) => {
   const lines: string[] = [];
   const unasked = new Proxy({} as HttpRequest, {
