@@ -170,6 +170,15 @@ class Schedule {
     }
     await this.#world.settle();
     for (const client of this.#clients) this.#check(client);
+    await this.#checkEnds();
+  }
+
+  /** Both ends know of the same watches. */
+  async #checkEnds(): Promise<void> {
+    const { hubRef, ingress } = this.#world;
+    const { watchers } = await this.#world.during(hubRef.ask({ type: 'status' }, { deadlineMs: 1000 }));
+    const { count } = ingress.watches;
+    if (watchers !== count) this.problems.push(`the hub has ${watchers} watches, their ingress ${count}`);
   }
 
   async #step(): Promise<void> {

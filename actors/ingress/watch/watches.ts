@@ -104,6 +104,8 @@ export class Watches {
         this.#endWith(query, expired(exchange.query.get('resourceVersion') ?? '', answer.oldestRevision));
       else if (answer.refused !== undefined)
         throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
+      // Its client went while the hub waited to open it: what the hub heard of that came too early.
+      else if (!this.#open.has(watch.id)) this.#tellClosed(watch);
     } catch (error) {
       this.#open.delete(watch.id);
       throw error;
@@ -205,7 +207,7 @@ export class Watches {
     outside.isConverting = false;
     if (!this.#open.has(watch.id)) return;
     const status = isStatusError(error) ? error.status : internalError('the objects could not be converted');
-    this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+    this.#tellClosed(watch);
     this.#start(watch);
     this.#finish(watch, watchEventFrame('ERROR', status, outside.rendering.encoding, this.#parts.schema));
   }
@@ -244,7 +246,7 @@ export class Watches {
   }
 
   #cut(watch: OpenWatch): void {
-    this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+    this.#tellClosed(watch);
     this.#finish(watch);
   }
 
@@ -308,8 +310,13 @@ export class Watches {
 
   #close(watch: OpenWatch): void {
     if (!this.#open.delete(watch.id)) return;
-    this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+    this.#tellClosed(watch);
     this.#ended(watch);
+  }
+
+  /** The hub is to forget it. */
+  #tellClosed({ id }: OpenWatch): void {
+    this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: id });
   }
 
   #ended(watch: OpenWatch): void {

@@ -75,3 +75,21 @@ test('watches of a store that others write to as well end when another takes its
   t.true(watch.finished);
   await world.stop();
 });
+
+test('a client that goes away before it is known how far its watch begins is forgotten', async (t) => {
+  const { model } = modelBehind();
+  const world = await HubWorld.start({ engine: () => engineOn(model) as unknown as LocalEngine });
+  await world.settle();
+  // What was acknowledged last is the store's to say, and it does not yet.
+  world.delivery.hold('store');
+  const watch = world.watch('');
+  await world.settle();
+  watch.response.disconnect();
+  await world.settle();
+  world.delivery.letGo('store');
+  await world.settle();
+  t.true(watch.finished);
+  t.is(world.ingress.watches.count, 0);
+  t.is((await world.during(world.hubRef.ask({ type: 'status' }, { deadlineMs: 1000 }))).watchers, 0);
+  await world.stop();
+});
