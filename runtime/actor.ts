@@ -63,6 +63,8 @@ export interface Ref<P extends Protocol> {
  * mailbox until it is answered, even when the asker has stopped waiting: an ask that is never answered is a leak.
  */
 export interface Reply {
+  /** False once the asker has stopped waiting, as far as is known here: what is kept for it then is kept for nobody. */
+  readonly isAwaited: boolean;
   send(value: unknown): void;
   fail(error: unknown): void;
 }

@@ -258,6 +258,10 @@ class ReceivedAsk implements Inbound {
     this.cancelled = true;
   }
 
+  get isAwaited(): boolean {
+    return !this.cancelled;
+  }
+
   begin(): boolean {
     if (!this.cancelled) return true;
     if (this.answer()) this.session.sendReply(this.askId, null);
@@ -289,6 +293,7 @@ class ReceivedAsk implements Inbound {
 
 /** All tells from one thread to one actor: counts those handled and credits them to the sender a quarter window at once. */
 class ReceivedTells implements Inbound {
+  readonly isAwaited = false;
   readonly mailbox: Mailbox;
   private readonly session: LinkSession;
   private readonly actorId: number;

@@ -98,6 +98,10 @@ class LocalAsk extends PendingAsk implements Inbound {
     return this.mailbox.name;
   }
 
+  get isAwaited(): boolean {
+    return this.waiting;
+  }
+
   begin(): boolean {
     if (this.waiting) return true;
     this.answer();
@@ -145,6 +149,10 @@ class SoonAsk implements Inbound {
     this.sender = sender;
   }
 
+  get isAwaited(): boolean {
+    return this.later === undefined || this.later.waiting;
+  }
+
   /** Once the handler has returned: the answer, or the promise of one. */
   outcome(options: AskOptions): unknown {
     if (this.answered) return this.value;
@@ -185,6 +193,7 @@ function asOrchError(error: unknown): OrchError {
 }
 
 class LocalTell implements Inbound {
+  readonly isAwaited = false;
   private readonly mailbox: Mailbox;
 
   constructor(mailbox: Mailbox) {

@@ -194,7 +194,7 @@ export class Hub implements Actor<HubProtocol> {
       return;
     }
     this.#gate.pass(start.freshness, (ofAll) => {
-      const refusal = ofAll ?? this.#tooOld(query.storageKey, start.freshness);
+      const refusal = ofAll ?? givenUp(reply) ?? this.#tooOld(query.storageKey, start.freshness);
       if (refusal === undefined) reply.send(this.#gather(query, start));
       else if (refusal.refused === 'expired' && query.continueToken !== '') {
         const freshToken = encodeContinueToken(
@@ -236,7 +236,8 @@ export class Hub implements Actor<HubProtocol> {
     const isAhead = afterRevision !== undefined && this.#gate.isAhead(afterRevision);
     const freshness =
       afterRevision === undefined ? query.freshness : ({ kind: isAhead ? 'mostRecent' : 'local' } as const);
-    this.#gate.pass(freshness, (refusal) => {
+    this.#gate.pass(freshness, (unread) => {
+      const refusal = unread ?? givenUp(reply);
       if (refusal !== undefined) {
         reply.send(refusal);
         return;
@@ -347,6 +348,11 @@ export class Hub implements Actor<HubProtocol> {
     this.#shared?.setReaderEpoch(this.#readerSlot, epoch);
     return isSent;
   }
+}
+
+/** A refusal where nobody waits any more: what would be kept for the answer would never be given back. */
+function givenUp({ isAwaited }: Reply): ReadRefusal | undefined {
+  return isAwaited ? undefined : { refused: 'notReady' };
 }
 
 interface ListStart {

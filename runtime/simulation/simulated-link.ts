@@ -94,6 +94,8 @@ export class SimulatedRef implements AnyRef {
 }
 
 class SimulatedAsk extends PendingAsk implements Inbound {
+  /** That the asker has given up is not known here in time. */
+  readonly isAwaited = true;
   readonly targetName: string;
   readonly #parts: LinkParts;
   readonly #receiver: ThreadLife;
@@ -120,7 +122,6 @@ class SimulatedAsk extends PendingAsk implements Inbound {
     mailbox.accept(message, this, requestNumber);
   }
 
-  /** That the asker has given up is not known here in time. */
   begin(): boolean {
     return true;
   }
@@ -166,6 +167,7 @@ function crossed(message: unknown, form: FlatForm | undefined): unknown {
 }
 
 class SimulatedTell implements Inbound {
+  readonly isAwaited = false;
   readonly #release: () => void;
 
   constructor(release: () => void) {

@@ -294,23 +294,26 @@ export class Reads {
     });
     const converted: Buffer[] = [];
     const count = itemCount(items);
-    while (converted.length < count) {
-      const from = converted.length;
-      let to = from;
-      let bytes = 0;
-      for (; to < Math.min(count, from + CONVERTED_AT_A_TIME) && bytes < CONVERTED_BYTES; to++)
-        bytes += storedItemBytes(items, to);
-      await conversion.whenThereIsRoom(bytes, async () => {
-        const objects = Array.from({ length: to - from }, (_, index) => decodedItem(items, from + index));
-        for (const object of await conversion.into(type, objects, requestNumber)) {
-          await conversion.turn(bytes / objects.length);
-          converted.push(Buffer.from(JSON.stringify(object)));
-        }
-      });
-      if (isLate) throw new StatusError(timeout('the webhook of the definition takes too long to convert the list'));
-      await pause();
+    try {
+      while (converted.length < count) {
+        const from = converted.length;
+        let to = from;
+        let bytes = 0;
+        for (; to < Math.min(count, from + CONVERTED_AT_A_TIME) && bytes < CONVERTED_BYTES; to++)
+          bytes += storedItemBytes(items, to);
+        await conversion.whenThereIsRoom(bytes, async () => {
+          const objects = Array.from({ length: to - from }, (_, index) => decodedItem(items, from + index));
+          for (const object of await conversion.into(type, objects, requestNumber)) {
+            await conversion.turn(bytes / objects.length);
+            converted.push(Buffer.from(JSON.stringify(object)));
+          }
+        });
+        if (isLate) throw new StatusError(timeout('the webhook of the definition takes too long to convert the list'));
+        await pause();
+      }
+    } finally {
+      patience.cancel();
     }
-    patience.cancel();
     return { ...items, converted };
   }
 }

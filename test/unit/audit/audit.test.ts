@@ -35,7 +35,7 @@ function audit(...backends: readonly Backend[]) {
   return (count = 1): Promise<unknown> =>
     new Promise((resolve, fail) => {
       const events = Array.from({ length: count }, () => ({}) as UnreadAuditEvent);
-      actor.onMessage({ type: 'keep', events }, { send: resolve, fail });
+      actor.onMessage({ type: 'keep', events }, { isAwaited: true, send: resolve, fail });
     });
 }
 

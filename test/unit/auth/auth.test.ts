@@ -55,6 +55,7 @@ function authenticate(asked: Auth, authorization: string): User | null {
   asked.onMessage(
     { type: 'admit', authorization, access: ACCESS },
     {
+      isAwaited: true,
       send: (value) => {
         answer = value as { user: User | null };
       },
@@ -70,6 +71,7 @@ function authorize(asked: Auth, user: User, access = ACCESS): { allowed: boolean
   asked.onMessage(
     { type: 'authorize', user, access },
     {
+      isAwaited: true,
       send: (value) => {
         answer = value as { allowed: boolean; reason: string };
       },

@@ -33,7 +33,7 @@ async function measured(...requests: readonly Partial<Admit>[]) {
   for (const request of requests)
     await new Promise((resolve, reject) => {
       const message = { type: 'admit', authorization: '', access: pathAccess('get', '/'), ...request } as const;
-      auth.onMessage(message, { send: resolve, fail: reject });
+      auth.onMessage(message, { isAwaited: true, send: resolve, fail: reject });
     });
   const family = metrics.reading().find(({ name }) => name === 'apiserver_request_filter_duration_seconds')!;
   return Object.fromEntries(

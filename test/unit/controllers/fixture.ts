@@ -242,7 +242,7 @@ export async function fixture(
     refs: ((name: string) => (name === 'ingress' ? [ingress] : placed.refs(name as 'hub'))) as ActorContext['refs'],
   };
   const actor = createControllers(context, options, among?.feedFactory ?? cluster.feedFactory);
-  const noReply = { send: () => {}, fail: () => {} };
+  const noReply = { isAwaited: false, send: () => {}, fail: () => {} };
   const give = (message: StoreMessage): void => actor.onMessage(message, noReply);
   slot.onMessage = (message, reply) => {
     if (message.type === 'hooks') actor.onMessage(message, reply);
@@ -284,7 +284,7 @@ export async function fixture(
       let hooks: readonly HookState[] = [];
       actor.onMessage(
         { type: 'hooks' },
-        { send: (value) => (hooks = (value as { hooks: readonly HookState[] }).hooks), fail: () => {} },
+        { isAwaited: true, send: (value) => (hooks = (value as { hooks: readonly HookState[] }).hooks), fail: () => {} },
       );
       return hooks;
     },

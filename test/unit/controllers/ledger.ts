@@ -28,6 +28,7 @@ export class Ledger {
     // The payload is the store's from here on: what it says is taken now.
     const payload = Buffer.from(message.payload);
     return {
+      isAwaited: true,
       fail: (error) => reply.fail(error),
       send: (value) => {
         const { results } = value as StoreProtocol['asks']['commit']['reply'];

@@ -168,7 +168,7 @@ class RestartableStore implements Actor<StoreProtocol> {
     const reply: Reply =
       late === undefined
         ? given
-        : { send: (value) => late.sends.push(() => given.send(value)), fail: (error) => given.fail(error) };
+        : { isAwaited: true, send: (value) => late.sends.push(() => given.send(value)), fail: (error) => given.fail(error) };
     if (this.#state === 'dead') reply.fail(new OrchError('ActorDown', 'the store is down'));
     else if (this.#state === 'starting') this.#waiting.push([message, reply]);
     else this.#state.onMessage(message, reply);
@@ -199,7 +199,7 @@ class DistantHub implements Actor<HubProtocol> {
     }
     this.#underWay.push(message);
     this.#context.timers.after(this.#random.below(4), () => {
-      this.#hub.onMessage(this.#underWay.shift()!, { send: () => {}, fail: () => {} });
+      this.#hub.onMessage(this.#underWay.shift()!, { isAwaited: false, send: () => {}, fail: () => {} });
     });
   }
 }
@@ -406,7 +406,7 @@ export class HubWorld {
     return this.watch(query, namespace, new WatchClient(), 'protobuf');
   }
 
-  list(query: Partial<ListQuery> = {}): Promise<AskReply> {
+  list(query: Partial<ListQuery> = {}, deadlineMs = REQUEST_TIMEOUT_MS): Promise<AskReply> {
     const message: AskMessage<HubProtocol, 'list'> = {
       type: 'list',
       storageKey: 'core/configmaps',
@@ -418,7 +418,7 @@ export class HubWorld {
       continueToken: '',
       ...query,
     };
-    return this.hubRef.ask(message, { deadlineMs: REQUEST_TIMEOUT_MS });
+    return this.hubRef.ask(message, { deadlineMs });
   }
 
   /** A list's objects, as ADDED events show them. Releases the list. */

@@ -209,3 +209,22 @@ test('slabs are used again once a watch has been sent the state that it began wi
   t.false(watch.finished);
   await world.stop();
 });
+
+test('nothing is kept for a list that came to be after who asked for it had given up', async (t) => {
+  const world = await HubWorld.start({ slabBytes: 4096, historyBytesMax: 2000, historyEventsMax: 20 });
+  for (let count = 0; count < 20; count++) await world.put(`a/o${count}`, 'x'.repeat(400));
+  const freshness = { kind: 'notOlderThan', revision: world.commits.length + 1 } as const;
+  await t.throwsAsync(world.during(world.list({ freshness }, 100)), { message: /did not answer in time/ });
+  const churn = async (): Promise<void> => {
+    for (let count = 0; count < 100; count++) await world.put(`a/o${count % 20}`, 'x'.repeat(400));
+    await world.settle();
+  };
+  await churn();
+  const answer = await answered(world);
+  world.hubRef.tell<'release'>({ type: 'release', pin: answer.pin });
+  const { byNumber: slabs } = world.slabs.ofStore(answer.incarnation);
+  const { length } = slabs;
+  for (let round = 0; round < 4; round++) await churn();
+  t.is(slabs.length, length);
+  await world.stop();
+});

@@ -27,6 +27,7 @@ function rig() {
     end: () => {
       if (isTell) mailbox.release();
     },
+    isAwaited: !isTell,
     send: () => {},
     fail: () => {},
     drop: ({ code }) => void seen.push(code),

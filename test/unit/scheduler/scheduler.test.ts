@@ -37,7 +37,7 @@ async function running(
   await cluster.time.advance();
   let sequence = 0;
   const feed = async (...events: readonly FeedEvent[]) => {
-    scheduler.onMessage(cluster.batch(++sequence, events), { send() {}, fail() {} });
+    scheduler.onMessage(cluster.batch(++sequence, events), { isAwaited: false, send() {}, fail() {} });
     await cluster.time.advance();
   };
   return { cluster, scheduler, feed, status: () => statusOf(scheduler) };
@@ -45,7 +45,7 @@ async function running(
 
 function statusOf(scheduler: Scheduler): SchedulerStatus {
   let status: SchedulerStatus | undefined;
-  scheduler.onMessage({ type: 'status' }, { send: (value) => (status = value as SchedulerStatus), fail() {} });
+  scheduler.onMessage({ type: 'status' }, { isAwaited: true, send: (value) => (status = value as SchedulerStatus), fail() {} });
   return status!;
 }
 
@@ -308,7 +308,7 @@ test('batches that arrive before the present state are applied after it, and old
   cluster.listed = [nodeEvent(node('n'), 'present'), podEvent(pod('a'), 'present')];
   const scheduler = createScheduler(cluster.context(), OPTIONS, cluster.feedFactory);
   await scheduler.start();
-  const silent = { send() {}, fail() {} };
+  const silent = { isAwaited: false, send() {}, fail() {} };
   scheduler.onMessage(cluster.batch(5, [podEvent(pod('old'))]), silent);
   scheduler.onMessage(cluster.batch(6, [podEvent(pod('new'))]), silent);
   t.false(statusOf(scheduler).following);
@@ -330,7 +330,7 @@ test('when the store is lost the scheduler lists again, and forgets what is not 
   ]);
   t.like(status(), { nodes: 2, placed: 2 });
   cluster.listed = [nodeEvent(node('n')), podEvent(boundPod('b', 'n'))];
-  scheduler.onMessage({ type: 'storeLost' }, { send() {}, fail() {} });
+  scheduler.onMessage({ type: 'storeLost' }, { isAwaited: false, send() {}, fail() {} });
   await cluster.time.advance();
   t.is(cluster.subscriptions, 2);
   t.like(status(), { following: true, nodes: 1, placed: 1 });
@@ -338,7 +338,7 @@ test('when the store is lost the scheduler lists again, and forgets what is not 
 
 test('a gap in the batches and a restarted store make the scheduler subscribe again', async (t) => {
   const { cluster, scheduler } = await running([nodeEvent(node('n'))]);
-  scheduler.onMessage(cluster.batch(3, []), { send() {}, fail() {} });
+  scheduler.onMessage(cluster.batch(3, []), { isAwaited: false, send() {}, fail() {} });
   await cluster.time.advance();
   t.is(cluster.subscriptions, 2);
   scheduler.peerRestarted('hub/1');

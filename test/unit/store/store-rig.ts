@@ -329,6 +329,7 @@ function overheard(store: Store, hear: (type: string) => void): Actor<Protocol> 
   const actor: Actor<StoreProtocol> = {
     onMessage(message, reply) {
       store.onMessage(message, {
+        isAwaited: true,
         send(value) {
           hear(message.type);
           reply.send(value);

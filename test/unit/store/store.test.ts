@@ -446,7 +446,7 @@ test('a write that comes when the store has stopped is refused at once', async (
   const { transactions, payload } = writer;
   actor.onMessage(
     { type: 'commit', transactions, payload },
-    { send: () => t.fail(), fail: (error) => (failure = error) },
+    { isAwaited: true, send: () => t.fail(), fail: (error) => (failure = error) },
   );
   t.true(isOrchError(failure, 'ActorDown'));
   hold.open();
