@@ -88,6 +88,34 @@ test('a snapshot that nobody goes on reading is closed after a minute', async (t
   await whileTimePasses(time, rig.running.stop());
 });
 
+test('what a snapshot reads is let go when it is closed, and when nobody goes on reading', async (t) => {
+  const { environment, delivery, time } = createSimulation(4);
+  const engine = new HeldEngine();
+  let views = 0;
+  engine.view = () => {
+    views++;
+    const view = engine.inner.view();
+    const close = async (): Promise<void> => {
+      views--;
+      await view.close();
+    };
+    return { next: (bytesMax) => view.next(bytesMax), close };
+  };
+  const rig = await whileTimePasses(time, startRig({ environment, delivery, engine }));
+  const { id } = await whileTimePasses(time, open(rig));
+  await whileTimePasses(time, open(rig));
+  t.is(views, 2);
+  rig.store.tell<'closeSnapshot'>({ type: 'closeSnapshot', id });
+  await time.advance(1);
+  t.is(views, 1);
+  await time.advance(61_000);
+  t.is(views, 0);
+  rig.store.tell<'closeSnapshot'>({ type: 'closeSnapshot', id });
+  await time.advance(1);
+  t.is(views, 0);
+  await whileTimePasses(time, rig.running.stop());
+});
+
 function objectCounts(rig: Rig): Record<string, number> {
   const families = rig.running.metrics().flat();
   const family = families.find(({ name }) => name === 'apiserver_storage_objects');

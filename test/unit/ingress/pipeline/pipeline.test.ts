@@ -5,6 +5,7 @@ import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
 import { Pipeline, type PipelineParts } from '../../../../actors/ingress/pipeline/pipeline.ts';
 import { forbidden } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
+import { OrchError } from '../../../../runtime/errors.ts';
 import { createLogger } from '../../../../runtime/logging/log.ts';
 import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
 import { SeededRandom } from '../../../../runtime/simulation/seeded-random.ts';
@@ -102,6 +103,25 @@ async function served(
 test('a request that was served has left its seat', async (t) => {
   const happened = await served(async (exchange) => exchange.answer(200, [], ''));
   t.deepEqual(happened, ['seated', 'answered 200', 'left', 'counted']);
+});
+
+test('a request that was served within its client’s time is over, and is not given up when that has passed', async (t) => {
+  const time = new VirtualTime();
+  const happened = await served(async (exchange) => exchange.answer(200, [], ''), { time, query: 'timeout=500ms' });
+  await time.advance(10_000);
+  t.deepEqual(happened, ['seated', 'answered 200', 'left', 'counted']);
+});
+
+test('a request for which there is no seat is told to come back', async (t) => {
+  const texts: unknown[] = [];
+  const happened = await served(async () => t.fail(), {
+    texts,
+    entering: () => {
+      throw new OrchError('Overloaded', 'no seat');
+    },
+  });
+  t.deepEqual(happened, ['seated', 'answered 429', 'counted as turned away by the apiserver']);
+  t.deepEqual(texts, ['Too many requests, please try again later.\n']);
 });
 
 test('a request that waits for its seat is served when it has one', async (t) => {
