@@ -29,6 +29,8 @@ import { RemoteContents, type SweepNamespace } from './remote-contents.ts';
 import { coreTarget, isTerminating } from './targets.ts';
 
 const NAMESPACES = 'core/namespaces';
+const PODS = 'core/pods';
+const ENDED: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 /** A namespace that is gone by then gets no conditions: they would cost a write and tell nobody anything. */
 const QUICK_PATH_MS = 1_000;
 const SWEEP_INTERVAL_FIRST_MS = 1_000;
@@ -52,6 +54,8 @@ interface Doomed {
   readonly failures: Map<string, string>;
   /** Objects that have finalizers, as `<storageKey>/<name>`. */
   readonly held: Map<string, readonly string[]>;
+  /** The longest that its pods may take to end, as of the last sweep of them. */
+  podGraceSeconds: number | undefined;
 }
 
 /** The namespace controller. Keys are names of namespaces. */
@@ -66,6 +70,8 @@ export class NamespaceLifecycle implements Controller {
   readonly wantsCustom = true;
   readonly #customTypes: Pick<CustomTypes, 'ofStorageKey'>;
   readonly #types = new Map<string, NamespacedType>();
+  /** By storage key, the types as errors name them: several where groups share one. */
+  readonly #typeNames = new Map<string, Set<string>>();
   readonly #typeByTarget = new Map<string, NamespacedType>();
   readonly #contents: NamespaceContents;
   readonly #records: FollowedRecords;
@@ -92,6 +98,8 @@ export class NamespaceLifecycle implements Controller {
     this.#due = due;
     this.#finalizer = dialect.brand;
     for (const type of types) {
+      const names = this.#typeNames.get(type.storageKey) ?? new Set();
+      this.#typeNames.set(type.storageKey, names.add(qualifiedName(type.group, type.plural)));
       if (this.#types.has(type.storageKey)) continue;
       this.#types.set(type.storageKey, type);
       this.#typeByTarget.set(qualifiedName(type.group, type.plural), type);
@@ -146,7 +154,9 @@ export class NamespaceLifecycle implements Controller {
       else doomed.failures.set(typeName, outcome.message);
       return;
     }
-    for (const item of asList(outcome.body?.items)) {
+    const items = asList(outcome.body?.items);
+    if (type.storageKey === PODS && write.verb === 'deletecollection') doomed.podGraceSeconds = longestGrace(items);
+    for (const item of items) {
       const metadata = partAt(asObject(item), 'metadata');
       // An answer may come after the feed has shown that the object is gone: then there is nothing to note.
       if (this.#records.has(asText(metadata.uid)))
@@ -156,6 +166,14 @@ export class NamespaceLifecycle implements Controller {
 
   #typeOf(storageKey: string): NamespacedType | undefined {
     return this.#types.get(storageKey) ?? this.#customTypes.ofStorageKey(storageKey);
+  }
+
+  /** An object is in each of the groups that its type is served in. */
+  #namesOfType(storageKey: string): ReadonlySet<string> {
+    const names = this.#typeNames.get(storageKey);
+    if (names !== undefined) return names;
+    const type = this.#customTypes.ofStorageKey(storageKey);
+    return new Set(type === undefined ? [] : [qualifiedName(type.group, type.plural)]);
   }
 
   #onNamespace(event: FeedEvent): void {
@@ -170,7 +188,7 @@ export class NamespaceLifecycle implements Controller {
     if (doomed !== undefined) doomed.object = object;
     else {
       const fresh = { firstSweepAtMs: 0, nextSweepAtMs: 0, sweeps: 0, failures: new Map(), held: new Map() };
-      this.#doomed.set(event.name, { object, ...fresh });
+      this.#doomed.set(event.name, { object, ...fresh, podGraceSeconds: undefined });
     }
     this.#due.add(event.name);
   }
@@ -245,13 +263,16 @@ export class NamespaceLifecycle implements Controller {
 
   #obstacles(namespace: string, doomed: Doomed): Obstacles {
     const remaining = new Map<string, number>();
-    for (const [storageKey, count] of this.#contents.of(namespace)) {
-      const type = this.#typeOf(storageKey);
-      if (type !== undefined) remaining.set(qualifiedName(type.group, type.plural), count);
-    }
+    for (const [storageKey, count] of this.#contents.of(namespace))
+      for (const name of this.#namesOfType(storageKey)) remaining.set(name, count);
     const finalizers = new Map<string, number>();
-    for (const held of doomed.held.values())
-      for (const finalizer of held) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+    for (const [key, held] of doomed.held) {
+      const times = this.#namesOfType(key.slice(0, key.lastIndexOf('/'))).size;
+      for (const finalizer of held) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + times);
+    }
+    const failures = new Map(doomed.failures);
+    if (this.#havePodsOutlastedGrace(namespace, doomed))
+      failures.set('pods', `unexpected items still remain in namespace: ${namespace} for gvr: /v1, Resource=pods`);
     const { unknown, ...remote } = this.#remote.of(namespace) ?? NOTHING_LEFT;
     for (const [type, count] of remote.remaining) remaining.set(type, count);
     for (const [finalizer, count] of remote.finalizers)
@@ -260,23 +281,39 @@ export class NamespaceLifecycle implements Controller {
       unknown: new Map(unknown),
       remaining,
       finalizers,
-      failures: new Map([...doomed.failures, ...remote.failures]),
+      failures: new Map([...failures, ...remote.failures]),
     };
   }
 
-  // Where someone else's finalizer keeps the namespace, conditions that say what was in the way are set right first:
-  // afterwards the namespace is no longer ours to look at.
+  /** Whether there are pods that no finalizer explains and that should have ended by now: their agent may be gone. */
+  #havePodsOutlastedGrace(namespace: string, { object, held, podGraceSeconds }: Doomed): boolean {
+    if (podGraceSeconds === undefined || this.#contents.count(namespace, PODS) === 0) return false;
+    for (const key of held.keys()) if (key.startsWith(`${PODS}/`)) return false;
+    const deletedAtMs = Date.parse(asText(partAt(object, 'metadata').deletionTimestamp));
+    return this.#clock.nowMs() - deletedAtMs >= podGraceSeconds * 1_000;
+  }
+
+  // Where someone else's finalizer keeps the namespace, its conditions say first that nothing is in the way here: afterwards the
+  // namespace is no longer ours to look at.
   #planEnd(namespace: string, doomed: Doomed): Plan {
     const others = finalizersOf(doomed.object).filter((finalizer) => finalizer !== this.#finalizer);
     const staysOn = others.length > 0 || asList(partAt(doomed.object, 'metadata').finalizers).length > 0;
-    const hasConditions = asList(asObject(doomed.object.status).conditions).length > 0;
-    if (staysOn && hasConditions) {
+    if (staysOn) {
       const status = this.#statusWrite(namespace, doomed.object, NO_OBSTACLES);
       if (status !== undefined) return { writes: [status] };
     }
     const body = { ...doomed.object, spec: { ...asObject(doomed.object.spec), finalizers: others } };
     return { writes: [{ verb: 'update', target: coreTarget('namespaces', '', namespace, 'finalize'), body }] };
   }
+}
+
+/** Of pods that have not ended. */
+function longestGrace(pods: readonly unknown[]): number {
+  const graces = pods.map(asObject).map((pod) => {
+    const grace = partAt(pod, 'spec').terminationGracePeriodSeconds;
+    return typeof grace === 'number' && !ENDED.has(asText(partAt(pod, 'status').phase)) ? grace : 0;
+  });
+  return Math.max(0, ...graces);
 }
 
 /** `key`: as in `Doomed.held`. */

@@ -36,7 +36,7 @@ interface Parts {
 }
 
 /** By each group that serves it, a type has a name of its own in quotas. */
-function countedTypes({ persistedTypes, isServed }: ControllersOptions): readonly NamespacedType[] {
+function servedTypes({ persistedTypes, isServed }: ControllersOptions): readonly NamespacedType[] {
   return persistedTypes.filter(
     ({ namespaced, group, version, plural }) => namespaced && isServed({ group, version, resource: plural }),
   );
@@ -58,7 +58,10 @@ export function switchable(
     [gifts.account || gifts.caPem !== '', (due) => new NamespaceDefaults(clock, due, dialect, gifts)],
     [
       runs('namespace'),
-      (due) => new NamespaceLifecycle(clock, due, dialect, namespacedTypes, customTypes, sweep, { contents, records }),
+      (due) => {
+        const types = [...namespacedTypes, ...servedTypes(options)];
+        return new NamespaceLifecycle(clock, due, dialect, types, customTypes, sweep, { contents, records });
+      },
     ],
     [runs('clusterrole-aggregation'), (due) => new RoleAggregation(due, dialect)],
     [runs('podgc'), (due) => new PodGarbage(clock, due, dialect)],
@@ -68,7 +71,7 @@ export function switchable(
     [runs('nodelifecycle'), (due) => new NodePods(clock, due, dialect)],
     [
       runs('resourcequota'),
-      (due) => new ResourceQuotas(clock, due, dialect, countedTypes(options), customTypes, contents),
+      (due) => new ResourceQuotas(clock, due, dialect, servedTypes(options), customTypes, contents),
     ],
     [runs('tokencleaner'), (due) => new BootstrapTokenCleanup(clock, due, dialect)],
     [runs('csrapproving'), (due) => new CertificateApproving(due, dialect)],

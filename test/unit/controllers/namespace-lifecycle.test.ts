@@ -2,7 +2,7 @@
 // when something stays.
 import test from 'ava';
 import { OrchError } from '../../../runtime/errors.ts';
-import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.ts';
+import { DIALECT, defaultOptions, type Fixture, objectOf, restarted, started } from './fixture.ts';
 import type { Stored } from './stored.ts';
 
 const NAMESPACE = 'core/namespaces';
@@ -23,6 +23,11 @@ async function shop(): Promise<Fixture> {
 function conditionsOf(f: Fixture): Record<string, string> {
   const status = f.cluster.get(NAMESPACE, '', 'shop')?.status as { conditions?: Record<string, string>[] } | undefined;
   return Object.fromEntries((status?.conditions ?? []).map((row) => [row.type, `${row.status} ${row.reason}`]));
+}
+
+function messageOf(f: Fixture, type: string): string | undefined {
+  const status = f.cluster.get(NAMESPACE, '', 'shop')?.status as { conditions?: Record<string, string>[] } | undefined;
+  return status?.conditions?.find((row) => row.type === type)?.message;
 }
 
 test('a deleted namespace is emptied and removed, without conditions on the way', async (t) => {
@@ -208,8 +213,15 @@ test('pods are given their grace, and the namespace waits for them', async (t) =
     objectOf('Pod', 'shop', 'p', { spec: { nodeName: 'n1', terminationGracePeriodSeconds: 20 } }),
   );
   f.cluster.delete(NAMESPACE, '', 'shop');
-  await f.time.advance(60_000);
+  await f.time.advance(18_000);
+  t.is(conditionsOf(f).NamespaceDeletionContentFailure, 'False ContentDeleted');
+  await f.time.advance(42_000);
   t.is(f.cluster.get('core/pods', 'shop', 'p')?.metadata.deletionGracePeriodSeconds, 20);
+  t.is(
+    messageOf(f, 'NamespaceDeletionContentFailure'),
+    'Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: /v1, Resource=pods',
+    'it is told once their grace is over',
+  );
   t.is(f.cluster.get(NAMESPACE, '', 'shop')?.status?.phase, 'Terminating');
   f.cluster.remove('core/pods', 'shop', 'p');
   await f.time.settle();
@@ -243,6 +255,34 @@ test('a namespace with another finalizer loses ours only, and its conditions say
   const writes = f.cluster.writes.length;
   await f.time.advance(5_000);
   t.is(f.cluster.writes.length, writes, 'the rest is for others to do');
+});
+
+test('a namespace without contents that stays for another finalizer says that nothing of it is left', async (t) => {
+  const f = await started({}, (cluster) => cluster.putNamespace('shop', [DIALECT.brand, 'example.com/other']));
+  f.cluster.delete(NAMESPACE, '', 'shop');
+  await f.time.settle();
+  t.deepEqual(f.cluster.get(NAMESPACE, '', 'shop')?.spec?.finalizers, ['example.com/other']);
+  t.is(conditionsOf(f).NamespaceContentRemaining, 'False ContentRemoved');
+});
+
+test('what is served in several groups remains in each of them', async (t) => {
+  const { namespacedTypes } = defaultOptions();
+  const other = { group: 'events.example.com', version: 'v1', plural: 'events', storageKey: 'core/events' };
+  const f = await started({ namespacedTypes: [...namespacedTypes, other] }, (cluster) => {
+    cluster.putNamespace('shop');
+    const event = objectOf('Event', 'shop', 'e');
+    cluster.put('core/events', { ...event, metadata: { ...event.metadata, finalizers: ['example.com/wait'] } });
+  });
+  f.cluster.delete(NAMESPACE, '', 'shop');
+  await f.time.advance(5_000);
+  t.is(
+    messageOf(f, 'NamespaceContentRemaining'),
+    'Some resources are remaining: events. has 1 resource instances, events.events.example.com has 1 resource instances',
+  );
+  t.is(
+    messageOf(f, 'NamespaceFinalizersRemaining'),
+    'Some content in the namespace has finalizers remaining: example.com/wait in 2 resource instances',
+  );
 });
 
 test('the deletion goes through whatever fails on the way', async (t) => {
