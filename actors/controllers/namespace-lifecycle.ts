@@ -309,11 +309,12 @@ export class NamespaceLifecycle implements Controller {
 
 /** Of pods that have not ended. */
 function longestGrace(pods: readonly unknown[]): number {
-  const graces = pods.map(asObject).map((pod) => {
+  return pods.map(asObject).reduce((longest, pod) => {
     const grace = partAt(pod, 'spec').terminationGracePeriodSeconds;
-    return typeof grace === 'number' && !ENDED.has(asText(partAt(pod, 'status').phase)) ? grace : 0;
-  });
-  return Math.max(0, ...graces);
+    return typeof grace === 'number' && !ENDED.has(asText(partAt(pod, 'status').phase))
+      ? Math.max(longest, grace)
+      : longest;
+  }, 0);
 }
 
 /** `key`: as in `Doomed.held`. */
