@@ -88,15 +88,19 @@ const UNREAD = ['id', '$schema', '$ref', 'patternProperties', 'dependencies', 'a
 function unreadWord(schema: JsonObject): string | undefined {
   const own = UNREAD.find((word) => !isEmpty(schema[word]));
   if (own !== undefined) return own.replace('$schema', 'schema');
-  const { items, not, additionalProperties, properties, allOf, anyOf, oneOf } = schema;
-  if (Array.isArray(items)) return 'items';
-  const inside = [items, not, additionalProperties, ...Object.values(asObject(properties))];
-  for (const junctor of [allOf, anyOf, oneOf]) inside.push(...asList(junctor));
-  for (const one of inside) {
+  if (Array.isArray(schema.items)) return 'items';
+  for (const one of schemasInside(schema)) {
     const found = isJsonObject(one) ? unreadWord(one) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** What a schema holds where further schemas belong: any number of them. */
+export function schemasInside(schema: JsonObject): readonly unknown[] {
+  const { items, not, additionalProperties, properties, allOf, anyOf, oneOf } = schema;
+  const named = Object.values(asObject(properties));
+  return [items, not, additionalProperties, ...named, ...asList(allOf), ...asList(anyOf), ...asList(oneOf)];
 }
 
 /** `at` says whose server it is; nothing is reported there. */

@@ -2,11 +2,11 @@
 // definition than it was let in with: whoever labels an old one need not mend its schemas.
 import { EFFORT, spend } from '../../custom/effort.ts';
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
-import { asList, asObject } from '../../object-fields.ts';
+import { asObject } from '../../object-fields.ts';
 import type { Report } from '../report.ts';
 import type { Rule } from '../rule.ts';
 import { hasOddType } from '../schema-vocabulary.ts';
-import { checkCustomSchema, isStructural } from '../structural-schema.ts';
+import { checkCustomSchema, isStructural, schemasInside } from '../structural-schema.ts';
 
 interface Version {
   readonly served?: boolean;
@@ -62,10 +62,7 @@ function someSchema(spec: SchemaSpec, test: Test): boolean {
 function holdsWithin(schema: JsonObject, test: Test): boolean {
   spend(EFFORT.schema);
   if (test(schema)) return true;
-  const { items, not, additionalProperties, properties, allOf, anyOf, oneOf } = schema;
-  const inside = [items, not, additionalProperties, ...Object.values(asObject(properties))];
-  for (const junctor of [allOf, anyOf, oneOf]) inside.push(...asList(junctor));
-  return inside.some((one) => isJsonObject(one) && holdsWithin(one, test));
+  return schemasInside(schema).some((one) => isJsonObject(one) && holdsWithin(one, test));
 }
 
 const hasDefault: Test = (schema) => schema.default !== undefined && schema.default !== null;
