@@ -103,9 +103,9 @@ export function offeredMediaTypes(offer: Offer): string[] {
   return servedFormats(offer).map((format) => mediaTypeOf(format, offer) + ending);
 }
 
-/** True where a client takes a media type that is served, though perhaps not in the form that it asks for. */
+/** True where a client takes a media type that is served, though perhaps not here, or not in the form that it asks for. */
 export function takesOfferedType(header: string, offer: Offer): boolean {
-  const types = servedFormats(offer).map((format) => mediaTypeOf(format, offer));
+  const types = EVERY_FORMAT.map((format) => mediaTypeOf(format, offer));
   return parseAccept(header).some((clause) => types.some((type) => matches(clause.type, type)));
 }
 
@@ -118,6 +118,7 @@ export function isPrettyRequest(prettyParameter: string | null, userAgent: strin
   return PRETTY_AGENTS.some((agent) => userAgent.startsWith(agent));
 }
 
+const EVERY_FORMAT: readonly Format[] = ['json', 'yaml', 'protobuf'];
 const TRUE_WORDS: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'True', 'TRUE']);
 const PRETTY_AGENTS: readonly string[] = ['curl', 'Wget', 'Mozilla/5.0'];
 

@@ -142,7 +142,8 @@ function codeOf(error: unknown): unknown {
 
 /** Whose token it says it is; empty for what is no token of this form. Nothing is verified. */
 export function issuerOf(token: string): string {
-  const [, payload = ''] = token.split('.', 3);
+  const [, payload = '', signature, more] = token.split('.', 4);
+  if (signature === undefined || more !== undefined) return '';
   try {
     return asText(asObject(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))).iss);
   } catch {

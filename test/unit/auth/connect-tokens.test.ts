@@ -70,3 +70,8 @@ test('what is against a token is told in the words of Kubernetes', async (t) => 
   const forged = 'oidc: verify token: failed to verify signature: failed to verify id token signature';
   t.is(await said({}, stranger.privateKey), forged);
 });
+
+test('a token that has not three parts is left to others', (t) => {
+  const part = Buffer.from(JSON.stringify({ iss: ISSUER })).toString('base64url');
+  for (const token of [`${part}.${part}`, `${part}.${part}.s.s`]) t.is(tokens.owner(token, token), undefined);
+});

@@ -102,6 +102,8 @@ test('who asks for a custom object in what there is none of is told what there i
   t.is(refusal('text/html'), told);
   t.is(refusal(as('PartialObjectMetadataList'), POD), told);
   t.is(refusal('text/html', POD), '406: Not Acceptable');
+  const watched = t.throws(() => REPRESENTATIONS.of(exchangeWith('application/yaml', ''), 'watch', POD))?.message;
+  t.regex(watched ?? '', /^only the following media types are accepted: application\/json;stream=watch, /);
 });
 
 test('a plain representation is made once for all requests that say the same', (t) => {
