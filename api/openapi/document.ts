@@ -48,6 +48,7 @@ export function buildDocument(
   const paths = [
     ...types.flatMap((type) => new ResourceOperations(context, type).paths()),
     ...discoveryPaths(context, served),
+    ...ISSUER_PATHS.map(([path, facts]): [string, SwaggerPath] => [path, documentPath(facts, { type: 'string' })]),
   ].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     swagger: '2.0',
@@ -122,58 +123,65 @@ function customObjects(
 }
 
 const VERSIONS = 'Lists the versions that are served.';
-const TEXT: SwaggerSchema = { type: 'string' };
 
-/** The paths of discovery, of the version, and of what others need to verify this server's tokens. */
+interface DocumentFacts {
+  readonly id: string;
+  readonly tag: string;
+  readonly description: string;
+  readonly types: readonly string[];
+}
+
+/** A path of a document of its own. */
+function documentPath({ id, tag, description, types }: DocumentFacts, answer: SwaggerSchema): SwaggerPath {
+  const responses = { 200: { description: 'OK', schema: answer }, 401: { description: 'Unauthorized' } };
+  const get = {
+    description,
+    operationId: id,
+    tags: [tag],
+    schemes: ['https'],
+    consumes: types,
+    produces: types,
+    responses,
+  };
+  return { get };
+}
+
+/** The paths of what others need to verify the tokens of service accounts. */
+const ISSUER_PATHS: readonly [string, DocumentFacts][] = [
+  [
+    '/.well-known/openid-configuration/',
+    {
+      id: 'getServiceAccountIssuerOpenIDConfiguration',
+      tag: 'WellKnown',
+      description: 'Tells who issues the tokens of service accounts.',
+      types: ['application/json'],
+    },
+  ],
+  [
+    '/openid/v1/jwks/',
+    {
+      id: 'getServiceAccountIssuerOpenIDKeyset',
+      tag: 'openid',
+      description: 'Lists the public keys that tokens of service accounts are verified with.',
+      types: ['application/jwk-set+json'],
+    },
+  ],
+];
+
+/** The paths of discovery and of the version. */
 function discoveryPaths(context: OperationContext, served: readonly GroupVersion[]): [string, SwaggerPath][] {
   const { dialect, schema, definitions } = context;
   const media = ['application/json', 'application/yaml', dialect.protobufMediaType];
   const path = (
     id: string,
     tag: string,
-    answer: string | SwaggerSchema,
+    typeName: string,
     description: string,
     types: readonly string[] = media,
-  ): SwaggerPath => ({
-    get: {
-      description,
-      operationId: id,
-      tags: [tag],
-      schemes: ['https'],
-      consumes: types,
-      produces: types,
-      responses: {
-        200: {
-          description: 'OK',
-          schema: typeof answer === 'string' ? definitions.refer(schema.type(answer)) : answer,
-        },
-        401: { description: 'Unauthorized' },
-      },
-    },
-  });
+  ): SwaggerPath => documentPath({ id, tag, description, types }, definitions.refer(schema.type(typeName)));
   const lower = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
   const groups = [...new Set(served.map(({ group }) => group))];
   return [
-    [
-      '/.well-known/openid-configuration/',
-      path(
-        'getServiceAccountIssuerOpenIDConfiguration',
-        'WellKnown',
-        TEXT,
-        'Tells who issues the tokens of service accounts.',
-        ['application/json'],
-      ),
-    ],
-    [
-      '/openid/v1/jwks/',
-      path(
-        'getServiceAccountIssuerOpenIDKeyset',
-        'openid',
-        TEXT,
-        'Lists the public keys that tokens of service accounts are verified with.',
-        ['application/jwk-set+json'],
-      ),
-    ],
     [
       '/version/',
       path('getCodeVersion', 'version', 'version.Info', 'Tells what the server was built from.', ['application/json']),
