@@ -122,7 +122,9 @@ export function shownStruct(type: string, members: Readonly<Record<string, strin
 /** A list, whose type the original writes before it. An empty one is none. */
 export function shownList(type: string, items: readonly (string | number)[]): unknown {
   if (items.length === 0) return new ShownAs(`[]${type}(nil)`);
-  return new ShownAs(cut(`[]${type}{${items.map(showValue).join(', ')}}`));
+  // What is beyond the bound is not looked at: each item takes a character at least.
+  const shown = items.slice(0, VALUE_CHARACTERS_MAX);
+  return new ShownAs(cut(`[]${type}{${shown.map(showValue).join(', ')}}`));
 }
 
 /** A list of such values that is there and empty: `[]int64{}`. */

@@ -196,9 +196,9 @@ function checkMapList({ items }: JsonObject, keys: readonly string[], prefix: st
   }
   const properties = asObject(items.properties);
   const met = new Set<string>();
+  const shown = shownList('string', keys);
   for (const key of keys) {
     const property = Object.hasOwn(properties, key) ? asObject(properties[key]) : undefined;
-    const shown = shownList('string', keys);
     if (property === undefined) at.invalid(member, shown, 'entries must all be names of item properties');
     else if (property.type === 'array' || property.type === 'object') {
       at.invalid(`items.properties[${key}].type`, 'object', `must be a scalar type ${inMap}`);

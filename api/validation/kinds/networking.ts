@@ -1,12 +1,12 @@
 // Rules of ingresses, ingress classes and network policies. The versions of ingresses differ in their backends.
 import { firstAddress, parseIp, parseIpRange, rangeHolds } from '../../../values/ip.ts';
-import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { isSet } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { shownList } from '../../status/shown-value.ts';
 import { portNumberProblems } from '../field-formats.ts';
 import { pathSegmentProblems, textProblems } from '../formats.ts';
+import { remembered } from '../remembered.ts';
 import type { Report } from '../report.ts';
 import { type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 
@@ -54,19 +54,27 @@ const host: Rule<IngressRule> = ({ host: name = '' }, at) => {
 const hasNoWildcard = ({ host: name = '' }: IngressRule): boolean => !name.includes('*');
 
 const isPlainOrNew = (rule: IngressRule, at: Report): boolean =>
-  hasNoWildcard(rule) || !storedSpec(at).rules?.some((stored) => deepEqual(stored, rule));
+  hasNoWildcard(rule) || !textsOf(storedSpec(at).rules ?? NO_RULES).has(JSON.stringify(rule));
+
+const NO_RULES: readonly object[] = [];
+/** Of rules in canonical form: what means the same reads the same. */
+const textsOf = remembered((rules: readonly object[]) => new Set(rules.map((rule) => JSON.stringify(rule))));
 
 interface IngressTls {
   readonly secretName?: string;
 }
 
 const secretName: Rule<string> = (name, at) => {
-  const problemsOf = (text = ''): readonly string[] => (text === '' ? [] : textProblems('dns1123Subdomain', text));
-  const problems = problemsOf(name);
+  const problems = nameProblems(name);
   if (problems.length === 0) return;
-  const before = (storedSpec(at).tls ?? []) as readonly IngressTls[];
-  if (!before.some((stored) => problemsOf(stored.secretName).length > 0)) at.problems('', name, problems);
+  if (!hasBadNames((storedSpec(at).tls ?? NO_TLS) as readonly IngressTls[])) at.problems('', name, problems);
 };
+
+const NO_TLS: readonly IngressTls[] = [];
+const nameProblems = (name = ''): readonly string[] => (name === '' ? [] : textProblems('dns1123Subdomain', name));
+const hasBadNames = remembered((tls: readonly IngressTls[]) =>
+  tls.some(({ secretName }) => nameProblems(secretName).length > 0),
+);
 
 function storedSpec({ stored }: Report): IngressSpec {
   return (stored?.spec ?? {}) as IngressSpec;

@@ -3,6 +3,7 @@ import { asList } from '../../object-fields.ts';
 import { fqdnProblems, portNumberProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
 import { validateLabelSelector } from '../label-selector.ts';
+import { remembered } from '../remembered.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import { type Rule, type RuleTable, STOP } from '../rule.ts';
@@ -154,16 +155,18 @@ function isDemanded(at: Report, isMet: (stored: readonly Webhook[]) => boolean):
 const HARMLESS = ['None', 'NoneOnDryRun'];
 const EFFECTS = [...HARMLESS, 'Some', 'Unknown'];
 
-const areHarmless = (webhooks: readonly Webhook[]): boolean =>
-  webhooks.every(({ sideEffects = '' }) => HARMLESS.includes(sideEffects));
+const areHarmless = remembered((webhooks: readonly Webhook[]) =>
+  webhooks.every(({ sideEffects = '' }) => HARMLESS.includes(sideEffects)),
+);
 
 const sideEffects: Rule<string> = (effects, at) => {
   const known = isDemanded(at, areHarmless) ? HARMLESS : EFFECTS;
   if (!known.includes(effects)) at.notSupported('', effects, known);
 };
 
-const haveOwnNames = (webhooks: readonly Webhook[]): boolean =>
-  new Set(webhooks.map(({ name }) => name)).size === webhooks.length;
+const haveOwnNames = remembered(
+  (webhooks: readonly Webhook[]) => new Set(webhooks.map(({ name }) => name)).size === webhooks.length,
+);
 
 const uniqueNames = distinct<Webhook>(
   ({ name }) => name,
