@@ -150,7 +150,11 @@ class HeldBatches {
 
   /** Admission has fallen behind: it reads everything anew. */
   lose(): void {
-    this.#admission!.onMessage({ type: 'storeLost' } as MessageOf<AdmissionProtocol>, { isAwaited: false, send() {}, fail() {} });
+    this.#admission!.onMessage({ type: 'storeLost' } as MessageOf<AdmissionProtocol>, {
+      isAwaited: false,
+      send() {},
+      fail() {},
+    });
   }
 
   wrap(admission: Actor<Protocol>): Actor<Protocol> {

@@ -284,7 +284,11 @@ export async function fixture(
       let hooks: readonly HookState[] = [];
       actor.onMessage(
         { type: 'hooks' },
-        { isAwaited: true, send: (value) => (hooks = (value as { hooks: readonly HookState[] }).hooks), fail: () => {} },
+        {
+          isAwaited: true,
+          send: (value) => (hooks = (value as { hooks: readonly HookState[] }).hooks),
+          fail: () => {},
+        },
       );
       return hooks;
     },

@@ -168,7 +168,11 @@ class RestartableStore implements Actor<StoreProtocol> {
     const reply: Reply =
       late === undefined
         ? given
-        : { isAwaited: true, send: (value) => late.sends.push(() => given.send(value)), fail: (error) => given.fail(error) };
+        : {
+            isAwaited: true,
+            send: (value) => late.sends.push(() => given.send(value)),
+            fail: (error) => given.fail(error),
+          };
     if (this.#state === 'dead') reply.fail(new OrchError('ActorDown', 'the store is down'));
     else if (this.#state === 'starting') this.#waiting.push([message, reply]);
     else this.#state.onMessage(message, reply);

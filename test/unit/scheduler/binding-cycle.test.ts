@@ -83,6 +83,20 @@ test('a pod that waits too long for a permit, or is rejected, is not bound', asy
   t.like(await rejected, { bound: false, reason: 'rejected', message: 'no' });
 });
 
+test('a plug-in that makes a pod wait has its word for this wait, and none for the next', async (t) => {
+  const words: ((status: ReturnType<typeof refusal> | null) => void)[] = [];
+  const begin = (answer: (typeof words)[number]): void => void words.push(answer);
+  const { cycle, decision, waiting } = setUp({}, new Map([['A', { waitMs: 1_000, begin }]]));
+  const rejected = cycle.begin(decision);
+  words[0]!(refusal('unschedulable', 0, 'not now'));
+  t.like(await rejected, { bound: false, reason: 'rejected', message: 'not now' });
+  const allowed = cycle.begin(decision);
+  words[0]!(null);
+  t.is(waiting.size, 1);
+  words[1]!(null);
+  t.is(await allowed, 'default');
+});
+
 test('what is to be written before the binding is, and what is to be waited for is', async (t) => {
   let asked = 0;
   const progress = () => (++asked < 3 ? 'waiting' : 'done');

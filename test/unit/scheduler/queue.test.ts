@@ -28,6 +28,32 @@ test('pods are tried by priority, then by the time they were added, then by the 
   t.deepEqual(drain(queue), ['urgent', 'first', 'second', 'late', 'idle']);
 });
 
+test('many that come at once are tried in the order in which they came', (t) => {
+  const queue = new SchedulingQueue(prioritySort);
+  const names = Array.from({ length: 20 }, (_, at) => `p${at}`);
+  for (const name of names) queue.set(podInfo(name), 0);
+  t.deepEqual(drain(queue), names);
+});
+
+test('backoffs end in the order of their ends, and a change of what is demanded ends none', (t) => {
+  const queue = new SchedulingQueue(prioritySort);
+  queue.set(podInfo('often'), 0);
+  for (let attempt = 0; attempt < 3; attempt++) {
+    queue.requeueBackoff(queue.pop()!, 0);
+    if (attempt < 2) queue.flush(10 * SECOND, 1);
+  }
+  queue.set(podInfo('once'), 0);
+  queue.requeueBackoff(queue.pop()!, 0);
+  const changed = podInfo('once', { requests: { cpu: '1' } });
+  queue.set(changed, 10);
+  t.deepEqual(queue.counts(), { active: 0, backoff: 2, unschedulable: 0 });
+  queue.flush(SECOND, 1);
+  t.is(queue.peek(), changed);
+  t.deepEqual(drain(queue), ['once']);
+  queue.flush(4 * SECOND, 1);
+  t.deepEqual(drain(queue), ['often']);
+});
+
 test('a pod whose priority changes takes its new place', (t) => {
   const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 1);

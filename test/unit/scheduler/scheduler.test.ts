@@ -45,7 +45,10 @@ async function running(
 
 function statusOf(scheduler: Scheduler): SchedulerStatus {
   let status: SchedulerStatus | undefined;
-  scheduler.onMessage({ type: 'status' }, { isAwaited: true, send: (value) => (status = value as SchedulerStatus), fail() {} });
+  scheduler.onMessage(
+    { type: 'status' },
+    { isAwaited: true, send: (value) => (status = value as SchedulerStatus), fail() {} },
+  );
   return status!;
 }
 

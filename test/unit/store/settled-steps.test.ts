@@ -21,7 +21,11 @@ test('a step is taken at once between batches, else once behind the one being wr
 test('a question that cannot be answered fails, and those behind it are answered', (t) => {
   const steps = new SettledSteps(() => false);
   const answers: unknown[] = [];
-  const reply = { isAwaited: true, send: (value: unknown) => void answers.push(value), fail: () => void answers.push('failed') };
+  const reply = {
+    isAwaited: true,
+    send: (value: unknown) => void answers.push(value),
+    fail: () => void answers.push('failed'),
+  };
   steps.answer(reply, () => {
     throw new Error('no');
   });
