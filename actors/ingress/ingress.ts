@@ -151,13 +151,13 @@ class Ingress implements Actor<IngressProtocol> {
         reply.send(this.#status());
         return;
       case 'tryApiService':
-        void this.#tryApiService(message.name).then((finding) => reply.send({ finding }));
+        answered(this.#tryApiService(message.name), reply, (finding) => ({ finding }));
         return;
       case 'lookUpOwner':
-        void this.#lookUpOwner(message).then((owner) => reply.send(owner));
+        answered(this.#lookUpOwner(message), reply);
         return;
       case 'sweepNamespace':
-        void this.#sweepNamespace(message.namespace).then((sweep) => reply.send(sweep));
+        answered(this.#sweepNamespace(message.namespace), reply);
         return;
       default:
         unreachable(message);
@@ -385,6 +385,14 @@ class Ingress implements Actor<IngressProtocol> {
     const { metrics } = this.#context;
     metrics.gauge('orch_ingress_connections', 'Open connections.').set(this.#listener.openConnections);
   }
+}
+
+/** Answers an ask with what becomes of it, also where that is an error. */
+function answered<T>(work: Promise<T>, reply: Reply, answerOf: (value: T) => unknown = (value) => value): void {
+  work.then(
+    (value) => reply.send(answerOf(value)),
+    (error: unknown) => reply.fail(error),
+  );
 }
 
 /** The ingress as a placeable actor. */

@@ -7,6 +7,7 @@ import { badRequest } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Random, Timers } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
+import { Lazy } from '../../../runtime/lazy.ts';
 import type { HttpRequest, HttpResponse, Listener, RequestHandler } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { headersFor } from '../reads/answers.ts';
@@ -45,11 +46,12 @@ export interface DoorParts {
 export class UpgradeDoor {
   readonly #parts: DoorParts;
   readonly #tickets = new Map<string, Invitation>();
-  #listener: Promise<Listener> | undefined;
+  readonly #listener: Lazy<Listener>;
   #isClosed = false;
 
   constructor(parts: DoorParts) {
     this.#parts = parts;
+    this.#listener = new Lazy(() => parts.open((request, response) => this.#receive(request, response)));
   }
 
   /**
@@ -80,21 +82,14 @@ export class UpgradeDoor {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#tickets.clear();
-    const listener = await this.#listener?.catch(() => undefined);
-    await listener?.close();
+    await (await this.#listener.present())?.close();
   }
 
   async #opened(): Promise<Listener> {
-    this.#listener ??= this.#parts.open((request, response) => this.#receive(request, response));
-    try {
-      const listener = await this.#listener;
-      // The thread cannot end with it open.
-      if (this.#isClosed) await listener.close();
-      return listener;
-    } catch (error) {
-      this.#listener = undefined;
-      throw error;
-    }
+    const listener = await this.#listener.get();
+    // The thread cannot end with it open.
+    if (this.#isClosed) await listener.close();
+    return listener;
   }
 
   #receive(request: HttpRequest, response: HttpResponse): void {

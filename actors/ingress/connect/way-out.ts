@@ -6,6 +6,7 @@ import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { FollowedFiles, type FollowedFilesParts } from '../../../runtime/followed-files.ts';
+import { Lazy } from '../../../runtime/lazy.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { Listener, RequestHandler } from '../../../transport/http.ts';
 import { type AgentTlsFiles, agentTlsOf, agentTlsPaths } from '../../../transport/outgoing/agent-tls.ts';
@@ -36,9 +37,10 @@ export interface WayOutParts {
 export class WayOut {
   readonly #parts: WayOutParts;
   readonly #logs: PodLogMetrics;
-  #connects: Promise<Connects> | undefined;
-  #aggregation: Promise<Aggregation> | undefined;
-  #door: Promise<UpgradeDoor | undefined> | undefined;
+  readonly #connects = new Lazy(() => this.#load());
+  readonly #aggregation = new Lazy(() => this.#loadAggregation());
+  /** One for all that leads out; undefined where the listener hands over connections itself. */
+  readonly #door = new Lazy(() => this.#makeDoor());
   readonly #followed: FollowedFiles[] = [];
 
   constructor(parts: WayOutParts) {
@@ -48,27 +50,25 @@ export class WayOut {
 
   /** See Connects.serve. */
   async serve(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
-    this.#connects ??= this.#load();
-    return (await this.#connects).serve(exchange, info, type);
+    return (await this.#connects.get()).serve(exchange, info, type);
   }
 
   /** What serves requests that other servers answer for. */
   aggregation(): Promise<Aggregation> {
-    this.#aggregation ??= this.#loadAggregation();
-    return this.#aggregation;
+    return this.#aggregation.get();
   }
 
   /** Ends every connection. */
   async close(): Promise<void> {
-    (await this.#connects)?.close();
-    (await this.#aggregation)?.close();
+    (await this.#connects.present())?.close();
+    (await this.#aggregation.present())?.close();
     for (const files of this.#followed) files.stop();
     await this.closeDoor();
   }
 
   /** All that must not outlive the thread. */
   async closeDoor(): Promise<void> {
-    await (await this.#door)?.close();
+    await (await this.#door.present())?.close();
   }
 
   async #load(): Promise<Connects> {
@@ -85,7 +85,7 @@ export class WayOut {
       settings,
       logs: this.#logs,
       onDial: egressDials(context.metrics),
-      door: await this.#openDoor(),
+      door: await this.#door.get(),
     });
     await this.#followAgentTls(connects, settings.tlsFiles);
     return connects;
@@ -101,16 +101,10 @@ export class WayOut {
       hub: context.ref('hub'),
       slabs: ThreadSlabs.of(context),
       requestTimeoutMs,
-      door: await this.#openDoor(),
+      door: await this.#door.get(),
     });
     await this.#followShown(loaded.backends, aggregation.settings.shown.files);
     return loaded;
-  }
-
-  /** One for all that leads out; undefined where the listener hands over connections itself. */
-  #openDoor(): Promise<UpgradeDoor | undefined> {
-    this.#door ??= this.#makeDoor();
-    return this.#door;
   }
 
   async #makeDoor(): Promise<UpgradeDoor | undefined> {
