@@ -6,7 +6,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type Controller, type Due, deletionOf, NOTHING, type Plan } from './controller.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 import { coreTarget } from './targets.ts';
 
 interface ExpiringToken {
@@ -28,7 +28,7 @@ export class BootstrapTokenCleanup implements Controller {
   readonly #tokens = new Map<string, ExpiringToken>();
 
   constructor(clock: Clock, due: Due, dialect: Dialect) {
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'token-cleaner');
     this.#clock = clock;
     this.#due = due;
     this.#namespace = dialect.systemNamespace;

@@ -13,7 +13,7 @@ import {
   requestTarget,
 } from './certificate-requests.ts';
 import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from './controller.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 
 const HOUR_MS = 3600 * 1000;
 const DECIDED_MS = HOUR_MS;
@@ -37,7 +37,7 @@ export class CertificateCleanup implements Controller {
   readonly #dated = new Map<string, Dated>();
 
   constructor(clock: Clock, due: Due, dialect: Dialect) {
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'certificate-controller');
     this.wants = [requestsStorageKey(dialect)];
     this.#clock = clock;
     this.#due = due;

@@ -17,6 +17,8 @@ export interface Write {
   readonly parameters?: WriteParameters;
   /** Sent as JSON (a patch as a JSON merge patch); none when absent. */
   readonly body?: object;
+  /** On whose behalf, where it is another than the controller's. */
+  readonly as?: Identity;
 }
 
 /** What a delete rests on: an object that is another, or has changed since it was seen, stays. */

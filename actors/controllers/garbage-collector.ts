@@ -19,7 +19,7 @@ import {
   type WriteOutcome,
 } from './controller.ts';
 import type { CustomTypes } from './custom-types.ts';
-import { garbageCollectorIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 import { misplacedOwnerEvent } from './misplaced-owner-event.ts';
 import type { PersistedType } from './options.ts';
 import { ownershipOf } from './owner-references.ts';
@@ -61,7 +61,7 @@ export class GarbageCollector implements Controller {
   #synced = false;
 
   constructor(clock: Clock, due: Due, dialect: Dialect, { types, customTypes, lookUp, records }: CollectorParts) {
-    this.identity = garbageCollectorIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'generic-garbage-collector');
     this.#clock = clock;
     this.#due = due;
     this.#definitionsKey = customTypes.storageKey;

@@ -12,17 +12,17 @@ export function apiServerIdentity(dialect: Dialect): Identity {
 }
 
 /**
- * For the garbage collector, which changes who owns what: the account whose role lets it delete everything, as
- * OwnerReferencesPermissionEnforcement asks of whoever does.
+ * For a control loop that has an account of its own, whose role lets it do what it does: admission asks for that where owners change, and
+ * webhooks leave out the accounts of the system namespace.
  */
-export function garbageCollectorIdentity(dialect: Dialect): Identity {
+export function controllerIdentity(dialect: Dialect, account: string): Identity {
   return {
-    user: serviceAccountUser(dialect.systemNamespace, 'generic-garbage-collector'),
+    user: serviceAccountUser(dialect.systemNamespace, account),
     userAgent: controllerManagerIdentity(dialect).userAgent,
   };
 }
 
-/** For the other control loops. */
+/** For the control loops that have none. */
 export function controllerManagerIdentity(dialect: Dialect): Identity {
   return {
     user: {

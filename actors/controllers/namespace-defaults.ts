@@ -11,12 +11,13 @@ import {
   type ApiObject,
   type Controller,
   type Due,
+  type Identity,
   NOTHING,
   type Plan,
   type Write,
   type WriteOutcome,
 } from './controller.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 import { coreTarget, isTerminating } from './targets.ts';
 
 const NAMESPACES = 'core/namespaces';
@@ -45,10 +46,12 @@ export class NamespaceDefaults implements Controller {
   /** The config map of each namespace: itself where it must be set right, undefined where it is as it should be. */
   readonly #configMaps = new Map<string, ApiObject | undefined>();
   readonly #contested: Contested;
+  readonly #publisher: Identity;
 
   constructor(clock: Clock, due: Due, dialect: Dialect, { account, caPem }: NamespaceGifts) {
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'service-account-controller');
     this.wants = [NAMESPACES, ...(account ? [SERVICE_ACCOUNTS] : []), ...(caPem === '' ? [] : [CONFIG_MAPS])];
+    this.#publisher = controllerIdentity(dialect, 'root-ca-cert-publisher');
     this.#contested = new Contested(clock);
     this.#due = due;
     this.#givesAccount = account;
@@ -98,7 +101,7 @@ export class NamespaceDefaults implements Controller {
     if (configMap === undefined) return { writes };
     const leftMs = configMap.verb === 'update' ? this.#contested.leftMs(key) : 0;
     if (leftMs > 0) return { writes, againAfterMs: leftMs };
-    writes.push(configMap);
+    writes.push({ ...configMap, as: this.#publisher });
     return { writes };
   }
 

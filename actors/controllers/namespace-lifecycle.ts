@@ -21,7 +21,7 @@ import {
   type WriteOutcome,
 } from './controller.ts';
 import type { CustomTypes } from './custom-types.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 import { nextConditions, type Obstacles } from './namespace-conditions.ts';
 import type { NamespaceContents } from './namespace-contents.ts';
 import type { NamespacedType } from './options.ts';
@@ -93,7 +93,7 @@ export class NamespaceLifecycle implements Controller {
     this.#records = records;
     this.#remote = new RemoteContents(dialect, due, sweepRemote);
     this.#customTypes = customTypes;
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'namespace-controller');
     this.#clock = clock;
     this.#due = due;
     this.#finalizer = dialect.brand;

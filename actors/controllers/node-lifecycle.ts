@@ -16,7 +16,7 @@ import {
   type Write,
   type WriteOutcome,
 } from './controller.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 import { type Moment, NodeHealth } from './node-health.ts';
 import { coreTarget } from './targets.ts';
 import { type ZoneCount, ZoneDisruption } from './zone-disruption.ts';
@@ -67,7 +67,7 @@ export class NodeLifecycle implements Controller {
   #isReviewed = false;
 
   constructor(clock: Clock, due: Due, dialect: Dialect) {
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'node-controller');
     this.wants = [NODES, dialect.spell('coordination.@group/leases')];
     this.#clock = clock;
     this.#due = due;

@@ -20,7 +20,7 @@ import {
   type Write,
   type WriteOutcome,
 } from './controller.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 import { readyCondition } from './node-health.ts';
 import { PodsOfNodes } from './pods-of-nodes.ts';
 import { coreTarget, isTerminating, keyOf, splitKey } from './targets.ts';
@@ -65,7 +65,7 @@ export class NodePods implements Controller {
   #synced = false;
 
   constructor(clock: Clock, due: Due, dialect: Dialect) {
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'node-controller');
     this.#clock = clock;
     this.#due = due;
     this.#announcements = new Announcements(clock, due);

@@ -7,7 +7,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 import { coreTarget } from './targets.ts';
 
 const NODES = 'core/nodes';
@@ -44,7 +44,7 @@ export class NodeTaints implements Controller {
   readonly #nodes = new Map<string, Node>();
 
   constructor(clock: Clock, due: Due, dialect: Dialect) {
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'node-controller');
     this.#clock = clock;
     this.#due = due;
     this.#prefix = dialect.spell('node.@label/');

@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { mayBeBound } from '../pod-marks.ts';
 import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from './controller.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 import { hasHeartbeat, readyCondition } from './node-health.ts';
 import { PodsOfNodes } from './pods-of-nodes.ts';
 import { coreTarget, keyOf, splitKey } from './targets.ts';
@@ -48,7 +48,7 @@ export class PodGarbage implements Controller {
   #synced = false;
 
   constructor(clock: Clock, due: Due, dialect: Dialect) {
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'pod-garbage-collector');
     this.wants = [PODS, NODES, dialect.spell('coordination.@group/leases')];
     this.#clock = clock;
     this.#due = due;

@@ -11,7 +11,7 @@ import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
 import type { CustomTypes } from './custom-types.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 import { MeasuredObjects } from './measured-objects.ts';
 import type { NamespaceContents } from './namespace-contents.ts';
 import type { NamespacedType } from './options.ts';
@@ -53,7 +53,7 @@ export class ResourceQuotas implements Controller {
   ) {
     this.#contents = contents;
     this.#customTypes = customTypes;
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'resourcequota-controller');
     this.#clock = clock;
     this.#due = due;
     this.#dialect = dialect;

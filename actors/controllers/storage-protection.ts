@@ -7,8 +7,8 @@ import { protectionFinalizers } from '../../api/storage-protection.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { mayBeBound } from '../pod-marks.ts';
-import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { type ApiObject, type Controller, type Due, type Identity, NOTHING, type Plan } from './controller.ts';
+import { controllerIdentity } from './identities.ts';
 import { coreTarget, isTerminating, keyOf, splitKey } from './targets.ts';
 
 const PODS = 'core/pods';
@@ -29,6 +29,7 @@ export class StorageProtection implements Controller {
   readonly identity;
   readonly wants: readonly string[];
   readonly keysInFlightMax = 16;
+  readonly #ofVolumes: Identity;
   readonly #due: Due;
   readonly #finalizers: ReturnType<typeof protectionFinalizers>;
   readonly #objects = new Map<string, Protected>();
@@ -43,8 +44,9 @@ export class StorageProtection implements Controller {
     dialect: Dialect,
     { claims, volumes }: { readonly claims: boolean; readonly volumes: boolean },
   ) {
-    this.identity = controllerManagerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'pvc-protection-controller');
     this.wants = [...(claims ? [PODS, CLAIMS] : []), ...(volumes ? [VOLUMES] : [])];
+    this.#ofVolumes = controllerIdentity(dialect, 'pv-protection-controller');
     this.#due = due;
     this.#finalizers = protectionFinalizers(dialect);
   }
@@ -92,7 +94,7 @@ export class StorageProtection implements Controller {
     const left = isLeaving ? finalizers.filter((one) => one !== finalizer) : [...finalizers, finalizer];
     const target = coreTarget(isVolume ? 'persistentvolumes' : 'persistentvolumeclaims', namespace, name);
     const body = { metadata: { resourceVersion: String(revision), finalizers: left } };
-    return { writes: [{ verb: 'patch', target, body }] };
+    return { writes: [{ verb: 'patch', target, body, as: isVolume ? this.#ofVolumes : this.identity }] };
   }
 
   #onPod(key: string, event: FeedEvent): void {

@@ -140,7 +140,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
   async #perform(key: string, plan: Plan): Promise<void> {
     const outcomes = await Promise.all(
       plan.writes.map(async (write): Promise<WriteOutcome> => {
-        const outcome = await this.#writer.write(this.#controller.identity, write);
+        const outcome = await this.#writer.write(write.as ?? this.#controller.identity, write);
         this.#report(key, write, outcome);
         return outcome;
       }),

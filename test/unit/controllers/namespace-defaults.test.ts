@@ -16,6 +16,14 @@ test('a new namespace is given its service account and the certificate', async (
   t.deepEqual(caOf(f, 'shop'), { 'ca.crt': 'the authority' });
 });
 
+test('account and certificate are each given by a controller of its own, as webhooks see it', async (t) => {
+  const f = await started({ caPem: 'PEM' }, (cluster) => cluster.putNamespace('shop'));
+  const users = f.cluster.writes
+    .filter(({ request }) => request.target.namespace === 'shop')
+    .map(({ request }) => `${request.target.resource} ${request.user.name.split(':').at(-1)}`);
+  t.deepEqual(users.sort(), ['configmaps root-ca-cert-publisher', 'serviceaccounts service-account-controller']);
+});
+
 test('every namespace present at start is given both', async (t) => {
   const f = await started({}, (cluster) => {
     for (let i = 0; i < 300; i += 1) cluster.putNamespace(`n${i}`);

@@ -334,12 +334,12 @@ test('a namespace changed meanwhile is finalized in its newest form', async (t) 
   t.is(f.cluster.get(NAMESPACE, '', 'shop'), undefined);
 });
 
-test('everything is written in the name of the controllers', async (t) => {
+test('everything is written in the name of the controllers that it is the work of', async (t) => {
   const f = await shop();
   f.cluster.delete(NAMESPACE, '', 'shop');
   await f.time.advance(100);
   const names = new Set(f.cluster.writes.map(({ request }) => request.user.name));
-  t.deepEqual([...names], [DIALECT.spell('system:@short-controller-manager')]);
+  t.deepEqual([...names], [`system:serviceaccount:${DIALECT.systemNamespace}:namespace-controller`]);
 });
 
 test('a namespace whose objects the store has moved is emptied, and goes', async (t) => {
