@@ -169,6 +169,12 @@ test('others can verify a token with what discovery says', async (t) => {
   t.is(new URL(uri).pathname, '/openid/v1/jwks');
   const keySet = await at.client.get('/openid/v1/jwks');
   t.is(keySet.headers['content-type'], 'application/jwk-set+json');
+  // As OpenAPI spells the paths.
+  for (const { path, answer } of [
+    { path: '/.well-known/openid-configuration/', answer: configuration },
+    { path: '/openid/v1/jwks/', answer: keySet },
+  ])
+    t.is((await at.client.get(path)).text, answer.text);
   const { keys } = keySet.json as unknown as { keys: Record<string, string>[] };
   t.true(
     await isSignedBy(

@@ -72,6 +72,9 @@ const GET_ONLY: ReadonlySet<string> = new Set([SNAPSHOT_PATH]);
 /** The parameter that has requests described in a dump. */
 const DETAILS = 'includeRequestDetails';
 
+/** As OpenAPI spells them, and clients that are made from it: with a slash at the end. */
+const SLASHED_PATHS: ReadonlyMap<string, string> = new Map(ISSUER_PATHS.map((path) => [`${path}/`, path]));
+
 /** For the list at `/`. */
 export const EXTRA_PATHS: readonly string[] = [...SERVED.keys()];
 
@@ -85,7 +88,8 @@ export class Paths {
     this.#parts = parts;
   }
 
-  async serve(exchange: Exchange, { path, verb }: NonResourceRequestInfo): Promise<void> {
+  async serve(exchange: Exchange, { path: asked, verb }: NonResourceRequestInfo): Promise<void> {
+    const path = SLASHED_PATHS.get(asked) ?? asked;
     const [first = '', ...rest] = path.slice(1).split('/');
     if (path === SIMULATION_PATH) return sendSimulation(exchange, this.#parts.simulation);
     const flags = isFlagPath(path) ? this.#parts.flags : undefined;
