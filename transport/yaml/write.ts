@@ -101,16 +101,26 @@ function sortedEntries(value: object): readonly (readonly [name: string, member:
 }
 
 function keyText(name: string): string {
-  return isPlainSafe(name) ? name : JSON.stringify(name);
+  return isPlainSafe(name) ? name : quotedText(name);
 }
 
 function scalarText(value: unknown, blockIndent: string): string {
   if (typeof value !== 'string') return value === undefined ? 'null' : JSON.stringify(value);
   if (isPlainSafe(value)) return value;
-  return isLiteralSafe(value) ? literalText(value, blockIndent) : JSON.stringify(value);
+  return isLiteralSafe(value) ? literalText(value, blockIndent) : quotedText(value);
 }
 
-const PLAIN = /^[A-Za-z0-9_./$(<][^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufeff]*$/u;
+/** What JSON leaves as it is, and YAML does not allow, takes for the end of a line or leaves out. */
+const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
+
+function quotedText(text: string): string {
+  return JSON.stringify(text).replace(
+    UNPRINTABLE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+const PLAIN = /^[A-Za-z0-9_./$(<][^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufeff\ufffe\uffff]*$/u;
 
 /** Numbers in base 60 and dates, which some parsers take such texts for. */
 const OTHER_SCALARS = /^(?:[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*|=|<<)$/;
@@ -126,7 +136,8 @@ function isPlainSafe(text: string): boolean {
 }
 
 /** What a literal block can hold as it is: lines of printable text of which the first is not blank. */
-const LITERAL = /^[^\s\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufeff](?:[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufeff]|[\t\n])*$/u;
+const LITERAL =
+  /^[^\s\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufeff\ufffe\uffff](?:[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufeff\ufffe\uffff]|[\t\n])*$/u;
 
 function isLiteralSafe(text: string): boolean {
   return text.includes('\n') && LITERAL.test(text) && !/[ \t]\n|[ \t]$/.test(text);

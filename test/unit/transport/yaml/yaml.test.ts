@@ -215,6 +215,16 @@ test('write: every text is read back as itself, as a value and as a key', (t) =>
   }
 });
 
+test('write: characters that YAML does not allow, or reads as something else, are escaped', (t) => {
+  const odd = [0x7f, 0x80, 0x85, 0x9f, 0x2028, 0x2029, 0xfeff, 0xfffe, 0xffff].map((code) => String.fromCharCode(code));
+  for (const character of odd)
+    for (const text of [character, `a${character}b`, `a\nb${character}`, `"${character}`]) {
+      const written = yamlText({ [text]: text });
+      t.false(written.includes(character), JSON.stringify(written));
+      t.deepEqual(parseYaml(written, DEPTH_MAX), { [text]: text });
+    }
+});
+
 test('write: a text with a million empty lines in it is read back as itself', (t) => {
   // Ran for minutes when each of its line ends was tried as the first of those at the end.
   const text = `a${'\n'.repeat(1_000_000)}b\n\n`;
