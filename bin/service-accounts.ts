@@ -1,6 +1,8 @@
 // How service-account tokens are issued and verified: what the options say, and for what they leave open a key of this
 // server's own, made once and kept in the data directory. Reads the operator's key files, so that a bad one stops the start.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { ServiceAccountIssuer } from '../actors/auth/authenticators/service-account-tokens.ts';
 import { tokenKey } from '../api/tokens/jwt.ts';
 import { DIALECTS } from '../config/dialect.ts';
@@ -29,11 +31,7 @@ export async function serviceAccountIssuer(
   return {
     issuer,
     audiences: options.apiAudiences.length === 0 ? [issuer] : options.apiAudiences,
-    signingKeyPem: isOwn
-      ? await keptSecret(directory, KEY_FILE, newKey)
-      : signingFile === ''
-        ? ''
-        : signingKey(signingFile),
+    signingKeyPem: isOwn ? await ownKey(directory) : signingFile === '' ? '' : signingKey(signingFile),
     verificationKeyPems: fallbacks.flatMap(verificationKeys),
     keySetUri: options.serviceAccountJwksUri || `https://${serverAddress}/openid/v1/jwks`,
     expirationSecondsMax: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
@@ -53,13 +51,25 @@ export function unsharedKeys(options: ServerOptions): string | undefined {
   );
 }
 
-/** Throws BadConfiguration for a file of the operator's that is of no use. Makes nothing. */
+/** Throws BadConfiguration for a file of the operator's, or one kept in the data folder, that is of no use. Makes nothing. */
 export function checkServiceAccountKeys({
+  dataDir,
   serviceAccountKeyFile,
   serviceAccountSigningKeyFile: signingFile,
 }: ServerOptions): void {
   if (signingFile !== '') signingKey(signingFile);
   serviceAccountKeyFile.forEach(verificationKeys);
+  const own = join(resolve(dataDir), KEY_FILE);
+  const isUsed = signingFile === '' && serviceAccountKeyFile.length === 0 && existsSync(own);
+  // One with nothing in it is made anew.
+  if (isUsed && statSync(own).size > 0) signingKey(own);
+}
+
+/** Throws BadConfiguration where the file holds something else: another key in its place would end all tokens that were issued. */
+async function ownKey(directory: string): Promise<string> {
+  const pem = await keptSecret(directory, KEY_FILE, newKey);
+  requireKey(join(directory, KEY_FILE), () => createPrivateKey(pem));
+  return pem;
 }
 
 /** Elliptic, because such a key is made in no time. */
