@@ -72,6 +72,8 @@ test('of two members of one name the last one holds, as with every number', (t) 
   t.deepEqual(parseExact('{"a":9007199254740993,"a":"9007199254740995"}'), { a: '9007199254740995' });
   t.deepEqual(parseExact('{"a":"9007199254740993","a":9007199254740995}'), { a: 9007199254740995n });
   t.deepEqual(parseExact('{"a":{"b":9007199254740993},"a":1}'), { a: 1 });
+  t.deepEqual(parseExact('{"a":9007199254740993,"a":1}'), { a: 1 });
+  t.deepEqual(parseExact('{"a":1,"a":9007199254740993}'), { a: 9007199254740993n });
 });
 
 test('every text is read as JSON.parse reads it, but for long integers', (t) => {

@@ -2,7 +2,7 @@
 // are never changed.
 import test from 'ava';
 import { deepEqual } from '../../../api/deep-equal.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import { type JsonObject, NESTING_MAX } from '../../../api/json-value.ts';
 import { applyPatch, PATCH_MEDIA_TYPES } from '../../../api/patch/apply-patch.ts';
 import { applyJsonPatch, PatchNotApplicable } from '../../../api/patch/json-patch.ts';
 import { parsePointer } from '../../../api/patch/json-pointer.ts';
@@ -205,6 +205,24 @@ const JSON_PATCHES: readonly Case[] = [
     expected: 422,
   },
   {
+    does: 'refuses to move an element into itself, though another takes its place',
+    document: { a: [{}, {}] },
+    patch: [{ op: 'move', from: '/a/0', path: '/a/0/b' }],
+    expected: 422,
+  },
+  {
+    does: 'refuses to move what is absent onto itself',
+    document: { a: 1 },
+    patch: [{ op: 'move', from: '/b', path: '/b' }],
+    expected: 422,
+  },
+  {
+    does: 'refuses to copy what is absent',
+    document: { a: 1 },
+    patch: [{ op: 'copy', from: '/b', path: '/c' }],
+    expected: 422,
+  },
+  {
     does: 'copies',
     document: { a: [1] },
     patch: [
@@ -246,6 +264,12 @@ const JSON_PATCHES: readonly Case[] = [
     document: {},
     patch: [{ op: 'test', path: '/a', value: null }],
     expected: {},
+  },
+  {
+    does: 'fails a test for null of the whole',
+    document: {},
+    patch: [{ op: 'test', path: '', value: null }],
+    expected: 422,
   },
   {
     does: 'fails a test for null of a present member',
@@ -446,6 +470,23 @@ function nested(levels: number): unknown {
   for (let level = 0; level < levels; level++) value = { a: value };
   return value;
 }
+
+test('a JSON patch nests as deep as an object may be, and no deeper', (t) => {
+  const below = (levels: number): JsonObject => ({ x: nested(levels) });
+  const patches: readonly (readonly [does: string, document: JsonObject, patch: (levels: number) => JsonObject])[] = [
+    ['add', {}, (levels) => ({ op: 'add', path: '/a', value: nested(levels) })],
+    ['replace', { a: 1 }, (levels) => ({ op: 'replace', path: '/a', value: nested(levels) })],
+  ];
+  for (const [does, document, patch] of patches) {
+    const refusal = (levels: number) => codeOf(() => applyJsonPatch(document, [patch(levels)]));
+    t.deepEqual([refusal(NESTING_MAX - 1), refusal(NESTING_MAX)], [undefined, 413], does);
+  }
+  for (const op of ['copy', 'move']) {
+    const patch = [{ op, from: '/x', path: '/a/b' }];
+    const refusal = (levels: number) => codeOf(() => applyJsonPatch({ a: {}, ...below(levels) }, patch));
+    t.deepEqual([refusal(NESTING_MAX - 2), refusal(NESTING_MAX - 1)], [undefined, 413], op);
+  }
+});
 
 test('a patch that nests the object too deeply is refused', (t) => {
   t.is(

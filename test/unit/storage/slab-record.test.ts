@@ -4,8 +4,13 @@ import {
   bodyView,
   CREATED,
   DELETED,
+  hasKey,
+  isStale,
   itemOffset,
+  keyBeginsWith,
+  keyEndsWith,
   mapSlab,
+  markStale,
   recordAttributes,
   recordBornRevision,
   recordBytes,
@@ -16,6 +21,8 @@ import {
   recordType,
   restampRecord,
   revisionOffset,
+  sameAttributes,
+  sameBytes,
   stampRevision,
   valueLength,
   valueView,
@@ -90,6 +97,44 @@ test('a record turned into a removal has the new type and revision and keeps the
     const { metadata } = JSON.parse(valueView(slab, 16).toString()) as { metadata: { resourceVersion: string } };
     t.is(metadata.resourceVersion, String(revision));
   }
+});
+
+test('a key is told from others where it lies, in whole or in part', (t) => {
+  for (const key of ['core/configmaps/default/a', 'core/configmaps/default/größe']) {
+    const { slab } = written(key, '', 1, 1);
+    const bytes = Buffer.from(key);
+    t.true(hasKey(slab, 16, key));
+    for (const other of [`${key}x`, key.slice(0, -1), `${key.slice(0, -1)}x`, `x${key.slice(1)}`, '', 'core/größe'])
+      t.false(hasKey(slab, 16, other), other);
+    for (let length = 0; length <= bytes.length; length++)
+      t.true(keyBeginsWith(slab, 16, bytes.subarray(0, length)), String(length));
+    t.false(keyBeginsWith(slab, 16, Buffer.from(`${key}{`)));
+    t.false(keyBeginsWith(slab, 16, Buffer.from('core/secrets')));
+    const skipped = 'core/configmaps/'.length;
+    t.true(keyEndsWith(slab, 16, skipped, key.slice(skipped)));
+    t.false(keyEndsWith(slab, 16, skipped + 1, key.slice(skipped)));
+    t.false(keyEndsWith(slab, 16, skipped, key));
+    t.is(recordKey(slab, 16, skipped), key.slice(skipped));
+  }
+});
+
+test('a record is noted to be stale beside its type, and is not before', (t) => {
+  const { slab } = written('a/b//c', '', 1, 1);
+  t.false(isStale(slab, 16));
+  markStale(slab, 16);
+  t.true(isStale(slab, 16));
+  t.is(recordType(slab, 16), CREATED);
+});
+
+test('attributes of two records are compared where they lie, and nothing beyond a slab is the same', (t) => {
+  const one = written('a/b//c', '1\u0000k\u0000v', 1, 1).slab;
+  const longKey = written('a/b//longer', '1\u0000k\u0000v', 2, 2).slab;
+  t.true(sameAttributes(one, 16, longKey, 16));
+  for (const attributes of ['', '1\u0000k\u0000w', '1\u0000k\u0000vv', '2\u0000k\u0000v'])
+    t.false(sameAttributes(one, 16, written('a/b//c', attributes, 1, 1).slab, 16), JSON.stringify(attributes));
+  const end = one.bytes.length;
+  t.true(sameBytes(one, end - 4, one, end - 4, 4));
+  t.false(sameBytes(one, end - 4, one, end - 4, 5));
 });
 
 test('the slot is as wide as the longest revision', (t) => {

@@ -33,6 +33,19 @@ test('the same value is told in one step behind its head, and one that has nothi
   t.is(deltaOf(Buffer.alloc(0), value), undefined);
 });
 
+test('a value is told only where that is shorter, with what is its own behind what is alike', (t) => {
+  const own = Buffer.from('c'.repeat(60));
+  // Two steps with the head are 28 bytes, and the first sixteen are always told as they are.
+  for (const [alikeBytes, isTold] of [
+    [44, false],
+    [45, true],
+  ] as const) {
+    const alike = Buffer.from('a'.repeat(alikeBytes));
+    const delta = deltaOf(Buffer.concat([alike, own]), Buffer.concat([alike, Buffer.from('b'.repeat(60))]));
+    t.is(delta !== undefined, isTold, `${alikeBytes} bytes alike`);
+  }
+});
+
 /** The text with some of its parts removed, replaced, repeated or moved. */
 function edited(random: SeededRandom, text: string): string {
   let result = text;
