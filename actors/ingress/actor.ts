@@ -2,6 +2,7 @@
 import { DIALECTS } from '../../config/dialect.ts';
 import { type FeatureGates, parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
+import { Lazy } from '../../runtime/lazy.ts';
 import { metricsRules } from '../../runtime/metrics-rules.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
@@ -105,10 +106,9 @@ function recordedBy(settings: ServerSettings): Pick<IngressOptions, 'audit' | 't
 
 function tracingOf({ tracing, build }: ServerSettings): IngressOptions['tracing'] {
   if (tracing === undefined) return undefined;
-  let client: Promise<SendTraces> | undefined;
+  const client = new Lazy(async () => (await import('../../transport/outgoing/otlp-client.ts')).otlpClient(tracing));
   const send: SendTraces = async (body) => {
-    client ??= import('../../transport/outgoing/otlp-client.ts').then(({ otlpClient }) => otlpClient(tracing));
-    await (await client)(body);
+    await (await client.get())(body);
   };
   return { settings: tracing, send, version: build.gitCommit };
 }
