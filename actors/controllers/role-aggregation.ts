@@ -78,14 +78,18 @@ export class RoleAggregation implements Controller {
     return { writes: [{ verb: 'update', target, body: { ...sum.object, rules } }] };
   }
 
+  /** Selector by selector, each role by name: the order shows. */
   #rulesOf(sum: string, selectors: readonly LabelSelector[]): readonly unknown[] {
     const rules = new Map<string, unknown>();
-    for (const name of [...this.#roles.keys()].sort()) {
-      const { labels, object } = this.#roles.get(name)!;
-      if (name === sum || !selectors.some((selector) => selector.matches(labels))) continue;
-      for (const rule of asList(object.rules)) {
-        const text = JSON.stringify(rule);
-        if (!rules.has(text)) rules.set(text, rule);
+    const names = [...this.#roles.keys()].filter((name) => name !== sum).sort();
+    for (const selector of selectors) {
+      for (const name of names) {
+        const { labels, object } = this.#roles.get(name)!;
+        if (!selector.matches(labels)) continue;
+        for (const rule of asList(object.rules)) {
+          const text = JSON.stringify(rule);
+          if (!rules.has(text)) rules.set(text, rule);
+        }
       }
     }
     return [...rules.values()];

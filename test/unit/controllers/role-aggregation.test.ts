@@ -48,6 +48,15 @@ test('a sum has each rule of the roles it selects once, in the order of their na
   t.is(f.writesOf('update clusterroles').length, 1);
 });
 
+test('what an earlier selector selects comes first, as in Kubernetes', async (t) => {
+  const f = await started({}, (cluster) => {
+    put(cluster, 'sum', { sums: [{ tier: 'b' }, { tier: 'a' }] });
+    put(cluster, 'one', { labels: { tier: 'a' }, reads: ['pods'] });
+    put(cluster, 'two', { labels: { tier: 'b' }, reads: ['nodes'] });
+  });
+  t.deepEqual(readBy(f, 'sum'), ['nodes', 'pods']);
+});
+
 test('a sum follows the roles it selects, as they come, change and go', async (t) => {
   const f = await started({}, populate);
   put(f.cluster, 'other', { labels: { tier: 'b' }, reads: ['events'] });
