@@ -1,43 +1,48 @@
 // Tokens of OpenID Connect under a clock of the test's own: what is said of those that are no good, and for how long they may be ahead.
 import test from 'ava';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { ConnectTokens } from '../../../actors/auth/authenticators/connect-tokens.ts';
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { type ConnectSettings, ConnectTokens } from '../../../actors/auth/authenticators/connect-tokens.ts';
 
 const ISSUER = 'https://issuer.test';
 const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
 const NOW = NOW_MS / 1000;
-const { publicKey, privateKey } = await generateKeyPair('ES256');
-const stranger = await generateKeyPair('ES256');
-
-const DOCUMENTS: Readonly<Record<string, unknown>> = {
-  [`${ISSUER}/.well-known/openid-configuration`]: { issuer: ISSUER, jwks_uri: `${ISSUER}/keys` },
-  [`${ISSUER}/keys`]: { keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'ES256' }] },
+const SETTINGS: ConnectSettings = {
+  issuerUrl: ISSUER,
+  clientId: 'cli',
+  usernameClaim: 'email',
+  usernamePrefix: '',
+  groupsClaim: 'groups',
+  groupsPrefix: '',
+  requiredClaims: { tenant: 'blue' },
+  algorithms: ['ES256', 'RS256'],
 };
+const CLAIMS = { iss: ISSUER, aud: 'cli', email: 'ann@x', tenant: 'blue', groups: ['a'], exp: NOW + 600 };
 
-const tokens = new ConnectTokens({
-  settings: {
-    issuerUrl: ISSUER,
-    clientId: 'cli',
-    usernameClaim: 'email',
-    usernamePrefix: '',
-    groupsClaim: 'groups',
-    groupsPrefix: '',
-    requiredClaims: { tenant: 'blue' },
-    algorithms: ['ES256', 'RS256'],
-  },
-  client: {
-    get: (url) => Promise.resolve(DOCUMENTS[url]),
-    getText: () => Promise.reject(new Error('nobody is there')),
-  },
-  clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },
-});
+type Said = (changes: object, key?: CryptoKey) => Promise<string>;
 
-async function said(changes: object, key = privateKey): Promise<string> {
-  const claims = { iss: ISSUER, aud: 'cli', email: 'ann@x', tenant: 'blue', groups: ['a'], exp: NOW + 600, ...changes };
-  const token = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'k' }).sign(key);
-  const owner = await tokens.owner(token, token);
-  if (owner === undefined) return 'unknown';
-  return owner.user === null ? owner.error : owner.user.name;
+/** What the tokens of an issuer are, with these claims changed, and signed with its key or another. */
+async function issuer(): Promise<{ readonly tokens: ConnectTokens; readonly said: Said }> {
+  const { publicKey, privateKey } = await generateKeyPair('ES256');
+  const documents: Readonly<Record<string, unknown>> = {
+    [`${ISSUER}/.well-known/openid-configuration`]: { issuer: ISSUER, jwks_uri: `${ISSUER}/keys` },
+    [`${ISSUER}/keys`]: { keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'ES256' }] },
+  };
+  const tokens = new ConnectTokens({
+    settings: SETTINGS,
+    client: {
+      get: (url) => Promise.resolve(documents[url]),
+      getText: () => Promise.reject(new Error('nobody is there')),
+    },
+    clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },
+  });
+  const said: Said = async (changes, key = privateKey) => {
+    const claims = { ...CLAIMS, ...changes };
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'k' }).sign(key);
+    const owner = await tokens.owner(token, token);
+    if (owner === undefined) return 'unknown';
+    return owner.user === null ? owner.error : owner.user.name;
+  };
+  return { tokens, said };
 }
 
 const AHEAD =
@@ -66,12 +71,14 @@ const SAID: readonly (readonly [changes: object, said: string])[] = [
 ];
 
 test('what is against a token is told in the words of Kubernetes', async (t) => {
+  const { said } = await issuer();
   for (const [changes, expected] of SAID) t.is(await said(changes), expected, JSON.stringify(changes));
   const forged = 'oidc: verify token: failed to verify signature: failed to verify id token signature';
-  t.is(await said({}, stranger.privateKey), forged);
+  t.is(await said({}, (await generateKeyPair('ES256')).privateKey), forged);
 });
 
-test('a token that has not three parts is left to others', (t) => {
+test('a token that has not three parts is left to others', async (t) => {
+  const { tokens } = await issuer();
   const part = Buffer.from(JSON.stringify({ iss: ISSUER })).toString('base64url');
   for (const token of [`${part}.${part}`, `${part}.${part}.s.s`]) t.is(tokens.owner(token, token), undefined);
 });
