@@ -6,6 +6,7 @@ import type { JsonObject } from '../../json-value.ts';
 import { schemaOf } from '../../schema/schema.ts';
 import { quote } from '../../status/failures.ts';
 import { type TextFormat, textProblems } from '../formats.ts';
+import { remembered } from '../remembered.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
@@ -113,14 +114,13 @@ const oneDecision: Rule<Condition> = ({ type = '' }, at) => {
 // In v1beta1 conditions need no types of their own, or none at all. Where v1 finds such ones, they may stay.
 
 const conditionType: Rule<Condition> = ({ type = '' }, at) => {
-  if (type === '' && !typesBefore(at).includes('')) at.required('type');
+  if (type === '' && !typesBefore(at).all.has('')) at.required('type');
 };
 
 const conditionTypes = distinct<Condition>(
   ({ type }) => type,
   (type, _condition, at) => {
-    const before = typesBefore(at);
-    if (new Set(before).size === before.length) at.duplicate('type', type);
+    if (typesBefore(at).areDistinct) at.duplicate('type', type);
   },
 );
 
@@ -188,24 +188,36 @@ function statusBefore({ stored }: Report): RequestStatus {
   return stored === undefined ? {} : statusOf(stored);
 }
 
-const typesBefore = (at: Report): readonly string[] => typesOf(statusBefore(at));
+interface Types {
+  readonly all: ReadonlySet<string>;
+  /** No two conditions have one. */
+  readonly areDistinct: boolean;
+}
 
-function typesOf({ conditions: list = [] }: RequestStatus): readonly string[] {
-  return list.map(({ type = '' }) => type);
+function typesOf({ conditions: list = [] }: RequestStatus): Types {
+  const all = new Set(list.map(({ type = '' }) => type));
+  return { all, areDistinct: all.size === list.length };
+}
+
+const NO_TYPES = typesOf({});
+const storedTypes = remembered((stored: JsonObject) => typesOf(statusOf(stored)));
+
+function typesBefore({ stored }: Report): Types {
+  return stored === undefined ? NO_TYPES : storedTypes(stored);
 }
 
 /** Decisions stay; who approves does not sign, and who signs does not approve. */
 function decisionChange(mayApprove: boolean): ChangeRule<JsonObject> {
   return (next, stored, at) => {
-    const now = typesOf(statusOf(next));
-    const before = typesOf(statusOf(stored));
+    const now = typesOf(statusOf(next)).all;
+    const before = storedTypes(stored).all;
     for (const type of DECISIONS) {
-      if (before.includes(type) && !now.includes(type)) {
+      if (before.has(type) && !now.has(type)) {
         at.forbidden('status.conditions', `updates may not remove a condition of type "${type}"`);
       }
     }
     for (const type of mayApprove ? [] : APPROVALS) {
-      if (!before.includes(type) && now.includes(type)) {
+      if (!before.has(type) && now.has(type)) {
         at.forbidden('status.conditions', `updates may not add a condition of type "${type}"`);
       }
     }

@@ -16,10 +16,10 @@ test.before(async () => {
 });
 
 /** The causes of an update of what a value says to the same with another label, each once. */
-function causesOfUpdate(value: JsonObject): string[] {
+function causesOfUpdate(value: JsonObject, subresource = ''): string[] {
   const { type, object } = complete(value, DIALECT);
   const next = complete({ ...value, metadata: { ...(value.metadata as object), labels: { a: 'b' } } }, DIALECT).object;
-  return [...new Set(VALIDATION.update(next, object, type, '').map(({ message }) => message))];
+  return [...new Set(VALIDATION.update(next, object, type, subresource).map(({ message }) => message))];
 }
 
 test('rules of an ingress for hosts with a wildcard that were there before are let stay', (t) => {
@@ -51,6 +51,17 @@ test('webhooks that had side effects and names of others before are let stay', (
     causesOfUpdate({ apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name: 'checks' }, webhooks }),
     [],
   );
+});
+
+test('conditions of a certificate request whose types were repeated before are let stay', (t) => {
+  const conditions = many(() => ({ type: 'Approved', status: 'True', reason: 'a' }));
+  const request = {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'jane' },
+  };
+  const spec = { request: '', signerName: 'example.com/a', usages: ['client auth'] };
+  t.deepEqual(causesOfUpdate({ ...request, spec, status: { conditions } }, 'status'), []);
 });
 
 test('keys of a list in a schema are told to be no members of its elements', (t) => {
