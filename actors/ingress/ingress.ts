@@ -2,9 +2,6 @@
 // open watches, and drains at shutdown.
 
 import type { RemoteApiService } from '../../api/aggregation/api-service.ts';
-import type { Finding } from '../../api/aggregation/availability.ts';
-import type { NamespaceSweep } from '../../api/aggregation/namespace-sweep.ts';
-import type { RemoteOwner, RemoteOwnerAsked } from '../../api/aggregation/remote-owner.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
@@ -20,6 +17,7 @@ import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import { servedType } from '../served-type.ts';
+import type { Aggregation } from './aggregation/aggregation.ts';
 import type { PresentDocuments } from './aggregation/remote-documents.ts';
 import { remoteAt } from './aggregation/remote-paths.ts';
 import { type Auditor, auditorFor } from './audit/auditor.ts';
@@ -151,13 +149,13 @@ class Ingress implements Actor<IngressProtocol> {
         reply.send(this.#status());
         return;
       case 'tryApiService':
-        answered(this.#tryApiService(message.name), reply, (finding) => ({ finding }));
+        this.#askRemotes(reply, async (remotes) => ({ finding: await remotes.availability(message.name) }));
         return;
       case 'lookUpOwner':
-        answered(this.#lookUpOwner(message), reply);
+        this.#askRemotes(reply, (remotes) => remotes.owner(message));
         return;
       case 'sweepNamespace':
-        answered(this.#sweepNamespace(message.namespace), reply);
+        this.#askRemotes(reply, (remotes) => remotes.sweep(message.namespace));
         return;
       default:
         unreachable(message);
@@ -236,17 +234,13 @@ class Ingress implements Actor<IngressProtocol> {
     return (await this.#out.aggregation()).documents.present();
   }
 
-  /** As it is committed now. */
-  async #tryApiService(name: string): Promise<Finding | undefined> {
-    return (await this.#out.aggregation()).availability(name);
-  }
-
-  async #lookUpOwner(asked: RemoteOwnerAsked): Promise<RemoteOwner> {
-    return (await this.#out.aggregation()).owner(asked);
-  }
-
-  async #sweepNamespace(namespace: string): Promise<NamespaceSweep> {
-    return (await this.#out.aggregation()).sweep(namespace);
+  /** Answers with what is found out of extension servers, also where they cannot be asked. */
+  #askRemotes(reply: Reply, ask: (remotes: Aggregation) => Promise<unknown>): void {
+    const asking = this.#out.aggregation().then(ask);
+    asking.then(
+      (found) => reply.send(found),
+      (error: unknown) => reply.fail(error),
+    );
   }
 
   /** Throws 404 where nobody answers for it. */
@@ -385,14 +379,6 @@ class Ingress implements Actor<IngressProtocol> {
     const { metrics } = this.#context;
     metrics.gauge('orch_ingress_connections', 'Open connections.').set(this.#listener.openConnections);
   }
-}
-
-/** Answers an ask with what becomes of it, also where that is an error. */
-function answered<T>(work: Promise<T>, reply: Reply, answerOf: (value: T) => unknown = (value) => value): void {
-  work.then(
-    (value) => reply.send(answerOf(value)),
-    (error: unknown) => reply.fail(error),
-  );
 }
 
 /** The ingress as a placeable actor. */
