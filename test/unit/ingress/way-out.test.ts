@@ -9,7 +9,7 @@ import { actorsFor } from '../../server/every-actor.ts';
 import { memorySettings } from '../../server/memory-settings.ts';
 
 const SETTINGS = memorySettings('up', ['--data-dir', '/nowhere', '--store-engine', 'memory']);
-const DEADLINE = { deadlineMs: 20_000 };
+const DEADLINE = { deadlineMs: 240_000 };
 /** Timers of the environment alone keep no process alive. */
 const alive = setInterval(() => {}, 60_000);
 test.after.always(() => clearInterval(alive));

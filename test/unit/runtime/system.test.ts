@@ -37,7 +37,8 @@ const start = (actors: readonly ActorDefinition<unknown>[], plan?: Plan): Promis
     ...(plan && { plan }),
   });
 
-const DEADLINE = { deadlineMs: 20_000 } as const;
+/** Longer than the busiest machine takes: none of these asks is to come to it. */
+const DEADLINE = { deadlineMs: 240_000 } as const;
 const PING = { type: 'ping' } as const;
 
 const placed = (actor: string, index: number, of: number) => ({
