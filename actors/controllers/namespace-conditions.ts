@@ -44,11 +44,10 @@ function finalizersListed(finalizers: ReadonlyMap<string, number>): string {
   return `Some content in the namespace has finalizers remaining: ${all}`;
 }
 
-/** Each message once; several of them in brackets. */
+/** One message a type, the same ones too. */
 function failuresListed(failures: ReadonlyMap<string, string>): string {
-  const messages = [...new Set(failures.values())].sort();
-  const all = messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`;
-  return `Failed to delete all resource types, ${failures.size} remaining: ${all.slice(0, MESSAGE_LENGTH_MAX)}`;
+  const all = [...failures.values()].sort().join(', ').slice(0, MESSAGE_LENGTH_MAX);
+  return `Failed to delete all resource types, ${failures.size} remaining: ${all}`;
 }
 
 function discoveryFailed(unknown: ReadonlyMap<string, string>): string {
@@ -109,7 +108,7 @@ const OUR_TYPES: ReadonlySet<unknown> = new Set(CONDITIONS.map((row) => row.type
 
 /**
  * The namespace's `status.conditions` as they should be, or undefined when they are already. Conditions of other types
- * stay; a condition that changes gets `now` (an API timestamp) as its transition time.
+ * stay; a condition whose status changes gets `now` (an API timestamp) as its transition time.
  */
 export function nextConditions(namespace: ApiObject, obstacles: Obstacles, now: string): object[] | undefined {
   const present = asList(asObject(namespace.status).conditions).map(asObject);
@@ -125,7 +124,8 @@ export function nextConditions(namespace: ApiObject, obstacles: Obstacles, now: 
     const old = present.find((condition) => condition.type === row.type);
     if (old !== undefined && isSame(old, wanted)) return old;
     changed = true;
-    return { ...wanted, lastTransitionTime: now };
+    const hasTurned = old?.status !== wanted.status;
+    return { ...wanted, lastTransitionTime: hasTurned ? now : old.lastTransitionTime };
   });
   return changed ? [...present.filter((condition) => !OUR_TYPES.has(condition.type)), ...next] : undefined;
 }

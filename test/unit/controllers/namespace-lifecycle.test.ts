@@ -127,7 +127,7 @@ test('what a namespace waits for is told in the words of Kubernetes', async (t) 
     f.cluster.put('core/secrets', { ...held, metadata: { ...held.metadata, finalizers } });
   }
   f.cluster.fault = ({ verb, target }) =>
-    verb === 'deletecollection' && target.resource === 'deployments'
+    verb === 'deletecollection' && ['deployments', 'services'].includes(target.resource)
       ? { code: 500, body: { message: 'a webhook said no' } }
       : undefined;
   f.cluster.delete(NAMESPACE, '', 'shop');
@@ -138,11 +138,33 @@ test('what a namespace waits for is told in the words of Kubernetes', async (t) 
     [
       'All resources successfully discovered',
       'All legacy kube types successfully parsed',
-      'Failed to delete all resource types, 1 remaining: a webhook said no',
-      'Some resources are remaining: deployments.apps has 1 resource instances, secrets. has 2 resource instances',
+      'Failed to delete all resource types, 2 remaining: a webhook said no, a webhook said no',
+      'Some resources are remaining: deployments.apps has 1 resource instances, secrets. has 2 resource instances, services. has 2 resource instances',
       'Some content in the namespace has finalizers remaining: example.com/more in 1 resource instances, example.com/wait in 2 resource instances',
     ],
   );
+});
+
+test('a condition that says something else of the same keeps its time', async (t) => {
+  const f = await shop();
+  for (const name of ['one', 'two']) {
+    const held = objectOf('Secret', 'shop', name);
+    f.cluster.put('core/secrets', { ...held, metadata: { ...held.metadata, finalizers: ['example.com/wait'] } });
+  }
+  f.cluster.delete(NAMESPACE, '', 'shop');
+  const remaining = () => {
+    const status = f.cluster.get(NAMESPACE, '', 'shop')?.status as
+      | { conditions?: Record<string, string>[] }
+      | undefined;
+    return status?.conditions?.find(({ type }) => type === 'NamespaceContentRemaining');
+  };
+  await f.time.advance(5_000);
+  const before = remaining();
+  t.is(before?.message, 'Some resources are remaining: secrets. has 2 resource instances');
+  f.cluster.remove('core/secrets', 'shop', 'two');
+  await f.time.advance(20_000);
+  t.is(remaining()?.message, 'Some resources are remaining: secrets. has 1 resource instances');
+  t.is(remaining()?.lastTransitionTime, before?.lastTransitionTime);
 });
 
 test('conditions that say the same are not written again', async (t) => {
