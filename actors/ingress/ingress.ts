@@ -217,9 +217,9 @@ class Ingress implements Actor<IngressProtocol> {
 
   #dispatchTo(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Soon<void> {
     const refusal = refusalOfPath(type, info, exchange.request.method);
-    if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
-    this.#deprecations.signal(exchange, type, subresource);
+    if (refusal === undefined || type.custom !== undefined) this.#deprecations.signal(exchange, type, subresource);
+    if (refusal !== undefined) throw new StatusError(refusal);
     if (subresource !== '' && CONNECT_SUBRESOURCES.has(subresource)) return this.#out.serve(exchange, info, type);
     const form = this.#forms.of(exchange, type);
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, form);

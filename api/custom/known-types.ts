@@ -8,6 +8,10 @@ import type { DefinedVersion, Definition } from './definition.ts';
 import { byPriority } from './version-order.ts';
 import { type SchemaWords, VersionSchemas } from './version-schemas.ts';
 
+/** Lists of their own: of other fields custom types say that they are not supported. */
+const FIELDS_IN_NAMESPACES: readonly string[] = ['metadata.name', 'metadata.namespace'];
+const FIELDS_OF_CLUSTER: readonly string[] = ['metadata.name'];
+
 /**
  * Every version of an established definition that can be stored; none of one that is not established.
  *
@@ -29,6 +33,7 @@ function knownType(
 ): KnownType {
   const { group, names, namespaced, storageVersion } = definition;
   const custom = new CustomType(definition, version, schemas);
+  const fields = namespaced ? FIELDS_IN_NAMESPACES : FIELDS_OF_CLUSTER;
   return {
     group,
     version: version.name,
@@ -45,7 +50,7 @@ function knownType(
     persisted: true,
     storageApiVersion: `${group}/${storageVersion}`,
     storageKey: `${group}/${names.plural}`,
-    selectableFields: DEFAULT_SELECTABLE_FIELDS,
+    selectableFields: fields,
     traits: traitsOf(version),
     preferredVersion,
     servedByDefault: version.served,

@@ -31,6 +31,11 @@ test('versions of a type show the same objects, each by its own schema, and depr
   t.is(older.json.apiVersion, `${GROUP}/v1alpha1`);
   t.deepEqual(older.json.spec, { cron: '1', replicas: 2 });
   t.is(older.headers.warning, `299 - "${GROUP}/v1alpha1 CronTab is deprecated; use ${GROUP}/v1 CronTab"`);
+  for (const below of ['status', 'scale', 'log']) {
+    const missing = await client.get(`${path('crontabs', 'default', 'v1alpha1')}/a/${below}`);
+    t.is(missing.json.message, `crontabs.${GROUP} "a" not found`, `what the version does not have: ${below}`);
+    t.is(missing.headers.warning, older.headers.warning);
+  }
   const body = { ...object('b', { cron: '2' }), apiVersion: `${GROUP}/v1alpha1` };
   const made = await client.request('POST', path('crontabs', 'default', 'v1alpha1'), { body });
   t.is(made.status, 201, made.text);

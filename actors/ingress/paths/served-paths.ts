@@ -2,7 +2,7 @@
 // on which of its paths: a name belongs in a namespace, and across all namespaces there is only reading.
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
-import { methodNotAllowed, resourceNotFound } from '../../../api/status/failures.ts';
+import { methodNotAllowed, notFound, resourceNotFound } from '../../../api/status/failures.ts';
 import type { Status } from '../../../api/status/status.ts';
 import { isListing, isOnCollection, PROXY_METHODS, type Verb } from '../../../api/verbs.ts';
 
@@ -31,10 +31,13 @@ function hasMethods(type: KnownType, { verb, namespace }: ResourceRequestInfo, i
 }
 
 function refusalOfSubresource(type: KnownType, info: ResourceRequestInfo, method: string): Status | undefined {
-  const { verb, namespace, subresource, rest } = info;
+  const { verb, namespace, name, subresource, rest } = info;
   const served = type.subresources.get(subresource);
+  const isPlaced = namespace !== '' || !type.namespaced;
+  // What a custom type does not have below its objects is told as if the object were not there.
+  if (served === undefined && type.custom !== undefined && isPlaced) return notFound(type, name);
   if (served === undefined || (rest !== '' && subresource !== 'proxy')) return resourceNotFound();
-  if (namespace === '' && type.namespaced) return resourceNotFound();
+  if (!isPlaced) return resourceNotFound();
   if (subresource === 'proxy') return PROXY_METHODS.includes(method) ? undefined : methodNotAllowed();
   // HEAD is authorized as a get, and served on nothing that is stored.
   return method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb) ? methodNotAllowed() : undefined;

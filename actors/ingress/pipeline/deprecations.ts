@@ -28,7 +28,7 @@ export class Deprecations {
     this.#sendsWarnings = sendsWarnings;
   }
 
-  /** Gives the signals of a request on a path that is there. Before anything is answered. */
+  /** Gives the signals of a request on a path that is there, or on any of a custom type. Before anything is answered. */
   signal(exchange: Exchange, type: KnownType, subresource: string): void {
     if (type.lifecycle.deprecatedIn === null) return;
     let ofType = this.#signals.get(type);
@@ -50,8 +50,8 @@ export class Deprecations {
   #signalsOf(type: KnownType, subresource: string): Signals | null {
     const { minorRelease, dialect } = this.#registry;
     const text = deprecationWarning(type, minorRelease);
-    // A subresource of a kind of its own (Scale) has that kind's life.
-    const kind = subresource === '' ? type.kind : type.subresources.get(subresource)?.kind;
+    // A subresource of a kind of its own (Scale) has that kind's life, but for custom types, whose versions are old as a whole.
+    const kind = subresource === '' || type.custom !== undefined ? type.kind : type.subresources.get(subresource)?.kind;
     if (text === undefined || kind !== type.kind) return null;
     const { group, version, plural: resource, lifecycle } = type;
     const removedIn = lifecycle.removedIn ?? '';

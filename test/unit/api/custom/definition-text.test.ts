@@ -4,6 +4,7 @@ import { readDefinition } from '../../../../api/custom/definition.ts';
 import { parseDefinition, withParsedSchemas } from '../../../../api/custom/definition-text.ts';
 import { knownTypesOf } from '../../../../api/custom/known-types.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
+import { compileFieldSelector } from '../../../../api/selectors/field-selector.ts';
 import { SCHEMA } from '../conversion/kinds.ts';
 
 const WORDS = { prefix: 'x-orch-', metadata: SCHEMA.type('meta/v1.ObjectMeta') };
@@ -70,6 +71,18 @@ test('versions of the same words share a compiled schema, and it outlives change
   const next = knownTypesOf(changed, WORDS, known[0]!.custom);
   t.is(schemaIn(next, 'v1'), first!);
   t.not(schemaIn(next, 'v2'), second!);
+});
+
+test('custom types are selected by name, and by namespace where they have one, and know no other field', (t) => {
+  const definitionIn = (scope: string) => {
+    const { spec, ...rest } = definition([schemaOf('a')]);
+    return { ...rest, spec: { ...(spec as object), scope } } as unknown as JsonObject;
+  };
+  const fieldsOf = (scope: string) => knownTypesOf(readDefinition(definitionIn(scope), 1), WORDS)[0]!.selectableFields;
+  t.deepEqual(fieldsOf('Namespaced'), ['metadata.name', 'metadata.namespace']);
+  t.deepEqual(fieldsOf('Cluster'), ['metadata.name']);
+  const error = t.throws(() => compileFieldSelector('spec.a=1', fieldsOf('Namespaced')));
+  t.is(error?.message, 'field label not supported: spec.a');
 });
 
 test('the forms of all versions share what they say of the schemas: of thousands each had a list of all', (t) => {
