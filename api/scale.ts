@@ -51,11 +51,15 @@ function withValueAt(object: JsonObject, [member = '', ...rest]: readonly string
   return { ...object, [member]: rest.length === 0 ? value : withValueAt(asObject(object[member]), rest, value) };
 }
 
-/** The Scale of a stored object of a type with this subresource. */
-export function scaleOf(object: JsonObject, paths: ScalePaths = BUILT_IN_PATHS): Scale {
+/**
+ * The Scale of a stored object of a type with this subresource.
+ *
+ * @param unset the wish of a custom object that has none.
+ */
+export function scaleOf(object: JsonObject, paths: ScalePaths = BUILT_IN_PATHS, unset = UNSET): Scale {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
   const wish = valueAt(object, paths.replicas) ?? undefined;
-  const replicas = wish === undefined && paths !== BUILT_IN_PATHS ? UNSET : countOf(wish);
+  const replicas = wish === undefined && paths !== BUILT_IN_PATHS ? unset : countOf(wish);
   const selector = selectorText(valueAt(object, paths.selector));
   return {
     kind: 'Scale',
@@ -114,7 +118,8 @@ export function applyScale(
     throw new StatusError(conflictModified(type, name));
   }
   const replicas = memberOf(scale.spec, 'replicas') ?? 0;
-  const error = replicasError(replicas);
+  // Those of a custom object are looked at with the rest of it.
+  const error = paths === BUILT_IN_PATHS || !Number.isInteger(replicas) ? replicasError(replicas) : undefined;
   if (error !== undefined) throw new StatusError(invalidFrom('Scale', SCALE_GROUP, name, [error]));
   return valueAt(stored, paths.replicas) === replicas ? stored : withValueAt(stored, paths.replicas, replicas);
 }

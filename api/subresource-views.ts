@@ -18,6 +18,8 @@ export interface SubresourceView {
   readonly requireComplete?: (view: JsonObject) => void;
   /** What a client reads. */
   readonly of: (stored: JsonObject) => JsonObject;
+  /** What a write is answered with, where that is something else. */
+  readonly ofWritten?: (stored: JsonObject) => JsonObject;
   /** The configuration of the object itself that an applied view stands for; absent: it cannot be applied. */
   readonly configurationOf?: (view: JsonObject, type: NamedType & WholeKind) => JsonObject;
   /** The object that a changed view stands for. Throws StatusError for a view of another object. */
@@ -77,9 +79,12 @@ function customScale(custom: CustomType, { specReplicasPath, statusReplicasPath,
     };
     view = {
       ...VIEWS.scale!,
+      // Its replicas are looked at with the rest of the object.
+      isChecked: false,
       requireReadable: (stored) => requireReplicas(stored, paths),
       requireComplete: (scale) => requireWish(scale, paths),
       of: (stored) => scaleOf(stored, paths) as unknown as JsonObject,
+      ofWritten: (stored) => scaleOf(stored, paths, 0) as unknown as JsonObject,
       configurationOf: (scale, type) => scaleConfiguration(scale, type, paths),
       applied: (stored, scale, type) => applyScale(stored, scale, type, paths),
     };

@@ -333,7 +333,8 @@ function answerAt(attributes: Attributes, place: StoredObject['place'], object: 
 
 /** What is answered of an object that is not stored like this. */
 function answerWith({ asked: { view }, type, warnings }: Attributes, object: JsonObject): WriteReply {
-  return withWarnings({ code: 200, body: view === undefined ? asAnswer(type, object) : view.of(object) }, warnings);
+  const body = view === undefined ? asAnswer(type, object) : (view.ofWritten ?? view.of)(object);
+  return withWarnings({ code: 200, body }, warnings);
 }
 
 /** What an update that creates is made from: the version it names is that of an object that is gone. */

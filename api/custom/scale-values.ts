@@ -1,4 +1,5 @@
 // The values of a custom object that its scale is made of: what they have to be wherever the object is written.
+import { isInteger } from '../exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { type FieldError, invalid, NO_FIELD_ERRORS } from '../status/field-error.ts';
 import type { DefinedScale } from './definition.ts';
@@ -29,8 +30,7 @@ function replicasProblem(object: JsonObject, path: string): FieldError | undefin
   const { value, problem } = valueAt(object, path);
   if (problem !== undefined) return invalid(path, 0, `${path} accessor error: ${problem}`);
   if (value === undefined) return undefined;
-  if (typeof value !== 'number' || !Number.isInteger(value))
-    return invalid(path, 0, `${path} accessor error: ${mismatch(value, 'int64')}`);
+  if (!isInteger(value)) return invalid(path, 0, `${path} accessor error: ${mismatch(value, 'int64')}`);
   if (value < 0) return invalid(path, value, 'should be a non-negative integer');
   return value > INT32_MAX ? invalid(path, value, `should be less than or equal to ${INT32_MAX}`) : undefined;
 }
@@ -53,7 +53,7 @@ const TYPES: Readonly<Record<string, string>> = { string: 'string', boolean: 'bo
 function mismatch(value: unknown, expected: string): string {
   if (value === null) return `<nil> is of the type <nil>, expected ${expected}`;
   const type = TYPES[typeof value] ?? (Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}');
-  const isWhole = typeof value === 'number' && Number.isInteger(value);
+  const isWhole = isInteger(value);
   const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
   return `${shown} is of the type ${isWhole ? 'int64' : type}, expected ${expected}`;
 }

@@ -102,6 +102,9 @@ test('an object that says no replicas has no scale to read, and may be given one
   ] as never);
   t.is((await patch(4, scale)).status, 200);
   t.deepEqual((await client.get(scale)).json.spec, { replicas: 4 } as never);
+  const negative = await patch(-1, scale);
+  const told = '.spec.replicas: Invalid value: -1: should be a non-negative integer';
+  t.is(negative.json.message, `CronTab.stable.example.com "a" is invalid: ${told}`);
 });
 
 test('objects are patched, updated, scaled, given a status and applied', async (t) => {

@@ -14,6 +14,9 @@ test('an object whose replicas or selector no scale could have is refused', (t) 
     '.spec.r: Invalid value: -1: should be a non-negative integer',
     '.status.r: Invalid value: 2147483648: should be less than or equal to 2147483647',
   ]);
+  t.deepEqual(told({ spec: { r: 9007199254740993n } }), [
+    '.spec.r: Invalid value: 9007199254740993: should be less than or equal to 2147483647',
+  ]);
   t.deepEqual(told({ spec: { r: '1' }, status: { s: 7 } }), [
     '.spec.r: Invalid value: 0: .spec.r accessor error: 1 is of the type string, expected int64',
     '.status.s: Invalid value: "": .status.s accessor error: 7 is of the type int64, expected string',
