@@ -30,15 +30,19 @@ export function ruleOfCustom(custom: CustomType): OwnershipRule {
     if (structure === undefined) rule = ruleOfKind(undefined);
     else {
       const isClosed = prunes && !structure.keepsUnknown && !structure.hasRest;
-      rule = deducedRoot(() => membersOf(structure, custom.schema, true), ruleOfMetadata(metadata), isClosed);
+      const words: Words = { prefix: custom.schema.prefix, metadata, isOpen: !prunes || structure.keepsUnknown };
+      rule = deducedRoot(() => membersOf(structure, words, true), ruleOfMetadata(metadata), isClosed);
     }
     rules.set(custom, rule);
   }
   return rule;
 }
 
-/** What the schemas of a type have in common. */
-type Words = Pick<CustomSchema, 'prefix' | 'metadata'>;
+/** What the schemas of a type have in common, and what those around one say. */
+interface Words extends Pick<CustomSchema, 'prefix' | 'metadata'> {
+  /** A schema with members, around this one, keeps unknown ones: what has no type is owned member by member. Else as a whole. */
+  readonly isOpen: boolean;
+}
 
 function membersOf(structure: Structure, words: Words, isWhole: boolean): readonly Member[] {
   return [...structure.properties]
@@ -47,17 +51,19 @@ function membersOf(structure: Structure, words: Words, isWhole: boolean): readon
 }
 
 function ruleOf(structure: Structure, words: Words): OwnershipRule {
-  const { node, items, rest, hasRest, keepsUnknown, isEmbedded, properties } = structure;
+  const { node, rest, keepsUnknown, isEmbedded, properties } = structure;
   if (node.type === 'array') return listRule(structure, words);
-  if (node.type !== 'object') return keepsUnknown ? DEDUCED_RULE : LEAF_RULE;
+  const untyped = words.isOpen ? DEDUCED_RULE : LEAF_RULE;
+  if (node.type !== 'object') return node.type === undefined ? untyped : LEAF_RULE;
   if (node[`${words.prefix}map-type`] === 'atomic') return LEAF_RULE;
   if (properties.size === 0 && !isEmbedded) {
-    if (hasRest) return new OwnershipRule('map', () => (rest === undefined ? DEDUCED_RULE : ruleOf(rest, words)));
-    return items === undefined ? DEDUCED_RULE : LEAF_RULE;
+    return new OwnershipRule('map', () => (rest === undefined ? untyped : ruleOf(rest, words)));
   }
+  const isOpen = words.isOpen || keepsUnknown;
+  const inside = { ...words, isOpen };
   const own = isEmbedded ? typeMembers(words) : [];
-  const members = (): ReadonlyMap<string, Member> => byName([...membersOf(structure, words, isEmbedded), ...own]);
-  return keepsUnknown
+  const members = (): ReadonlyMap<string, Member> => byName([...membersOf(structure, inside, isEmbedded), ...own]);
+  return isOpen
     ? new OwnershipRule('deduced', () => DEDUCED_RULE, members)
     : new OwnershipRule('struct', () => LEAF_RULE, members);
 }

@@ -206,3 +206,34 @@ test('an apply of a custom object with a member beside spec that its schema does
   t.is((await applied(world, THINGS, body, 'one')).code, 201);
   await world.stop();
 });
+
+test('what a schema says nothing of is owned as a whole, and member by member where members around it may be unknown', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const keeps = { 'x-orch-preserve-unknown-fields': true };
+  const free = { type: 'object', ...keeps };
+  const properties = { free, bare: keeps, known: { ...free, properties: { a: { type: 'string' }, of: keeps } } };
+  const spec = { type: 'object', properties };
+  const version = { ...versionOfThings({}), schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } };
+  t.is((await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions: [version] } } })).code, 200);
+  const deep = { k: { l: 1 } };
+  const answer = await applied(
+    world,
+    THINGS,
+    thing('it', { free: deep, bare: deep, known: { of: deep, b: deep } }),
+    'one',
+  );
+  t.is(answer.code, 201);
+  const { managedFields } = answer.body.metadata;
+  t.deepEqual(managedFields?.[0]?.fieldsV1, {
+    'f:spec': {
+      'f:free': { 'f:k': {} },
+      'f:bare': {},
+      'f:known': {
+        'f:of': { 'f:k': { '.': {}, 'f:l': {} } },
+        'f:b': { '.': {}, 'f:k': { '.': {}, 'f:l': {} } },
+      },
+    },
+  });
+  await world.stop();
+});
