@@ -45,21 +45,26 @@ export function nameSuffix(random: () => number): string {
  * StatusError 400 where name or namespace differ from the path's, and where a resourceVersion is set (to which others of
  * this API answer 500).
  */
-export function placedNew(object: JsonObject, type: ResourceType, identity: RequestIdentity): JsonObject {
+export function placedNew(
+  object: JsonObject,
+  type: ResourceType & { readonly custom?: object | undefined },
+  identity: RequestIdentity,
+): JsonObject {
   const given = metadataOf(object);
   if (insistsOnVersion(given)) {
     throw refused(badRequest('resourceVersion should not be set on objects to be created'));
   }
   const metadata = withIdentity(given, type, identity);
   const { hasStatus, keepsStatusOnCreate } = type.traits;
-  if (!hasStatus || keepsStatusOnCreate || saysNothing(object.status)) {
+  const isBare = type.custom === undefined ? saysNothing(object.status) : object.status === undefined;
+  if (!hasStatus || keepsStatusOnCreate || isBare) {
     return metadata === given ? object : withMetadata(object, metadata);
   }
   const { status: _, ...rest } = object;
   return withMetadata(rest, metadata);
 }
 
-/** True of nothing, and of an object without members, which is how most kinds leave out a status. */
+/** True of nothing, and of an object without members, which is how most built-in kinds leave out a status. */
 function saysNothing(status: unknown): boolean {
   if (typeof status !== 'object' || status === null || Array.isArray(status)) return status === undefined;
   for (const _ in status) return false;

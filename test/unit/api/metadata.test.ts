@@ -79,6 +79,9 @@ test('a create sets the initial status of types that have one, and keeps what ty
   });
   const odd = prepareCreate({ metadata: { name: 'a' }, status: 'kept' }, configMap, creation);
   t.is(odd.status, 'kept');
+  const bare = { metadata: { name: 'a' }, status: {} };
+  t.deepEqual(placedNew(bare, deployment, creation).status, {});
+  t.false('status' in placedNew(bare, { ...deployment, custom: {} }, creation), 'defaults of a status are for later');
   t.is(metadataOf(odd).generation, undefined);
 });
 
