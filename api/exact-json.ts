@@ -45,9 +45,9 @@ export function asDouble(value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
-/** True for numbers that are integers. */
+/** True for numbers that are integers: a double beyond 2^53 was written with a fraction or an exponent, or is no int64. */
 export function isInteger(value: unknown): value is number | bigint {
-  return typeof value === 'bigint' || Number.isInteger(value);
+  return typeof value === 'bigint' || Number.isSafeInteger(value);
 }
 
 /** Whether a text has sixteen digits in a row, as all have that `parseExact` reads otherwise than JSON.parse: one is at a place that sixteen divides. */

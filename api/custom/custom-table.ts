@@ -5,14 +5,17 @@ import { ageText } from '../table/age.ts';
 import { AGE, type Cell, type Column, type KindTable, kindTable, NAME } from '../table/column.ts';
 import type { DefinedColumn } from './definition.ts';
 import { type JsonPath, jsonPathOf, newPassage, type Passage } from './json-path.ts';
+import { sortedJson } from './sorted-json.ts';
 
 const tables = new WeakMap<readonly DefinedColumn[], KindTable>();
+
+const CREATED: Column = { ...AGE, type: 'date' };
 
 /** The table of a kind's columns; the same for the same list. */
 export function customTable(columns: readonly DefinedColumn[]): KindTable {
   let table = tables.get(columns);
   if (table === undefined) {
-    table = kindTable([NAME, ...(columns.length === 0 ? [AGE] : readable(columns))]);
+    table = kindTable([NAME, ...(columns.length === 0 ? [CREATED] : readable(columns))]);
     tables.set(columns, table);
   }
   return table;
@@ -93,5 +96,5 @@ function dateCell(text: string, nowMs: number): Cell {
 
 function textOf(value: unknown): Cell {
   if (value === null || value === undefined) return null;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'object' ? sortedJson(value) : String(value);
 }

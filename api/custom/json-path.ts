@@ -133,12 +133,13 @@ function literalOf(text: string): unknown {
   return Number(text);
 }
 
-const ONE_KEY = /^(["'])(?:(?!\1).)*\1$/;
+/** Keys stand between single quotes alone. */
+const ONE_KEY = /^'[^']*'$/;
 
 /** One of the things between brackets. */
 function selection(text: string): Step | undefined {
   if (text === '*') return everything;
-  if (/^(["']).*\1$/.test(text)) return member(text.slice(1, -1).replace(/\\(.)/g, '$1'));
+  if (/^'.*'$/.test(text)) return member(text.slice(1, -1).replace(/\\(.)/g, '$1'));
   if (/^-?\d+$/.test(text)) return element(Number(text));
   const [, from, to, step = ''] = /^(-?\d*):(-?\d*)(?::(\d*))?$/.exec(text) ?? [];
   if (from === undefined || to === undefined || /^0+$/.test(step)) return undefined;

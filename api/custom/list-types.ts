@@ -3,8 +3,9 @@
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asTexts } from '../object-fields.ts';
 import { duplicate, invalid } from '../status/field-error.ts';
-import { shownMap } from '../status/shown-value.ts';
+import { shownJson } from '../status/shown-value.ts';
 import type { PlacedCheck } from './placed-checks.ts';
+import { sortedJson } from './sorted-json.ts';
 import type { ValueReport } from './value-report.ts';
 
 /** Undefined for lists whose elements may repeat. */
@@ -40,19 +41,12 @@ function checkDistinct(value: unknown, at: ValueReport, ofItem: (item: unknown) 
   const met = new Map<string, number>();
   for (let index = 0; index < value.length; index++) {
     const key = ofItem(value[index]);
-    const text = canonicalText(key);
+    const text = sortedJson(key);
     const times = met.get(text) ?? 0;
     met.set(text, times + 1);
     if (times !== 1) continue;
     at.enter(index);
-    at.add(duplicate(at.place(), isJsonObject(key) ? shownMap(key) : key));
+    at.add(duplicate(at.place(), shownJson(key)));
     at.leave();
   }
-}
-
-/** The same text for equal values, whatever the order of their members. */
-function canonicalText(value: unknown): string {
-  return JSON.stringify(value, (_name, part: unknown) =>
-    isJsonObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );
 }

@@ -75,7 +75,6 @@ function pruneMembers(object: Members, structure: Structure | undefined, isWhole
     const value = object[name];
     if (typeof value !== 'object' || value === null) continue;
     const below = property ?? structure!.rest;
-    if (below === undefined && structure!.keepsUnknown) continue;
     pruned.enter(name);
     prune(value, below, pruned);
     pruned.leave();

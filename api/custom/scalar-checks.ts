@@ -5,9 +5,10 @@ import { deepEqual } from '../deep-equal.ts';
 import { isInteger } from '../exact-json.ts';
 import type { JsonObject } from '../json-value.ts';
 import { notSupported } from '../status/field-error.ts';
-import { shownFloat } from '../status/shown-value.ts';
+import { shownFloat, shownJson } from '../status/shown-value.ts';
 import { isDecimalMultiple } from './decimal-multiple.ts';
 import { matches } from './patterns.ts';
+import { sortedJson } from './sorted-json.ts';
 import { formatTest } from './text-formats.ts';
 import type { ValueReport } from './value-report.ts';
 
@@ -43,25 +44,42 @@ function lengthOf(text: string): number {
   return length;
 }
 
+interface Bound {
+  readonly bound?: number;
+  readonly shown?: string;
+}
+
+const NO_BOUND: Bound = {};
+
+/** What integers are compared with is an integer in the original: a fraction is cut off. */
+function boundOf(bound: number): { readonly ofAll: Bound; readonly ofIntegers: Bound } {
+  const whole = Math.trunc(bound);
+  return { ofAll: { bound, shown: shownFloat(bound) }, ofIntegers: { bound: whole, shown: String(whole) } };
+}
+
 export function numberCheck(schema: JsonObject): Check<number | bigint> | undefined {
   const { minimum, maximum, multipleOf } = schema;
   if (typeof minimum !== 'number' && typeof maximum !== 'number' && typeof multipleOf !== 'number') return undefined;
   const excludesMin = schema.exclusiveMinimum === true;
   const excludesMax = schema.exclusiveMaximum === true;
-  // The bound is written as a number of the value's kind.
-  const shown = (bound: number, value: number | bigint): string =>
-    isInteger(value) ? String(bound) : shownFloat(bound);
+  const least = typeof minimum === 'number' ? boundOf(minimum) : undefined;
+  const most = typeof maximum === 'number' ? boundOf(maximum) : undefined;
   return (value, at) => {
     if (typeof multipleOf === 'number') checkMultiple(value, multipleOf, at);
-    if (typeof minimum === 'number' && (value < minimum || (excludesMin && !(value > minimum))))
-      at.invalid(value, `should be greater than ${excludesMin ? '' : 'or equal to '}${shown(minimum, value)}`);
-    if (typeof maximum === 'number' && (value > maximum || (excludesMax && !(value < maximum))))
-      at.invalid(value, `should be less than ${excludesMax ? '' : 'or equal to '}${shown(maximum, value)}`);
+    const { bound: min, shown: minShown } = (isInteger(value) ? least?.ofIntegers : least?.ofAll) ?? NO_BOUND;
+    if (min !== undefined && (value < min || (excludesMin && !(value > min))))
+      at.invalid(value, `should be greater than ${excludesMin ? '' : 'or equal to '}${minShown}`);
+    const { bound: max, shown: maxShown } = (isInteger(value) ? most?.ofIntegers : most?.ofAll) ?? NO_BOUND;
+    if (max !== undefined && (value > max || (excludesMax && !(value < max))))
+      at.invalid(value, `should be less than ${excludesMax ? '' : 'or equal to '}${maxShown}`);
   };
 }
 
-function checkMultiple(value: number | bigint, factor: number, at: ValueReport): void {
-  const shown = isInteger(value) ? String(factor) : shownFloat(factor);
+/** The factor of integers is one too, as their bounds are. */
+function checkMultiple(value: number | bigint, given: number, at: ValueReport): void {
+  const isWhole = isInteger(value) && Math.abs(given) >= 1;
+  const factor = isWhole ? Math.trunc(given) : given;
+  const shown = isWhole ? String(factor) : shownFloat(factor);
   if (factor < 0) at.factorProblem(factor, shown);
   else if (!isDecimalMultiple(value, factor)) at.invalid(value, `should be a multiple of ${shown}`);
 }
@@ -71,9 +89,9 @@ export function enumCheck({ enum: allowed }: JsonObject): Check<unknown> | undef
   if (!Array.isArray(allowed) || allowed.length === 0) return undefined;
   const plain = new Set<unknown>(allowed.filter((one) => typeof one !== 'object'));
   const others = allowed.filter((one) => typeof one === 'object' && one !== null);
-  const shown = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+  const shown = allowed.map((one) => (typeof one === 'string' ? one : sortedJson(one)));
   return (value, at) => {
     if (plain.has(value) || others.some((one) => deepEqual(one, value))) return;
-    at.add(notSupported(at.place(), value, shown));
+    at.add(notSupported(at.place(), shownJson(value), shown), `${at.place()} is none of ${shown.join()}`);
   };
 }

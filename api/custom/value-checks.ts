@@ -128,7 +128,7 @@ function anyOf(checks: readonly ValueCheck[]): ValueCheck | undefined {
     let best: Attempt | undefined;
     for (const check of checks) {
       const found = at.tried(check, value);
-      if (found.errors.length === 0) return at.take(found);
+      if (found.errors === undefined) return at.take(found);
       best = better(best, found);
     }
     at.composite('must validate at least one schema (anyOf)');
@@ -143,7 +143,7 @@ function oneOf(checks: readonly ValueCheck[]): ValueCheck | undefined {
     let valid = 0;
     for (const check of checks) {
       const found = at.tried(check, value);
-      if (found.errors.length === 0) {
+      if (found.errors === undefined) {
         if (valid++ === 0) best = found;
       } else if (valid === 0) best = better(best, found);
     }
@@ -160,7 +160,7 @@ function allOf(checks: readonly ValueCheck[]): ValueCheck | undefined {
     let valid = 0;
     for (const check of checks) {
       const found = at.tried(check, value);
-      if (found.errors.length === 0) valid++;
+      if (found.errors === undefined) valid++;
       at.take(found);
     }
     if (valid === checks.length) return;
@@ -172,7 +172,7 @@ function not(schema: unknown, prefix: string): ValueCheck | undefined {
   if (!isJsonObject(schema)) return undefined;
   const check = valueCheckOf(schema, prefix);
   return (value, at) => {
-    if (at.tried(check, value).errors.length === 0) at.composite('must not validate the schema (not)');
+    if (at.tried(check, value).errors === undefined) at.composite('must not validate the schema (not)');
   };
 }
 

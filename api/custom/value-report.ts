@@ -11,7 +11,8 @@ const NO_PLACE = '<nil>';
 
 /** What one alternative of several has found. */
 export interface Attempt {
-  readonly errors: readonly FieldError[];
+  /** Undefined: nothing is wrong. */
+  readonly errors: ReadonlyMap<string, FieldError> | undefined;
   /** How much of the value the alternative was about: the more, the likelier it is the one that was meant. */
   readonly matches: number;
 }
@@ -19,7 +20,8 @@ export interface Attempt {
 export class ValueReport {
   /** Where the value stands in the object that errors are told of; empty: it is that object. */
   readonly #base: string;
-  #errors: FieldError[] = [];
+  /** By what they say, values aside: what a list's elements have in common is told of the first. */
+  #errors: Map<string, FieldError> | undefined;
   readonly #parts: (string | number)[] = [];
   /** Counted as the original counts it, which tells the errors of the alternative with the most of them. */
   matches = 0;
@@ -42,7 +44,7 @@ export class ValueReport {
   }
 
   get errors(): readonly FieldError[] {
-    return this.#errors;
+    return this.#errors === undefined ? wrong.NO_FIELD_ERRORS : [...this.#errors.values()];
   }
 
   /** The place, or one below it. */
@@ -57,7 +59,8 @@ export class ValueReport {
 
   /** What the schema says against the value, of which `value` is told. */
   invalid(value: unknown, complaint: string): void {
-    this.add(wrong.invalid(this.place(), value, `${this.#path()} in body ${complaint}`));
+    const text = `${this.#path()} in body ${complaint}`;
+    this.add(wrong.invalid(this.place(), value, text), text);
   }
 
   /** A schema whose number cannot be a factor. */
@@ -76,15 +79,17 @@ export class ValueReport {
     this.add(wrong.invalid(this.#base || NO_PLACE, '', `${JSON.stringify(this.#path())} ${complaint}`));
   }
 
-  add(error: FieldError): void {
-    if (this.#errors.length < ERRORS_MAX) this.#errors.push(error);
+  /** @param text what it says but for the value. */
+  add(error: FieldError, text = `${error.path} ${error.message}`): void {
+    this.#errors ??= new Map();
+    if (this.#errors.size < ERRORS_MAX && !this.#errors.has(text)) this.#errors.set(text, error);
   }
 
   /** What an alternative finds, which is not this object's yet. */
   tried(check: (value: unknown, at: ValueReport) => void, value: unknown): Attempt {
     const before = this.#errors;
     const matchesBefore = this.matches;
-    this.#errors = [];
+    this.#errors = undefined;
     this.matches = 0;
     check(value, this);
     const attempt = { errors: this.#errors, matches: this.matches };
@@ -95,7 +100,7 @@ export class ValueReport {
 
   /** Makes what an alternative has found this object's. */
   take({ errors, matches }: Attempt): void {
-    for (const error of errors) this.add(error);
+    if (errors !== undefined) for (const [text, error] of errors) this.add(error, text);
     this.matches += matches;
   }
 

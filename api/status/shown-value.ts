@@ -140,12 +140,22 @@ export function shownFloat(value: number): string {
   return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }
 
-/** A map of anything, as the original dumps it. */
-export function shownMap(object: Readonly<Record<string, unknown>>): unknown {
-  const members = Object.keys(object)
-    .sort()
-    .map((key) => `${quoted(key)}:${dump(object[key], DUMP_DEPTH_MAX - 1)}`);
-  return new ShownAs(cut(`map[string]interface {}{${members.join(', ')}}`));
+/** A map or a list of anything, as the original dumps it. Other values are shown as they are. */
+export function shownJson(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? new ShownAs(cut(dumpOfAny(value))) : value;
+}
+
+function dumpOfAny(value: unknown): string {
+  if (value === null) return 'interface {}(nil)';
+  if (typeof value !== 'object') return showValue(value);
+  const isList = Array.isArray(value);
+  const object = value as Readonly<Record<string, unknown>>;
+  const parts = new Parts();
+  for (const key of isList ? value.keys() : Object.keys(object).sort()) {
+    if (!parts.add(isList ? dumpOfAny(value[key as number]) : `${quoted(String(key))}:${dumpOfAny(object[key])}`))
+      break;
+  }
+  return `${isList ? '[]interface {}' : 'map[string]interface {}'}{${parts.joined(', ')}}`;
 }
 
 /** No map of labels. */

@@ -15,7 +15,7 @@ import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asObject } from '../object-fields.ts';
 import { schemaOf } from '../schema/schema.ts';
 import { type FieldError, invalid } from '../status/field-error.ts';
-import { shownMap } from '../status/shown-value.ts';
+import { shownJson } from '../status/shown-value.ts';
 import type { Report } from './report.ts';
 
 /** Where a default stands in the object that it is a part of. */
@@ -62,7 +62,7 @@ function checkDefault(node: JsonObject, place: Place, at: Report): void {
   const prefix = at.dialect.openapiExtensionPrefix;
   const value = node.default;
   if (!place.isOfMetadata && !deepEqual(prunedOf(value, node, prefix), value)) {
-    at.invalid('default', isJsonObject(value) ? shownMap(value) : value, 'must not have unknown fields');
+    at.invalid('default', shownJson(value), 'must not have unknown fields');
   }
   if (!arePatternsLoaded()) return;
   const { whole, around } = place;

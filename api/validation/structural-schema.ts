@@ -59,7 +59,7 @@ const AT_ROOT_WITH_STATUS =
   'MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields';
 const NOT_AT_ROOT_WITH_STATUS = [
   ...['default', 'enum', 'allOf', 'anyOf', 'oneOf', 'not', 'additionalProperties', 'maxProperties', 'minProperties'],
-  'nullable',
+  ...['nullable', 'id', '$schema', '$ref', 'patternProperties', 'dependencies', 'additionalItems', 'definitions'],
 ];
 const OWN_NOT_AT_ROOT_WITH_STATUS = ['embedded-resource', 'int-or-string', 'list-map-keys', 'list-type', 'map-type'];
 
@@ -70,7 +70,7 @@ export function checkCustomSchema(schema: JsonObject, rules: SchemaRules, at: Re
   const before = at.count;
   checkVocabulary(schema, rules, at);
   if (!rules.structural) return;
-  const unread = unreadWord(schema);
+  const unread = unreadWord(schema, at.dialect.openapiExtensionPrefix);
   if (unread !== undefined) {
     // What cannot be read as a structural schema is told of for that alone, unless it has been told of.
     if (at.count === before) at.invalid('', '', `OpenAPIV3Schema '${unread}' is not supported`);
@@ -85,12 +85,13 @@ export function checkCustomSchema(schema: JsonObject, rules: SchemaRules, at: Re
 const UNREAD = ['id', '$schema', '$ref', 'patternProperties', 'dependencies', 'additionalItems', 'definitions'];
 
 /** The first of them in a schema, however deep. */
-function unreadWord(schema: JsonObject): string | undefined {
-  const own = UNREAD.find((word) => !isEmpty(schema[word]));
+function unreadWord(schema: JsonObject, prefix: string): string | undefined {
+  const open = `${prefix}preserve-unknown-fields`;
+  if (schema[open] === false) return open;
+  const own = UNREAD.find((word) => !isEmpty(schema[word]) || (word === 'additionalItems' && schema[word] === false));
   if (own !== undefined) return own.replace('$schema', 'schema');
-  if (Array.isArray(schema.items)) return 'items';
   for (const one of schemasInside(schema)) {
-    const found = isJsonObject(one) ? unreadWord(one) : undefined;
+    const found = isJsonObject(one) ? unreadWord(one, prefix) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;

@@ -69,7 +69,7 @@ test('what the schema does not know is taken out, and told', (t) => {
 
 const WHOLE = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true };
 
-test('where a schema keeps all members and says nothing of what is in them, nothing in them is taken out', (t) => {
+test('a schema keeps all members, but not what is in those of which it says that they may be anything', (t) => {
   const keeps = { 'x-orch-preserve-unknown-fields': true };
   const spec = { any: { k: { deep: { x: 1 } } }, only: { k: { x: 1 } } };
   const { object, unknownFields } = compiled({
@@ -81,8 +81,8 @@ test('where a schema keeps all members and says nothing of what is in them, noth
       },
     },
   }).shape({ apiVersion: 'g/v1', kind: 'K', spec });
-  t.deepEqual(object.spec, { any: { k: { deep: { x: 1 } } }, only: { k: {} } });
-  t.deepEqual(unknownFields, ['spec.only.k.x']);
+  t.deepEqual(object.spec, { any: { k: {} }, only: { k: {} } });
+  t.deepEqual(unknownFields, ['spec.any.k.deep', 'spec.only.k.x']);
 });
 
 test('the metadata of a whole object inside another is brought into its form as it comes, and what is stored stays', (t) => {
@@ -149,6 +149,7 @@ test('paths of columns lead to values', (t) => {
   t.deepEqual(found(".a['b.c']"), [1]);
   t.deepEqual(found('.not.there'), []);
   t.is(found('.a[oops'), undefined);
+  t.is(found('.a["b.c"]'), undefined, 'keys stand between single quotes');
   t.deepEqual(found('.a.list[0,1].s'), ['no', 'yes']);
   t.deepEqual(found(".a.list[1]['s','t']"), ['yes', 'Ready']);
   t.deepEqual(found('.a.list[0:2:2].s'), ['no']);
@@ -202,6 +203,36 @@ test('columns end before the first whose path cannot be read', (t) => {
   t.deepEqual(
     customTable(columns).definitions.map(({ name }) => name),
     ['Name', 'A'],
+  );
+});
+
+test('without columns there is the age, as a date; objects in a column have their keys in order', (t) => {
+  t.like(customTable([]).definitions[1], { name: 'Age', type: 'date' });
+  const { cells } = customTable([column('A', '.spec')]);
+  t.is(
+    cells({ metadata: { name: 'a' }, spec: { z: [{ y: 1, x: 2 }], b: null } }, { nowMs: 0 })[1],
+    '{"b":null,"z":[{"x":2,"y":1}]}',
+  );
+});
+
+test('what the elements of a list have wrong in common is told of the first', (t) => {
+  const list = {
+    type: 'array',
+    items: { type: 'object', required: ['x'], properties: { x: { ...TEXT, enum: ['b'] } } },
+  };
+  const errors = compiled({ list }).errorsIn({ list: [{}, {}, { x: 'c' }, { x: 'd' }] });
+  t.deepEqual(
+    errors.map(({ path, message }) => `${path}: ${message}`),
+    ['list.x: Required value', 'list.x: Unsupported value: "c": supported values: "b"'],
+  );
+});
+
+test('a value that is none of those listed is shown as the original shows it, and those with their keys in order', (t) => {
+  const v = { type: 'object', enum: [{ z: 1, a: [] }], 'x-orch-preserve-unknown-fields': true };
+  t.is(
+    compiled({ v }).errorsIn({ v: { b: [null, { d: 1.5 }], a: 'x' } })[0]?.message,
+    'Unsupported value: map[string]interface {}{"a":"x", "b":[]interface {}{interface {}(nil), map[string]interface {}{"d":1.5}}}: ' +
+      'supported values: "{\\"a\\":[],\\"z\\":1}"',
   );
 });
 

@@ -21,7 +21,8 @@ const VOCABULARY: readonly DefinitionCase[] = [
   [a({ ...TEXT, id: 'x' }), forbidden(`${A}.id`, 'id is not supported')],
   [a({ ...TEXT, $ref: '#/x' }), forbidden(`${A}.$ref`, '$ref is not supported')],
   [
-    a({ type: 'array', items: TEXT, additionalItems: false }),
+    // Nothing else is looked at then.
+    a({ type: 'array', items: { ...TEXT, default: 1 }, additionalItems: false }),
     forbidden(`${A}.additionalItems`, 'additionalItems is not supported'),
   ],
   [a({ ...ROOT, dependencies: {} }), forbidden(`${A}.dependencies`, 'dependencies is not supported')],
@@ -382,6 +383,11 @@ const ONLY =
 export const STATUS_CASES: readonly DefinitionCase[] = [
   [{ ...ROOT, required: ['spec'], properties: { spec: ROOT } }],
   [{ ...ROOT, 'P-preserve-unknown-fields': true }],
+  [
+    { ...ROOT, definitions: { b: TEXT } },
+    invalid('s', '{"type":"object","definitions":{"b":map[string]string{"type":"string"}}}', ONLY),
+    forbidden('s.definitions', 'definitions is not supported'),
+  ],
   [{ ...ROOT, maxProperties: 5 }, invalid('s', '{"type":"object","maxProperties":5}', ONLY)],
   [{ ...a(TEXT), anyOf: [{ required: ['a'] }] }, invalid('s', '…', ONLY)],
 ];
