@@ -38,13 +38,16 @@ export function apiResources(types: readonly ListedType[], tellsStorageVersions:
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** All there are, in the order in which the original lists those of custom types. */
+const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
+
 function mainEntry(type: ListedType, tellsStorageVersions: boolean): ApiResource {
   return {
     name: type.plural,
     singularName: type.custom === undefined ? '' : type.singular,
     namespaced: type.namespaced,
     kind: type.kind,
-    verbs: [...type.verbs].sort(),
+    verbs: type.custom === undefined ? [...type.verbs].sort() : CUSTOM_VERBS,
     ...(type.shortNames.length > 0 ? { shortNames: type.shortNames } : {}),
     ...(type.categories.length > 0 ? { categories: type.categories } : {}),
     ...(type.persisted && tellsStorageVersions ? { storageVersionHash: storageVersionHash(type) } : {}),

@@ -1,6 +1,6 @@
 // The discovery documents, as clients of 1.21 expect them.
 import test from 'ava';
-import type { ApiResource } from '../../../../api/discovery/api-resources.ts';
+import { type ApiResource, apiResources } from '../../../../api/discovery/api-resources.ts';
 import type { DiscoverySettings } from '../../../../api/discovery/discovery.ts';
 import { createDiscovery } from '../../../../api/discovery/discovery.ts';
 import { createRegistry } from '../../../../api/resources/registry.ts';
@@ -133,6 +133,20 @@ test('a stored type is listed with its names, sorted verbs and the hash of its s
     // The value any 1.21 server gives.
     storageVersionHash: 'xPOwRZ+Yhw8=',
   });
+});
+
+test('the verbs of a custom type are in the order in which a 1.21 server lists them', (t) => {
+  const [type] = createRegistry(DIALECTS.kubernetes).known();
+  t.deepEqual(apiResources([{ ...type!, custom: {} }], false)[0]?.verbs, [
+    'delete',
+    'deletecollection',
+    'get',
+    'list',
+    'patch',
+    'create',
+    'update',
+    'watch',
+  ]);
 });
 
 test('hashes of named groups are those of a 1.21 server too', (t) => {
