@@ -53,7 +53,9 @@ interface Definition extends JsonObject {
   };
 }
 
+/** Of new ones alone: what the name follows from cannot change. */
 const name: Rule<Definition> = (definition, at) => {
+  if (at.isUpdate) return;
   const { group = '', names } = definition.spec ?? {};
   const expected = `${names?.plural ?? ''}.${group}`;
   const given = metadataOf(definition).name ?? '';
