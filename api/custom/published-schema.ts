@@ -64,7 +64,8 @@ function publishedIn2(schema: JsonObject, publication: Publication): SwaggerSche
   const { prefix } = publication;
   const { default: _, ...result } = inSameWords(schema, prefix);
   const keepsUnknown = schema[`${prefix}preserve-unknown-fields`] === true;
-  const isUntyped = schema.nullable === true || keepsUnknown || schema[`${prefix}int-or-string`] === true;
+  const isOpen = keepsUnknown && (schema.type === 'object' || schema.type === 'array');
+  const isUntyped = schema.nullable === true || isOpen || schema[`${prefix}int-or-string`] === true;
   const isEmbedded = schema[`${prefix}embedded-resource`] === true && !keepsUnknown;
   if (!isUntyped && isNamed(schema.type)) result.type = schema.type;
   if (!isUntyped && isJsonObject(schema.items)) result.items = published(schema.items, publication);

@@ -36,6 +36,7 @@ const CASES: readonly (readonly [title: string, member: object, in2: object, in3
   ['a value that may be null is of any kind in 2.0', { ...TEXT, nullable: true }, {}, { ...TEXT, nullable: true }],
   ['so is an object', { ...MEMBERS, nullable: true }, {}, { ...MEMBERS, nullable: true }],
   ['an object with more members has none in 2.0', { ...MEMBERS, ...OPEN }, OPEN, { ...MEMBERS, ...OPEN }],
+  ['a text stays one, whatever it keeps', { ...TEXT, ...OPEN }, { ...TEXT, ...OPEN }, { ...TEXT, ...OPEN }],
   ['a number or text has no kind', EITHER, EITHER, EITHER],
   [
     'a value of any kind keeps its bounds in 2.0',
