@@ -1,0 +1,27 @@
+// What is said of the operator's certificates before a start.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { untimelyCertificates } from '../../../bin/serving-tls.ts';
+import type { ServerOptions } from '../../../config/options.ts';
+import { parseArguments } from '../../../config/parse.ts';
+import { makeSelfSigned } from '../../../transport/tls/self-signed.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+
+test('a certificate that has ended, or begins later, is told of before a start', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-certificates-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'a.crt');
+  const toldOf = async (fromDays: number, toDays: number): Promise<readonly string[]> => {
+    const at = (days: number): Date => new Date(Date.now() + days * DAY_MS);
+    const pair = await makeSelfSigned({ commonName: 'a', names: ['a'], notBefore: at(fromDays), notAfter: at(toDays) });
+    writeFileSync(file, pair.certPem);
+    const argv = ['--data-dir', directory, '--tls-cert-file', file, '--tls-private-key-file', file];
+    return untimelyCertificates((parseArguments('up', argv) as { options: ServerOptions }).options);
+  };
+  t.deepEqual(await toldOf(-1, 1), []);
+  t.regex(String(await toldOf(-2, -1)), /a\.crt has ended \(.*\): clients refuse it$/);
+  t.regex(String(await toldOf(1, 2)), /a\.crt begins later \(.*\): clients refuse it$/);
+});
