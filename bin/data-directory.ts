@@ -28,12 +28,14 @@ export function openDataDirectory(directory: string): string {
     makeFolder(path, 0o700);
     accessSync(path, constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new OrchError(
-      'BadConfiguration',
-      `the data directory ${path} is not writable (${(error as NodeJS.ErrnoException).code})`,
-    );
+    throw unwritable(path, error);
   }
   return path;
+}
+
+function unwritable(directory: string, error: unknown): OrchError {
+  const { code } = error as NodeJS.ErrnoException;
+  return new OrchError('BadConfiguration', `the data directory ${directory} is not writable (${code})`);
 }
 
 /**
@@ -78,13 +80,18 @@ export function writeKubeconfig(directory: string, text: string): string {
 }
 
 /**
- * Claims the directory for this process. Throws StoreUnusable when another living process holds it; a file left by one
- * that died is taken over. Returns what gives the claim up.
+ * Claims the directory for this process. Throws StoreUnusable when another living process holds it, BadConfiguration when it
+ * cannot be written to; a file left by one that died is taken over. Returns what gives the claim up.
  */
 export function claimDirectory(directory: string): () => void {
   const path = join(directory, PID_FILE);
   refuseInUse(directory);
-  writeFileSync(path, `${process.pid}\n`);
+  try {
+    writeFileSync(path, `${process.pid}\n`);
+  } catch (error) {
+    // The first that is written: on a full disk, the system's own words name no file.
+    throw unwritable(directory, error);
+  }
   return () => {
     try {
       rmSync(path, { force: true });
