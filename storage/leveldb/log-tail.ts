@@ -11,7 +11,7 @@ const LOG_FILE = /^\d+\.log$/;
  * Removes from the newest log of the database in `directory` the batch whose first operation puts `firstKey`, and a
  * record that was cut off. What is left is on disk when it returns. Throws what the file system throws.
  */
-export function cutFromLog(directory: string, firstKey: string): void {
+function cutFromLog(directory: string, firstKey: string): void {
   const newest = readdirSync(directory)
     .filter((name) => LOG_FILE.test(name))
     .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { openLevelDatabase } from '../../../storage/level-database.ts';
-import { cutFromLog, logEndBefore } from '../../../storage/leveldb/log-tail.ts';
+import { logEndBefore, RefusedTail } from '../../../storage/leveldb/log-tail.ts';
 
 /** Around a block's end the pieces of a record get short, and the room left may be too little for a piece. */
 const SIZES = [10, 3000, 32_700, 1, 32_768 - 60, 70_000, 0, 5, 32_750, 32_761, 32_740, 100, 200_000, 17];
@@ -74,7 +74,7 @@ test('after a batch is cut off, LevelDB finds those before it and nothing of it'
   for (const number of [0, 3, 5, 12, 13]) {
     const directory = directoryFor(t);
     await written(directory);
-    cutFromLog(directory, `e/${number}`);
+    t.is(new RefusedTail(directory).cut(`e/${number}`), undefined);
     t.deepEqual((await keysIn(directory)).sort(), keysBefore(number));
   }
 });
@@ -83,9 +83,9 @@ test('a batch that was cut short is removed whole, and one that is whole stays',
   const directory = directoryFor(t);
   const log = await written(directory);
   const size = readFileSync(log).length;
-  cutFromLog(directory, 'e/99');
+  t.is(new RefusedTail(directory).cut('e/99'), undefined);
   t.is(readFileSync(log).length, size);
   truncateSync(log, size - 20);
-  cutFromLog(directory, 'e/99');
+  t.is(new RefusedTail(directory).cut('e/99'), undefined);
   t.deepEqual((await keysIn(directory)).sort(), keysBefore(13));
 });
