@@ -20,7 +20,7 @@ import { idleFields, ignoredFlags } from './scheduler-configuration.ts';
 import { type ServerPlan, serverPlan } from './server-plan.ts';
 import { admissionPluginsOf, encryptionOf, fileTokens, shownToServices } from './server-settings.ts';
 import { checkServiceAccountKeys, unsharedKeys } from './service-accounts.ts';
-import { checkOrigins, checkServingTls, missingSuites } from './serving-tls.ts';
+import { checkOrigins, checkServingTls, missingSuites, untimelyCertificates } from './serving-tls.ts';
 import { etcdAccess } from './store-access.ts';
 import { requireFile, requireFolder } from './writable-places.ts';
 
@@ -87,6 +87,7 @@ function notesOf({ options, standing, given }: Run): readonly string[] {
   const notes = [
     standing,
     missingSuites(options),
+    ...untimelyCertificates(options),
     ...logWarnings(options),
     'storeServers' in options ? unsharedKeys(options) : undefined,
     ...('config' in options

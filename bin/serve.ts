@@ -21,7 +21,7 @@ import { idleEnvironment, idleFields, ignoredFlags } from './scheduler-configura
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
 import { unsharedKeys } from './service-accounts.ts';
-import { missingSuites } from './serving-tls.ts';
+import { missingSuites, untimelyCertificates } from './serving-tls.ts';
 import { type Systemd, systemd } from './systemd.ts';
 import { optimizeAsUsualOnceWarm, optimizeLate } from './v8-flags.ts';
 import { versionText } from './version.ts';
@@ -108,7 +108,8 @@ function notesOf(
   const { config } = options as UpOptions;
   const ofScheduler =
     program === 'up' ? [ignoredFlags(config, given), idleFields(config, true), idleEnvironment(process.env)] : [];
-  const notes = [...warnings, ...logWarnings(options), missingSuites(options), unsharedKeys(options), ...ofScheduler];
+  const ofFiles = [missingSuites(options), ...untimelyCertificates(options), unsharedKeys(options)];
+  const notes = [...warnings, ...logWarnings(options), ...ofFiles, ...ofScheduler];
   return notes.filter((note) => note !== undefined);
 }
 

@@ -7,7 +7,7 @@ import { OrchError } from '../runtime/errors.ts';
 import type { Plan } from '../runtime/plan.ts';
 import type { TlsMaterial, TlsVersion } from '../transport/http.ts';
 import { sharesPorts } from '../transport/node/port-sharing.ts';
-import { pairProblem } from '../transport/tls/certificates.ts';
+import { pairProblem, untimeliness } from '../transport/tls/certificates.ts';
 import { chooseCiphers } from '../transport/tls/cipher-suites.ts';
 import { reasonForNode } from '../transport/tls/listener-limits.ts';
 import { materialOf, type PairFiles, pathsOf, type TlsFiles } from '../transport/tls/material-files.ts';
@@ -109,6 +109,19 @@ export function missingSuites({ tlsCipherSuites }: TlsOptions): string | undefin
   return missing.length === 0
     ? undefined
     : `--tls-cipher-suites ${missing.join(', ')}: the TLS library of this Node lacks it`;
+}
+
+/** Of the operator's certificates those that clients do not believe now, a line each. What cannot be read, a start refuses by itself. */
+export function untimelyCertificates(options: TlsOptions): readonly string[] {
+  try {
+    const pair = givenPair(options);
+    return [...(pair === undefined ? [] : [pair]), ...namedPairs(options)].flatMap(({ certFile }) => {
+      const problem = untimeliness(operatorText(certFile), Date.now());
+      return problem === undefined ? [] : [`the certificate ${certFile} ${problem}: clients refuse it`];
+    });
+  } catch {
+    return [];
+  }
 }
 
 /** What the options say is spoken. Throws OrchError BadConfiguration. */

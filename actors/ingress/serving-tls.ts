@@ -3,17 +3,20 @@
 import type { ActorContext } from '../../runtime/actor.ts';
 import { FollowedFiles } from '../../runtime/followed-files.ts';
 import type { Listener, TlsMaterial } from '../../transport/http.ts';
+import { untimeliness } from '../../transport/tls/certificates.ts';
 import { materialOf, pathsOf, type TlsFiles } from '../../transport/tls/material-files.ts';
 
 export class ServingTls {
   readonly #log: ActorContext['log'];
+  readonly #clock: ActorContext['clock'];
   readonly #files: FollowedFiles;
   #material: TlsMaterial;
   readonly #listeners = new Set<Listener>();
 
   /** `material`: as the files had it when the process started. */
-  constructor({ disk, log, timers }: ActorContext, files: TlsFiles, material: TlsMaterial) {
+  constructor({ clock, disk, log, timers }: ActorContext, files: TlsFiles, material: TlsMaterial) {
     this.#log = log;
+    this.#clock = clock;
     this.#material = material;
     this.#files = new FollowedFiles({
       disk,
@@ -49,6 +52,9 @@ export class ServingTls {
   async #replace(material: TlsMaterial): Promise<void> {
     for (const listener of this.#listeners) await listener.replaceTls(material);
     this.#material = material;
-    if (this.#listeners.size > 0) this.#log.info('new connections are served with the certificates as they are now');
+    if (this.#listeners.size === 0) return;
+    this.#log.info('new connections are served with the certificates as they are now');
+    const problem = untimeliness(material.certPem, this.#clock.nowMs());
+    if (problem !== undefined) this.#log.warn(`clients refuse the certificate that is served: it ${problem}`);
   }
 }

@@ -32,3 +32,10 @@ export function pairProblem({ certPem, keyPem }: KeyPair): string | undefined {
     return error instanceof Error ? error.message : String(error);
   }
 }
+
+/** What of its dates keeps clients from believing a certificate now, if anything. Throws where it cannot be read. */
+export function untimeliness(certPem: string, nowMs: number): string | undefined {
+  const { validFrom, validTo } = new X509Certificate(certPem);
+  if (Date.parse(validTo) <= nowMs) return `has ended (${validTo})`;
+  return Date.parse(validFrom) > nowMs ? `begins later (${validFrom})` : undefined;
+}

@@ -14,9 +14,12 @@ test('a listener is told of certificates that have changed since it was opened w
     tick();
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
+  let nowMs = Date.now();
+  const warnings: unknown[] = [];
   const context = {
+    clock: { nowMs: () => nowMs },
     disk: { readFile: async (path: string) => Buffer.from(path === '/cert' ? files.certPem : files.keyPem) },
-    log: { warn: () => t.fail(), info: () => {} },
+    log: { warn: (text: unknown) => void warnings.push(text), info: () => {} },
     timers: {
       every: (_intervalMs: number, callback: () => void) => {
         tick = callback;
@@ -35,8 +38,18 @@ test('a listener is told of certificates that have changed since it was opened w
   files = PAIR;
   await look();
   t.deepEqual(told, [OTHER.certPem, PAIR.certPem]);
+  t.deepEqual(warnings, []);
   const later: string[] = [];
   const another = { replaceTls: async ({ certPem }: TlsMaterial) => void later.push(certPem) } as Partial<Listener>;
   await serving.follow(another as Listener, serving.material);
   t.deepEqual(later, [], 'who was opened with what is served is told nothing');
+  nowMs += 100 * 365 * 24 * 3600 * 1000;
+  files = OTHER;
+  await look();
+  t.deepEqual(later, [OTHER.certPem], 'as the file has it');
+  t.regex(
+    String(warnings),
+    /^clients refuse the certificate that is served: it has ended \(.*\)$/,
+    'and its end is told of',
+  );
 });
