@@ -1,5 +1,5 @@
 // Rules of persistent volumes and of the claims for them.
-import { normalize } from 'node:path/posix';
+
 import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
@@ -123,10 +123,19 @@ function checkPositive(amount: string, path: string, at: Report): void {
 
 const recycling: Rule<VolumeSpec> = ({ hostPath, persistentVolumeReclaimPolicy }, at) => {
   const path = hostPath?.path;
-  if (path !== undefined && persistentVolumeReclaimPolicy === 'Recycle' && normalize(path) === '/') {
+  if (path !== undefined && persistentVolumeReclaimPolicy === 'Recycle' && leadsToRoot(path)) {
     at.forbidden('persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'");
   }
 };
+
+function leadsToRoot(path: string): boolean {
+  let levels = 0;
+  for (const part of path.split('/')) {
+    if (part === '..') levels = Math.max(0, levels - 1);
+    else if (part !== '' && part !== '.') levels++;
+  }
+  return path.startsWith('/') && levels === 0;
+}
 
 const localNeedsNode: Rule<VolumeSpec> = ({ local, nodeAffinity }, at) => {
   if (local && !nodeAffinity) at.required('nodeAffinity', 'Local volume requires node affinity');
