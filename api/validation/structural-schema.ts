@@ -90,6 +90,7 @@ function unreadWord(schema: JsonObject, prefix: string): string | undefined {
   if (schema[open] === false) return open;
   const own = UNREAD.find((word) => !isEmpty(schema[word]) || (word === 'additionalItems' && schema[word] === false));
   if (own !== undefined) return own.replace('$schema', 'schema');
+  if (Array.isArray(schema.items)) return 'items';
   for (const one of schemasInside(schema)) {
     const found = isJsonObject(one) ? unreadWord(one, prefix) : undefined;
     if (found !== undefined) return found;
