@@ -52,6 +52,9 @@ function dialled(metrics: MetricsRegistry) {
 
 type Way = readonly [what: string, make: (t: ExecutionContext, at: Place) => Promise<[EgressWay, ConnectProxy]>];
 
+/** The thread runs other tests as well, for seconds at a time. */
+const PATIENT_MS = 60_000;
+
 const WAYS: readonly Way[] = [
   [
     'TCP',
@@ -83,7 +86,7 @@ for (const [what, make] of WAYS) {
     const [way, proxy] = await make(t, at);
     const metrics = new MetricsRegistry();
     const onDial = egressDials(metrics);
-    const client = new AgentClient({ tls: { caPem: at.pair.cert }, connectTimeoutMs: 10_000, way, onDial });
+    const client = new AgentClient({ tls: { caPem: at.pair.cert }, connectTimeoutMs: PATIENT_MS, way, onDial });
     t.teardown(() => client.close());
     const request = { method: 'GET', path: '/x', headers: [], body: undefined };
     const ports = { http: await backend(t), https: await backend(t, at.pair) };
@@ -111,7 +114,7 @@ for (const [what, make] of WAYS) {
     });
     t.teardown(() => service.close());
     const before = proxy.asked.length;
-    t.deepEqual(await service.post('{}', 10_000), { path: '/' });
+    t.deepEqual(await service.post('{}', PATIENT_MS), { path: '/' });
     t.true(proxy.asked.length > before);
     const transport = way.socketPath === '' ? 'tcp' : 'uds';
     t.deepEqual(dialled(metrics), [
@@ -125,7 +128,7 @@ test('the certificate of the server behind the proxy is verified all the same', 
   const proxy = await connectProxy(t);
   const port = await backend(t, at.pair);
   const way = { host: '127.0.0.1', port: proxy.port, socketPath: '' };
-  const client = new AgentClient({ tls: {}, connectTimeoutMs: 10_000, way });
+  const client = new AgentClient({ tls: {}, connectTimeoutMs: PATIENT_MS, way });
   t.teardown(() => client.close());
   const target = { scheme: 'https', host: '127.0.0.1', port, trust: 'service' } as const;
   const request = { method: 'GET', path: '/', headers: [], body: undefined };
@@ -146,7 +149,7 @@ for (const [refusal, message] of REFUSALS) {
     const proxy = await connectProxy(t, { refusal });
     const way = { host: '127.0.0.1', port: proxy.port, socketPath: '' };
     const metrics = new MetricsRegistry();
-    const client = new AgentClient({ tls: {}, connectTimeoutMs: 10_000, way, onDial: egressDials(metrics) });
+    const client = new AgentClient({ tls: {}, connectTimeoutMs: PATIENT_MS, way, onDial: egressDials(metrics) });
     t.teardown(() => client.close());
     const target = { scheme: 'http', host: '127.0.0.1', port: 1, trust: 'none' } as const;
     const request = { method: 'GET', path: '/', headers: [], body: undefined };
@@ -160,7 +163,7 @@ test('a proxy that is not there is counted as one that could not be connected to
   const at = await place(t);
   const metrics = new MetricsRegistry();
   const way = { host: '', port: 0, socketPath: join(at.files, 'nobody.sock') };
-  const client = new AgentClient({ tls: {}, connectTimeoutMs: 10_000, way, onDial: egressDials(metrics) });
+  const client = new AgentClient({ tls: {}, connectTimeoutMs: PATIENT_MS, way, onDial: egressDials(metrics) });
   t.teardown(() => client.close());
   const target = { scheme: 'http', host: '127.0.0.1', port: 1, trust: 'none' } as const;
   const request = { method: 'GET', path: '/', headers: [], body: undefined };
