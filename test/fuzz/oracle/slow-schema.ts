@@ -30,8 +30,8 @@ export function slowlyPruned(value: Value, schema: Dict | undefined, isRoot = fa
     if (isWhole && ['apiVersion', 'kind', 'metadata'].includes(name)) result[name] = member;
     else if (isDict(property)) result[name] = slowlyPruned(member, property);
     else if (isDict(rest)) result[name] = slowlyPruned(member, rest);
-    else if (keeps) result[name] = member;
     else if (rest === true) result[name] = slowlyPruned(member, undefined);
+    else if (keeps) result[name] = member;
   }
   return result;
 }
@@ -95,9 +95,9 @@ function nameOf(value: Value): string {
   return typeof value;
 }
 
-/** What is wrong with a value, as `path: keyword`, in the order in which it is told. */
+/** What is wrong with a value, as `path: keyword`, each once and in the order in which it is told. */
 export function slowlyFound(value: Value, schema: Dict): readonly string[] {
-  return look(value, schema, '').wrong;
+  return [...new Set(look(value, schema, '').wrong)];
 }
 
 function look(value: Value, schema: Dict, path: string): Finding {
@@ -138,7 +138,12 @@ function lookText(text: string, schema: Dict, path: string): Finding {
 }
 
 function lookNumber(value: number, schema: Dict, path: string): Finding {
-  const { minimum, maximum, multipleOf } = schema;
+  // What an integer is held to is one as well, but for factors that would be 0.
+  const bound = (given: Value): Value =>
+    typeof given === 'number' && value === Math.trunc(value) ? Math.trunc(given) : given;
+  const minimum = bound(schema.minimum);
+  const maximum = bound(schema.maximum);
+  const multipleOf = bound(schema.multipleOf) === 0 ? schema.multipleOf : bound(schema.multipleOf);
   const wrong: string[] = [];
   // Numbers here have two decimals at most.
   const cents = (number: number): number => Math.round(number * 100);
