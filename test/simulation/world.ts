@@ -75,6 +75,8 @@ export class World {
   readonly processes: readonly SimulatedProcess[];
   /** Threads that ended by themselves, with the reason; crashes that the run makes are not among them. */
   readonly crashes: string[] = [];
+  /** A thread has, and begun again: by an error of its disk, say. */
+  #hasEnded = false;
   /** What the hubs' own checks found wrong, one line each. */
   readonly divergences: string[] = [];
   /** How often a hub found that it holds what the store does, or that it does not. */
@@ -129,7 +131,7 @@ export class World {
       events: this.leastHistoryEvents,
       bytes: HISTORY_BYTES,
       intervalMs: compactionIntervalMs,
-      ageSlackMs: kills + crashes > 0 ? ageSlackMs : 0,
+      ageSlackMs: kills + crashes > 0 || this.#hasEnded ? ageSlackMs : 0,
       msAt: (moment) => this.#momentsMs[moment] ?? Number.POSITIVE_INFINITY,
     };
   }
@@ -238,6 +240,7 @@ export class World {
 
   #onEnd(process: SimulatedProcess, disk: SimulatedDisk, thread: string, error: Error): void {
     this.trace(`ended ${thread}: ${error.message}`);
+    this.#hasEnded = true;
     if (!EXPECTED_ENDS.has(error.message)) this.crashes.push(`${thread}: ${error.stack ?? error.message}`);
     if (process.storeThread === thread) disk.crash();
     for (const ingress of process.ingresses) if (process.threadOf(ingress) === thread) this.sockets.cutAll(ingress);
