@@ -6,6 +6,7 @@ import { EtcdClient } from '../../storage/etcd/etcd-client.ts';
 import { EtcdMember } from '../server/etcd-member.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { type CallFate, EtcdModel } from '../simulation/etcd-model.ts';
+import { engineOn } from '../unit/storage/original/original-rig.ts';
 import { originalEngineContract } from './original-engine-contract.ts';
 
 const { timers } = realEnvironment;
@@ -18,6 +19,39 @@ const SOUND: CallFate = { delayMs: 0, loses: undefined };
 function modelWith(nextFate: () => CallFate, watchDelayMs: () => number): EtcdModel {
   return new EtcdModel({ after: (delayMs, callback) => void timers.after(delayMs, callback), nextFate, watchDelayMs });
 }
+
+test('a consistent read that has waited since etcd was full goes on once it is not', async (t) => {
+  const model = modelWith(
+    () => SOUND,
+    () => 0,
+  );
+  let barrier = Number.POSITIVE_INFINITY;
+  let tellWaiting = (): void => {};
+  let tellThere = (): void => {};
+  const isWaiting = new Promise<void>((resolve) => (tellWaiting = resolve));
+  const isThere = new Promise<void>((resolve) => (tellThere = resolve));
+  const warn = (text: string): void => {
+    if (text.startsWith('a consistent read waits')) tellWaiting();
+  };
+  const engine = engineOn(model.client(), { warn });
+  await engine.open();
+  await engine.follow({
+    value: () => {},
+    again: () => {},
+    revision: (revision) => {
+      if (revision >= barrier) tellThere();
+    },
+    lost: (error) => t.fail(error.message),
+  });
+  model.transact({ compare: [], success: [{ put: { key: '/elsewhere', value: Buffer.from('x') } }], failure: [] });
+  model.isFull = true;
+  barrier = await engine.readBarrier();
+  await isWaiting;
+  model.isFull = false;
+  await isThere;
+  await engine.close();
+  t.pass();
+});
 
 originalEngineContract('model', async () => {
   const model = modelWith(

@@ -240,17 +240,23 @@ export class OriginalEngine implements SharedEngine {
     }
   }
 
-  /** A revision that nothing of ours is in is not told: one that is, says that all before it was. */
+  /**
+   * A revision that nothing of ours is in is not told: one that is, says that all before it was. It is tried until it is there, for
+   * there may be nobody else who writes: those who wait for the revision waited for ever after etcd had been full for a moment.
+   */
   async #nudge(revision: number): Promise<void> {
-    if (this.#isClosed || this.#feed.position.reached >= revision) return;
     const tick = { put: { key: `${this.#parts.keys.own}tick`, value: Buffer.from(String(revision)) } };
-    try {
-      await this.#patience.asked(BARRIER_MS_MAX, () =>
-        this.#cluster.transact({ compare: [], success: [tick], failure: [] }),
-      );
-    } catch (error) {
-      if (!(error instanceof OrchError) && !(error instanceof EtcdError)) throw error;
-      this.#parts.warn(`a consistent read waits: ${error.message}`);
+    for (let tries = 0; !this.#isClosed && this.#feed.position.reached < revision; tries++) {
+      if (tries > 0) await this.#patience.pause(tries);
+      try {
+        await this.#patience.asked(BARRIER_MS_MAX, () =>
+          this.#cluster.transact({ compare: [], success: [tick], failure: [] }),
+        );
+        return;
+      } catch (error) {
+        if (!(error instanceof OrchError) && !(error instanceof EtcdError)) throw error;
+        if (tries === 0) this.#parts.warn(`a consistent read waits: ${error.message}`);
+      }
     }
   }
 }
