@@ -217,7 +217,7 @@ export class GarbageCollector implements Controller {
   }
 
   #planForeground(node: GraphNode): Plan {
-    if (!this.#hasDependents(node, 'waiting', isBlocking)) return planOf(finalizerPatch(node, FOREGROUND_FINALIZER));
+    if (!this.#isBlocked(node)) return planOf(finalizerPatch(node, FOREGROUND_FINALIZER));
     if (!this.#isInCycle(node)) return NOTHING;
     // Everyone in the cycle waits for the next: this one lets its owners go first.
     const freed = node.ownership.references.map((reference) => ({ ...reference, blockOwnerDeletion: false }));
@@ -243,26 +243,18 @@ export class GarbageCollector implements Controller {
     return this.#types.relation(node, reference, this.#graph.get(reference.uid));
   }
 
-  #hasDependents(
-    owner: GraphNode,
-    relation: OwnerRelation,
-    counts: (reference: OwnerReference) => boolean = () => true,
-  ): boolean {
-    for (const dependent of this.#graph.dependentsOf(owner.uid))
-      if (this.#holds(dependent, owner, relation, counts)) return true;
+  #isBlocked(owner: GraphNode): boolean {
+    for (const dependent of this.#graph.dependentsOf(owner.uid)) if (this.#blocks(dependent, owner)) return true;
     return false;
   }
 
-  /** True when one of the dependent's references to the owner is honoured as `relation`, and counts. */
-  #holds(
-    dependent: GraphNode,
-    owner: GraphNode,
-    relation: OwnerRelation,
-    counts: (reference: OwnerReference) => boolean,
-  ): boolean {
+  /** True when one of the dependent's references is to the owner, which waits for it. */
+  #blocks(dependent: GraphNode, owner: GraphNode): boolean {
     return dependent.ownership.references.some(
       (reference) =>
-        reference.uid === owner.uid && counts(reference) && this.#relation(dependent, reference) === relation,
+        reference.uid === owner.uid &&
+        reference.blockOwnerDeletion === true &&
+        this.#relation(dependent, reference) === 'waiting',
     );
   }
 
@@ -273,7 +265,7 @@ export class GarbageCollector implements Controller {
     for (let owner = open.pop(); owner !== undefined && seen.size < CYCLE_SEARCH_MAX; owner = open.pop()) {
       for (const dependent of this.#graph.dependentsOf(owner.uid)) {
         if (dependent.ownership.deletion !== 'foreground' || seen.has(dependent)) continue;
-        if (!this.#holds(dependent, owner, 'waiting', isBlocking)) continue;
+        if (!this.#blocks(dependent, owner)) continue;
         if (dependent === start) return true;
         seen.add(dependent);
         open.push(dependent);
@@ -282,10 +274,6 @@ export class GarbageCollector implements Controller {
     }
     return false;
   }
-}
-
-function isBlocking(reference: OwnerReference): boolean {
-  return reference.blockOwnerDeletion === true;
 }
 
 /** What the object's own finalizers ask for, which a policy that is not said would keep too; but never a type's default. */

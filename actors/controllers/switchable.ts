@@ -35,7 +35,7 @@ interface Parts {
   readonly lookUp: LookUpOwner;
 }
 
-/** By each group that serves it, a type has a name of its own in quotas. */
+/** By each group that serves it, a type has a name of its own in quotas, and in what a namespace is said to wait for. */
 function servedTypes({ persistedTypes, isServed }: ControllersOptions): readonly NamespacedType[] {
   return persistedTypes.filter(
     ({ namespaced, group, version, plural }) => namespaced && isServed({ group, version, resource: plural }),

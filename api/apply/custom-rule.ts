@@ -1,6 +1,7 @@
 // How the fields of a custom type are owned: by the members that its schema names, by the keys of lists of type map, by the
 // values of sets; what the schema says nothing of, as it comes. Metadata is owned as that of built-in types, except where there is no
 // schema at all.
+import { remembered } from '../../values/remembered.ts';
 import type { CustomSchema } from '../custom/custom-schema.ts';
 import type { CustomType } from '../custom/custom-type.ts';
 import { type Structure, TYPE_MEMBERS } from '../custom/structure.ts';
@@ -20,23 +21,14 @@ import {
   ruleOfType,
 } from './ownership-rule.ts';
 
-const rules = new WeakMap<CustomType, OwnershipRule>();
-
 /** The rule of the objects of a custom type; the same each time. */
-export function ruleOfCustom(custom: CustomType): OwnershipRule {
-  let rule = rules.get(custom);
-  if (rule === undefined) {
-    const { structure, metadata, prunes } = custom.schema;
-    if (structure === undefined) rule = ruleOfKind(undefined);
-    else {
-      const isClosed = prunes && !structure.keepsUnknown && !structure.hasRest;
-      const words: Words = { prefix: custom.schema.prefix, metadata, isOpen: !prunes || structure.keepsUnknown };
-      rule = deducedRoot(() => membersOf(structure, words, true), ruleOfMetadata(metadata), isClosed);
-    }
-    rules.set(custom, rule);
-  }
-  return rule;
-}
+export const ruleOfCustom: (custom: CustomType) => OwnershipRule = remembered(({ schema }) => {
+  const { structure, prefix, metadata, prunes } = schema;
+  if (structure === undefined) return ruleOfKind(undefined);
+  const isOpen = !prunes || structure.keepsUnknown;
+  const words: Words = { prefix, metadata, isOpen };
+  return deducedRoot(() => membersOf(structure, words, true), ruleOfMetadata(metadata), !isOpen && !structure.hasRest);
+});
 
 /** What the schemas of a type have in common, and what those around one say. */
 interface Words extends Pick<CustomSchema, 'prefix' | 'metadata'> {

@@ -1,4 +1,6 @@
 // How a custom kind is shown as a Table: its name, then what its definition lists, or its age where that lists nothing.
+
+import { remembered } from '../../values/remembered.ts';
 import { parseInstant } from '../codec/timestamp.ts';
 import type { JsonObject } from '../json-value.ts';
 import { ageText } from '../table/age.ts';
@@ -7,19 +9,12 @@ import type { DefinedColumn } from './definition.ts';
 import { type JsonPath, jsonPathOf, newPassage, type Passage } from './json-path.ts';
 import { sortedJson } from './sorted-json.ts';
 
-const tables = new WeakMap<readonly DefinedColumn[], KindTable>();
-
 const CREATED: Column = { ...AGE, type: 'date' };
 
 /** The table of a kind's columns; the same for the same list. */
-export function customTable(columns: readonly DefinedColumn[]): KindTable {
-  let table = tables.get(columns);
-  if (table === undefined) {
-    table = kindTable([NAME, ...(columns.length === 0 ? [CREATED] : readable(columns))]);
-    tables.set(columns, table);
-  }
-  return table;
-}
+export const customTable: (columns: readonly DefinedColumn[]) => KindTable = remembered((columns) =>
+  kindTable([NAME, ...(columns.length === 0 ? [CREATED] : readable(columns))]),
+);
 
 /** Those before the first whose path cannot be read, as in the original. */
 function readable(columns: readonly DefinedColumn[]): readonly Column[] {

@@ -1,4 +1,5 @@
 // What a custom type has beyond a built-in one: the definition it comes from, and its schema at work.
+import { remembered } from '../../values/remembered.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { CustomSchema } from './custom-schema.ts';
 import type { DefinedColumn, DefinedVersion, Definition } from './definition.ts';
@@ -99,17 +100,10 @@ function formOf(definition: Definition, version: DefinedVersion): CustomForm {
 }
 
 /** Shared by the forms of all versions: there may be thousands. */
-const schemaTexts = new WeakMap<Definition, NonNullable<CustomForm['schemaTexts']>>();
-
-function schemaTextsOf(definition: Definition): NonNullable<CustomForm['schemaTexts']> {
-  let texts = schemaTexts.get(definition);
-  if (texts === undefined) {
-    const { group, versions } = definition;
-    texts = Object.fromEntries(versions.map(({ name, schemaText }) => [`${group}/${name}`, schemaText]));
-    schemaTexts.set(definition, texts);
-  }
-  return texts;
-}
+const schemaTextsOf = remembered(
+  ({ group, versions }: Definition): NonNullable<CustomForm['schemaTexts']> =>
+    Object.fromEntries(versions.map(({ name, schemaText }) => [`${group}/${name}`, schemaText])),
+);
 
 /** Defaults are those of the version that an object lies in (`own`, where that is another): what is asked for gives none. */
 function broughtInto(

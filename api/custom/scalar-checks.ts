@@ -45,16 +45,17 @@ function lengthOf(text: string): number {
 }
 
 interface Bound {
-  readonly bound?: number;
-  readonly shown?: string;
+  readonly bound: number;
+  readonly shown: string;
 }
 
-const NO_BOUND: Bound = {};
-
-/** What integers are compared with is an integer in the original: a fraction is cut off. */
-function boundOf(bound: number): { readonly ofAll: Bound; readonly ofIntegers: Bound } {
-  const whole = Math.trunc(bound);
-  return { ofAll: { bound, shown: shownFloat(bound) }, ofIntegers: { bound: whole, shown: String(whole) } };
+/** The bound of a value. What integers are compared with is an integer in the original: a fraction is cut off. */
+function boundBy(given: unknown): ((value: number | bigint) => Bound) | undefined {
+  if (typeof given !== 'number') return undefined;
+  const whole = Math.trunc(given);
+  const ofIntegers = { bound: whole, shown: String(whole) };
+  const ofOthers = { bound: given, shown: shownFloat(given) };
+  return (value) => (isInteger(value) ? ofIntegers : ofOthers);
 }
 
 export function numberCheck(schema: JsonObject): Check<number | bigint> | undefined {
@@ -62,16 +63,16 @@ export function numberCheck(schema: JsonObject): Check<number | bigint> | undefi
   if (typeof minimum !== 'number' && typeof maximum !== 'number' && typeof multipleOf !== 'number') return undefined;
   const excludesMin = schema.exclusiveMinimum === true;
   const excludesMax = schema.exclusiveMaximum === true;
-  const least = typeof minimum === 'number' ? boundOf(minimum) : undefined;
-  const most = typeof maximum === 'number' ? boundOf(maximum) : undefined;
+  const least = boundBy(minimum);
+  const most = boundBy(maximum);
   return (value, at) => {
     if (typeof multipleOf === 'number') checkMultiple(value, multipleOf, at);
-    const { bound: min, shown: minShown } = (isInteger(value) ? least?.ofIntegers : least?.ofAll) ?? NO_BOUND;
-    if (min !== undefined && (value < min || (excludesMin && !(value > min))))
-      at.invalid(value, `should be greater than ${excludesMin ? '' : 'or equal to '}${minShown}`);
-    const { bound: max, shown: maxShown } = (isInteger(value) ? most?.ofIntegers : most?.ofAll) ?? NO_BOUND;
-    if (max !== undefined && (value > max || (excludesMax && !(value < max))))
-      at.invalid(value, `should be less than ${excludesMax ? '' : 'or equal to '}${maxShown}`);
+    const min = least?.(value);
+    if (min !== undefined && (value < min.bound || (excludesMin && !(value > min.bound))))
+      at.invalid(value, `should be greater than ${excludesMin ? '' : 'or equal to '}${min.shown}`);
+    const max = most?.(value);
+    if (max !== undefined && (value > max.bound || (excludesMax && !(value < max.bound))))
+      at.invalid(value, `should be less than ${excludesMax ? '' : 'or equal to '}${max.shown}`);
   };
 }
 

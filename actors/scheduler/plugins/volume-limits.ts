@@ -1,5 +1,6 @@
 // NodeVolumeLimits: a node attaches only so many disks of a kind. One check for CSI drivers, whose limits the node's CSI
 // object says, and one for each kind of disk that is built in.
+import { remembered } from '../../../values/remembered.ts';
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { NodeInfo } from '../core/node-info.ts';
 import type { FilterPlugin } from '../framework/framework.ts';
@@ -186,16 +187,10 @@ export function csiVolumeLimits(provisionerPrefix: string): FilterPlugin {
     return { kind, provisioner: `${provisionerPrefix}${provisioner}`, driver };
   });
   /** By what is said of a node, which is asked about with every pod that has claims. */
-  const known = new WeakMap<ReadonlySet<string>, Migrated>();
-  const migratedTo = (provisioners: ReadonlySet<string>): Migrated => {
-    let found = known.get(provisioners);
-    if (found === undefined) {
-      const migrated = kinds.filter(({ provisioner }) => provisioners.has(provisioner));
-      found = migrated.length === 0 ? NOTHING_MIGRATED : migrationOf(migrated);
-      known.set(provisioners, found);
-    }
-    return found;
-  };
+  const migratedTo = remembered((provisioners: ReadonlySet<string>): Migrated => {
+    const migrated = kinds.filter(({ provisioner }) => provisioners.has(provisioner));
+    return migrated.length === 0 ? NOTHING_MIGRATED : migrationOf(migrated);
+  });
   return {
     name: 'NodeVolumeLimits',
     prepareFilter(pod, { objects: { volumes } }) {

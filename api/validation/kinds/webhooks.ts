@@ -1,9 +1,10 @@
 // Rules of webhook configurations, and of what webhooks are reached at wherever they are named.
+
+import { remembered } from '../../../values/remembered.ts';
 import { asList } from '../../object-fields.ts';
 import { fqdnProblems, portNumberProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
 import { validateLabelSelector } from '../label-selector.ts';
-import { remembered } from '../remembered.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import { type Rule, type RuleTable, STOP } from '../rule.ts';

@@ -2,6 +2,7 @@
 // a slow reader of the rules does.
 import { CustomSchema } from '../../../api/custom/custom-schema.ts';
 import { loadPatterns } from '../../../api/custom/patterns.ts';
+import { sortedJson } from '../../../api/custom/sorted-json.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { FieldError } from '../../../api/status/field-error.ts';
 import type { Dice } from '../generate/dice.ts';
@@ -55,24 +56,15 @@ function run({ body }: Input): void {
   for (const value of values) {
     const pruned = slowlyPruned({ v: value }, schema, true);
     const { object } = kind.shape(structuredClone({ v: value }));
-    requireSame(sorted(object), sorted(pruned), 'pruned');
+    requireSame(sortedJson(object), sortedJson(pruned), 'pruned');
     kind.complete(object);
     const whole = slowlyDefaulted(pruned, schema);
-    requireSame(sorted(object), sorted(whole), 'defaulted');
+    requireSame(sortedJson(object), sortedJson(whole), 'defaulted');
     // What is told of whole objects inside is no keyword's, and looked at by tables.
     if (Buffer.from(body).includes('embedded-resource')) continue;
     const errors = new Set(kind.errorsIn(object).map(foundIn));
     requireSame([...errors].join('\n'), slowlyFound(object, schema).join('\n'), 'found wrong');
   }
-}
-
-/** As text, members in order. */
-function sorted(value: unknown): string {
-  return JSON.stringify(value, (_name, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }
 
 export const customValues: Target = { name: 'custom-values', weight: 1, start, generate, run };

@@ -101,6 +101,17 @@ class Server {
   }
 }
 
+/** Two threads with one seat between them: the first has it, the second waits for it. */
+function sharingOneSeat() {
+  const memory = seatMemory();
+  const [own, other] = [0, 1].map((thread) => new Server(1, new SharedSeats(memory, thread, 2))) as [Server, Server];
+  for (const { fairness } of [own, other])
+    fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 10_000, WIDE)] });
+  const first = own.request('a', 10);
+  const second = other.request('b', 1);
+  return { own, other, first, second };
+}
+
 test('before anything is told, superusers are exempt and the rest have all seats and no queue', async (t) => {
   const server = new Server(2);
   const begun = ['a', 'b', 'c'].map((name) => server.request(name, 100));
@@ -194,12 +205,7 @@ test('what becomes of requests beyond the seats changes with the level, and thos
 });
 
 test('a level that is taken away goes on for who only waits on this thread', async (t) => {
-  const memory = seatMemory();
-  const [own, other] = [0, 1].map((thread) => new Server(1, new SharedSeats(memory, thread, 2))) as [Server, Server];
-  for (const { fairness } of [own, other])
-    fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 10_000, WIDE)] });
-  const first = own.request('a', 10);
-  const second = other.request('b', 1);
+  const { own, other, first, second } = sharingOneSeat();
   other.fairness.configure({ schemas: [], levels: [] });
   t.deepEqual(other.state('one'), [0, 1]);
   await own.time.advance(10);
@@ -261,12 +267,7 @@ test('levels that come and go, each under a name of its own, leave the seats of 
 });
 
 test('a thread whose last request ends tells another that waits for the seat', async (t) => {
-  const memory = seatMemory();
-  const [own, other] = [0, 1].map((thread) => new Server(1, new SharedSeats(memory, thread, 2))) as [Server, Server];
-  for (const { fairness } of [own, other])
-    fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 10_000, WIDE)] });
-  const first = own.request('a', 10);
-  const second = other.request('b', 1);
+  const { own, other, first, second } = sharingOneSeat();
   t.deepEqual(other.state('one'), [0, 1]);
   t.deepEqual(own.woken, []);
   await own.time.advance(10);

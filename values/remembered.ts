@@ -1,4 +1,4 @@
-// What rules find out about a part of an object that all elements of a list are held to: once, and not for each of them.
+// What follows from an object that does not change: found out once, and forgotten with it.
 
 /** `find`, asked once about each object, for as long as that is there. */
 export function remembered<Whole extends object, Found>(find: (whole: Whole) => Found): (whole: Whole) => Found {
