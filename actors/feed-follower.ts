@@ -25,12 +25,14 @@ export interface FeedListener {
   onBatchEnd?(): void;
 }
 
-/** How a present state is told. */
-export interface PresentOrder {
-  /** The objects that come before all others. */
+/** How a follower is told of the store. */
+export interface Telling {
+  /** The objects of a present state that come before all others. */
   readonly first?: FirstObjects;
-  /** Objects told in one turn of the thread; absent: all. */
+  /** Objects of a present state told in one turn of the thread; absent: all. */
   readonly partObjects?: number;
+  /** True: while much is written it may hear of it some milliseconds later, which spares both threads most of their meetings. */
+  readonly isPatient?: boolean;
 }
 
 const BARRIER_MS_MAX = 10_000;
@@ -52,7 +54,7 @@ export class FeedFollower {
     storageKeys: readonly string[] | undefined,
     feedFactory: FeedFactory,
     listener: FeedListener,
-    { first, partObjects }: PresentOrder = {},
+    { first, partObjects, isPatient = false }: Telling = {},
   ) {
     this.#context = context;
     this.#listener = listener;
@@ -73,6 +75,7 @@ export class FeedFollower {
         ...(storageKeys && { types: storageKeys }),
         ...(first === undefined ? undefined : { first }),
         history: false,
+        isPatient,
       },
       timers: context.timers,
       onPresent: (present, isCurrent) => this.#tell(present, isCurrent),

@@ -7,9 +7,9 @@ type Published = TellMessage<{ asks: Record<never, never>; tells: StoreFeedTells
 
 /** A publication that brings no slabs: nearly every one. */
 const PUBLISHED: FlatForm<Published> = {
-  write({ incarnation, sequence, lastRevision, compactedRevision, runs, movedRuns, newSlabs }, fields) {
+  write({ incarnation, sequence, after, lastRevision, compactedRevision, runs, movedRuns, newSlabs }, fields) {
     if (newSlabs.length > 0) return false;
-    fields.push(incarnation, sequence, lastRevision, compactedRevision);
+    fields.push(incarnation, sequence, after, lastRevision, compactedRevision);
     for (const numbers of [runs, movedRuns]) {
       fields.push(numbers.length);
       for (const number of numbers) fields.push(number);
@@ -19,6 +19,7 @@ const PUBLISHED: FlatForm<Published> = {
   read(fields) {
     const incarnation = fields.number();
     const sequence = fields.number();
+    const after = fields.number();
     const lastRevision = fields.number();
     const compactedRevision = fields.number();
     const runs = fields.list(fields.number(), () => fields.number());
@@ -27,6 +28,7 @@ const PUBLISHED: FlatForm<Published> = {
       type: 'storeBatch',
       incarnation,
       sequence,
+      after,
       lastRevision,
       compactedRevision,
       runs,

@@ -75,7 +75,7 @@ export class StoreSubscription {
     }
     if (this.#state !== 'following' || batch.incarnation !== this.#incarnation) return;
     if (batch.sequence <= this.#sequence) return;
-    if (batch.sequence !== this.#sequence + 1) {
+    if (batch.after > this.#sequence) {
       this.restart('a publication is missing');
       return;
     }

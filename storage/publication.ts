@@ -2,12 +2,14 @@
 import { recordLength, type Slab } from './slab-record.ts';
 import type { SlabMemories, SlabView } from './thread-slabs.ts';
 
-/** One commit batch as published: the records lie in shared memory, in order of revision. */
+/** One commit batch as published, or several: the records lie in shared memory, in order of revision. */
 export interface Publication {
   /** Of the store that published it. */
   readonly incarnation: number;
   /** Counts publications of this store incarnation, from 1, without gaps. */
   readonly sequence: number;
+  /** The publication that this one comes directly after: the one before it, or an earlier one where several were sent as one. */
+  readonly after: number;
   readonly lastRevision: number;
   /** Events up to here are forgotten: readers drop them, then report `sequence` as their epoch. */
   readonly compactedRevision: number;

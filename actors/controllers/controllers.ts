@@ -134,7 +134,11 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       customTypes.storageKey,
       this.#queues.map(({ controller }) => controller),
     );
-    this.#feed = new FeedFollower(context, undefined, feedFactory, this, { first, partObjects: PART_OBJECTS });
+    this.#feed = new FeedFollower(context, undefined, feedFactory, this, {
+      first,
+      partObjects: PART_OBJECTS,
+      isPatient: true,
+    });
   }
 
   /** None where they are not served. */

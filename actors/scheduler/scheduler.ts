@@ -66,8 +66,8 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       crash: (error) => context.crash(error),
     });
     const follow = listener(this.#engine, profiles, (isWhole) => this.#told(isWhole));
-    const inParts = { partObjects: settings.presentObjectsMax };
-    this.#follower = new FeedFollower(context, this.#engine.storageKeys, feedFactory, follow, inParts);
+    const how = { partObjects: settings.presentObjectsMax, isPatient: true };
+    this.#follower = new FeedFollower(context, this.#engine.storageKeys, feedFactory, follow, how);
   }
 
   onMessage(message: MessageOf<SchedulerProtocol>, reply: Reply): void {

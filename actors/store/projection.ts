@@ -48,7 +48,7 @@ export class Projection {
     this.#parts = parts;
     this.settled = new SettledSteps(isSettled);
     this.pool = new SlabPool(settings.slabBytes, this.shared);
-    this.subscribers = new Subscribers(context, this.shared, this.pool);
+    this.subscribers = new Subscribers(context, this.shared, this.pool, settings);
     this.log = new RevisionLog(this.pool, options.media, encryption, this.subscribers.incarnation);
     this.#slabs = ThreadSlabs.of(context).viewOf(context.name);
     this.compactor = new Compactor({
@@ -104,11 +104,11 @@ export class Projection {
   }
 
   subscribe(
-    { subscriber, types, first, history = true }: Subscription,
+    { subscriber, types, first, history = true, isPatient = false }: Subscription,
     tokenKey: Uint8Array,
     isShared: boolean,
   ): PresentState {
-    const readerSlot = this.subscribers.add(subscriber);
+    const readerSlot = this.subscribers.add(subscriber, isPatient);
     const { places: live, first: firstCount } = this.log.current.placesInOrder(types, first);
     return {
       incarnation: this.subscribers.incarnation,

@@ -80,7 +80,7 @@ export type TransactionResult =
       readonly currentRevision: number;
     };
 
-/** One commit batch as published to a subscriber. */
+/** What was committed, as published to a subscriber. */
 export type StoreBatch = Publication;
 
 /** Extend this in the protocol of every actor that subscribes. */
@@ -109,6 +109,8 @@ export interface Subscription {
   readonly first?: FirstObjects;
   /** False: the present state names no history. */
   readonly history?: boolean;
+  /** True: while much is written it may hear of it some milliseconds later. */
+  readonly isPatient?: boolean;
 }
 
 export interface StoreHealth {

@@ -40,6 +40,10 @@ export const STORE_SETTINGS = {
   compactionSliceEvents: 4000,
   /** A sealed slab that is live to at most this share is emptied and reused. */
   sparseShare: 0.25,
+  /** While much is written, the scheduler and the controllers hear of it together for as long; 0: of each batch as it comes. */
+  patienceMs: 10,
+  /** Much is written: as many objects in that time. One client that writes one object after another stays below it. */
+  denseRecords: 32,
 } as const;
 
 export const STORE_RANGES: Readonly<Record<keyof typeof STORE_SETTINGS, SettingRange>> = {
@@ -50,4 +54,6 @@ export const STORE_RANGES: Readonly<Record<keyof typeof STORE_SETTINGS, SettingR
   batchBytesMax: { least: 1, most: 256 * 1024 * 1024 },
   compactionSliceEvents: { least: 1, most: 10_000_000 },
   sparseShare: { least: 0, most: 0.9, isFraction: true },
+  patienceMs: { least: 0, most: 1000 },
+  denseRecords: { least: 1, most: 1_000_000 },
 };

@@ -6,7 +6,8 @@ import type { Timer } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { SharedState } from '../../storage/shared-state.ts';
 import type { SlabPool } from '../../storage/slab-pool.ts';
-import type { StoreBatch, StoreFeedTells } from './protocol.ts';
+import { HeldPublications, type News, type Patience } from './held-publications.ts';
+import type { StoreFeedTells } from './protocol.ts';
 
 const TELL_LOST_RETRY_MS = 50;
 
@@ -18,6 +19,7 @@ interface FeedProtocol extends Protocol {
 interface Subscriber {
   readonly ref: Ref<FeedProtocol>;
   readonly readerSlot: number;
+  readonly isPatient: boolean;
   /** Slabs with a lower number are known to it. */
   knownSlabs: number;
   /** `lost`: missed a publication and has not heard so. `told`: has; hears nothing more until it subscribes again. */
@@ -29,16 +31,19 @@ export class Subscribers {
   readonly #shared: SharedState;
   readonly #pool: SlabPool;
   readonly #byName = new Map<string, Subscriber>();
+  readonly #held: HeldPublications;
   #retry: Timer | undefined;
   /** Tells this store's publications from those of one before it, which may still be on their way. */
   readonly incarnation: number;
   /** The last publication's number. */
   sequence = 0;
 
-  constructor(context: ActorContext, shared: SharedState, pool: SlabPool) {
+  constructor(context: ActorContext, shared: SharedState, pool: SlabPool, patience: Patience) {
     this.#context = context;
     this.#shared = shared;
     this.#pool = pool;
+    const { clock, timers } = context;
+    this.#held = new HeldPublications({ ...patience, clock, timers, send: (news) => this.#send(news, true) });
     this.incarnation = Math.floor(context.random.next() * Number.MAX_SAFE_INTEGER);
   }
 
@@ -50,12 +55,15 @@ export class Subscribers {
    * Registers an actor from the present publication on; a second time replaces the first. Returns its epoch slot. One that
    * subscribes again keeps its epoch, which it raises itself when it has let go of what it read before.
    */
-  add(name: string): number {
+  add(name: string, isPatient = false): number {
+    // What is held is in the present that it begins with.
+    this.#held.flush();
     const readerSlot = this.#byName.get(name)?.readerSlot ?? this.#shared.claimReader(this.sequence);
     if (readerSlot === undefined) throw new OrchError('Overloaded', 'no reader slot is free');
     this.#byName.set(name, {
       ref: this.#context.refNamed<FeedProtocol>(name),
       readerSlot,
+      isPatient,
       knownSlabs: this.#pool.count,
       state: 'following',
     });
@@ -78,18 +86,27 @@ export class Subscribers {
     this.#tellLost();
   }
 
-  publish(batch: Omit<StoreBatch, 'incarnation' | 'sequence' | 'newSlabs'>): void {
+  publish(batch: Omit<News, 'sequence' | 'after'>): void {
     const { lastRevision, compactedRevision, runs, movedRuns } = batch;
-    this.sequence++;
+    const after = this.sequence++;
+    const news = { sequence: this.sequence, after, lastRevision, compactedRevision, runs, movedRuns };
+    this.#send(news, false);
+    this.#held.add(news);
+  }
+
+  /** To those who are patient, or those who are not. */
+  #send({ sequence, after, lastRevision, compactedRevision, runs, movedRuns }: News, toPatient: boolean): void {
     let isAnyLost = false;
     for (const [name, subscriber] of this.#byName) {
+      if (subscriber.isPatient !== toPatient) continue;
       if (subscriber.state === 'lost') isAnyLost = true;
       if (subscriber.state !== 'following') continue;
       const newSlabs = this.#pool.memories(subscriber.knownSlabs);
       const sent = subscriber.ref.tell<'storeBatch'>({
         type: 'storeBatch',
         incarnation: this.incarnation,
-        sequence: this.sequence,
+        sequence,
+        after,
         lastRevision,
         compactedRevision,
         runs,
@@ -100,7 +117,7 @@ export class Subscribers {
         subscriber.knownSlabs = this.#pool.count;
         continue;
       }
-      this.#context.log.warn({ subscriber: name, sequence: this.sequence }, 'subscriber fell behind');
+      this.#context.log.warn({ subscriber: name, sequence }, 'subscriber fell behind');
       subscriber.state = 'lost';
       isAnyLost = true;
     }

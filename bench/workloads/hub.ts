@@ -226,6 +226,7 @@ class WrittenStream {
       batches.push({
         incarnation: INCARNATION,
         sequence: batches.length + 1,
+        after: batches.length,
         lastRevision: this.#revision,
         compactedRevision: this.revisionAtStart,
         runs,

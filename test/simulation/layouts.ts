@@ -50,6 +50,7 @@ export function planOf({ threads }: Layout, known: readonly ActorFacts[], random
       historyEventsMax: [8, 40, 1000][random.below(3)]!,
       batchTransactionsMax: [2, 16][random.below(2)]!,
       sparseShare: 0.5,
+      denseRecords: 2,
     },
     hub: { selfCheckIntervalMs: [300, 2000][random.below(2)]! },
     scheduler: { presentObjectsMax: [1, 3, 200][random.below(3)]! },

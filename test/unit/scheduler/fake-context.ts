@@ -153,7 +153,7 @@ export class FakeCluster {
   batch(sequence: number, events: readonly FeedEvent[]): { readonly type: 'storeBatch' } & StoreBatch {
     this.batches.set(sequence, events);
     const nothing = { incarnation: 1, compactedRevision: 0, runs: [], movedRuns: [], newSlabs: [] };
-    return { type: 'storeBatch', sequence, lastRevision: sequence, ...nothing };
+    return { type: 'storeBatch', sequence, after: sequence - 1, lastRevision: sequence, ...nothing };
   }
 
   readonly feedFactory = (

@@ -38,7 +38,16 @@ class Publisher {
     const newSlabs = this.#pool.memories(this.#knownSlabs);
     this.#knownSlabs = this.#pool.count;
     const sequence = ++this.#sequence;
-    return { incarnation: 1, sequence, lastRevision, compactedRevision: 0, runs, movedRuns, newSlabs };
+    return {
+      incarnation: 1,
+      sequence,
+      after: sequence - 1,
+      lastRevision,
+      compactedRevision: 0,
+      runs,
+      movedRuns,
+      newSlabs,
+    };
   }
 
   present(): PresentState {

@@ -12,7 +12,7 @@ import { VirtualTime } from '../controllers/virtual-time.ts';
 const present = (incarnation: number): PresentState =>
   ({ incarnation, sequence: 4, revision: 9, sharedState: new SharedState().memory }) as unknown as PresentState;
 const batch = (incarnation: number, sequence: number): StoreBatch =>
-  ({ incarnation, sequence, lastRevision: sequence + 5 }) as StoreBatch;
+  ({ incarnation, sequence, after: sequence - 1, lastRevision: sequence + 5 }) as StoreBatch;
 
 /** A follower of a store with these objects, two of them told in a turn; turns are taken one by one. */
 function following(objects: readonly string[]) {

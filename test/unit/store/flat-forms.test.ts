@@ -43,6 +43,7 @@ const RESULT = fc.oneof(
 const PUBLICATION = fc.record({
   incarnation: fc.maxSafeNat(),
   sequence: COUNT,
+  after: COUNT,
   lastRevision: fc.maxSafeNat(),
   compactedRevision: COUNT,
   runs: fc.array(COUNT),
