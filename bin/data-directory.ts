@@ -1,24 +1,15 @@
-// What a server keeps in its data directory besides the store: the certificate pair, the admin's token and kubeconfig, and
-// the file that says which process owns it all. Files with secrets have mode 0600.
+// What a server keeps in its data directory besides the store: the admin's token and kubeconfig, and other secrets that are made
+// once. Files with secrets have mode 0600.
 import { randomBytes } from 'node:crypto';
-import {
-  accessSync,
-  constants,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { makeFolder } from '../runtime/make-folder.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
+import { unwritable } from './directory-claim.ts';
 
 const TOKEN_FILE = 'admin.token';
 export const KUBECONFIG_FILE = 'admin.conf';
-const PID_FILE = 'orch.pid';
 const TOKEN_BYTES = 32;
 
 /** Makes the directory if needed. Throws BadConfiguration when it cannot be written to. */
@@ -31,11 +22,6 @@ export function openDataDirectory(directory: string): string {
     throw unwritable(path, error);
   }
   return path;
-}
-
-function unwritable(directory: string, error: unknown): OrchError {
-  const { code } = error as NodeJS.ErrnoException;
-  return new OrchError('BadConfiguration', `the data directory ${directory} is not writable (${code})`);
 }
 
 /**
@@ -77,60 +63,4 @@ export function writeKubeconfig(directory: string, text: string): string {
   writeFileSync(temporary, text, { mode: 0o600 });
   renameSync(temporary, path);
   return path;
-}
-
-/**
- * Claims the directory for this process. Throws StoreUnusable when another living process holds it, BadConfiguration when it
- * cannot be written to; a file left by one that died is taken over. Returns what gives the claim up.
- */
-export function claimDirectory(directory: string): () => void {
-  const path = join(directory, PID_FILE);
-  refuseInUse(directory);
-  try {
-    writeFileSync(path, `${process.pid}\n`);
-  } catch (error) {
-    // The first that is written: on a full disk, the system's own words name no file.
-    throw unwritable(directory, error);
-  }
-  return () => {
-    try {
-      rmSync(path, { force: true });
-    } catch {
-      // On a file system that has become read-only it stays; a process that has ended holds nothing.
-    }
-  };
-}
-
-/** True while another living process holds the directory. */
-export function isInUse(directory: string): boolean {
-  return livingHolder(join(directory, PID_FILE)) !== undefined;
-}
-
-/** Throws StoreUnusable when another living process holds the directory. Changes nothing. */
-export function refuseInUse(directory: string): void {
-  const holder = livingHolder(join(directory, PID_FILE));
-  if (holder !== undefined) {
-    throw new OrchError('StoreUnusable', `the data directory ${directory} is in use by process ${holder}`);
-  }
-}
-
-function livingHolder(path: string): number | undefined {
-  if (!existsSync(path)) return undefined;
-  const pid = Number(readFileSync(path, 'utf8').trim());
-  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return undefined;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' ? pid : undefined;
-  }
-  return isOrchProcess(pid) ? pid : undefined;
-}
-
-/** A pid is reused by other programs after a reboot; where that can be told, it is. */
-function isOrchProcess(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('orch');
-  } catch {
-    return true;
-  }
 }

@@ -33,13 +33,13 @@ async function main(argv: readonly string[]): Promise<void> {
     return;
   }
   if (name === '--version' || name === 'version') {
-    if (asksForHelp(rest)) throw new UsageError('usage: orch version');
+    if (rest.length > 0) throw new UsageError('usage: orch version');
     const { versionText } = await import('./version.ts');
     process.stdout.write(`${versionText()}\n`);
     return;
   }
   writeExactIntegers();
-  const load = COMMANDS[name];
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) throw new UsageError(`unknown command ${JSON.stringify(name)}; see orch --help`);
   await (await load())(rest);
 }

@@ -5,7 +5,8 @@ import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { type Inspection, inspectStore } from '../storage/inspection.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../storage/level-layout.ts';
-import { holdsOneOf, refuseInUse } from './data-directory.ts';
+import { holdsOneOf } from './data-directory.ts';
+import { refuseInUse } from './directory-claim.ts';
 import { print } from './print-lines.ts';
 
 export async function check(argv: readonly string[]): Promise<void> {

@@ -10,7 +10,7 @@ import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
-import { claimDirectory, isInUse } from './data-directory.ts';
+import { claimDirectory, isInUse } from './directory-claim.ts';
 import { readEncryptionFile } from './encryption-file.ts';
 import { print } from './print-lines.ts';
 import { refuseWithoutStore } from './store-check.ts';

@@ -7,7 +7,7 @@ import { OrchError } from '../runtime/errors.ts';
 import type { Inspection } from '../storage/inspection.ts';
 import type { ObjectFinding } from '../storage/object-records.ts';
 import { inspectForRepair, repairStore } from '../storage/repair.ts';
-import { claimDirectory } from './data-directory.ts';
+import { claimDirectory } from './directory-claim.ts';
 import { print } from './print-lines.ts';
 import { refuseWithoutStore } from './store-check.ts';
 import { takeFlag } from './taken-flag.ts';

@@ -234,6 +234,8 @@ const BAD_ARGUMENTS: readonly (readonly [args: readonly string[], reason: RegExp
   [['up', '--token-auth-file', '/nonexistent/tokens', '--secure-port', '19999'], /cannot be read \(ENOENT\)/],
   [['apiserver', '--authorization-mode', 'Trust'], /"Trust" is not one of/],
   [['nonsense'], /unknown command "nonsense"/],
+  [['constructor'], /unknown command "constructor"/],
+  [['version', 'now'], /usage: orch version/],
 ];
 for (const [args, reason] of BAD_ARGUMENTS) {
   test(`orch ${args.join(' ')} is refused with one line`, async (t) => {
