@@ -46,13 +46,30 @@ export function markedRevision(path: string): number {
   return existsSync(path) ? highestSlot(readFileSync(path)).revision : 0;
 }
 
-function highestSlot(slots: Buffer): { readonly revision: number; readonly slot: number } {
-  let highest = { revision: 0, slot: 1 };
+/**
+ * True where a marker file holds something, and no slot that was ever written: a write torn by a power failure leaves the other slot, or
+ * the zeros of a new file.
+ */
+export function isMarkerDamaged(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const slots = readFileSync(path);
+  return !highestSlot(slots).isWhole && slots.some((byte) => byte !== 0);
+}
+
+interface HighestSlot {
+  readonly revision: number;
+  readonly slot: number;
+  /** False where there is no whole slot. */
+  readonly isWhole: boolean;
+}
+
+function highestSlot(slots: Buffer): HighestSlot {
+  let highest: HighestSlot = { revision: 0, slot: 1, isWhole: false };
   for (let slot = 0; slot < 2 && (slot + 1) * SLOT_BYTES <= slots.length; slot++) {
     const at = slot * SLOT_BYTES;
     if (slots.readUInt32LE(at + 8) !== crc32(slots.subarray(at, at + 8))) continue;
     const revision = slots.readDoubleLE(at);
-    if (revision >= highest.revision) highest = { revision, slot };
+    if (revision >= highest.revision) highest = { revision, slot, isWhole: true };
   }
   return highest;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type ChainedRecords, readChain } from './event-chain.ts';
 import { type EventRecord, liveDigestOf } from './event-log.ts';
-import { markedRevision } from './head-marker.ts';
+import { isMarkerDamaged, markedRevision } from './head-marker.ts';
 import {
   DATABASE_DIRECTORY,
   EVENTS,
@@ -20,6 +20,7 @@ import {
 } from './level-layout.ts';
 import { type DatabaseFiles, type FileChoice, readDatabaseFiles } from './leveldb/database-files.ts';
 import { type ObjectFinding, type Objects, readObjects } from './object-records.ts';
+import { MARKER_DAMAGE } from './store-damage.ts';
 
 export interface Inspection {
   /** One line each; empty when the store is sound. */
@@ -48,8 +49,9 @@ export interface Inspection {
 
 /** Inspects the store in a data directory. `choice`: see storage/leveldb/database-files.ts. */
 export function inspectStore(directory: string, choice: FileChoice = 'manifest'): Inspection {
-  const marked = markedRevision(join(directory, HEAD_FILE));
-  return inspect(readDatabaseFiles(join(directory, DATABASE_DIRECTORY), choice), marked);
+  const head = join(directory, HEAD_FILE);
+  const found = inspect(readDatabaseFiles(join(directory, DATABASE_DIRECTORY), choice), markedRevision(head));
+  return isMarkerDamaged(head) ? { ...found, problems: [...found.problems, MARKER_DAMAGE] } : found;
 }
 
 function inspect(files: DatabaseFiles, marked: number): Inspection {

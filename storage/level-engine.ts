@@ -9,7 +9,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { FoundFiles, finishPuttingBack } from './found-files.ts';
-import { HeadMarker, markedRevision } from './head-marker.ts';
+import { HeadMarker, isMarkerDamaged, markedRevision } from './head-marker.ts';
 import { type LevelDatabase, openLevelDatabase, writeSynced } from './level-database.ts';
 import {
   compactedValue,
@@ -32,7 +32,7 @@ import {
 import { tableDamages } from './leveldb/database-files.ts';
 import { RefusedTail } from './leveldb/log-tail.ts';
 import type { CloseOptions, EngineBatch, EngineContents, EngineView, LocalEngine } from './local-engine.ts';
-import { firstOf, storeDamage } from './store-damage.ts';
+import { firstOf, MARKER_DAMAGE, storeDamage } from './store-damage.ts';
 import { refuseUnfinished } from './unfinished-store.ts';
 import { refusedWrite, unsureWrite } from './write-refusal.ts';
 
@@ -98,6 +98,7 @@ export class LevelEngine implements LocalEngine {
       finishPuttingBack(database);
       refuseUnfinished(directory);
       const isUsed = markedRevision(join(directory, HEAD_FILE)) > 0;
+      if (isMarkerDamaged(join(directory, HEAD_FILE))) throw storeDamage(MARKER_DAMAGE, directory);
       this.#refuseDamaged(database, isUsed);
       this.#found = new FoundFiles(database);
       this.#handle = openLevelDatabase(database);

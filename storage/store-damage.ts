@@ -4,6 +4,9 @@ import { isOrchError, OrchError } from '../runtime/errors.ts';
 
 const DETAILS = { damaged: true } as const;
 
+/** Of the file beside the database that says up to where commits were acknowledged. */
+export const MARKER_DAMAGE = 'the file head cannot be read, which says up to where writes were acknowledged';
+
 /** `what` completes "the store is damaged: …"; `directory` is named where it is known. */
 export function storeDamage(what: string, directory?: string): OrchError {
   const store = directory === undefined ? 'the store' : `the store in ${directory}`;

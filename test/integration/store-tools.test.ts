@@ -112,6 +112,23 @@ test('a damaged store is refused with one line that names the check; the check s
   t.like(await firstWatched(server.client, last), { type: 'ERROR', object: { code: 410 } });
 });
 
+test('a store beside which nothing says up to where it was acknowledged is refused, and a repair loses nothing', async (t) => {
+  const server = await startServer(t, { args: SINGLE });
+  const version = await create(server.client, 'kept');
+  const { dataDirectory } = server;
+  await server.stop();
+  writeFileSync(join(dataDirectory, 'head'), 'garbage');
+  t.regex(
+    ((await server.start()) as FailedStart).stderr,
+    /is damaged: the file head cannot be read, .*; see orch store check/,
+  );
+  t.regex((await store('check', dataDirectory)).stdout, /^damaged: the file head cannot be read/m);
+  t.regex((await store('repair', dataDirectory)).stdout, /^lost: no object, only the history of changes$/m);
+  t.is((await store('check', dataDirectory)).code, 0);
+  await server.restart();
+  t.is((await listed(server.client)).items.get('kept'), version);
+});
+
 test('a store that has lost whose it is gets its dialect back from its objects, or as the operator says', async (t) => {
   const server = await startServer(t, { args: [...SINGLE, '--api-dialect', 'kubernetes'] });
   const version = await create(server.client, 'kept');

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { HeadMarker } from '../../../storage/head-marker.ts';
+import { HeadMarker, isMarkerDamaged } from '../../../storage/head-marker.ts';
 
 const SLOT_BYTES = 16;
 
@@ -80,4 +80,26 @@ test('a file with no whole slot is at 0', (t) => {
     writeFileSync(path, bytes);
     t.is(found(path), 0);
   }
+});
+
+test('a file that holds something, and nothing that was written, is damaged; one that a power failure left is not', (t) => {
+  const path = markerPath(t);
+  t.false(isMarkerDamaged(path));
+  for (const [bytes, isDamaged] of [
+    [Buffer.alloc(0), false],
+    [Buffer.alloc(32), false],
+    [Buffer.from('garbage'), true],
+    [Buffer.alloc(40, 0xff), true],
+  ] as const) {
+    writeFileSync(path, bytes);
+    t.is(isMarkerDamaged(path), isDamaged);
+  }
+  writeFileSync(path, '');
+  advance(path, 0);
+  t.false(isMarkerDamaged(path));
+  advance(path, 1, 2);
+  const torn = readFileSync(path);
+  torn[0]! ^= 1;
+  writeFileSync(path, torn);
+  t.false(isMarkerDamaged(path));
 });
