@@ -42,14 +42,18 @@ const IDLE_MS = 60_000;
 /** Of the pool's thread: one that needs more ends, and its jobs fail, rather than the process. */
 const HEAP_MIB_MAX = 512;
 
+type LoadPiscina = () => Promise<{ readonly Piscina: typeof Piscina }>;
+
 class ThreadJobPool implements JobPool {
   readonly #thread: string;
+  readonly #load: LoadPiscina;
   #pool: Promise<Piscina> | undefined;
   #runs = 0;
   #streams = 0;
 
-  constructor(thread: string) {
+  constructor(thread: string, load: LoadPiscina) {
     this.#thread = thread;
+    this.#load = load;
   }
 
   get hasRoom(): boolean {
@@ -87,7 +91,7 @@ class ThreadJobPool implements JobPool {
   }
 
   async close(): Promise<void> {
-    const pool = await this.#pool;
+    const pool = await this.#pool?.catch(() => undefined);
     this.#pool = undefined;
     await pool?.destroy();
   }
@@ -99,9 +103,12 @@ class ThreadJobPool implements JobPool {
   }
 
   #create(): Promise<Piscina> {
-    const made = createPool(this.#thread, () => {
+    const forget = (): void => {
       if (this.#pool === made) this.#pool = undefined;
-    });
+    };
+    const made = createPool(this.#thread, this.#load, forget);
+    // The next job tries again: the system may have been out of descriptors for a moment.
+    made.catch(forget);
     return made;
   }
 }
@@ -113,8 +120,8 @@ function overloaded(): OrchError {
 }
 
 /** @param onLost the pool is of no more use: its thread does not start. */
-async function createPool(thread: string, onLost: () => void): Promise<Piscina> {
-  const { Piscina } = await import('piscina');
+async function createPool(thread: string, load: LoadPiscina, onLost: () => void): Promise<Piscina> {
+  const { Piscina } = await load();
   const pool = new Piscina({
     filename: thread,
     minThreads: 0,
@@ -138,8 +145,11 @@ async function createPool(thread: string, onLost: () => void): Promise<Piscina> 
 }
 
 /** A pool of the calling thread. Costs nothing until its first job. `thread`: the module that its own begins with. */
-export function createJobPool(thread = new URL('./job-thread.js', import.meta.url).href): JobPool {
-  return new ThreadJobPool(thread);
+export function createJobPool(
+  thread = new URL('./job-thread.js', import.meta.url).href,
+  load: LoadPiscina = () => import('piscina'),
+): JobPool {
+  return new ThreadJobPool(thread, load);
 }
 
 /** A pool that takes no job: for a simulation, whose every step is the seed's. */

@@ -66,6 +66,21 @@ test('jobs whose thread does not start are rejected, and the next ones try again
   t.is(await pool.run(DOUBLE, 21), 42);
 });
 
+test('a pool whose library could not be loaded once is made with the next job, and can be closed before', async (t) => {
+  let tries = 0;
+  const load = () => (++tries === 1 ? Promise.reject(new Error('EMFILE')) : import('piscina'));
+  const pool = createJobPool(undefined, load);
+  const both = await Promise.allSettled([pool.run(DOUBLE, 1), pool.run(DOUBLE, 2)]);
+  t.deepEqual(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  await pool.close();
+  t.is(await pool.run(DOUBLE, 4), 8);
+  t.is(tries, 2);
+  await pool.close();
+});
+
 test('a stream is every byte of its job in order, however the pieces were cut', async (t) => {
   const pool = poolOf(t);
   const [count, bytes] = [40, 100_003];
