@@ -21,7 +21,8 @@ import { type ServerPlan, serverPlan } from './server-plan.ts';
 import { admissionPluginsOf, encryptionOf, fileTokens, shownToServices } from './server-settings.ts';
 import { checkServiceAccountKeys, unsharedKeys } from './service-accounts.ts';
 import { checkOrigins, checkServingTls, missingSuites, untimelyCertificates } from './serving-tls.ts';
-import { etcdAccess } from './store-access.ts';
+import { checkSigningAuthority } from './signing-authority.ts';
+import { storeAccess } from './store-access.ts';
 import { requireFile, requireFolder } from './writable-places.ts';
 
 type ServerProgram = 'up' | 'apiserver';
@@ -46,9 +47,10 @@ const CHECKS: readonly Check[] = [
   (options) => checkServingTls(options),
   (options) => checkOrigins(options),
   (options) => checkServiceAccountKeys(options),
+  ({ dataDir }) => checkSigningAuthority(resolve(dataDir)),
   (options) => agentTls(options),
   (options) => shownToServices(options),
-  (options) => options.storeServers.length > 0 && etcdAccess(options),
+  (options) => storeAccess(options, resolve(options.dataDir)),
   ({ auditLogPath }) => requireFile(auditLogPath === '-' ? '' : auditLogPath, '--audit-log-path'),
   ({ logtostderr, logFile }) => requireFile(logtostderr ? '' : logFile, '--log-file'),
   (options, program) => program === 'up' && requireFile((options as UpOptions).schedulingRecord, '--scheduling-record'),

@@ -2,7 +2,7 @@
 // data directory. Owns those two files.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { SigningAuthority } from '../actors/controllers/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
@@ -26,25 +26,31 @@ export function authorityFile(directory: string): string {
  * is there cannot be used: others may trust it, so nothing takes its place unasked.
  */
 export async function signingAuthority(directory: string): Promise<SigningAuthority> {
-  const folder = join(directory, FOLDER);
-  const [certFile, keyFile] = [authorityFile(directory), join(folder, KEY_FILE)];
-  if (existsSync(certFile) || existsSync(keyFile)) {
-    const kept = keptPair(certFile, keyFile);
-    if (kept !== undefined) return kept;
-  }
+  const [certFile, keyFile] = [authorityFile(directory), keyFileOf(directory)];
+  const kept = keptPair(certFile, keyFile);
+  if (kept !== undefined) return kept;
   const now = Date.now();
   const notAfter = new Date(now);
   notAfter.setUTCFullYear(notAfter.getUTCFullYear() + VALID_YEARS);
   const notBefore = new Date(now - BACKDATED_MS);
   const pair = await makeSelfSigned({ commonName: COMMON_NAME, names: [], notBefore, notAfter, purpose: 'authority' });
   const { disk } = realEnvironment;
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(dirname(certFile), { recursive: true });
   await disk.writeFileAtomic(keyFile, Buffer.from(pair.keyPem), 0o600);
   await disk.writeFileAtomic(certFile, Buffer.from(pair.certPem), 0o644);
   return pair;
 }
 
-/** Undefined for a pair that has expired, and for a key whose certificate was never written. */
+/** Throws what a start would because of the pair in the data directory. Makes nothing. */
+export function checkSigningAuthority(directory: string): void {
+  keptPair(authorityFile(directory), keyFileOf(directory));
+}
+
+function keyFileOf(directory: string): string {
+  return join(directory, FOLDER, KEY_FILE);
+}
+
+/** Undefined where there is none, for a pair that has expired, and for a key whose certificate was never written. */
 function keptPair(certFile: string, keyFile: string): SigningAuthority | undefined {
   if (!existsSync(certFile)) return undefined;
   try {

@@ -257,6 +257,23 @@ test('several files of no use are told together', async (t) => {
   }
 });
 
+test('what lies in the data directory and would keep a server from starting is told', async (t) => {
+  const own = folder(t);
+  const { certPem } = await agentPair('agent', 'clientAuth');
+  const { keyPem } = await agentPair('other', 'clientAuth');
+  for (const name of ['pki', 'store']) mkdirSync(join(own, name));
+  writeFileSync(join(own, 'pki', 'cluster-ca.crt'), certPem);
+  writeFileSync(join(own, 'pki', 'cluster-ca.key'), keyPem);
+  const ended = await orch('check-config', '--data-dir', own, '--store-servers', 'http://127.0.0.1:1');
+  t.is(ended.code, 1);
+  const [authority = '', store = ''] = problemsOf(ended);
+  t.regex(
+    authority,
+    /cluster-ca\.crt and \S+cluster-ca\.key cannot be used: the key does not belong to the certificate$/,
+  );
+  t.regex(store, /holds a store, which --store-servers would leave aside/);
+});
+
 test('a data directory that cannot be written to is told, and help is not a configuration', async (t) => {
   const own = folder(t);
   mkdirSync(join(own, 'data'));
