@@ -50,13 +50,17 @@ function requested(argv: readonly string[]): readonly string[] {
   return name === 'help' && rest.length > 0 && !asksForHelp(rest) ? [...rest, '--help'] : argv;
 }
 
-/** Whoever reads the output may leave before its end (`orch up | head -1`); that ends nothing here. */
+/**
+ * Whoever reads the output may leave before its end (`orch up | head -1`); that ends nothing here. On a full disk a command has failed,
+ * and a server goes on without the lines of its start.
+ */
 function outliveReaders(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
-  }
+  process.stderr.on('error', () => {});
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return;
+    process.stderr.write(`orch: the standard output cannot be written (${error.code})\n`);
+    process.exitCode = 1;
+  });
 }
 
 // Before any thread: a process has one mask and one set of V8's flags, and threads cannot set it.

@@ -1,11 +1,14 @@
 // The program as an operator meets it: what it prints, what it leaves, how it ends, and what it says when it cannot start.
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -15,6 +18,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import ava, { type ExecutionContext } from 'ava';
 import { freePort } from '../../bench/free-port.ts';
 import { HttpsClient } from '../server/https-client.ts';
@@ -34,8 +38,13 @@ interface Ended {
 
 /** Runs the program to its end. */
 function orch(...args: string[]): Promise<Ended> {
+  return orchIn({}, ...args);
+}
+
+function orchIn(environment: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ORCH, ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
+    const env = { ...process.env, ...environment };
+    execFile(process.execPath, [ORCH, ...args], { timeout: 120_000, env }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr });
     });
@@ -282,6 +291,37 @@ test('help and versions go to stdout', async (t) => {
   const { stdout } = await orch('--version');
   t.regex(stdout, /^orch \d+\.\d+\.\d+ \(node \d+\.\d+\.\d+\)\n$/);
   t.is((await orch('up', '--version')).stdout, stdout);
+});
+
+test('a command whose output cannot be written has failed, and says so in one line; a server goes on', async (t) => {
+  const full = openSync('/dev/full', 'w');
+  const listed = spawn(process.execPath, [ORCH, 'options'], { stdio: ['ignore', full, 'pipe'] });
+  const said = text(listed.stderr!);
+  t.deepEqual(await once(listed, 'close'), [1, null]);
+  t.is(await said, 'orch: the standard output cannot be written (ENOSPC)\n');
+  const [directory, port] = [join(temporaryDirectory(t), 'data'), String(await freePort())];
+  const args = ['up', '--placement', 'single', '--data-dir', directory, '--secure-port', port];
+  const server = spawn(process.execPath, [ORCH, ...args], { stdio: ['ignore', full, 'ignore'] });
+  closeSync(full);
+  t.teardown(() => server.kill('SIGKILL'));
+  await eventually(async () => existsSync(join(directory, 'admin.conf')), Boolean);
+  server.kill('SIGTERM');
+  t.deepEqual(await once(server, 'close'), [0, null]);
+});
+
+test('a start without a folder for temporary files says which is missing', async (t) => {
+  const directory = join(temporaryDirectory(t), 'data');
+  const port = String(await freePort());
+  const { code, stderr } = await orchIn(
+    { TMPDIR: '/nonexistent' },
+    'up',
+    '--data-dir',
+    directory,
+    '--secure-port',
+    port,
+  );
+  t.is(code, 1);
+  t.regex(stderr, /^orch: .* temporary folder .* \/nonexistent cannot be written to \(ENOENT\): set TMPDIR/m);
 });
 
 test('help COMMAND says what COMMAND --help says, also of a command of its own syntax', async (t) => {

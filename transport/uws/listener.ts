@@ -210,21 +210,39 @@ async function createApp(uws: UwsModule, tls: TlsMaterial | undefined): Promise<
   if (tls === undefined) return uws.App();
   const reason = reasonAgainstUws(tls);
   if (reason !== undefined) throw new OrchError('BadConfiguration', `the uws listener cannot do it: ${reason}`);
-  const directory = await mkdtemp(join(tmpdir(), 'tls-'));
+  return await withPairFiles(tls, (keyFile, certFile) => {
+    try {
+      return uws.SSLApp({
+        key_file_name: keyFile,
+        cert_file_name: certFile,
+        ...(tls.ciphers === undefined ? {} : { ssl_ciphers: tls.ciphers.older.join(':') }),
+      });
+    } catch (error) {
+      throw new OrchError('BadConfiguration', `the TLS certificate and key cannot be used together (${String(error)})`);
+    }
+  });
+}
+
+async function withPairFiles<T>(
+  { keyPem, certPem }: TlsMaterial,
+  use: (keyFile: string, certFile: string) => T,
+): Promise<T> {
+  let directory: string | undefined;
   try {
-    const keyFile = join(directory, 'key.pem');
-    const certFile = join(directory, 'cert.pem');
-    await writeFile(keyFile, tls.keyPem, { mode: 0o600 });
-    await writeFile(certFile, tls.certPem, { mode: 0o600 });
-    return uws.SSLApp({
-      key_file_name: keyFile,
-      cert_file_name: certFile,
-      ...(tls.ciphers === undefined ? {} : { ssl_ciphers: tls.ciphers.older.join(':') }),
-    });
+    directory = await mkdtemp(join(tmpdir(), 'tls-'));
+    const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
+    await writeFile(keyFile, keyPem, { mode: 0o600 });
+    await writeFile(certFile, certPem, { mode: 0o600 });
+    return use(keyFile, certFile);
   } catch (error) {
-    throw new OrchError('BadConfiguration', `the TLS certificate and key cannot be used together (${String(error)})`);
+    if (error instanceof OrchError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new OrchError(
+      'BadConfiguration',
+      `the certificate has to be written to a temporary folder for a moment, and ${tmpdir()} cannot be written to (${code}): set TMPDIR, or --ingress node`,
+    );
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    if (directory !== undefined) await rm(directory, { recursive: true, force: true });
   }
 }
 
