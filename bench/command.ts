@@ -4,7 +4,7 @@ import { Bench, type Workload } from './bench.ts';
 import { type BenchOptions, parseCommandLine, UsageError, usage } from './options.ts';
 import { profiledBench, profileWorkload } from './profile/command.ts';
 import { partLines } from './profile/parts.ts';
-import { type Figures, lines } from './report.ts';
+import { type Figures, failuresOf, lines } from './report.ts';
 import { admission } from './workloads/admission.ts';
 import { aggregation } from './workloads/aggregation.ts';
 import { audit } from './workloads/audit.ts';
@@ -77,17 +77,37 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage(WORKLOADS));
     return 0;
   }
+  const told: Figures[] = [];
   const print = (figures: Figures): void => {
+    told.push(figures);
     process.stdout.write(options.json === true ? `${JSON.stringify(figures)}\n` : `${lines(figures)}\n`);
   };
-  if (names[0] !== 'profile') return await runWorkloads(chosenWorkloads(names), options, print);
-  const [workload, ...others] = chosenWorkloads(names.slice(1));
+  const exitCode =
+    names[0] === 'profile'
+      ? await profile(names.slice(1), options, print)
+      : await runWorkloads(chosenWorkloads(names), options, print);
+  if (exitCode === 0) refuseFailures(told);
+  return exitCode;
+}
+
+async function profile(
+  names: readonly string[],
+  options: BenchOptions,
+  print: (figures: Figures) => void,
+): Promise<number> {
+  const [workload, ...others] = chosenWorkloads(names);
   if (others.length > 0) throw new UsageError('profile takes one workload');
   return await runIn(profiledBench(options), async (bench) => {
     const { file, costs } = await profileWorkload(bench, workload!, print);
     const text = options.json === true ? JSON.stringify({ file, costs }) : `${partLines(costs)}\n${file}`;
     process.stdout.write(`${text}\n`);
   });
+}
+
+/** Throws where figures say nothing, in one line that says why. */
+export function refuseFailures(told: readonly Figures[]): void {
+  const failures = failuresOf(told);
+  if (failures.length > 0) throw new Error(failures.join('; '));
 }
 
 /** Runs workloads one after another. Resolves with the exit code: that of a signal when one came. */

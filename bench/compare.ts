@@ -1,5 +1,9 @@
 // `orch placement compare`: the same workloads under several placements in turn, and one table of what they did.
-import { chosenWorkloads, runWorkloads } from './command.ts';
+import { availableParallelism } from 'node:os';
+import { ACTORS } from '../actors/actors.ts';
+import { resolvePlacement } from '../runtime/placement.ts';
+import { readPlacement } from '../runtime/placement-file.ts';
+import { chosenWorkloads, refuseFailures, runWorkloads } from './command.ts';
 import { type BenchOptions, parseCommandLine, UsageError } from './options.ts';
 import type { Figures } from './report.ts';
 
@@ -31,6 +35,7 @@ export async function comparePlacements(argv: readonly string[]): Promise<void> 
     }
   }
   if (options.json !== true) process.stdout.write(`${comparisonTable(compared)}\n`);
+  refuseFailures(compared.map(({ figures }) => figures));
 }
 
 interface Comparison {
@@ -39,7 +44,7 @@ interface Comparison {
   readonly options: BenchOptions;
 }
 
-/** What a command line asks for. Throws UsageError. */
+/** What a command line asks for. Throws UsageError, and OrchError for a placement that cannot work. */
 export function comparison(argv: readonly string[]): Comparison {
   const { workloads: placements, options } = parseCommandLine(argv);
   if (placements.length < 2) throw new UsageError('two placements at least are needed: names or files');
@@ -48,6 +53,11 @@ export function comparison(argv: readonly string[]): Comparison {
   }
   const workloads = options.workload === undefined ? WORKLOADS : options.workload.split(',');
   chosenWorkloads(workloads);
+  // Now, and not when those before it have been measured.
+  for (const placement of placements) {
+    const { text, fileName } = readPlacement(placement);
+    resolvePlacement(text, fileName, ACTORS, availableParallelism());
+  }
   return { placements, workloads, options: { floor: 'no', seconds: SECONDS_EACH, ...options } };
 }
 

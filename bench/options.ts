@@ -140,6 +140,12 @@ function checkTogether(options: BenchOptions): void {
   if (floor !== undefined && floor !== 'yes' && floor !== 'no') throw new UsageError('--floor is yes or no');
 }
 
+/** What `--kind` says to those who make and delete only these. Throws UsageError. */
+export function madeKind({ kind }: BenchOptions, standard: 'configmap' | 'pod'): 'configmap' | 'pod' {
+  requireOneOf('kind', kind, ['configmap', 'pod']);
+  return (kind ?? standard) as 'configmap' | 'pod';
+}
+
 function requireOneOf(name: string, value: string | undefined, words: readonly string[]): void {
   if (value !== undefined && !words.includes(value)) throw new UsageError(`--${name} is one of ${words.join(', ')}`);
 }

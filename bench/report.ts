@@ -121,6 +121,14 @@ export function lines(figures: Figures): string {
   return `${rows.join('\n')}\n`;
 }
 
+/** Why nothing is to be concluded from the figures, in one line each; a load without writes does nothing, and is not meant to. */
+export function failuresOf(all: readonly Figures[]): readonly string[] {
+  return all.flatMap(({ workload, operations, errors, firstError, parameters }) => {
+    if (errors > 0) return [`${workload}: ${errors} errors: ${(firstError ?? 'unknown').trim()}`];
+    return operations === 0 && parameters.rate !== 0 ? [`${workload}: nothing was done`] : [];
+  });
+}
+
 function row(of: Pick<Figures, 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuSecondsPer1000'>): string {
   const latency = `p50 ${decimal(of.p50Ms).padStart(7)} ms  p99 ${decimal(of.p99Ms).padStart(7)} ms`;
   const cpu = of.cpuSecondsPer1000 === null ? '–' : significant(of.cpuSecondsPer1000);

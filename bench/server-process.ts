@@ -103,5 +103,6 @@ function readyTime(child: ChildProcess, output: OutputTail): Promise<number> {
 }
 
 function endedError(child: ChildProcess, output: OutputTail): Error {
-  return new Error(`the server ended by itself (${child.signalCode ?? child.exitCode}):\n${output.text}`);
+  const said = output.text.trim().replace(/\s*\n\s*/g, ' ');
+  return new Error(`the server ended by itself (${child.signalCode ?? child.exitCode}): ${said}`);
 }

@@ -7,6 +7,7 @@ import { writeExactIntegers } from '../runtime/exact-integers.ts';
 import { UMASK } from './closed-directory.ts';
 import { errorLine } from './error-line.ts';
 import { asksForHelp } from './help-flag.ts';
+import { outliveReaders } from './outlived-readers.ts';
 import { setV8Flags } from './v8-flags.ts';
 
 type Command = (argv: readonly string[]) => Promise<void>;
@@ -48,19 +49,6 @@ async function main(argv: readonly string[]): Promise<void> {
 function requested(argv: readonly string[]): readonly string[] {
   const [name, ...rest] = argv;
   return name === 'help' && rest.length > 0 && !asksForHelp(rest) ? [...rest, '--help'] : argv;
-}
-
-/**
- * Whoever reads the output may leave before its end (`orch up | head -1`); that ends nothing here. On a full disk a command has failed,
- * and a server goes on without the lines of its start.
- */
-function outliveReaders(): void {
-  process.stderr.on('error', () => {});
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') return;
-    process.stderr.write(`orch: the standard output cannot be written (${error.code})\n`);
-    process.exitCode = 1;
-  });
 }
 
 // Before any thread: a process has one mask and one set of V8's flags, and threads cannot set it.

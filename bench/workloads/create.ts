@@ -2,6 +2,7 @@
 import type { Bench, Workload } from '../bench.ts';
 import { writeFloor } from '../floors.ts';
 import { configMap, createRequest, PATHS, pod } from '../objects.ts';
+import { madeKind } from '../options.ts';
 import { figuresOf } from '../report.ts';
 import { averageBatch, readBatchTotals } from '../store-batches.ts';
 
@@ -14,7 +15,7 @@ export const create: Workload = {
   name: 'create',
   summary: 'Creates of config maps (0.8 KB), or with --kind pod of pods (1.2 KB)',
   async run(bench, report) {
-    const kind = bench.options.kind === 'pod' ? 'pod' : 'configmap';
+    const kind = madeKind(bench.options, 'configmap');
     const bytes = bench.options.bytes ?? KINDS[kind].bytes;
     const { result, batch } = await load(bench, kind, bytes);
     const objectBytes = result.bodyBytes / Math.max(1, result.operations);

@@ -2,6 +2,7 @@
 import type { Workload } from '../bench.ts';
 import { writeFloor } from '../floors.ts';
 import { configMap, createRequest, PATHS, pod } from '../objects.ts';
+import { madeKind } from '../options.ts';
 import { figuresOf } from '../report.ts';
 import { averageBatch, readBatchTotals } from '../store-batches.ts';
 import { repeat } from './populate.ts';
@@ -14,7 +15,7 @@ export const remove: Workload = {
   summary: 'Deletes of pods that no node runs, or with --kind configmap of config maps',
   async run(bench, report) {
     const { connections, options } = bench;
-    const kind = options.kind === 'configmap' ? 'configmap' : 'pod';
+    const kind = madeKind(options, 'pod');
     const objects = options.objects ?? OBJECTS;
     const bytes = options.bytes ?? BYTES;
     const { result, batch } = await bench.withTarget(async (target) => {

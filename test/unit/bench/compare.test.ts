@@ -14,6 +14,7 @@ test('the workloads are the usual ones unless they are named', (t) => {
 for (const [argv, says] of [
   [['single'], /^two placements at least are needed/],
   [['single', 'wide', '--workload', 'dance'], /no workload "dance"/],
+  [['single', 'nosuch'], /^the placement "nosuch" cannot be read/],
   [['single', 'wide', '--url', 'https://127.0.0.1:1'], /a running server has one placement/],
 ] as const) {
   test(`refuses ${argv.join(' ')}`, (t) => {

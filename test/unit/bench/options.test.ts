@@ -1,6 +1,6 @@
 // Goal: a command line is either understood or answered with one clear line. Method: tables.
 import test from 'ava';
-import { type BenchOptions, parseCommandLine, UsageError, usage } from '../../../bench/options.ts';
+import { type BenchOptions, madeKind, parseCommandLine, UsageError, usage } from '../../../bench/options.ts';
 
 const lines: readonly (readonly [argv: string, workloads: readonly string[], options: BenchOptions])[] = [
   ['create', ['create'], {}],
@@ -53,4 +53,10 @@ test('the help page names every workload and option', (t) => {
   for (const words of ['create', 'makes things', '--seconds', '--placement', '--server-option', '--json']) {
     t.true(page.includes(words), words);
   }
+});
+
+test('what is only made or deleted is a config map or a pod', (t) => {
+  t.is(madeKind({}, 'pod'), 'pod');
+  t.is(madeKind({ kind: 'configmap' }, 'pod'), 'configmap');
+  t.throws(() => madeKind({ kind: 'deployment' }, 'pod'), { message: '--kind is one of configmap, pod' });
 });

@@ -2,7 +2,7 @@
 // round figures.
 import test from 'ava';
 import type { LoadResult } from '../../../bench/load-protocol.ts';
-import { type Figures, figuresOf, floorFigures, lines } from '../../../bench/report.ts';
+import { type Figures, failuresOf, figuresOf, floorFigures, lines } from '../../../bench/report.ts';
 
 const result: LoadResult = {
   operations: 20_000,
@@ -82,4 +82,14 @@ test('the lines for a reader name the load, the floor, the ratios and the first 
     t.true(text.includes(words), `${words} in ${text}`);
   }
   t.false(lines(figures(result, false)).includes('bare listener'));
+});
+
+test('figures of a load that met errors, or did nothing, are no result; a load that is to do nothing is one', (t) => {
+  const good = figures(result);
+  t.deepEqual(failuresOf([good, { ...good, operations: 0, parameters: { rate: 0 } }]), []);
+  const failed = { ...good, errors: 3, firstError: '500 no\n' };
+  t.deepEqual(failuresOf([failed, good, { ...good, operations: 0 }]), [
+    'get: 3 errors: 500 no',
+    'get: nothing was done',
+  ]);
 });
