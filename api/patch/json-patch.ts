@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf } from '../json-v
 import { BODY_BYTES_MAX, badRequest, patchNotApplicable, tooLarge } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 import { elementPosition, insertPosition, parsePointer } from './json-pointer.ts';
+import { unmarshalText } from './patch-unfit.ts';
 
 /** Operations one patch may have. */
 const OPERATIONS_MAX = 10_000;
@@ -22,7 +23,7 @@ interface Step {
   readonly path: readonly string[];
   /** `move` and `copy`. */
   readonly from: readonly string[];
-  /** `add`, `replace` and `test`. */
+  /** `add`, `replace` and `test`; null where nothing is said. */
   readonly value: unknown;
 }
 
@@ -39,11 +40,14 @@ export class PatchNotApplicable extends StatusError {
 type Container = Record<string, unknown> | unknown[];
 
 /**
- * The document with the patch applied. Throws StatusError: 400 where the patch is no list of operations, 413 where it
- * is over a limit, 422 where it does not apply (in one fixed sentence, whatever the cause).
+ * The document with the patch applied; null is the patch that says nothing. Throws StatusError: 400 where the patch is no list of
+ * operations, 413 where it is over a limit, 422 where it does not apply (in one fixed sentence, whatever the cause).
  */
 export function applyJsonPatch(document: JsonObject, patch: unknown): JsonObject {
-  if (!Array.isArray(patch)) throw new StatusError(badRequest('a JSON patch is a list of operations'));
+  if (patch === null) return document;
+  if (!Array.isArray(patch)) throw otherThan('jsonpatch.Patch', patch);
+  const other: unknown = patch.find((entry) => entry !== null && !isJsonObject(entry));
+  if (other !== undefined) throw otherThan('jsonpatch.Operation', other);
   if (patch.length > OPERATIONS_MAX) {
     const text = `The allowed maximum operations in a JSON patch is ${OPERATIONS_MAX}, got ${patch.length}`;
     throw new StatusError(tooLarge(text));
@@ -54,7 +58,7 @@ export function applyJsonPatch(document: JsonObject, patch: unknown): JsonObject
       const step = parseStep(entry);
       OPERATIONS[step.operation](editor, step);
     } catch (error) {
-      if (error instanceof PatchNotApplicable) error.detail = whyNot(entry as JsonObject);
+      if (error instanceof PatchNotApplicable) error.detail = whyNot(isJsonObject(entry) ? entry : {});
       throw error;
     }
   }
@@ -63,7 +67,7 @@ export function applyJsonPatch(document: JsonObject, patch: unknown): JsonObject
 
 /** Of an operation that does not apply. */
 function whyNot({ op, path, from }: JsonObject): string {
-  if (!isOperation(op)) return `Unexpected kind: ${String(op)}`;
+  if (!isOperation(op)) return `Unexpected kind: ${typeof op === 'string' ? op : 'unknown'}`;
   if (op === 'test') return `testing value ${String(path)} failed: test failed`;
   const missing = NEEDS_FROM.has(op) ? `from path: ${JSON.stringify(from)} or path` : 'path';
   return `${op} operation does not apply: doc is missing ${missing}: ${JSON.stringify(path)}: missing value`;
@@ -78,16 +82,14 @@ const OPERATIONS: Readonly<Record<OperationName, (editor: Editor, step: Step) =>
   test: (editor, { path, value }) => editor.test(path, value),
 };
 const NEEDS_FROM: ReadonlySet<OperationName> = new Set(['move', 'copy']);
-const NEEDS_VALUE: ReadonlySet<OperationName> = new Set(['add', 'replace', 'test']);
 
 function isOperation(name: unknown): name is OperationName {
   return typeof name === 'string' && Object.hasOwn(OPERATIONS, name);
 }
 
 function parseStep(entry: unknown): Step {
-  if (!isJsonObject(entry)) throw new StatusError(badRequest('each operation of a JSON patch is an object'));
-  const { op, path, from, value } = entry;
-  if (!isOperation(op) || (NEEDS_VALUE.has(op) && !Object.hasOwn(entry, 'value'))) throw notApplicable();
+  const { op, path, from, value = null } = isJsonObject(entry) ? entry : {};
+  if (!isOperation(op)) throw notApplicable();
   return { operation: op, path: segments(path), from: NEEDS_FROM.has(op) ? segments(from) : [], value };
 }
 
@@ -177,17 +179,22 @@ class Editor {
   }
 
   copy(from: readonly string[], path: readonly string[]): void {
-    const { value, nesting } = this.duplicate(this.read(from), NESTING_MAX);
+    // Unlike in RFC 6902 a member that is not there is copied as null.
+    const { value, nesting } = this.duplicate(this.isAbsentMember(from) ? null : this.read(from), NESTING_MAX);
     this.add(path, value, nesting);
   }
 
   test(path: readonly string[], value: unknown): void {
     // A test for null also holds where the member is absent: clients use it to say "not there yet".
-    if (value === null && path.length > 0) {
-      const parent = this.read(path.slice(0, -1));
-      if (isJsonObject(parent) && !Object.hasOwn(parent, path.at(-1)!)) return;
-    }
+    if (value === null && this.isAbsentMember(path)) return;
     if (!deepEqual(this.read(path), value)) throw notApplicable();
+  }
+
+  /** Of an object that is there. */
+  private isAbsentMember(path: readonly string[]): boolean {
+    if (path.length === 0) return false;
+    const parent = this.read(path.slice(0, -1));
+    return isJsonObject(parent) && !Object.hasOwn(parent, path.at(-1)!);
   }
 
   private read(path: readonly string[]): unknown {
@@ -275,6 +282,11 @@ function elementAt(list: readonly unknown[], segment: string): number {
   const position = elementPosition(segment, list.length);
   if (position < 0) throw notApplicable();
   return position;
+}
+
+/** The error for what is no patch, or no operation of one. */
+function otherThan(type: string, value: unknown): StatusError {
+  return new StatusError(badRequest(unmarshalText(value, type)));
 }
 
 function notApplicable(): StatusError {

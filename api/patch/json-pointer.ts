@@ -3,11 +3,11 @@ import { PROTOTYPE_KEY } from '../json-value.ts';
 
 /**
  * The unescaped segments of a pointer; none for the whole document. Undefined when the text is no pointer: it does not
- * begin with a slash, has a `~` that is neither `~0` nor `~1`, or names the prototype key.
+ * begin with a slash, or names the prototype key. A `~` that is neither `~0` nor `~1` stands for itself.
  */
 export function parsePointer(text: string): readonly string[] | undefined {
   if (text === '') return [];
-  if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
+  if (!text.startsWith('/')) return undefined;
   const segments = text.slice(1).split('/');
   if (text.includes('~')) {
     for (let index = 0; index < segments.length; index++) {
@@ -28,11 +28,12 @@ export function insertPosition(segment: string, length: number): number {
 }
 
 /**
- * A place of `count`: digits without leading zeros. Behind a minus they count from the end, which RFC 6901 does not know and
- * clients of this API use.
+ * A place of `count`: digits, also behind a plus and with zeros in front. Behind a minus they count from the end, which RFC 6901 does not
+ * know and clients of this API use.
  */
 function placeAmong(segment: string, count: number): number {
-  if (!/^(?:0|-?[1-9][0-9]{0,9})$/.test(segment)) return -1;
-  const place = Number(segment) + (segment.startsWith('-') ? count : 0);
+  if (!/^[+-]?[0-9]{1,19}$/.test(segment)) return -1;
+  const number = Number(segment);
+  const place = number < 0 ? number + count : Math.abs(number);
   return place < count ? place : -1;
 }

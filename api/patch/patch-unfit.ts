@@ -23,13 +23,18 @@ export function readPatched<T>(patch: unknown, read: () => T): T {
 }
 
 /** The error for a patch of which nothing comes that its endpoint knows. */
-function unfit(patch: unknown, detail: string): StatusError {
+export function unfit(patch: unknown, detail: string): StatusError {
   return new StatusError(invalidFrom('', '', '', [invalid('patch', JSON.stringify(patch), detail)]));
 }
 
 /** The error for a patch that makes an object one of another kind. */
 export function unfitKind(patch: unknown, other: OtherKind): StatusError {
   return unfit(patch, otherKindText(other));
+}
+
+/** For a value of a patch that is not of the type it is read as. */
+export function unmarshalText(value: unknown, type: string): string {
+  return `json: cannot unmarshal ${jsonKindOf(value)} into Go value of type ${type}`;
 }
 
 /** Begins with the words that clients compare. */
@@ -42,6 +47,12 @@ function restoreText({ expected, value }: Mismatch): string {
 }
 
 const SCALARS: ReadonlySet<string> = new Set(['string', 'bool', 'int32', 'int64', 'double', 'bytes', 'Quantity']);
+
+function jsonKindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'bigint' ? 'number' : typeof value;
+}
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'slice';

@@ -7,6 +7,7 @@ import { badRequest, failure, tooLarge } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 import { mapText } from './map-text.ts';
 import { type MemberShape, memberShape, type Shape, shapeOf } from './patch-shape.ts';
+import { unmarshalText } from './patch-unfit.ts';
 import { type ListDirectives, ListPatch } from './strategic-list.ts';
 
 const PATCH = '$patch';
@@ -30,7 +31,8 @@ export function applyStrategicMergePatch(
   patch: unknown,
   type: TypeSchema | undefined,
 ): JsonObject {
-  if (!isJsonObject(patch)) throw new StatusError(badRequest('a strategic merge patch is a JSON object'));
+  if (patch === null) return document;
+  if (!isJsonObject(patch)) throw new StatusError(badRequest(unmarshalText(patch, 'map[string]interface {}')));
   return mergeObject(document, patch, shapeOf(type), NESTING_MAX);
 }
 

@@ -68,10 +68,13 @@ const JSON_PATCHES: readonly Case[] = [
     expected: 422,
   },
   {
-    does: 'refuses a leading zero',
+    does: 'reads an index with zeros or a plus in front',
     document: { a: [1, 2] },
-    patch: [{ op: 'replace', path: '/a/01', value: 2 }],
-    expected: 422,
+    patch: [
+      { op: 'replace', path: '/a/01', value: 3 },
+      { op: 'replace', path: '/a/+0', value: 4 },
+    ],
+    expected: { a: [4, 3] },
   },
   {
     does: 'counts from the end behind a minus',
@@ -92,7 +95,12 @@ const JSON_PATCHES: readonly Case[] = [
     ],
     expected: { a: [0, 1, 2, 3, 4] },
   },
-  { does: 'refuses minus zero', document: { a: [1] }, patch: [{ op: 'remove', path: '/a/-0' }], expected: 422 },
+  {
+    does: 'takes minus zero for the first',
+    document: { a: [1, 2] },
+    patch: [{ op: 'remove', path: '/a/-0' }],
+    expected: { a: [2] },
+  },
   {
     does: 'refuses an insert before the beginning',
     document: { a: [1] },
@@ -217,9 +225,21 @@ const JSON_PATCHES: readonly Case[] = [
     expected: 422,
   },
   {
-    does: 'refuses to copy what is absent',
+    does: 'copies an absent member as null',
     document: { a: 1 },
     patch: [{ op: 'copy', from: '/b', path: '/c' }],
+    expected: { a: 1, c: null },
+  },
+  {
+    does: 'refuses to copy a member of what is absent',
+    document: { a: 1 },
+    patch: [{ op: 'copy', from: '/b/c', path: '/c' }],
+    expected: 422,
+  },
+  {
+    does: 'refuses to copy an absent element',
+    document: { a: [1] },
+    patch: [{ op: 'copy', from: '/a/1', path: '/c' }],
     expected: 422,
   },
   {
@@ -293,7 +313,12 @@ const JSON_PATCHES: readonly Case[] = [
     expected: { 'm~n': 3 },
   },
   { does: 'reads ~01 as ~1', document: { '~1': 1 }, patch: [{ op: 'remove', path: '/~01' }], expected: {} },
-  { does: 'refuses an unknown escape', document: { '~2': 1 }, patch: [{ op: 'remove', path: '/~2' }], expected: 422 },
+  {
+    does: 'takes an unknown escape as it stands',
+    document: { '~2': 1 },
+    patch: [{ op: 'remove', path: '/~2' }],
+    expected: {},
+  },
   {
     does: 'takes the empty key',
     document: { '': 1 },
@@ -302,7 +327,9 @@ const JSON_PATCHES: readonly Case[] = [
   },
   { does: 'refuses a pointer without slash', document: { a: 1 }, patch: [{ op: 'remove', path: 'a' }], expected: 422 },
   { does: 'refuses an unknown operation', document: {}, patch: [{ op: 'toString', path: '/a' }], expected: 422 },
-  { does: 'refuses a missing value', document: {}, patch: [{ op: 'add', path: '/a' }], expected: 422 },
+  { does: 'takes a missing value for null', document: {}, patch: [{ op: 'add', path: '/a' }], expected: { a: null } },
+  { does: 'refuses an operation that is null', document: {}, patch: [null], expected: 422 },
+  { does: 'does nothing where it is null', document: { a: 1 }, patch: null, expected: { a: 1 } },
   { does: 'refuses a missing from', document: { a: 1 }, patch: [{ op: 'move', path: '/b' }], expected: 422 },
   {
     does: 'refuses members of the prototype',
@@ -355,6 +382,20 @@ for (const { does, document, patch, expected } of JSON_PATCHES) {
     else t.deepEqual(applyJsonPatch(document, patch), expected as Record<string, unknown>);
   });
 }
+
+test('what is no patch, and no operation of one, is told in the words that clients know', (t) => {
+  for (const [patch, kind, type] of [
+    [{}, 'object', 'Patch'],
+    ['x', 'string', 'Patch'],
+    [1, 'number', 'Patch'],
+    [true, 'bool', 'Patch'],
+    [[{ op: 'nope' }, []], 'array', 'Operation'],
+    [[10_000n], 'number', 'Operation'],
+  ] as const) {
+    const message = `json: cannot unmarshal ${kind} into Go value of type jsonpatch.${type}`;
+    t.throws(() => applyJsonPatch({ a: 1 }, patch), { message });
+  }
+});
 
 const MERGE_PATCHES: readonly Case[] = [
   { does: 'sets a member', document: { a: 'b' }, patch: { a: 'c' }, expected: { a: 'c' } },
@@ -542,7 +583,8 @@ test('a media type that is not served answers 415, the others apply', (t) => {
 test('pointers are parsed to their segments', (t) => {
   t.deepEqual(parsePointer(''), []);
   t.deepEqual(parsePointer('/a//b'), ['a', '', 'b']);
-  t.is(parsePointer('/a~'), undefined);
+  t.deepEqual(parsePointer('/a~/~2'), ['a~', '~2']);
+  t.is(parsePointer('a'), undefined);
 });
 
 /** A small generator of numbers in [0, bound), repeatable. */
