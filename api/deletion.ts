@@ -103,7 +103,7 @@ function shortened(
 
 function marked(before: ObjectMeta, finalizers: readonly string[], nowMs: number, graceSeconds: number): ObjectMeta {
   // The first mark counts as a change of the desired state, for those who follow generations.
-  const firstMark = !isSet(before.deletionGracePeriodSeconds) && (before.generation ?? 0) > 0;
+  const firstMark = !isSet(before.deletionTimestamp) && (before.generation ?? 0) > 0;
   const wasEarlier = isSet(before.deletionTimestamp) && Date.parse(before.deletionTimestamp!) <= nowMs;
   const metadata = withFinalizers(before, finalizers);
   if (firstMark) metadata.generation = before.generation! + 1;

@@ -28,6 +28,7 @@ const TRIES_MAX = 8;
 
 /** Throws, or rejects with, what refuses it. */
 export function create(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
+  requireLivingDefinition(type);
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const decoding = ofKnownSpec(write, request, type) ?? decodedObject(write, request, kindOf(type));
   const made = ({ object, warnings, emptied, knownSpec }: SentObject): Promise<WriteReply> => {
@@ -78,8 +79,7 @@ export function createObject(
   given: JsonObject,
   { dryRun, isTracked, emptied, knownSpec }: Creation,
 ): Promise<WriteReply> {
-  if (type.custom?.definition.isTerminating === true)
-    throw new StatusError(definitionTerminating(type.group, type.plural));
+  requireLivingDefinition(type);
   const attributes = attributesOf(write, request, type, {
     operation: 'create',
     subresource: '',
@@ -106,6 +106,11 @@ export function createObject(
         : conflict(type, metadataOf(given).name ?? '', 'its namespace kept changing, try again'),
     attributes,
   );
+}
+
+/** Whatever is wrong with an object: of a type that ends there will be no more. Throws 405. */
+function requireLivingDefinition({ custom, group, plural }: KnownType): void {
+  if (custom?.definition.isTerminating === true) throw new StatusError(definitionTerminating(group, plural));
 }
 
 function commitment(write: WriteContext, attributes: Attributes, isGenerated: boolean): Soon<Attempt<WriteReply>> {

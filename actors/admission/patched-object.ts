@@ -4,11 +4,11 @@ import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import { STRATEGIC_MERGE_PATCH } from '../../api/patch/apply-patch.ts';
-import { readPatched, unfitKind } from '../../api/patch/patch-unfit.ts';
+import { readPatched, unfit, unfitKind } from '../../api/patch/patch-unfit.ts';
 import { type KnownType, splitApiVersion } from '../../api/resources/resource-table.ts';
 import { type FieldError, invalid, invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { canonical, type ExpectedKind, kindOf, kindTexts } from './request-body.ts';
+import { canonical, type ExpectedKind, kindOf, kindTexts, missingKindText } from './request-body.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** A patch that was applied to an object, or to a view of one. */
@@ -27,15 +27,19 @@ export function readPatchedObject(
   { contentType, patch, result, type, expected }: AppliedPatch,
 ): ReturnType<typeof canonical> {
   const isStrategic = contentType === STRATEGIC_MERGE_PATCH;
+  const isObject = expected.apiVersion === type.apiVersion && expected.kind === type.kind;
+  const isCustom = isObject && type.custom !== undefined;
   return readPatched(patch, () => {
+    if (isCustom) requireNamedKind(patch, result);
+    // Nothing is read of an object that does not say its version, as in 1.21: it is refused for having no name.
+    else if (!isStrategic && (result.apiVersion ?? '') === '') return canonical(write.schema, {}, expected);
     const { apiVersion = expected.apiVersion, kind = expected.kind } = kindTexts(result);
     // What a strategic merge patch makes of an object is of the object's type, whatever kind and version the patch names: clients
     // patch a scale with the kind of its owner.
     if (isStrategic || (apiVersion === expected.apiVersion && kind === expected.kind)) {
       return canonical(write.schema, result, expected);
     }
-    const isObject = expected.apiVersion === type.apiVersion && expected.kind === type.kind;
-    if (isObject && type.custom !== undefined) throw otherThanDefined(result, { apiVersion, kind }, type);
+    if (isCustom) throw otherThanDefined(result, { apiVersion, kind }, type);
     const other = isObject && kind === type.kind ? forms.inVersion(type, apiVersion) : undefined;
     if (other !== undefined) {
       const { object, unknownFields } = canonical(write.schema, result, kindOf(other));
@@ -48,6 +52,11 @@ export function readPatchedObject(
   });
 }
 
+function requireNamedKind(patch: unknown, object: JsonObject): void {
+  const missing = missingKindText(object);
+  if (missing !== undefined) throw unfit(patch, missing);
+}
+
 /** Which kind and version a custom object is of is a rule of its type. */
 function otherThanDefined(
   object: JsonObject,
@@ -58,5 +67,6 @@ function otherThanDefined(
   for (const member of ['kind', 'apiVersion'] as const) {
     if (given[member] !== type[member]) errors.push(invalid(member, given[member], `must be ${type[member]}`));
   }
-  return new StatusError(invalidFrom(type.kind, type.group, metadataOf(object).name ?? '', errors));
+  const { group } = splitApiVersion(given.apiVersion);
+  return new StatusError(invalidFrom(given.kind, group, metadataOf(object).name ?? '', errors));
 }

@@ -106,16 +106,16 @@ function bodyOf(schema: Schema, request: WriteRequest, expected: ExpectedKind): 
   const { apiVersion = expected.apiVersion, kind = expected.kind } = kindTexts(value);
   if (kind !== expected.kind || apiVersion !== expected.apiVersion)
     throw otherThanExpected(schema, value, { apiVersion, kind }, expected);
-  if (expected.custom !== undefined) requireNamedKind(value);
+  const missing = expected.custom === undefined ? undefined : missingKindText(value);
+  if (missing !== undefined) throw new StatusError(badRequest(missing));
   return value;
 }
 
-/** An object of a custom kind says of which: nothing else tells its versions apart. Throws 400. */
-function requireNamedKind(object: JsonObject): void {
-  if (textOf(object, 'kind') === '')
-    throw new StatusError(badRequest(`Object 'Kind' is missing in '${shown(object)}'`));
-  if (textOf(object, 'apiVersion') === '')
-    throw new StatusError(badRequest(`Object 'apiVersion' is missing in '${shown(object)}'`));
+/** What a custom object does not say of its kind, in which case there is nothing that tells it: nothing else tells versions apart. */
+export function missingKindText(object: JsonObject): string | undefined {
+  if (textOf(object, 'kind') === '') return `Object 'Kind' is missing in '${shown(object)}'`;
+  if (textOf(object, 'apiVersion') === '') return `Object 'apiVersion' is missing in '${shown(object)}'`;
+  return undefined;
 }
 
 const SHOWN_MAX = 200;

@@ -1,21 +1,26 @@
 // Definitions of custom types: what they have made goes before they do. The controller of definitions deletes the instances,
 // and then gives up the finalizer that is set here.
 import { cleanupFinalizer, terminatingCondition, withCondition } from '../../custom/definition-status.ts';
-import { type Deletion, type DeletionOutcome, prepareDelete } from '../../deletion.ts';
+import type { Deletion, DeletionOutcome } from '../../deletion.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { asText, asTexts, partAt, partsAt } from '../../object-fields.ts';
 import { metadataOf, timestampOf } from '../../object-meta.ts';
 import type { ResourceType } from '../../resources/resource-type.ts';
 import type { Strategy } from '../strategy.ts';
 
-function onDelete(object: JsonObject, type: ResourceType, deletion: Deletion): DeletionOutcome | undefined {
+/** The first DELETE marks the definition: no grace and no generation, as of other types, until a second. */
+function onDelete(object: JsonObject, type: ResourceType, { nowMs }: Deletion): DeletionOutcome | undefined {
   const metadata = metadataOf(object);
   if ((metadata.deletionTimestamp ?? '') !== '') return undefined;
   const finalizer = cleanupFinalizer(type.group);
   const finalizers = metadata.finalizers ?? [];
   const held = finalizers.includes(finalizer) ? finalizers : [...finalizers, finalizer];
-  const status = withCondition(partAt(object, 'status'), terminatingCondition('pending'), timestampOf(deletion.nowMs));
-  return prepareDelete({ ...object, metadata: { ...metadata, finalizers: held }, status }, type, deletion);
+  const deletionTimestamp = timestampOf(nowMs);
+  const status = withCondition(partAt(object, 'status'), terminatingCondition('pending'), deletionTimestamp);
+  return {
+    action: 'store',
+    object: { ...object, metadata: { ...metadata, finalizers: held, deletionTimestamp }, status },
+  };
 }
 
 /** Before the first object is stored in another version, it is known to be one that objects are stored in. */
