@@ -220,7 +220,8 @@ function objectCheck(schema: JsonObject, prefix: string): ((object: JsonObject, 
         if (isClosed) at.forbiddenMember(name);
         continue;
       }
-      at.enter(name);
+      if (check === rest) at.enterUnnamed(name);
+      else at.enter(name);
       check(object[name], at);
       at.leave();
     }

@@ -23,6 +23,8 @@ export class ValueReport {
   /** By what they say, values aside: what a list's elements have in common is told of the first. */
   #errors: Map<string, FieldError> | undefined;
   readonly #parts: (string | number)[] = [];
+  /** The first part is a member that no property names. */
+  #beginsUnnamed = false;
   /** Counted as the original counts it, which tells the errors of the alternative with the most of them. */
   matches = 0;
 
@@ -39,8 +41,15 @@ export class ValueReport {
     this.#parts.push(`[${key}]`);
   }
 
+  /** Steps into a member that no property names. */
+  enterUnnamed(name: string): void {
+    if (this.#parts.length === 0) this.#beginsUnnamed = true;
+    this.#parts.push(name);
+  }
+
   leave(): void {
     this.#parts.pop();
+    if (this.#parts.length === 0) this.#beginsUnnamed = false;
   }
 
   get errors(): readonly FieldError[] {
@@ -59,24 +68,24 @@ export class ValueReport {
 
   /** What the schema says against the value, of which `value` is told. */
   invalid(value: unknown, complaint: string): void {
-    const text = `${this.#path()} in body ${complaint}`;
+    const text = `${this.#said()} in body ${complaint}`;
     this.add(wrong.invalid(this.place(), value, text), text);
   }
 
   /** A schema whose number cannot be a factor. */
   factorProblem(factor: number, shown: string): void {
-    const detail = `factor MultipleOf declared for ${this.#path()} must be positive: ${shown}`;
+    const detail = `factor MultipleOf declared for ${this.#said()} must be positive: ${shown}`;
     this.add(wrong.invalid(this.place(), factor, detail));
   }
 
   /** A member that there must not be. */
   forbiddenMember(name: string): void {
-    this.add(wrong.invalid(this.place(), name, `${this.#path()}.${name} in body is a forbidden property`));
+    this.add(wrong.invalid(this.place(), name, `${this.#said()}.${name} in body is a forbidden property`));
   }
 
   /** What no one place is to be blamed for. */
   composite(complaint: string): void {
-    this.add(wrong.invalid(this.#base || NO_PLACE, '', `${JSON.stringify(this.#path())} ${complaint}`));
+    this.add(wrong.invalid(this.#base || NO_PLACE, '', `${JSON.stringify(this.#said())} ${complaint}`));
   }
 
   /** @param text what it says but for the value. */
@@ -102,6 +111,11 @@ export class ValueReport {
   take({ errors, matches }: Attempt): void {
     if (errors !== undefined) for (const [text, error] of errors) this.add(error, text);
     this.matches += matches;
+  }
+
+  /** The place as sentences have it: within a default the original begins that of a member which no property names with a dot. */
+  #said(): string {
+    return this.#beginsUnnamed && this.#base !== '' ? `.${this.#path()}` : this.#path();
   }
 
   #path(below?: string): string {

@@ -95,25 +95,20 @@ const names: Rule<Names> = ({ kind = '', listKind = '' }, at) => {
 
 const versionNames: Rule<DefinitionSpec> = (spec, at) => {
   const versions = spec.versions ?? [];
-  const seen = new Set<string>();
   for (const [index, version] of versions.entries()) {
     const { name: text = '' } = version;
     const path = `versions[${index}].name`;
-    if (seen.has(text)) at.invalid(path, text, 'must be unique');
-    seen.add(text);
     at.problems(path, text, textProblems('dns1035Label', text));
     checkDeprecation(version, `versions[${index}].deprecationWarning`, at);
   }
 };
 
-const oneStored: Rule<DefinitionSpec> = (spec, at) => {
+const distinctVersions: Rule<DefinitionSpec> = (spec, at) => {
   const versions = spec.versions ?? [];
+  const texts = versions.map(({ name: text }) => text);
+  if (new Set(texts).size < texts.length) at.invalid('versions', texts, 'must contain unique version names');
   if (versions.filter(({ storage }) => storage === true).length !== 1)
-    at.invalid(
-      'versions',
-      versions.map(({ name: text }) => text),
-      'must have exactly one version marked as storage version',
-    );
+    at.invalid('versions', texts, 'must have exactly one version marked as storage version');
 };
 
 const WARNING_BYTES_MAX = 256;
@@ -250,7 +245,7 @@ export const customResourceTypes: RuleTable = {
       versionNames,
       schemaRules.each,
       'versions',
-      oneStored,
+      distinctVersions,
       'names',
       'conversion',
       conversion,
@@ -265,7 +260,7 @@ export const customResourceTypes: RuleTable = {
       versionNames,
       'versions',
       olderCommon,
-      oneStored,
+      distinctVersions,
       olderVersion,
       'names',
       olderSchemaRules.each,

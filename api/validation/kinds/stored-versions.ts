@@ -11,10 +11,11 @@ interface Definition {
   readonly status?: { readonly storedVersions?: readonly string[] | null };
 }
 
-/** What a new definition stores objects in is its storage version, unless it has none. */
-export const storedVersions: Rule<Definition> = ({ spec }, at) => {
-  const hasStorage = spec?.versions?.some(({ storage }) => storage === true) ?? false;
-  if (!at.isUpdate && !hasStorage) requireStored([], at);
+/** What a new definition stores objects in is its storage version, the first of several. */
+export const storedVersions: Rule<Definition> = (definition, at) => {
+  if (at.isUpdate) return;
+  const first = definition.spec?.versions?.find(({ storage }) => storage === true)?.name;
+  checkStoredVersions({ ...definition, status: { storedVersions: first === undefined ? [] : [first] } }, at);
 };
 
 /** What lost a version before this was asked can be changed otherwise, and deleted. */
@@ -29,19 +30,16 @@ export const storedVersionsKept: ChangeRule<Definition> = (next, stored, at) => 
 function checkStoredVersions({ spec, status }: Definition, at: Report): void {
   const path = 'status.storedVersions';
   const stored = status?.storedVersions ?? [];
-  requireStored(stored, at);
+  if (stored.length === 0) {
+    at.invalid(path, shownList('string', stored), 'must have at least one stored version');
+    return;
+  }
   const versions = spec?.versions ?? [];
-  const storage = versions.find(({ storage: isStored }) => isStored === true)?.name;
-  if (storage !== undefined && stored.length > 0 && !stored.includes(storage)) {
-    at.invalid(path, stored, `must have the storage version ${storage}`);
+  for (const { name: text = '', storage } of versions) {
+    if (storage === true && !stored.includes(text)) at.invalid(path, stored, `must have the storage version ${text}`);
   }
   const known = new Set(versions.map(({ name: text }) => text));
   for (const [index, text] of stored.entries()) {
     if (!known.has(text)) at.invalid(`${path}[${index}]`, text, 'must appear in spec.versions');
   }
-}
-
-function requireStored(stored: readonly string[], at: Report): void {
-  if (stored.length > 0) return;
-  at.invalid('status.storedVersions', shownList('string', stored), 'must have at least one stored version');
 }

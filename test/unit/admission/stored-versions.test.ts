@@ -53,6 +53,26 @@ test('the status of a definition may name versions that it does not have, and th
   await world.stop();
 });
 
+test('versions of one name, and several that are stored, are told of all versions', async (t) => {
+  const world = await AdmissionWorld.start();
+  const names = { plural: 'others', kind: 'Other' };
+  const versions = [version('v1', true), version('v1', false), version('v2', true)];
+  const spec = { group: 'example.com', scope: 'Namespaced', names, versions };
+  const { body } = await world.write('create', DEFINITIONS, {
+    body: { metadata: { name: 'others.example.com' }, spec },
+  });
+  const shown = '[]string{"v1", "v1", "v2"}';
+  t.deepEqual(
+    body.details?.causes?.map(({ field, message }) => `${field}: ${message}`),
+    [
+      `spec.versions: Invalid value: ${shown}: must contain unique version names`,
+      `spec.versions: Invalid value: ${shown}: must have exactly one version marked as storage version`,
+      'status.storedVersions: Invalid value: []string{"v1"}: must have the storage version v2',
+    ],
+  );
+  await world.stop();
+});
+
 test('a definition without a version that is stored is refused for both', async (t) => {
   const world = await AdmissionWorld.start();
   const names = { plural: 'others', kind: 'Other' };

@@ -295,6 +295,19 @@ const DEFAULTS: readonly DefinitionCase[] = [
     a({ ...ROOT, properties: { b: { type: 'integer' } }, default: { b: 'x' } }),
     invalid(`${D}.b`, '"string"', 'b in body must be of type integer: "string"'),
   ],
+  [
+    // What no property names is said with a dot in front, wherever it stands below.
+    a({ ...ROOT, additionalProperties: TEXT, default: { b: 1 } }),
+    invalid(`${D}.b`, '"integer"', '.b in body must be of type string: "integer"'),
+  ],
+  [
+    a({ ...ROOT, additionalProperties: { ...ROOT, properties: { c: TEXT } }, default: { b: { c: 1 } } }),
+    invalid(`${D}.b.c`, '"integer"', '.b.c in body must be of type string: "integer"'),
+  ],
+  [
+    a({ ...ROOT, properties: { b: { ...ROOT, additionalProperties: TEXT } }, default: { b: { c: 1 } } }),
+    invalid(`${D}.b.c`, '"integer"', 'b.c in body must be of type string: "integer"'),
+  ],
   [a({ ...ROOT, required: ['b'], properties: { b: TEXT }, default: {} }), `${D}.b: Required value`],
   [
     a({ ...ROOT, properties: { b: TEXT }, default: { c: 1 } }),
