@@ -32,7 +32,7 @@ const NOTHING: Uint8Array = new Uint8Array();
  */
 export function* listPieces(envelope: ListEnvelope, items: ListItems, renderer: Renderer): Generator<Uint8Array> {
   const { shape } = renderer.rendering;
-  const empty = shape === undefined ? emptyList(envelope) : renderer.shapedList([], listMetadata(envelope));
+  const empty = shape === undefined ? emptyList(envelope, items) : renderer.shapedList([], listMetadata(envelope));
   const count = itemCount(items);
   const text = listText(renderer, empty);
   if (count === 0) {

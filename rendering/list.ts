@@ -33,10 +33,11 @@ export function listMetadata({ revision, continueToken, remaining }: ListEnvelop
   return metadata;
 }
 
-/** The list without its items, which are the last member. */
-export function emptyList(envelope: ListEnvelope): object {
+/** The list without its items, which are the last member. A list of a custom type says that nothing follows, too. */
+export function emptyList(envelope: ListEnvelope, { areWhole = false }: Pick<ListItems, 'areWhole'>): object {
   const { listKind, apiVersion } = envelope;
-  return { kind: listKind, apiVersion, metadata: listMetadata(envelope), items: [] };
+  const metadata = listMetadata(envelope);
+  return { kind: listKind, apiVersion, metadata: areWhole ? { continue: '', ...metadata } : metadata, items: [] };
 }
 
 /** How many items the list has. */

@@ -7,7 +7,7 @@ import { listOptions } from '../../api/list-options.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
-import { listMetadata } from '../../rendering/list.ts';
+import { emptyList } from '../../rendering/list.ts';
 import { valueLength } from '../../storage/slab-record.ts';
 import type { StoreSlabs } from '../../storage/thread-slabs.ts';
 import type { Attributes } from './attributes.ts';
@@ -49,8 +49,8 @@ export async function deleteCollection(
     const deletion = new CollectionDeletion(write, request, type, options, isPresent);
     const items = await deletion.run(listed);
     const { listKind, apiVersion } = type;
-    const metadata = listMetadata({ listKind, apiVersion, ...listed });
-    return withWarnings({ code: 200, body: { kind: listKind, apiVersion, metadata, items } }, deletion.warnings);
+    const list = emptyList({ listKind, apiVersion, ...listed }, { areWhole: type.custom !== undefined });
+    return withWarnings({ code: 200, body: { ...list, items } }, deletion.warnings);
   });
 }
 

@@ -16,13 +16,13 @@ const COMMA = 0x2c;
 const CLOSING = Buffer.from(']}\n');
 
 /** Everything before the first item. */
-function listOpening(envelope: ListEnvelope): Buffer {
-  return Buffer.from(JSON.stringify(emptyList(envelope)).slice(0, -']}'.length));
+function listOpening(envelope: ListEnvelope, items: ListItems): Buffer {
+  return Buffer.from(JSON.stringify(emptyList(envelope, items)).slice(0, -']}'.length));
 }
 
 /** The whole list, when it is small enough for one write. */
 export function wholeList(envelope: ListEnvelope, items: ListItems): Buffer | undefined {
-  const opening = listOpening(envelope);
+  const opening = listOpening(envelope, items);
   const bytes = opening.length + itemsBytes(items, WHOLE_BYTES_MAX) + CLOSING.length;
   if (bytes > WHOLE_BYTES_MAX) return undefined;
   const body = Buffer.allocUnsafe(bytes);
@@ -74,7 +74,7 @@ async function writeList(
   };
   // One buffer for all pieces: a new one for each would be mapped and faulted in anew.
   let buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
-  let at = listOpening(envelope).copy(buffer, 0);
+  let at = listOpening(envelope, items).copy(buffer, 0);
   for (let i = 0; i < items.places.length && !response.aborted; i += 2) {
     const bytes = itemBytes(items, i);
     if (at > 0 && at + bytes > PIECE_BYTES) {

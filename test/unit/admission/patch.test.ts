@@ -203,7 +203,7 @@ test('a merge patch that makes a custom object one of another kind or version br
     'kind: Invalid value: "Other": must be Thing',
     'apiVersion: Invalid value: "example.com/v2": must be example.com/v1',
   ];
-  t.is(body.message, `Thing.example.com "it" is invalid: [${causes.join(', ')}]`);
+  t.is(body.message, `Other.example.com "it" is invalid: [${causes.join(', ')}]`);
   t.is((await patched({ kind: 'Thing', spec: { size: 2 } })).code, 200);
   await world.stop();
 });

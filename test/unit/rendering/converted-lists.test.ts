@@ -33,5 +33,7 @@ test('a converted item is not read and written again on its way out', (t) => {
 
 test('an indented list of converted items is that of their values', (t) => {
   const text = listed({ pretty: true }, ['{"kind":"Thing","n":1}']);
-  t.deepEqual((JSON.parse(text) as { items: unknown[] }).items, [{ kind: 'Thing', n: 1 }]);
+  const { items, metadata } = JSON.parse(text) as { items: unknown[]; metadata: object };
+  t.deepEqual(items, [{ kind: 'Thing', n: 1 }]);
+  t.deepEqual(metadata, { continue: '', resourceVersion: '7' });
 });

@@ -69,6 +69,14 @@ test('the metadata says where the next chunk is, and how many follow where that 
   t.deepEqual(metadata({ remaining: 0 }), listOf(expected));
 });
 
+test('the list of a custom type says that nothing follows as well', (t) => {
+  const list = { ...items([]).list, areWhole: true };
+  const metadataOf = (envelope: ListEnvelope) =>
+    (JSON.parse(wholeList(envelope, list)!.toString('utf8')) as { metadata: object }).metadata;
+  t.deepEqual(metadataOf(ENVELOPE), { continue: '', resourceVersion: '42' });
+  t.deepEqual(metadataOf({ ...ENVELOPE, continueToken: 'x' }), { continue: 'x', resourceVersion: '42' });
+});
+
 test('a list is built at once up to a size, and not beyond', (t) => {
   const plain = (bytes: number) => {
     const records = new Records(1024 * 1024);

@@ -148,7 +148,7 @@ function wholeText(items: ListItems, renderer: Renderer): string {
   });
   const list =
     shape === undefined
-      ? { ...emptyList(ENVELOPE), items: plain }
+      ? { ...emptyList(ENVELOPE, {}), items: plain }
       : renderer.shapedList(objects, listMetadata(ENVELOPE));
   const encode = valueEncoder(encoding, pretty, () => {
     throw new Error('no schema is needed');
