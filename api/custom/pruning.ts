@@ -37,7 +37,7 @@ export class Pruned {
 
 /** Prunes a whole object; kind, apiVersion and metadata stay as they are. */
 export function pruneObject(object: Members, structure: Structure, pruned: Pruned): void {
-  pruneMembers(object, structure, true, pruned);
+  pruneMembers(object, structure, { isWhole: true, keepsUnknown: structure.keepsUnknown }, pruned);
 }
 
 /** Prunes a value of any kind. */
@@ -45,29 +45,41 @@ export function pruneValue(value: unknown, structure: Structure): void {
   prune(value, structure, new Pruned());
 }
 
-function prune(value: unknown, structure: Structure | undefined, pruned: Pruned): void {
+/** `isOpen`: the value stands in a list that keeps what is unknown, and so does it. */
+function prune(value: unknown, structure: Structure | undefined, pruned: Pruned, isOpen = false): void {
   if (typeof value !== 'object' || value === null) return;
+  const keepsUnknown = isOpen || structure?.keepsUnknown === true;
   if (!Array.isArray(value)) {
-    pruneMembers(value as Members, structure, structure?.isEmbedded === true, pruned);
+    pruneMembers(value as Members, structure, { isWhole: structure?.isEmbedded === true, keepsUnknown }, pruned);
     return;
   }
   const items = structure?.items;
-  if (structure?.keepsUnknown === true && items === undefined) return;
+  if (keepsUnknown && items === undefined) return;
   for (let index = 0; index < value.length; index++) {
     const item: unknown = value[index];
     if (typeof item !== 'object' || item === null) continue;
     pruned.enter(index);
-    prune(item, items, pruned);
+    prune(item, items, pruned, keepsUnknown);
     pruned.leave();
   }
 }
 
-function pruneMembers(object: Members, structure: Structure | undefined, isWhole: boolean, pruned: Pruned): void {
+interface Manner {
+  readonly isWhole: boolean;
+  readonly keepsUnknown: boolean;
+}
+
+function pruneMembers(
+  object: Members,
+  structure: Structure | undefined,
+  { isWhole, keepsUnknown }: Manner,
+  pruned: Pruned,
+): void {
   for (const name in object) {
     if (isWhole && TYPE_MEMBERS.has(name)) continue;
     const property = structure?.properties.get(name);
     if (property === undefined && structure?.hasRest !== true) {
-      if (structure?.keepsUnknown === true) continue;
+      if (keepsUnknown) continue;
       pruned.note(name);
       delete object[name];
       continue;

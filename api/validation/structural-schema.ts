@@ -88,7 +88,7 @@ const UNREAD = ['id', '$schema', '$ref', 'patternProperties', 'dependencies', 'a
 function unreadWord(schema: JsonObject, prefix: string): string | undefined {
   const open = `${prefix}preserve-unknown-fields`;
   if (schema[open] === false) return open;
-  const own = UNREAD.find((word) => !isEmpty(schema[word]) || (word === 'additionalItems' && schema[word] === false));
+  const own = UNREAD.find((word) => !isEmpty(schema[word]) || isClosing(word, schema[word]));
   if (own !== undefined) return own.replace('$schema', 'schema');
   if (Array.isArray(schema.items)) return 'items';
   for (const one of schemasInside(schema)) {
@@ -96,6 +96,11 @@ function unreadWord(schema: JsonObject, prefix: string): string | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** False says something of what more there may be. */
+function isClosing(word: string, value: unknown): boolean {
+  return value === false && (word === 'additionalItems' || word === 'additionalProperties');
 }
 
 /** What a schema holds where further schemas belong: any number of them. */
@@ -118,7 +123,7 @@ function checkRootWithStatus(schema: JsonObject, at: Report): void {
   const where = 'at the root of the schema if the status subresource is enabled';
   if (type !== '' && type !== 'object') at.invalid('type', type, `only "object" is allowed as the type ${where}`);
   const words = [...NOT_AT_ROOT_WITH_STATUS, ...OWN_NOT_AT_ROOT_WITH_STATUS.map((word) => `${prefix}${word}`)];
-  if (words.some((word) => !isEmpty(schema[word]))) {
+  if (words.some((word) => !isEmpty(schema[word]) || isClosing(word, schema[word]))) {
     at.invalid('', schema, `only [${AT_ROOT_WITH_STATUS}] fields are allowed ${where}`);
   }
 }
@@ -266,7 +271,9 @@ class StructuralCheck {
     this.#nested('items', node.items, '');
     const properties = asObject(node.properties);
     for (const [key, child] of Object.entries(properties)) this.#nested(`properties[${key}]`, child, '');
-    for (const [member, detail] of OUTSIDE_ONLY) if (!isEmpty(node[member])) this.#forbidden(member, detail);
+    for (const [member, detail] of OUTSIDE_ONLY) {
+      if (!isEmpty(node[member]) || isClosing(member, node[member])) this.#forbidden(member, detail);
+    }
     for (const [word, detail] of OWN_OUTSIDE_ONLY) {
       if (!isEmpty(node[this.#prefix + word])) this.#forbidden(this.#prefix + word, detail);
     }

@@ -85,8 +85,9 @@ function checkApproval(definition: Definition, at: Report): void {
 }
 
 const group: Rule<string> = (text, at) => {
-  at.problems('', text, textProblems('dns1123Subdomain', text));
-  if (!text.includes('.')) at.invalid('', text, 'should be a domain with at least one dot');
+  const problems = textProblems('dns1123Subdomain', text);
+  at.problems('', text, problems);
+  if (problems.length === 0 && !text.includes('.')) at.invalid('', text, 'should be a domain with at least one dot');
 };
 
 const names: Rule<Names> = ({ kind = '', listKind = '' }, at) => {
@@ -181,7 +182,8 @@ const conversion: Rule<DefinitionSpec> = ({ conversion: how, preserveUnknownFiel
   if (versions.length > 0) at.forbidden(versionsPath, 'should not be set when strategy is not set to Webhook');
 };
 
-const FIELD_PATH = /^(?:\.[A-Za-z_][A-Za-z0-9_-]*)+$/;
+/** Of names of any kind. */
+const FIELD_PATH = /^(?:\.[^.[\]*]+)+$/;
 
 function below(...roots: readonly string[]): Rule<string> {
   const where = `${roots.length > 1 ? 'either ' : ''}${roots.join(' or ')}`;

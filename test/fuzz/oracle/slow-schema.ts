@@ -13,14 +13,14 @@ const listOf = (value: Value): readonly Value[] => (Array.isArray(value) ? (valu
 const own = (dict: Dict, name: string): Value => (Object.hasOwn(dict, name) ? dict[name] : undefined);
 
 /** The value without what the schema does not know. */
-export function slowlyPruned(value: Value, schema: Dict | undefined, isRoot = false): Value {
+export function slowlyPruned(value: Value, schema: Dict | undefined, isRoot = false, isInOpenList = false): Value {
   const says = schema ?? {};
-  const keeps = own(says, `${WORD}preserve-unknown-fields`) === true;
+  const keeps = isInOpenList || own(says, `${WORD}preserve-unknown-fields`) === true;
   const items = own(says, 'items');
   const rest = own(says, 'additionalProperties');
   if (Array.isArray(value)) {
     if (items === undefined && keeps) return value;
-    return value.map((item) => slowlyPruned(item, isDict(items) ? items : undefined));
+    return value.map((item) => slowlyPruned(item, isDict(items) ? items : undefined, false, keeps));
   }
   if (!isDict(value)) return value;
   const isWhole = isRoot || own(says, `${WORD}embedded-resource`) === true;

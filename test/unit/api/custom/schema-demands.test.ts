@@ -117,6 +117,21 @@ test('a schema with a word that nobody reads is told of by that', (t) => {
   ]);
 });
 
+test('a scale may be of members of any name below its part, and a group that is no domain is told that alone', (t) => {
+  const allowed = { specReplicasPath: '.spec.1a', statusReplicasPath: '.status.ä b', labelSelectorPath: '.spec.a/b' };
+  const errorsOf = (scale: object, more: object = {}): readonly string[] => {
+    const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: TYPED } };
+    return created(definition({ versions: [{ ...version, subresources: { scale } }], ...more }), 'v1');
+  };
+  t.deepEqual(errorsOf(allowed), []);
+  t.deepEqual(errorsOf({ ...allowed, specReplicasPath: '.spec.a[0]' }), [
+    `spec.versions[0].subresources.scale.specReplicasPath: Invalid value: ".spec.a[0]": should be a simple json path without arrays`,
+  ]);
+  const ofGroup = errorsOf(allowed, { group: '*' }).filter((text) => text.startsWith('spec.group'));
+  t.is(ofGroup.length, 1);
+  t.notRegex(ofGroup[0]!, /should be a domain/);
+});
+
 test('what a scale and a conversion webhook are made of is refused in the words of 1.21', (t) => {
   const scale = { scale: { specReplicasPath: 'spec.r', statusReplicasPath: '.spec.r', labelSelectorPath: '.a' } };
   const service = { name: 'a', namespace: 'b', path: 'x//y', port: 70000 };

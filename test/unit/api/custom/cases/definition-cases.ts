@@ -102,6 +102,10 @@ const STRUCTURE: readonly DefinitionCase[] = [
     a({ ...ROOT, not: { additionalProperties: { maxLength: 1 } } }),
     forbidden(`${A}.not.additionalProperties`, UNDEFINED),
   ],
+  [
+    a({ ...ROOT, anyOf: [{ additionalProperties: false }] }),
+    forbidden(`${A}.anyOf[0].additionalProperties`, UNDEFINED),
+  ],
   [a({ ...TEXT, not: { externalDocs: { url: 'x' } } }), forbidden(`${A}.not.externalDocs`, UNDEFINED)],
   [a({ ...TEXT, not: { 'P-preserve-unknown-fields': true } }), forbidden(`${A}.not.P-preserve-unknown-fields`, FALSE)],
   [a({ ...ROOT, not: { 'P-embedded-resource': true } }), forbidden(`${A}.not.P-embedded-resource`, FALSE)],
@@ -403,4 +407,9 @@ export const STATUS_CASES: readonly DefinitionCase[] = [
   ],
   [{ ...ROOT, maxProperties: 5 }, invalid('s', '{"type":"object","maxProperties":5}', ONLY)],
   [{ ...a(TEXT), anyOf: [{ required: ['a'] }] }, invalid('s', '…', ONLY)],
+  [
+    { ...ROOT, additionalItems: false },
+    invalid('s', '{"type":"object","additionalItems":false}', ONLY),
+    forbidden('s.additionalItems', 'additionalItems is not supported'),
+  ],
 ];

@@ -42,7 +42,9 @@ export const PRUNE_CASES: readonly PruneCase[] = [
   [OPEN, { a: [{ b: 1 }] }, { a: [{ b: 1 }] }],
   [OPEN, [{ b: 1 }], [{ b: 1 }]],
   [{ type: 'array', ...OPEN }, [{ b: 1 }], [{ b: 1 }]],
-  [{ type: 'array', ...OPEN, items: of({ a: TEXT }) }, [{ b: 1 }], [{}], 'v[0].b'],
+  // Its elements are as open as a list, and what they have of their own is as the schema says.
+  [{ type: 'array', ...OPEN, items: of({ a: of({}) }) }, [{ a: { c: 1 }, b: 1 }], [{ a: {}, b: 1 }], 'v[0].a.c'],
+  [{ type: 'array', ...OPEN, items: { type: 'array', items: of({ a: TEXT }) } }, [[{ b: 1 }]], [[{ b: 1 }]]],
   [{ type: 'object', additionalProperties: OPEN }, { k: { a: { b: 1 } } }, { k: { a: { b: 1 } } }],
   [
     { ...of({ spec: of({}) }), ...WHOLE },
