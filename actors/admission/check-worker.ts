@@ -39,6 +39,10 @@ export interface CustomCheck {
   readonly prefix: string;
   /** JSON. */
   readonly objectText: string;
+  /** JSON of the object that it is to replace; undefined where that does not matter. */
+  readonly storedText: string | undefined;
+  /** `CustomUpdate.isStatusAlone`. */
+  readonly isStatusAlone: boolean;
 }
 
 /** A job: what is wrong with an object of a built-in kind. */
@@ -63,7 +67,7 @@ const schemas = new Map<number, ReturnType<typeof objectErrors>>();
 /** A job: what is wrong with a custom object. Undefined where its schema has to be told first. */
 export async function errorsInCustom(check: CustomCheck): Promise<readonly FieldError[] | undefined> {
   await loadPatterns();
-  const { number, schemaText, prefix, objectText } = check;
+  const { number, schemaText, prefix, objectText, storedText, isStatusAlone } = check;
   let errorsIn = schemas.get(number);
   if (errorsIn === undefined) {
     if (schemaText === undefined) return undefined;
@@ -72,5 +76,7 @@ export async function errorsInCustom(check: CustomCheck): Promise<readonly Field
     const [oldest] = schemas.keys();
     if (schemas.size > SCHEMAS_MAX) schemas.delete(oldest!);
   }
-  return errorsIn(parseExact(objectText) as JsonObject);
+  const object = parseExact(objectText) as JsonObject;
+  const before = storedText === undefined ? object : (parseExact(storedText) as JsonObject);
+  return errorsIn(object, isStatusAlone || storedText !== undefined ? { before, isStatusAlone } : undefined);
 }

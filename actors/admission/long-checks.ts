@@ -1,6 +1,6 @@
 // What is wrong with an object by the rules of its kind. What takes no longer than a thread may be held is found here; a definition or
 // a custom object that takes longer is checked in a pool of its own, which ends with a check that does not end.
-import type { CustomSchema } from '../../api/custom/custom-schema.ts';
+import type { CustomSchema, CustomUpdate } from '../../api/custom/custom-schema.ts';
 import type { CustomType } from '../../api/custom/custom-type.ts';
 import { withEffort } from '../../api/custom/effort.ts';
 import type { JsonObject } from '../../api/json-value.ts';
@@ -77,12 +77,12 @@ export class LongChecks {
     );
   }
 
-  /** Errors of a custom object. Rejects likewise. */
-  errorsInCustom(object: JsonObject, type: CustomType): Errors | Promise<Errors> {
+  /** Errors of a custom object, which is new where nothing is said of an update. Rejects likewise. */
+  errorsInCustom(object: JsonObject, type: CustomType, update?: CustomUpdate): Errors | Promise<Errors> {
     return this.#errors(
       false,
-      () => type.schema.errorsIn(object),
-      () => this.#inCustom(object, type),
+      () => type.schema.errorsIn(object, update),
+      () => this.#inCustom(object, type, update),
     );
   }
 
@@ -112,14 +112,22 @@ export class LongChecks {
     return this.#bounded(told, (pool, check) => pool.run(KIND_JOB, check));
   }
 
-  #inCustom(object: JsonObject, { schema, version: { schemaText } }: CustomType): Promise<Errors> {
+  #inCustom(
+    object: JsonObject,
+    { schema, version: { schemaText } }: CustomType,
+    update: CustomUpdate | undefined,
+  ): Promise<Errors> {
     let number = this.#numbers.get(schema);
     if (number === undefined) {
       number = ++this.#lastNumber;
       this.#numbers.set(schema, number);
     }
     const asked = { number, schemaText: undefined, prefix: schema.prefix };
-    const told = async (): Promise<CustomCheck> => ({ ...asked, objectText: await this.#textOf(object) });
+    const isStatusAlone = update?.isStatusAlone === true;
+    const told = async (): Promise<CustomCheck> => {
+      const storedText = update && !isStatusAlone ? await this.#textOf(update.before) : undefined;
+      return { ...asked, isStatusAlone, storedText, objectText: await this.#textOf(object) };
+    };
     return this.#bounded(told, async (pool, check) => {
       const known = await pool.run(CUSTOM_JOB, check);
       return known ?? (await pool.run(CUSTOM_JOB, { ...check, schemaText })) ?? [];

@@ -43,7 +43,10 @@ export function requireValidUpdate(
   const ofKind =
     type.custom === undefined
       ? write.longChecks.errorsInChange(object, old!, type, { subresource, isLarge })
-      : write.longChecks.errorsInCustom(object, type.custom);
+      : write.longChecks.errorsInCustom(object, type.custom, {
+          before: old!,
+          isStatusAlone: subresource === 'status',
+        });
   const refuse = (errors: readonly FieldError[]): void =>
     refuseIfAny(type, object, ofMetadata, withErrorsBeside(errors, write, type, object, subresource));
   if (ofKind instanceof Promise) return ofKind.then(refuse);

@@ -3,7 +3,7 @@
 import { decode } from '../codec/decode.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { TypeSchema } from '../schema/schema.ts';
-import type { FieldError } from '../status/field-error.ts';
+import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';
 import { type Defaulter, defaulterOf, giveDefaults } from './defaulting.ts';
 import { type Coercer, coercerOf } from './embedded-metadata.ts';
 import { embeddedCheck } from './embedded-objects.ts';
@@ -107,12 +107,12 @@ export class CustomSchema {
     return this.#defaulter === undefined || giveDefaults(this.#defaulter, object as Members);
   }
 
-  /** What is wrong with an object. Needs `loadPatterns`. */
-  errorsIn(object: JsonObject): readonly FieldError[] {
+  /** What is wrong with an object, which is new where nothing is said of an update. Needs `loadPatterns`. */
+  errorsIn(object: JsonObject, update?: CustomUpdate): readonly FieldError[] {
     const { schema, prefix } = this.#parts;
     if (schema === undefined) return [];
     this.#errorsIn ??= objectErrors(schema, prefix);
-    return this.#errorsIn(object);
+    return this.#errorsIn(object, update);
   }
 
   /** Does what the first object would otherwise wait for, a part at a time: of a schema of megabytes each takes some milliseconds. */
@@ -123,12 +123,12 @@ export class CustomSchema {
     yield;
     this.#compile();
     if (schema === undefined || structure === undefined) return;
-    const checks: (PlacedCheck | undefined)[] = [];
-    for (const make of CHECKS) {
-      yield;
-      checks.push(make(schema, prefix));
-    }
-    this.#errorsIn ??= errorsBy(checks);
+    yield;
+    const values = valueCheckOf(schema, prefix);
+    yield;
+    const embedded = embeddedChecksOf(schema, prefix);
+    yield;
+    this.#errorsIn ??= errorsBy(values, embedded, listChecksOf(schema, prefix));
     const probe = probeOf(structure);
     yield;
     this.#errorsIn(probe);
@@ -146,31 +146,54 @@ export class CustomSchema {
   }
 }
 
-type ObjectErrors = (object: JsonObject) => readonly FieldError[];
+/** What an object takes the place of. */
+export interface CustomUpdate {
+  readonly before: JsonObject;
+  /** Nothing but the status was written. */
+  readonly isStatusAlone: boolean;
+}
+
+type ObjectErrors = (object: JsonObject, update?: CustomUpdate) => readonly FieldError[];
 
 /**
  * What a schema says is wrong with an object: with its values first, then with whole objects among them, then with lists that are
  * sets or maps. Needs `loadPatterns`.
  */
 export function objectErrors(schema: JsonObject, prefix: string): ObjectErrors {
-  return errorsBy(CHECKS.map((make) => make(schema, prefix)));
+  return errorsBy(valueCheckOf(schema, prefix), embeddedChecksOf(schema, prefix), listChecksOf(schema, prefix));
 }
 
-type MakeCheck = (schema: JsonObject, prefix: string) => PlacedCheck | undefined;
+function embeddedChecksOf(schema: JsonObject, prefix: string): PlacedCheck | undefined {
+  return placedCheckOf(schema, (one) => embeddedCheck(one, prefix));
+}
 
-const CHECKS: readonly MakeCheck[] = [
-  valueCheckOf,
-  (schema, prefix) => placedCheckOf(schema, (one) => embeddedCheck(one, prefix)),
-  (schema, prefix) => placedCheckOf(schema, (one) => listTypeCheck(one, prefix)),
-];
+function listChecksOf(schema: JsonObject, prefix: string): PlacedCheck | undefined {
+  return placedCheckOf(schema, (one) => listTypeCheck(one, prefix));
+}
 
-function errorsBy(made: readonly (PlacedCheck | undefined)[]): ObjectErrors {
-  const checks = made.filter((check) => check !== undefined);
-  return (object) => {
+/** Who writes the status is not told of objects and lists. Lists that repeat something already, since they were let in so, may go on. */
+function errorsBy(
+  values: PlacedCheck,
+  embedded: PlacedCheck | undefined,
+  lists: PlacedCheck | undefined,
+): ObjectErrors {
+  return (object, update) => {
     const report = new ValueReport();
-    for (const check of checks) check(object, report);
-    return report.errors;
+    values(object, report);
+    if (update?.isStatusAlone === true) return report.errors;
+    embedded?.(object, report);
+    const ofLists = errorsOf(lists, object);
+    if (ofLists.length === 0) return report.errors;
+    if (update !== undefined && errorsOf(lists, update.before).length > 0) return report.errors;
+    return [...report.errors, ...ofLists];
   };
+}
+
+function errorsOf(check: PlacedCheck | undefined, object: JsonObject): readonly FieldError[] {
+  if (check === undefined) return NO_FIELD_ERRORS;
+  const report = new ValueReport();
+  check(object, report);
+  return report.errors;
 }
 
 /** Places of a probe. */

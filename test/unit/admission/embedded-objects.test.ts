@@ -1,4 +1,4 @@
-// Whole objects inside custom objects, on their way into the store.
+// Whole objects inside custom objects, and lists that are sets or maps, on their way into the store and where they have been let in before.
 import test from 'ava';
 import { AdmissionWorld } from './admission-world.ts';
 import { DEFINITION_OF_THINGS, defineThings, THINGS, thing, versionOfThings } from './custom-things.ts';
@@ -32,5 +32,38 @@ test('the metadata of an embedded object is that of any object: what it does not
 
   const body = { spec: partWith({ name: 'p', finalizers: [7] }) };
   t.is((await world.write('patch', `${THINGS}/it`, { body })).code, 422);
+  await world.stop();
+});
+
+test('an object that was let in before its lists and parts were held to more can be changed, and its status written', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const keeps = { 'x-orch-preserve-unknown-fields': true };
+  const versionWith = (more: object, embedded: object): object => {
+    const list = { type: 'array', items: { type: 'string' }, ...more };
+    const properties = { list, part: { type: 'object', ...keeps, ...embedded }, size: { type: 'integer' } };
+    const openAPIV3Schema = {
+      type: 'object',
+      properties: { spec: { type: 'object', properties }, status: { type: 'object', ...keeps } },
+    };
+    return { ...versionOfThings({}), schema: { openAPIV3Schema }, subresources: { status: {} } };
+  };
+  const redefine = (version: object) =>
+    world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions: [version] } } });
+  const codeOf = async (name: string, body: object): Promise<number> =>
+    (await world.write('patch', `${THINGS}/${name}`, { body })).code;
+  t.is((await redefine(versionWith({}, {}))).code, 200);
+  await world.created(THINGS, thing('repeats', { list: ['a', 'a'] }));
+  await world.created(THINGS, thing('unnamed', { part: { q: 1 } }));
+  await world.created(THINGS, thing('good', { list: ['a'], part: { kind: 'K', apiVersion: 'v1' } }));
+  t.is((await redefine(versionWith({ 'x-orch-list-type': 'set' }, { 'x-orch-embedded-resource': true }))).code, 200);
+  t.is(await codeOf('repeats', { spec: { size: 1 } }), 200);
+  t.is(await codeOf('repeats', { spec: { list: ['b', 'b'] } }), 200);
+  t.is(await codeOf('repeats', { spec: { part: { q: 1 } } }), 422);
+  t.is(await codeOf('repeats', { spec: { list: ['b'] } }), 200);
+  t.is(await codeOf('repeats', { spec: { list: ['b', 'b'] } }), 422);
+  t.is(await codeOf('unnamed', { spec: { size: 1 } }), 422);
+  t.is(await codeOf('unnamed/status', { status: { size: 1 } }), 200);
+  t.is(await codeOf('good', { spec: { list: ['b', 'b'] } }), 422);
   await world.stop();
 });

@@ -136,6 +136,21 @@ test('a custom object whose check takes long is checked in the pool, which is to
   t.is(jobs.length, 3);
 });
 
+test('a check in the pool knows what the object takes the place of', async (t) => {
+  const { checks, jobs } = checksOf(t);
+  const list = { type: 'array', items: { type: 'string' }, 'x-orch-list-type': 'set' };
+  const type = customType({ type: 'object', properties: { spec: patterned(MANY), list } });
+  const spec = Object.fromEntries(Array.from({ length: MANY }, (_, at) => [`m${at}`, `ax${at}`]));
+  const repeats = { spec, list: ['a', 'a'] };
+  const errorsAfter = async (before: JsonObject | undefined, isStatusAlone = false): Promise<number> =>
+    (await checks.errorsInCustom(repeats, type, before && { before, isStatusAlone })).length;
+  t.is(await errorsAfter(undefined), 1);
+  t.is(await errorsAfter({ spec }), 1);
+  t.is(await errorsAfter(repeats), 0);
+  t.is(await errorsAfter({ spec }, true), 0);
+  t.true(jobs.length >= 4);
+});
+
 test('alternatives of alternatives over many values do not hold the thread', async (t) => {
   const { checks, jobs } = checksOf(t);
   const alternatives = Array.from({ length: 200 }, (_, at) => ({ minimum: at + 1 }));
