@@ -1,6 +1,7 @@
 // The values of a custom object that its scale is made of: what they have to be wherever the object is written.
 import { isInteger } from '../exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { mapText } from '../patch/map-text.ts';
 import { type FieldError, invalid, NO_FIELD_ERRORS } from '../status/field-error.ts';
 import type { DefinedScale } from './definition.ts';
 
@@ -54,6 +55,6 @@ function mismatch(value: unknown, expected: string): string {
   if (value === null) return `<nil> is of the type <nil>, expected ${expected}`;
   const type = TYPES[typeof value] ?? (Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}');
   const isWhole = isInteger(value);
-  const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const shown = mapText(value);
   return `${shown} is of the type ${isWhole ? 'int64' : type}, expected ${expected}`;
 }

@@ -224,8 +224,11 @@ function checkNoNewFinalizers(next: ObjectMeta, stored: ObjectMeta, errors: Fiel
   const present = new Set(stored.finalizers);
   const added = (next.finalizers ?? []).filter((finalizer) => !present.has(finalizer));
   if (added.length === 0) return;
-  const found = added.slice(0, 10).join(', ');
-  const detail = `no new finalizers can be added if the object is being deleted, but there are: ${found}`;
+  const found = added
+    .sort()
+    .slice(0, 10)
+    .map((finalizer) => JSON.stringify(finalizer));
+  const detail = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${found.join(', ')}}`;
   errors.push(wrong.forbidden('metadata.finalizers', detail));
 }
 

@@ -21,6 +21,9 @@ test('an object whose replicas or selector no scale could have is refused', (t) 
     '.spec.r: Invalid value: 0: .spec.r accessor error: 1 is of the type string, expected int64',
     '.status.s: Invalid value: "": .status.s accessor error: 7 is of the type int64, expected string',
   ]);
+  t.deepEqual(told({ spec: { r: { b: 'c', a: [1, 'x'] } } }), [
+    '.spec.r: Invalid value: 0: .spec.r accessor error: map[a:[1 x] b:c] is of the type map[string]interface {}, expected int64',
+  ]);
   t.deepEqual(told({ spec: 'x' }), [
     '.spec.r: Invalid value: 0: .spec.r accessor error: x is of the type string, expected map[string]interface{}',
   ]);
