@@ -49,6 +49,8 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
       live,
       applicationOf(write, request, type, { ...read, live, forms, force }),
     );
+    // What is stored has been through this: all that is brought into its form is the result's own.
+    type.custom?.schema.coerce(result);
     if (live !== undefined) merged = { live, result };
     return result;
   };

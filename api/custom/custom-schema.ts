@@ -93,12 +93,20 @@ export class CustomSchema {
    */
   read(object: JsonObject): Shaped {
     const shaped = this.shape(object);
+    const unknown = this.coerce(shaped.object);
+    return unknown.length === 0 ? shaped : { ...shaped, unknownFields: [...shaped.unknownFields, ...unknown] };
+  }
+
+  /**
+   * Brings the metadata of whole objects inside an object into its form, in place where it is not; returns the paths of what was taken
+   * out. Throws DecodeError for metadata that is none.
+   */
+  coerce(object: JsonObject): readonly string[] {
     this.#compile();
-    if (this.#coercer === undefined) return shaped;
+    if (this.#coercer === undefined) return NOTHING_TOLD;
     const pruned = new Pruned();
-    this.#coercer(shaped.object, pruned);
-    if (pruned.paths.length === 0) return shaped;
-    return { object: shaped.object, unknownFields: [...shaped.unknownFields, ...pruned.paths] };
+    this.#coercer(object, pruned);
+    return pruned.paths;
   }
 
   /** Gives an object its defaults, in place. False: they are more than an object may be, and not all were given. */

@@ -58,7 +58,7 @@ function coerceWhole(object: Members, type: TypeSchema, pruned: Pruned): void {
   const { object: coerced, unknownFields } = metadataOf(object.metadata, type, pruned);
   // Nothing is created there.
   if (coerced.creationTimestamp === null) delete (coerced as Members).creationTimestamp;
-  object.metadata = coerced;
+  if (coerced !== object.metadata) object.metadata = coerced;
   for (const path of unknownFields) pruned.note(`metadata.${path}`);
 }
 

@@ -67,3 +67,23 @@ test('an object that was let in before its lists and parts were held to more can
   t.is(await codeOf('good', { spec: { list: ['b', 'b'] } }), 422);
   await world.stop();
 });
+
+test('an apply brings the metadata of an embedded object into its form, and is refused for what is wrong with it', async (t) => {
+  const world = await worldWithParts();
+  const apply = (metadata: unknown) =>
+    world.write('patch', `${THINGS}/it`, {
+      body: thing('it', partWith(metadata)),
+      contentType: 'application/apply-patch+yaml',
+      parameters: { fieldManager: 'one' },
+    });
+  const untyped = await apply({ name: 'p', deletionGracePeriodSeconds: 'x' });
+  t.is(untyped.code, 400);
+  t.regex(untyped.body.message, /spec\.part\.metadata\.deletionGracePeriodSeconds: cannot unmarshal string/);
+  const made = await apply({ name: 'p', labels: {}, creationTimestamp: null });
+  t.is(made.code, 201);
+  t.deepEqual(made.body.spec, partWith({ name: 'p' }));
+  const changed = await apply({ name: '', labels: { a: null } });
+  t.is(changed.code, 200);
+  t.deepEqual(changed.body.spec, partWith({ labels: { a: '' } }));
+  await world.stop();
+});
