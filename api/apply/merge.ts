@@ -14,7 +14,7 @@ export function mergeConfiguration(live: JsonObject, config: JsonObject, rule: O
 function merged(live: unknown, config: unknown, rule: OwnershipRule): unknown {
   if (config === undefined) return live;
   if (rule.kind === 'leaf' || config === null || typeof config !== 'object') {
-    return config === null && rule.kind !== 'leaf' && !isScalar(live) ? live : copyOf(config);
+    return config === null && rule.kind !== 'leaf' && holdsSomething(live) ? live : copyOf(config);
   }
   if (rule.kind === 'set') return Array.isArray(config) ? mergedSet(live, config) : copyOf(config);
   if (rule.kind === 'keyed') return Array.isArray(config) ? mergedElements(live, config, rule) : copyOf(config);
@@ -54,8 +54,46 @@ function mergedElements(live: unknown, config: readonly unknown[], rule: Ownersh
 
 const HANDLED: unique symbol = Symbol('handled');
 
-function isScalar(value: unknown): boolean {
-  return value !== null && typeof value !== 'object';
+/** True for objects and lists that have something in them, which null leaves as they are. */
+function holdsSomething(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  for (const _ in value) return true;
+  return false;
+}
+
+/**
+ * The object with null for what a configuration says is null and in which nothing is left, now that what its applier has given up is
+ * taken out.
+ */
+export function withNulls(object: JsonObject, config: JsonObject, rule: OwnershipRule): JsonObject {
+  return nulled(object, config, rule) as JsonObject;
+}
+
+function nulled(value: unknown, config: unknown, rule: OwnershipRule): unknown {
+  if (rule.kind === 'leaf' || typeof value !== 'object') return value;
+  if (config === null) return holdsSomething(value) ? value : null;
+  if (Array.isArray(value)) {
+    return rule.kind === 'keyed' && Array.isArray(config) ? nulledElements(value, config, rule) : value;
+  }
+  return isJsonObject(value) && isJsonObject(config) ? nulledMembers(value, config, rule) : value;
+}
+
+function nulledMembers(object: JsonObject, config: JsonObject, rule: OwnershipRule): JsonObject {
+  let result: Record<string, unknown> | undefined;
+  for (const name of Object.keys(config)) {
+    if (name === PROTOTYPE_KEY || !Object.hasOwn(object, name)) continue;
+    const value = nulled(object[name], config[name], rule.below(name)!);
+    if (value === object[name]) continue;
+    result ??= { ...object };
+    result[name] = value;
+  }
+  return result ?? object;
+}
+
+function nulledElements(list: readonly unknown[], config: readonly unknown[], rule: OwnershipRule): readonly unknown[] {
+  const said = new Map(config.map((element) => [keyStep(element, rule.keys), element]));
+  const kept = list.map((element) => nulled(element, said.get(keyStep(element, rule.keys)), rule.element));
+  return kept.every((element, index) => element === list[index]) ? list : kept;
 }
 
 /** Decoding works in place, and the configuration is needed again when a write loses a race. */

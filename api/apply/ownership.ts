@@ -39,7 +39,7 @@ import {
   withoutFields,
   withoutFieldsOfEach,
 } from './managed-entries.ts';
-import { mergeConfiguration } from './merge.ts';
+import { mergeConfiguration, withNulls } from './merge.ts';
 import { type DifferencesIn, differencesIn, type OtherVersions, withoutGivenUpIn } from './other-versions.ts';
 import type { OwnedType } from './owned-type.ts';
 import { byPresentRules } from './schema-changes.ts';
@@ -195,7 +195,7 @@ export function* applyInParts(
   yield;
   const kept = withoutGivenUpIn(merged, last, [self, ...others], type, writer.apiVersion, versions);
   yield;
-  const pruned = kept === merged ? merged : canonical(kept, type);
+  const pruned = kept === merged ? merged : canonical(withNulls(kept, config, type.rule), type);
   const { added, modified, removed } = excluding(compareObjects(base, pruned, type.rule), reset);
   yield;
   // A zero that canonical form leaves out is asserted all the same. A map or list that became empty is not: what was taken

@@ -480,4 +480,33 @@ export const CASES: readonly Case[] = [
     ],
     content: { data: { x: '1' } },
   },
+  {
+    does: 'makes null of what it had said and now says is null',
+    kind: 'custom',
+    steps: [
+      ['apply', 'a', { spec: { size: 1, box: { x: 1, inner: { y: 1 } } } }],
+      ['apply', 'a', { spec: { size: 1, box: null } }],
+    ],
+    content: { spec: { size: 1, box: null } },
+    fields: { a: ['.spec', '.spec.box', '.spec.size'] },
+  },
+  {
+    does: 'makes null of what is empty and which it says is null',
+    kind: 'custom',
+    steps: [
+      ['apply', 'a', { spec: { box: {} } }],
+      ['apply', 'a', { spec: { box: null } }],
+    ],
+    content: { spec: { box: null } },
+  },
+  {
+    does: 'leaves what others have in a map for which it says null',
+    kind: 'custom',
+    steps: [
+      ['apply', 'a', { spec: { box: { x: 1 } } }],
+      ['apply', 'b', { spec: { box: { y: 1 } } }],
+      ['apply', 'a', { spec: { box: null } }],
+    ],
+    content: { spec: { box: { y: 1 } } },
+  },
 ];
