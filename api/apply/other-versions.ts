@@ -2,10 +2,22 @@
 // applier gives up, in the words of their versions. An object is compared in each version that it has managers of.
 import type { JsonObject } from '../json-value.ts';
 import { compareObjects } from './compare.ts';
-import { type FieldSet, intersection, isEmpty, NO_FIELDS, union, unionOf, without } from './field-set.ts';
+import {
+  type FieldSet,
+  intersection,
+  isEmpty,
+  joinedNodes,
+  LEAF,
+  NO_FIELDS,
+  SELF,
+  union,
+  unionOf,
+  without,
+} from './field-set.ts';
 import type { Manager } from './managed-entries.ts';
 import { withoutGivenUp, withoutGone } from './merge.ts';
 import type { OwnedType } from './owned-type.ts';
+import type { OwnershipRule } from './ownership-rule.ts';
 
 /** A version of the written type, and the way to it from the version being written in, and back. */
 export interface OtherVersion {
@@ -93,12 +105,33 @@ export function withoutGivenUpIn(
     unionOf(managers.filter((manager) => find(manager.apiVersion)?.type === other.type).map(({ fields }) => fields));
   const first = withoutGivenUp(whole, last.fields, managedIn(home), home.type.rule);
   if (first === whole) return object;
-  let pruned = home.back(first);
+  const taken = home.back(first);
+  let pruned = taken;
   for (const version of new Set(managers.map((manager) => manager.apiVersion))) {
     const other = find(version);
     if (other !== undefined && other.type !== home.type) pruned = restored(other, object, pruned, managedIn(other));
   }
-  return pruned;
+  return pruned === taken ? taken : home.back(withoutLast(whole, home.to(pruned), last.fields, home.type.rule));
+}
+
+/** The whole object without what the pruned one lacks and the applier had said: what nobody manages stays with what was put back around it. */
+function withoutLast(whole: JsonObject, pruned: JsonObject, last: FieldSet, rule: OwnershipRule): JsonObject {
+  const { removed } = compareObjects(whole, pruned, rule);
+  return withoutGone(whole, intersection(removed, withMembers(last, rule)), NO_FIELDS, rule);
+}
+
+/** A set, with the members of types themselves that it has something in. */
+function withMembers(fields: FieldSet, rule: OwnershipRule): FieldSet {
+  const draft: Record<string, FieldSet> = {};
+  for (const step in fields) {
+    const name = step.slice(2);
+    const isMember = step.startsWith('f:');
+    const below = isMember ? rule.below(name) : rule.element;
+    const node = below === undefined || step === SELF ? fields[step]! : withMembers(fields[step]!, below);
+    const isNamed = isMember && (rule.kind === 'struct' || rule.members.has(name));
+    draft[step] = isNamed ? joinedNodes(node, LEAF) : node;
+  }
+  return draft;
 }
 
 /**

@@ -237,3 +237,21 @@ test('what a schema says nothing of is owned as a whole, and member by member wh
   });
   await world.stop();
 });
+
+test('an applier that goes on in another version of a custom type takes away what it had said, and an empty list stays that it says', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const number = { type: 'integer' };
+  const list = { type: 'array', items: number, 'x-orch-list-type': 'set' };
+  const spec = { type: 'object', properties: { size: number, width: number, list } };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+  const versions = ['v1', 'v2'].map((name) => ({ ...versionOfThings({}), name, storage: name === 'v1', schema }));
+  await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions } } });
+  const inV2 = { ...thing('it', { size: 1 }), apiVersion: 'example.com/v2' };
+  t.is((await applied(world, THINGS.replace('/v1/', '/v2/'), inV2, 'one')).code, 201);
+  const answer = await applied(world, THINGS, thing('it', { width: 2, list: [] }), 'one');
+  t.is(answer.code, 200);
+  t.deepEqual(answer.body.spec, { width: 2, list: [] });
+  t.deepEqual(ownersOfSpec(answer), [['one', { 'f:width': {} }]]);
+  await world.stop();
+});
