@@ -1,7 +1,7 @@
 // Managers who wrote in another version of the API than the one being written in: what a write changes, and what an
 // applier gives up, in the words of their versions. An object is compared in each version that it has managers of.
 import type { JsonObject } from '../json-value.ts';
-import { compareObjects } from './compare.ts';
+import { type Comparison, compareObjects } from './compare.ts';
 import {
   type FieldSet,
   intersection,
@@ -111,13 +111,21 @@ export function withoutGivenUpIn(
     const other = find(version);
     if (other !== undefined && other.type !== home.type) pruned = restored(other, object, pruned, managedIn(other));
   }
-  return pruned === taken ? taken : home.back(withoutLast(whole, home.to(pruned), last.fields, home.type.rule));
+  return pruned === taken ? taken : home.back(withoutLast(whole, home.to(pruned), last.fields, home.type));
 }
 
-/** The whole object without what the pruned one lacks and the applier had said: what nobody manages stays with what was put back around it. */
-function withoutLast(whole: JsonObject, pruned: JsonObject, last: FieldSet, rule: OwnershipRule): JsonObject {
-  const { removed } = compareObjects(whole, pruned, rule);
-  return withoutGone(whole, intersection(removed, withMembers(last, rule)), NO_FIELDS, rule);
+/**
+ * The whole object without what the pruned one lacks and the applier had said: what nobody manages stays with what was put back around
+ * it.
+ */
+function withoutLast(whole: JsonObject, pruned: JsonObject, last: FieldSet, { rule, schema }: OwnedType): JsonObject {
+  const gone = intersection(lostOf(compareObjects(whole, pruned, rule), schema), withMembers(last, rule));
+  return withoutGone(whole, gone, NO_FIELDS, rule);
+}
+
+/** What an object has lost: one of a custom type has been given its default in place of that. */
+function lostOf({ removed, modified }: Comparison, schema: OwnedType['schema']): FieldSet {
+  return schema === undefined ? union(removed, modified) : removed;
 }
 
 /** A set, with the members of types themselves that it has something in. */
@@ -145,7 +153,8 @@ function restored(
   managed: FieldSet,
 ): JsonObject {
   const before = to(whole);
-  const { added, modified, removed } = compareObjects(before, to(pruned), type.rule);
-  if (isEmpty(intersection(removed, managed)) && isEmpty(modified) && isEmpty(added)) return pruned;
-  return back(withoutGone(before, removed, managed, type.rule));
+  const comparison = compareObjects(before, to(pruned), type.rule);
+  const lost = lostOf(comparison, type.schema);
+  if (isEmpty(intersection(lost, managed)) && isEmpty(comparison.modified) && isEmpty(comparison.added)) return pruned;
+  return back(withoutGone(before, lost, managed, type.rule));
 }

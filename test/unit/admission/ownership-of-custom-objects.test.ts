@@ -243,7 +243,7 @@ test('an applier that goes on in another version of a custom type takes away wha
   await defineThings(world);
   const number = { type: 'integer' };
   const list = { type: 'array', items: number, 'x-orch-list-type': 'set' };
-  const spec = { type: 'object', properties: { size: number, width: number, list } };
+  const spec = { type: 'object', properties: { size: { ...number, default: 7 }, width: number, list } };
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
   const versions = ['v1', 'v2'].map((name) => ({ ...versionOfThings({}), name, storage: name === 'v1', schema }));
   await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions } } });
@@ -251,7 +251,13 @@ test('an applier that goes on in another version of a custom type takes away wha
   t.is((await applied(world, THINGS.replace('/v1/', '/v2/'), inV2, 'one')).code, 201);
   const answer = await applied(world, THINGS, thing('it', { width: 2, list: [] }), 'one');
   t.is(answer.code, 200);
-  t.deepEqual(answer.body.spec, { width: 2, list: [] });
+  t.deepEqual(answer.body.spec, { size: 7, width: 2, list: [] });
   t.deepEqual(ownersOfSpec(answer), [['one', { 'f:width': {} }]]);
+
+  const beside = { ...thing('it', { width: 2 }), apiVersion: 'example.com/v2' };
+  t.is((await applied(world, THINGS.replace('/v1/', '/v2/'), beside, 'two')).code, 200);
+  t.is((await applied(world, THINGS, thing('it', { size: 8 }), 'one')).body.spec.size, 8);
+  const again = await applied(world, THINGS, thing('it', {}), 'one');
+  t.deepEqual(again.body.spec, { size: 7, width: 2, list: [] });
   await world.stop();
 });
