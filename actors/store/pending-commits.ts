@@ -1,6 +1,11 @@
-// Commits that wait for their batch, in order of arrival.
+// Commits that wait for their batch, in order of arrival. Those that nobody waits for any more are dropped: behind a disk that
+// stands still they would gather for as long as it does.
 import type { AskMessage, Reply } from '../../runtime/actor.ts';
+import { OrchError } from '../../runtime/errors.ts';
 import type { StoreProtocol } from './protocol.ts';
+
+/** So many are not looked through; beyond that, whenever there are twice as many as were left the last time. */
+const UNSEARCHED = 64;
 
 export interface PendingCommit {
   readonly message: AskMessage<StoreProtocol, 'commit'>;
@@ -11,6 +16,7 @@ export class PendingCommits {
   readonly #transactionsMax: number;
   readonly #bytesMax: number;
   #waiting: PendingCommit[] = [];
+  #searchedAt = UNSEARCHED;
 
   /** Bounds of one batch: transactions, and bytes of values. */
   constructor(transactionsMax: number, bytesMax: number) {
@@ -24,10 +30,23 @@ export class PendingCommits {
 
   add(commit: PendingCommit): void {
     this.#waiting.push(commit);
+    if (this.#waiting.length >= this.#searchedAt) this.#dropGivenUp();
   }
 
-  /** The next batch: as many as its bounds allow, and at least one when any wait, since a message is not divided. */
+  #dropGivenUp(): void {
+    this.#waiting = this.#waiting.filter(({ reply }) => {
+      if (reply.isAwaited) return true;
+      // An ask keeps its place in the mailbox until it is answered.
+      reply.fail(new OrchError('DeadlineExceeded', 'nobody waited for this write any more'));
+      return false;
+    });
+    this.#searchedAt = Math.max(UNSEARCHED, 2 * this.#waiting.length);
+  }
+
+  /** The next batch: as many as its bounds allow, and at least one when any is waited for, since a message is not divided. */
   take(): PendingCommit[] {
+    // The oldest are given up first.
+    if (this.#waiting[0]?.reply.isAwaited === false) this.#dropGivenUp();
     let transactions = 0;
     let bytes = 0;
     let count = 0;
