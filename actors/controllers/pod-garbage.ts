@@ -21,7 +21,7 @@ interface Pod {
   readonly uid: string;
   /** Empty where something else in it has the name of that member. */
   readonly node: string;
-  /** Wall time at which its grace has passed; undefined: not terminating, or only finalizers hold it. */
+  /** Monotonic time at which its grace has passed; undefined: not terminating, or only finalizers hold it. */
   readonly deleteAtMs: number | undefined;
 }
 
@@ -99,7 +99,7 @@ export class PodGarbage implements Controller {
     // it. On a node made by hand nobody would, so the grace is waited for and the pod deleted here: a courtesy of this
     // control plane, which others do not offer.
     if (node.reports || pod.deleteAtMs === undefined) return undefined;
-    return pod.deleteAtMs - this.#clock.nowMs();
+    return pod.deleteAtMs - this.#clock.monotonicMs();
   }
 
   #onPod(event: FeedEvent): void {
@@ -114,7 +114,7 @@ export class PodGarbage implements Controller {
     if (known === undefined && !mayBeBound(event)) return;
     // A binding is for life, and on a node with an agent nothing else about the pod matters: spares the parsing.
     if (known !== undefined && this.#nodes.get(known.node)?.reports) return;
-    const pod = readPod(event.object());
+    const pod = readPod(event.object(), this.#clock);
     this.#pods.set(key, pod);
     if (known?.node !== pod.node) {
       if (known !== undefined) this.#unbind(key, known.node);
@@ -163,14 +163,16 @@ export class PodGarbage implements Controller {
   }
 }
 
-// The API server writes into deletionTimestamp when the grace will have passed, not when deletion was asked for.
-function readPod(object: ApiObject): Pod {
+// The API server writes into deletionTimestamp when the grace will have passed, not when deletion was asked for. A clock that was
+// set back since then gives a pod no more than its grace.
+function readPod(object: ApiObject, clock: Clock): Pod {
   const metadata = partAt(object, 'metadata');
   const graceSeconds = metadata.deletionGracePeriodSeconds;
-  const isGraceful = typeof graceSeconds === 'number' && graceSeconds > 0;
+  const untilMs =
+    typeof graceSeconds === 'number' && graceSeconds > 0 ? asTimeMs(metadata.deletionTimestamp) : undefined;
   return {
     uid: asText(metadata.uid),
     node: asText(asObject(object.spec).nodeName),
-    deleteAtMs: isGraceful ? asTimeMs(metadata.deletionTimestamp) : undefined,
+    deleteAtMs: untilMs && clock.monotonicMs() + Math.min(untilMs - clock.nowMs(), 1000 * Number(graceSeconds)),
   };
 }

@@ -94,6 +94,8 @@ export function defaultOptions(): ControllersOptions {
 /** The time of a cluster, as a test moves it. */
 interface TestTime {
   readonly clock: Clock;
+  /** By how much the actor's wall clock was set to another time. */
+  wallShiftMs: number;
   /** Timers of the actor under test that have not fired. */
   readonly timersWaiting: number;
   settle(): Promise<void>;
@@ -234,8 +236,11 @@ export async function fixture(
         }),
       ),
   };
+  const { clock } = placed;
+  let wallShiftMs = 0;
   const context: ActorContext = {
     ...placed,
+    clock: { monotonicMs: () => clock.monotonicMs(), nowMs: () => clock.nowMs() + wallShiftMs },
     timers,
     metrics: NO_METRICS,
     ref: ((name: string) => refs[name]) as ActorContext['ref'],
@@ -251,7 +256,13 @@ export async function fixture(
   };
   return {
     time: {
-      clock: placed.clock,
+      clock,
+      get wallShiftMs() {
+        return wallShiftMs;
+      },
+      set wallShiftMs(ms) {
+        wallShiftMs = ms;
+      },
       get timersWaiting() {
         return timers.waiting;
       },

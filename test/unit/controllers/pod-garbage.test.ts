@@ -215,6 +215,35 @@ test('the grace of a terminating pod goes on over a restart', async (t) => {
   t.deepEqual(pods(g), []);
 });
 
+test('a clock that is set back or forward does not change the grace of a terminating pod', async (t) => {
+  for (const shiftMs of [-3_600_000, 86_400_000]) {
+    const f = await started({}, (cluster) => {
+      putNode(cluster, 'n1');
+      putPod(cluster, 'p', 'n1');
+    });
+    f.cluster.delete('core/pods', 'default', 'p');
+    await f.time.advance(10_000);
+    f.time.wallShiftMs = shiftMs;
+    await f.time.advance(19_000);
+    t.deepEqual(pods(f), ['default/p']);
+    await f.time.advance(2_000);
+    t.deepEqual(pods(f), []);
+  }
+});
+
+test('a pod that is to go in an hour by a clock that was set back has no more than its grace', async (t) => {
+  const f = await started({}, (cluster) => {
+    putNode(cluster, 'n1');
+    putPod(cluster, 'p', 'n1');
+  });
+  f.time.wallShiftMs = -3_600_000;
+  f.cluster.delete('core/pods', 'default', 'p');
+  await f.time.advance(29_000);
+  t.deepEqual(pods(f), ['default/p']);
+  await f.time.advance(2_000);
+  t.deepEqual(pods(f), []);
+});
+
 test('a stream that begins anew does not begin the quarantine anew', async (t) => {
   const f = await started();
   putPod(f.cluster, 'p', 'nowhere');
