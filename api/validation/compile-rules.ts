@@ -76,9 +76,9 @@ export class RuleCompiler {
   #valueStep(field: FieldSchema, rules: FieldRules): Check | undefined {
     const { name } = field;
     const check = this.#fieldCheck(field, rules);
-    if (rules.required !== undefined) return neededMember(name, rules, check);
-    if (check === undefined) return undefined;
     const isTextOrNone = field.optional && mayBeText(field) && !rules.mayBeEmpty;
+    if (rules.required !== undefined) return neededMember(name, rules, check, isTextOrNone && rules.enum !== undefined);
+    if (check === undefined) return undefined;
     return isTextOrNone || rules.emptyToo ? presentMember(name, check) : optionalMember(name, check);
   }
 
@@ -93,7 +93,7 @@ export class RuleCompiler {
       ...(rules.unique === undefined ? [] : [distinctBy(rules.unique)]),
     ]);
     if (field.cardinality === 'list') {
-      const items = element && eachItem(element);
+      const items = element && eachItem(rules.reportedAtList ? elsewhereInList(element) : element);
       if (rules.itemsMax !== undefined) steps.push(countAtMost(rules.itemsMax, items));
       else if (items !== undefined) steps.push(items);
     } else if (field.cardinality === 'map') {
@@ -225,8 +225,11 @@ function presentMember(name: string, check: Check): Check {
   };
 }
 
-/** A member that must not be empty. One that is, zero among them, is reported as missing and mostly as nothing else. */
-function neededMember(name: string, rules: FieldRules, check: Check | undefined): Check {
+/**
+ * A member that must not be empty. One that is, zero among them, is reported as missing and mostly as nothing else.
+ * `isTextOrNone`: an empty text is there, and none of those that may be.
+ */
+function neededMember(name: string, rules: FieldRules, check: Check | undefined, isTextOrNone: boolean): Check {
   const { required, reason, reportedAt = name, emptyToo } = rules;
   const detail = required === true || required === undefined ? '' : required;
   const inside: Check = (member, at) => {
@@ -237,7 +240,7 @@ function neededMember(name: string, rules: FieldRules, check: Check | undefined)
   };
   return (value, at) => {
     const member = (value as JsonObject)[name];
-    if (!isEmpty(member)) {
+    if (!isEmpty(member) || (isTextOrNone && member === '')) {
       inside(member, at);
       return;
     }
@@ -274,6 +277,15 @@ function elsewhere(check: Check, sibling: string): Check {
     check(value, at);
     if (sibling !== '') at.leave();
     at.enter(before);
+  };
+}
+
+/** Runs a check of an element as if it were of the list. */
+function elsewhereInList(check: Check): Check {
+  return (value, at) => {
+    const index = at.step();
+    check(value, at);
+    at.enter(index);
   };
 }
 

@@ -49,6 +49,8 @@ export interface FieldRules {
   readonly reason?: 'invalid' | 'forbidden';
   /** Where errors are reported when that is not the field: a sibling's name, or '' for the parent. */
   readonly reportedAt?: string;
+  /** What is wrong with an element is reported at the list. */
+  readonly reportedAtList?: true;
   /** The rules of the field's type are not for this place. */
   readonly opaque?: true;
   /** The row, and the rules of the field's type, are for objects of which these members say this, or this holds. */

@@ -24,10 +24,12 @@ const ALGORITHMS: Readonly<Record<string, string | null>> = {
   '1.3.101.112': null,
 };
 
+const NO_REQUEST = 'PEM block type must be CERTIFICATE REQUEST';
+
 /** What is wrong with a PEM certificate request; undefined when its signature is its own key's. */
 function requestProblem(pem: string): string | undefined {
   const request = signedRequest(pem);
-  if (request === undefined) return 'PEM block type must be CERTIFICATE REQUEST';
+  if (request === undefined) return NO_REQUEST;
   return hasOwnSignature(request) ? undefined : 'the signature of the request is not valid';
 }
 
@@ -243,14 +245,14 @@ const NO_SIGNER = 'signerName must be provided';
 export const certificateTypes: RuleTable = {
   'certificates.CertificateSigningRequestSpec': {
     fields: {
-      request: { required: true, reason: 'invalid', rules: [request] },
+      request: { required: NO_REQUEST, reason: 'invalid', rules: [request] },
       usages: { required: NO_USAGES },
       signerName: { required: NO_SIGNER, rules: [olderSigner] },
     },
   },
   'certificates/v1.CertificateSigningRequestSpec': {
     fields: {
-      request: { required: true, reason: 'invalid', rules: [request] },
+      request: { required: NO_REQUEST, reason: 'invalid', rules: [request] },
       usages: { required: NO_USAGES, rules: [usagesKnown, usagesOnce] },
       signerName: { required: NO_SIGNER, rules: [signer] },
     },

@@ -279,7 +279,7 @@ export const networkingTypes: RuleTable = {
     rules: ['podSelector', 'ingress', 'egress', 'policyTypes'],
   },
   'networking/v1.NetworkPolicyPort': {
-    fields: { protocol: { enum: true }, port: { format: 'portNumberOrName' } },
+    fields: { protocol: { enum: ['TCP', 'UDP', 'SCTP'] }, port: { format: 'portNumberOrName' } },
     rules: [portRange],
   },
   'networking/v1.NetworkPolicyPeer': { rules: [peer] },

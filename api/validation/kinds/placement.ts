@@ -96,6 +96,12 @@ const distinctTolerations: Rule<readonly Toleration[]> = (list, at) =>
     at,
   );
 
+const repeatedTolerations: Rule<{ readonly tolerations?: readonly Toleration[] }> = ({ tolerations = [] }, at) => {
+  at.enter('tolerations');
+  distinctTolerations(tolerations, at);
+  at.leave();
+};
+
 interface SpreadConstraint {
   readonly topologyKey?: string;
   readonly whenUnsatisfiable?: string;
@@ -179,6 +185,8 @@ export const placementTypes: RuleTable = {
     rules: ['values', topologyKey],
   },
   'node.Scheduling': {
-    fields: { nodeSelector: { rules: [labels] }, tolerations: { rules: [distinctTolerations] } },
+    // Clients know them by this path.
+    fields: { nodeSelector: { rules: [labels] }, tolerations: { reportedAt: 'tolerations.tolerations' } },
+    rules: ['nodeSelector', 'tolerations', repeatedTolerations],
   },
 };

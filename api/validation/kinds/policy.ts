@@ -248,7 +248,7 @@ export const policyTypes: RuleTable = {
   'policy/v1beta1.PodSecurityPolicy': { rules: [profiles, 'spec'] },
   'policy/v1beta1.PodSecurityPolicySpec': {
     fields: {
-      volumes: { enum: true },
+      volumes: { enum: true, reportedAtList: true },
       allowedProcMountTypes: { enum: true },
       allowedFlexVolumes: { rules: [flexDrivers] },
       allowedCSIDrivers: { rules: [csiDrivers] },
@@ -279,5 +279,7 @@ export const policyTypes: RuleTable = {
   'policy/v1beta1.SELinuxStrategyOptions': { rules: [oneOf('MustRunAs', 'RunAsAny')] },
   'policy/v1beta1.SupplementalGroupsStrategyOptions': GROUPS,
   'policy/v1beta1.FSGroupStrategyOptions': GROUPS,
-  'policy/v1beta1.AllowedHostPath': { fields: { pathPrefix: { required: true, format: 'noClimbing' } } },
+  'policy/v1beta1.AllowedHostPath': {
+    fields: { pathPrefix: { required: 'is required', format: 'noClimbing', reportedAt: '' } },
+  },
 };

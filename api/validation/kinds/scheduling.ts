@@ -37,13 +37,17 @@ const priority: Rule<PriorityClass> = (object, at) => {
   }
 };
 
+const emptyPolicy: Rule<{ readonly preemptionPolicy?: string }> = ({ preemptionPolicy }, at) => {
+  if (preemptionPolicy === '') at.required('preemptionPolicy');
+};
+
 const handler: Rule<{ readonly handler?: string }> = ({ handler: name = '' }, at) =>
   at.problems('handler', name, textProblems('dns1123Label', name));
 
 export const schedulingTypes: RuleTable = {
   'scheduling.PriorityClass': {
-    fields: { preemptionPolicy: { enum: 'listed' } },
-    rules: [priority, 'preemptionPolicy'],
+    fields: { preemptionPolicy: { enum: 'listed', mayBeEmpty: true } },
+    rules: [priority, emptyPolicy, 'preemptionPolicy'],
   },
   'node.RuntimeClass': { rules: [handler, 'overhead', 'scheduling'] },
   // It is looked at in the form of v1.

@@ -10,7 +10,7 @@ import type { Report } from '../report.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 import { topologyTermList } from './placement.ts';
 import { tokenSeconds } from './token-seconds.ts';
-import { csiDriver } from './volume-sources.ts';
+import { csiSource } from './volume-sources.ts';
 
 const PARAMETERS_MAX = 512;
 const PARAMETER_BYTES_MAX = 256 * 1024;
@@ -46,10 +46,17 @@ const attachmentSource: Rule<AttachmentSpec> = ({ source }, at) => {
 
 /** v1beta1 takes any name. */
 const namedVolume: Rule<AttachmentSpec> = ({ source }, at) => {
-  const name = source?.persistentVolumeName ?? '';
-  if (name !== '' && !at.isUpdate) {
-    at.problems('source.persistentVolumeName', name, textProblems('dns1123Subdomain', name));
-  }
+  const name = source?.persistentVolumeName;
+  if (name === undefined || name === null || at.isUpdate) return;
+  at.problems('source.persistentVolumeName', name, textProblems('dns1123Subdomain', name));
+};
+
+/** Looked at once more after all else, and then as the name of a driver. */
+const attacherName: Rule<{ readonly attacher?: string }> = ({ attacher = '' }, at) => {
+  if (at.isUpdate) return;
+  if (attacher === '') at.required('attacher');
+  if (attacher.length > DRIVER_NAME_MAX) at.tooLong('attacher', DRIVER_NAME_MAX);
+  at.problems('attacher', attacher, textProblems('dns1123Subdomain', attacher.toLowerCase()));
 };
 
 const ATTACHMENT_METADATA_BYTES_MAX = 256 * 1024;
@@ -124,10 +131,12 @@ const nonEmptyClass: Rule<{ readonly storageClassName?: string }> = ({ storageCl
   at.problems('storageClassName', storageClassName, textProblems('dns1123Subdomain', storageClassName));
 };
 
-const nodeName = { required: true, reason: 'invalid', format: 'dns1123Subdomain' } as const;
 /** Of two sources neither is looked into. */
 const onlyInline = ({ source }: AttachmentSpec): boolean => !isSet(source?.persistentVolumeName);
-const attachmentFields = { attacher: { required: true }, source: { when: onlyInline }, nodeName } as const;
+const attachmentFields = { attacher: { required: true }, source: { when: onlyInline } } as const;
+
+const attachedNode: Rule<{ readonly nodeName?: string }> = ({ nodeName = '' }, at) =>
+  at.problems('nodeName', nodeName, textProblems('dns1123Subdomain', nodeName));
 
 export const storageTypes: RuleTable = {
   'storage.StorageClass': {
@@ -141,18 +150,18 @@ export const storageTypes: RuleTable = {
   },
   'storage.VolumeAttachmentSpec': {
     fields: attachmentFields,
-    rules: ['attacher', attachmentSource, 'source', 'nodeName'],
+    rules: ['attacher', attachmentSource, 'source', attachedNode],
   },
   'storage/v1.VolumeAttachmentSpec': {
-    fields: { ...attachmentFields, attacher: csiDriver },
-    rules: ['attacher', attachmentSource, 'source', 'nodeName', namedVolume],
+    fields: attachmentFields,
+    rules: ['attacher', attachmentSource, 'source', attachedNode, attacherName, namedVolume],
   },
   'storage.VolumeAttachmentStatus': { fields: { attachmentMetadata: { rules: [attachmentMetadata] } } },
   'storage.VolumeError': { fields: { message: { bytesMax: 1024 } } },
   'storage.CSINode': { rules: [nodeIds] },
   'storage.CSINodeDriver': {
     fields: {
-      name: csiDriver,
+      name: csiSource,
       nodeID: { required: true },
       topologyKeys: { unique: true, format: 'qualifiedName' },
     },
@@ -162,8 +171,8 @@ export const storageTypes: RuleTable = {
   'storage.CSIDriver': { rules: [driverName, 'spec'] },
   'storage.CSIDriverSpec': {
     fields: {
-      fsGroupPolicy: { enum: true },
-      volumeLifecycleModes: { enum: true },
+      fsGroupPolicy: { enum: true, emptyToo: true },
+      volumeLifecycleModes: { enum: ['Persistent', 'Ephemeral'], reportedAtList: true },
     },
     rules: [neededFlags, 'fsGroupPolicy', 'tokenRequests', 'volumeLifecycleModes'],
   },

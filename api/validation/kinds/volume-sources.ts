@@ -163,8 +163,9 @@ const iscsiFields = (name: Rule<string>) =>
     initiatorName: { rules: [name], reportedAt: 'initiatorname' },
   }) as const;
 /** The name of a CSI driver, where there has to be one. */
-export const csiDriver = { required: true, bytesMax: CSI_DRIVER_LENGTH_MAX, format: 'csiDriverName' } as const;
-const csiSource = { ...csiDriver, emptyToo: true } as const;
+const csiDriver = { required: true, bytesMax: CSI_DRIVER_LENGTH_MAX, format: 'csiDriverName' } as const;
+/** It is told to be missing, and to be no name as well. */
+export const csiSource = { ...csiDriver, emptyToo: true } as const;
 
 /** Where clients look for what is wrong with a disk. */
 export const DISK_PLACE = { reportedAt: 'persistentDisk' } as const;

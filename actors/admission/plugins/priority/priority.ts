@@ -1,6 +1,6 @@
 // Priority: a pod's priority is the number of its class, which is there; one class at most is the default of all.
 
-import { asText, booleanAt, numberAt, partAt, textAt } from '../../../../api/object-fields.ts';
+import { booleanAt, numberAt, partAt, textAt } from '../../../../api/object-fields.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
@@ -64,8 +64,8 @@ class Priority implements AdmissionPlugin {
           `priority admission controller computed ${value} from the given PriorityClass name`,
       );
     const policy = this.#hasPolicies ? preemptionPolicy : '';
-    const own = asText(spec.preemptionPolicy);
-    if (policy !== '' && own !== '' && own !== policy)
+    const own = spec.preemptionPolicy;
+    if (policy !== '' && typeof own === 'string' && own !== policy)
       throw forbid(
         attributes,
         `the string value of PreemptionPolicy (${own}) must not be provided in pod spec; ` +

@@ -73,6 +73,13 @@ const cases: readonly PluginCase[] = [
       'pods "it" is forbidden: the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name',
   },
   {
+    what: 'a pod whose policy is an empty text',
+    path: PODS,
+    body: podOf({ preemptionPolicy: '' }),
+    refused:
+      'pods "it" is forbidden: the string value of PreemptionPolicy () must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name',
+  },
+  {
     what: 'an update that leaves the number out',
     present: [[PODS, podOf({ priorityClassName: 'high' })]],
     verb: 'patch',

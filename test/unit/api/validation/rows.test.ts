@@ -115,7 +115,7 @@ interface Breach {
 function breaches({ row, field, value }: Spot): Breach[] {
   const found: Breach[] = [];
   const isList = field.cardinality === 'list';
-  const inside = isList ? '[0]' : '';
+  const inside = isList && !row.reportedAtList ? '[0]' : '';
   const wrap = (one: unknown): unknown => (isList ? [one, ...(value as unknown[]).slice(1)] : one);
   const reason = (usual: string): string =>
     row.reason === 'invalid' ? 'FieldValueInvalid' : row.reason === 'forbidden' ? 'FieldValueForbidden' : usual;
