@@ -82,7 +82,6 @@ export async function requestToken(
       ...(object.spec as JsonObject),
       audiences: issued.audiences,
       expirationSeconds: issued.expirationSeconds,
-      boundObjectRef: boundObjectRef ?? null,
     },
     status: { token: issued.token, expirationTimestamp: timestampOf(issued.expiresMs) },
   };

@@ -221,8 +221,8 @@ function memberOf(field: FieldSchema): Member {
   return {
     ...plain(name),
     rule,
-    isAlways: emitEmpty && !optional,
-    zero: cardinality === 'one' ? zeroOf(kind, type, rule) : null,
+    isAlways: emitEmpty,
+    zero: cardinality === 'one' && !optional ? zeroOf(kind, type, rule) : null,
   };
 }
 

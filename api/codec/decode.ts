@@ -256,7 +256,10 @@ function readingOf(field: FieldSchema): Pick<Member, 'read' | 'empty'> {
   const read = elementReader(field);
   const zero = zeroOf(field);
   if (field.optional) {
-    return { read: (value) => (value === null ? undefined : (read(value) ?? undefined)), empty: undefined };
+    // One that is written even so is null where it is not there.
+    const absent = emitEmpty ? null : undefined;
+    const empty = emitEmpty ? () => null : undefined;
+    return { read: (value) => (value === null ? absent : (read(value) ?? absent)), empty };
   }
   if (emitEmpty) return { read: (value) => (value === null ? zero() : read(value)), empty: zero };
   if (field.kind === 'string') return TEXT_MEMBER;

@@ -63,6 +63,14 @@ test('empty members are dropped unless their absence means something else', (t) 
   t.deepEqual(canonical('rbac/v1.Role', { rules: [] }), { metadata: { creationTimestamp: null }, rules: null });
 });
 
+test('an optional member that is always written is null where it is not there', (t) => {
+  const reference = (value: object) => canonical('core/v1.TypedLocalObjectReference', value);
+  const absent = { apiGroup: null, kind: 'k', name: 'n' };
+  t.deepEqual(reference({ kind: 'k', name: 'n' }), absent);
+  t.deepEqual(reference(absent), absent);
+  t.deepEqual(reference({ ...absent, apiGroup: '' }), { ...absent, apiGroup: '' });
+});
+
 test('null inside a list or map stands for the zero value', (t) => {
   t.deepEqual(canonical('core/v1.Container', { name: 'a', args: [null, 'x'], env: [null], command: null }), {
     name: 'a',

@@ -269,7 +269,7 @@ const ruleCases: readonly RuleCase[] = [
     given: { name: 'v', hostPath: { path: '/' } },
     expected: { emptyDir: undefined, hostPath: { path: '/', type: '' } },
   },
-  { type: 'networking/v1.IngressClassParametersReference', given: { kind: 'k' }, expected: { scope: undefined } },
+  { type: 'networking/v1.IngressClassParametersReference', given: { kind: 'k' }, expected: { scope: null } },
   {
     type: 'networking/v1.IngressClassParametersReference',
     given: { kind: 'k' },

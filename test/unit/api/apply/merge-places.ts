@@ -99,7 +99,8 @@ function whole(
     isElement: false,
     given: ({ p }) => wrap(p === undefined ? undefined : held(p)),
     path: () => path,
-    read: (object) => holder(object)?.[name],
+    // One that is always written is null where there is none.
+    read: (object) => holder(object)?.[name] ?? undefined,
     held,
     change: (object, _member, value) => {
       if (value === undefined) delete holder(object)![name];
