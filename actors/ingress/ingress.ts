@@ -356,6 +356,7 @@ class Ingress implements Actor<IngressProtocol> {
       admission: context.ref('admission'),
       controllers: context.ref('controllers'),
       isLogWritable,
+      limits: this.#limits,
       dialect,
       startHooks: options.startHooks,
       isDraining: () => this.#draining,

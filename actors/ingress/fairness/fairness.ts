@@ -50,6 +50,7 @@ export class Fairness {
   readonly #metrics: FlowMetrics;
   readonly #headerPrefix: string;
   #classifier!: Classifier;
+  #isTold = false;
 
   constructor(parts: FairnessParts) {
     const { context, dialect, waitMaxMs, wake } = parts;
@@ -62,7 +63,12 @@ export class Fairness {
       const nowMs = context.clock.monotonicMs();
       for (const level of this.#levels.values()) level.settleSamples(nowMs);
     });
-    this.configure({ schemas: [], levels: [] });
+    this.#goBy({ schemas: [], levels: [] });
+  }
+
+  /** The configuration of the cluster is known; until then the mandatory levels hold. */
+  get isTold(): boolean {
+    return this.#isTold;
   }
 
   /** What waits and runs on this thread. */
@@ -72,7 +78,12 @@ export class Fairness {
   }
 
   /** Goes by these objects from now on. Requests that wait or run stay where they are. */
-  configure({ schemas, levels }: FlowObjects): void {
+  configure(objects: FlowObjects): void {
+    this.#goBy(objects);
+    this.#isTold = true;
+  }
+
+  #goBy({ schemas, levels }: FlowObjects): void {
     const configuration = flowConfiguration(this.#parts.dialect, schemas, levels);
     this.#adopt(configuration);
     const make = (schema: FlowSchema, level: FlowLevel): SchemaInUse => ({

@@ -58,6 +58,11 @@ export class RequestLimits {
     return this.#options.fairness;
   }
 
+  /** What requests wait by is known; true where they do not wait. */
+  get isTold(): boolean {
+    return !(this.#limits instanceof Fairness) || this.#limits.isTold;
+  }
+
   /** Seats a request when there is room for it. Throws, or rejects with, Overloaded where there is not. */
   enter(exchange: Exchange, nowMs: number): Seat | Promise<Seat> {
     return this.#limits.enter(exchange, nowMs);

@@ -8,6 +8,7 @@ import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { ControllersProtocol, HookState } from '../../controllers/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import type { StoreProtocol } from '../../store/protocol.ts';
+import type { RequestLimits } from '../fairness/request-limits.ts';
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
 const ENDPOINTS: readonly HealthEndpoint[] = ['healthz', 'livez', 'readyz'];
@@ -24,6 +25,7 @@ export interface HealthParts {
   readonly dialect: Dialect;
   /** Checks of the post-start hooks that the controllers report. */
   readonly startHooks: readonly string[];
+  readonly limits: Pick<RequestLimits, 'isFair' | 'isTold' | 'count'>;
   readonly isDraining: () => boolean;
   /** Since the server started. */
   readonly uptimeMs: () => number;
@@ -55,6 +57,10 @@ interface Check {
 const ADMISSION_HOOK = 'poststarthook/start-@short-apiserver-admission-initializer';
 /** Here the hub is what informers are. */
 const INFORMERS_HOOK = 'poststarthook/generic-apiserver-start-informers';
+/** Who follows the flow schemas and levels: the controllers, who tell this ingress. */
+const FLOWS_HOOK = 'poststarthook/priority-and-fairness-config-consumer';
+const FAIR_HOOK = 'poststarthook/priority-and-fairness-filter';
+const LIMITS_HOOK = 'poststarthook/max-in-flight-filter';
 
 export class Health {
   readonly #parts: HealthParts;
@@ -75,12 +81,27 @@ export class Health {
       ['informer-sync', { run: ({ hub }) => hub(), ofReadinessOnly: true }],
       [dialect.spell(ADMISSION_HOOK), { run: () => this.#admission(), isHook: true }],
       [INFORMERS_HOOK, { run: ({ hub }) => hub(), isHook: true }],
+      ...this.#limitChecks(),
       ...startHooks.map((name): [string, Check] => [
         name,
         { run: async ({ hooks }) => hookResult(await hooks(), name), isHook: true },
       ]),
       ['shutdown', { run: () => (parts.isDraining() ? 'the server is shutting down' : ''), ofReadinessOnly: true }],
     ]);
+  }
+
+  #limitChecks(): readonly (readonly [string, Check])[] {
+    const { limits, startHooks } = this.#parts;
+    const isTold: Check = { run: () => (limits.isTold ? '' : 'the flow schemas are not known yet'), isHook: true };
+    // Who asks is among them.
+    const isCounting: Check = { run: () => (limits.count > 0 ? '' : 'no request is counted'), isHook: true };
+    if (!limits.isFair) return [[LIMITS_HOOK, isCounting]];
+    return startHooks.length === 0
+      ? [[FAIR_HOOK, isCounting]]
+      : [
+          [FLOWS_HOOK, isTold],
+          [FAIR_HOOK, isCounting],
+        ];
   }
 
   /** The checks an endpoint runs, in the order it lists them. */

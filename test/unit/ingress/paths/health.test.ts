@@ -13,6 +13,7 @@ interface Fates {
   readonly isLogWritable?: boolean;
   readonly startHooks?: readonly string[];
   readonly dialect?: DialectName;
+  readonly limits?: { readonly isFair: boolean; readonly isTold: boolean; readonly count: number };
   readonly draining?: boolean;
   readonly uptimeMs?: number;
   readonly livezGracePeriodMs?: number;
@@ -50,6 +51,7 @@ function health(fates: Fates = {}) {
     isLogWritable: () => fates.isLogWritable ?? true,
     dialect: DIALECTS[fates.dialect ?? 'orch'],
     startHooks: fates.startHooks ?? HOOKS,
+    limits: fates.limits ?? { isFair: true, isTold: true, count: 1 },
     isDraining: () => fates.draining ?? false,
     uptimeMs: () => fates.uptimeMs ?? 1000,
     livezGracePeriodMs: fates.livezGracePeriodMs ?? 0,
@@ -58,6 +60,10 @@ function health(fates: Fates = {}) {
   };
   return { store, hub, controllers, health: new Health(parts as unknown as ConstructorParameters<typeof Health>[0]) };
 }
+
+const FLOWS_CHECK = 'poststarthook/priority-and-fairness-config-consumer';
+const FAIR_CHECK = 'poststarthook/priority-and-fairness-filter';
+const LIMITS_CHECK = 'poststarthook/max-in-flight-filter';
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -96,6 +102,8 @@ test('the checks are those of the parts that there are, each once, in the words 
       store,
       `poststarthook/start-${short}-apiserver-admission-initializer`,
       'poststarthook/generic-apiserver-start-informers',
+      FLOWS_CHECK,
+      FAIR_CHECK,
       ...HOOKS,
     ];
     const { health: made } = health({ dialect });
@@ -114,6 +122,20 @@ test('the checks are those of the parts that there are, each once, in the words 
       .filter((name) => HOOKS.includes(name)),
     [],
   );
+});
+
+test('a server is ready when it knows by which flow schemas requests wait, and when it counts them', async (t) => {
+  const limits = { isFair: true, isTold: true, count: 1 };
+  t.deepEqual(await failing({ limits }, 'readyz'), []);
+  t.deepEqual(await failing({ limits: { ...limits, isTold: false } }, 'readyz'), [FLOWS_CHECK]);
+  t.deepEqual(await failing({ limits: { ...limits, count: 0 } }, 'readyz'), [FAIR_CHECK]);
+  const plain = { ...limits, isFair: false };
+  const names = health({ limits: plain }).health.checkNames('livez');
+  t.true(names.includes(LIMITS_CHECK));
+  t.false(names.includes(FLOWS_CHECK) || names.includes(FAIR_CHECK));
+  t.deepEqual(await failing({ limits: { ...plain, count: 0 } }, 'readyz'), [LIMITS_CHECK]);
+  // Nobody follows the schemas where no controllers are placed.
+  t.false(health({ startHooks: [] }).health.checkNames('readyz').includes(FLOWS_CHECK));
 });
 
 test('a healthy server says ok, and line by line when asked', async (t) => {
