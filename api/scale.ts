@@ -2,7 +2,7 @@
 // that keep the wish in spec.replicas, the count in status.replicas and their pods' labels in spec.selector.
 
 import { isJsonObject, type JsonObject, memberOf } from './json-value.ts';
-import { otherThanPath, requireSameUid } from './metadata.ts';
+import { insistsOnVersion, otherThanPath, requireSameUid } from './metadata.ts';
 import { asObject } from './object-fields.ts';
 import { metadataOf, type ObjectMeta } from './object-meta.ts';
 import type { Labels } from './selectors/label-requirement.ts';
@@ -114,7 +114,7 @@ export function applyScale(
   if (givenNamespace !== '' && givenNamespace !== namespace)
     throw otherThanPath('namespace', givenNamespace, namespace);
   requireSameUid(given, before, type);
-  if (![before.resourceVersion, '', undefined].includes(given.resourceVersion)) {
+  if (insistsOnVersion(given) && given.resourceVersion !== before.resourceVersion) {
     throw new StatusError(conflictModified(type, name));
   }
   const replicas = memberOf(scale.spec, 'replicas') ?? 0;

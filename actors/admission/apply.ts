@@ -7,7 +7,7 @@ import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { type InParts, inOneGo } from '../../api/in-parts.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged } from '../../api/metadata.ts';
-import { metadataOf, timestampOf } from '../../api/object-meta.ts';
+import { metadataOf, timestampOf, withMetadata } from '../../api/object-meta.ts';
 import { APPLY_PATCH } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflict, notFound } from '../../api/status/failures.ts';
@@ -108,7 +108,12 @@ function readConfiguration(write: WriteContext, request: WriteRequest, type: Kno
   const sent = configurationOf(request, expected);
   const { schema } = write;
   const warnings = fieldWarnings(request, () => canonical(schema, structuredClone(sent), expected).unknownFields);
-  if (view !== undefined) requireValidView(write, view, canonical(schema, structuredClone(sent), view).object);
+  if (view !== undefined) {
+    const { object } = canonical(schema, structuredClone(sent), view);
+    const { name, namespace } = request.target;
+    // Whose it is it need not say: it is merged into what is there.
+    requireValidView(write, view, withMetadata(object, { name, namespace, ...metadataOf(object) }));
+  }
   return { config: view?.configurationOf?.(sent, type) ?? sent, warnings };
 }
 

@@ -8,7 +8,7 @@ import { type FieldError, invalidFrom, NO_FIELD_ERRORS } from '../../api/status/
 import { StatusError } from '../../api/status/status.ts';
 import { kindKey } from '../../api/strategy/strategies.ts';
 import type { SubresourceView } from '../../api/subresource-views.ts';
-import { validateObjectMeta, validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
+import { validateAnyMeta, validateObjectMeta, validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import type { Attributes } from './attributes.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -74,13 +74,17 @@ function ephemeralErrors(write: WriteContext, type: KnownType, pod: JsonObject):
   return write.validation.create(pod, type).filter(({ path }) => path.startsWith(EPHEMERAL_CONTAINER));
 }
 
+/** Views that are looked at are of objects in namespaces. */
+const VIEWED = { namespaced: true, traits: { nameFormat: 'dns1123Subdomain' } } as const;
+
 /** Throws 422 unless a view that a client sends is one, where that is looked at by itself. */
 export function requireValidView(write: WriteContext, view: SubresourceView | undefined, sent: JsonObject): void {
   view?.requireComplete?.(sent);
   if (view?.isChecked !== true) return;
   const { kind } = view;
   const { group, version } = splitApiVersion(view.apiVersion);
-  const errors = write.validation.create(sent, { group, version, kind });
+  const ofMetadata = validateAnyMeta(metadataOf(sent), VIEWED);
+  const errors = [...ofMetadata, ...write.validation.create(sent, { group, version, kind })];
   if (errors.length > 0) throw new StatusError(invalidFrom(kind, group, metadataOf(sent).name ?? '', errors));
 }
 

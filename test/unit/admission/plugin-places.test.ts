@@ -80,7 +80,7 @@ const places: readonly Place[] = [
     does: 'a PUT of the scale',
     verb: 'update',
     path: `${DEPLOYMENTS}/it/scale`,
-    request: { body: { metadata: { name: 'it' }, spec: { replicas: 3 } } },
+    request: { body: { metadata: { name: 'it', namespace: 'default' }, spec: { replicas: 3 } } },
     told: 'update deployments/scale default it tester Scale>Scale',
   },
   {

@@ -70,6 +70,11 @@ const REFUSED: readonly (readonly [scale: JsonObject, reason: StatusReason])[] =
   [{ kind: 'Pod', metadata: {}, spec: { replicas: 1 } }, 'BadRequest'],
 ];
 
+test('a Scale of the version 0 is of whichever version there is', (t) => {
+  const scale = { metadata: { resourceVersion: '0' }, spec: { replicas: 1 } };
+  t.like(applyScale(stored, scale, deployments), { spec: { replicas: 1 } });
+});
+
 test('a Scale of another object is refused in the words of any update', (t) => {
   const error = t.throws(() => applyScale(stored, { metadata: { uid: 'u-2' }, spec: { replicas: 1 } }, deployments));
   t.true(error.message.endsWith(': Precondition failed: UID in precondition: u-2, UID in object meta: u-1'));
