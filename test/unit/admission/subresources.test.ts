@@ -194,6 +194,17 @@ test('the field of a closed gate is not stored, and nobody owns it', async (t) =
   await world.stop();
 });
 
+test('a job without labels has those of its pods, which nobody owns', async (t) => {
+  const world = await AdmissionWorld.start();
+  const { metadata } = await world.created(JOBS, JOB);
+  const labels = { 'controller-uid': metadata.uid, 'job-name': 'j' };
+  t.deepEqual(metadata.labels, labels as object);
+  t.false(JSON.stringify(metadata.managedFields).includes('f:labels'));
+  const named = await world.created(JOBS, { ...JOB, metadata: { name: 'k', labels: { a: 'b' } } });
+  t.deepEqual(named.metadata.labels, { a: 'b' });
+  await world.stop();
+});
+
 test('the field of an open gate is stored, with the defaults that come with it', async (t) => {
   const world = await AdmissionWorld.start({ featureGates: 'SuspendJob=true,IndexedJob=true' });
   const made = await world.created(JOBS, JOB);
@@ -219,6 +230,18 @@ function applyScale(world: AdmissionWorld, fieldManager: string, scale: object, 
     body: { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'web' }, ...scale },
   });
 }
+
+test('a Scale says in which namespace it is', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(DEPLOYMENTS, DEPLOYMENT);
+  const scale = `${DEPLOYMENTS}/web/scale`;
+  const metadata = { name: 'web', namespace: 'default' };
+  t.is((await world.write('update', scale, { body: { metadata, spec: { replicas: 3 } } })).code, 200);
+  const { code, body } = await world.write('update', scale, { body: { metadata: { name: 'web' } } });
+  t.deepEqual([code, body.message], [422, 'Scale.autoscaling "web" is invalid: metadata.namespace: Required value']);
+  t.is((await world.stored(`${DEPLOYMENTS}/web`))?.spec.replicas, 3);
+  await world.stop();
+});
 
 test('a Scale can be applied: the applier owns the replicas, and nothing else', async (t) => {
   const world = await AdmissionWorld.start();
