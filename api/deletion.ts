@@ -45,6 +45,9 @@ export interface DeletionOutcome {
   readonly object: JsonObject;
 }
 
+/** They look at preconditions themselves, in words of their own. */
+const NAMESPACES = 'core/namespaces';
+
 /** Throws StatusError 409 where a precondition does not hold. */
 export function requirePreconditions(object: JsonObject, type: ResourceType, preconditions: Preconditions): void {
   const { name = '', uid = '', resourceVersion = '' } = metadataOf(object);
@@ -54,6 +57,10 @@ export function requirePreconditions(object: JsonObject, type: ResourceType, pre
   ];
   for (const [member, value, actual, what] of expected) {
     if (value === undefined || value === actual) continue;
+    if (type.storageKey === NAMESPACES) {
+      const failed = `Precondition failed: ${member} in precondition: ${value}, ${member} in object meta: ${actual}`;
+      throw new StatusError(conflict(type, name, failed));
+    }
     const mismatch = `the ${member} in the precondition (${value}) does not match the ${member} in record (${actual})`;
     // Clients find the Kind here, where other conflicts name the resource.
     const { group, kind } = type;

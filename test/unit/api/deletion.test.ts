@@ -245,3 +245,13 @@ test('preconditions that do not hold are a conflict that names the Kind and what
     t.is(error?.message, `Operation cannot be fulfilled on Deployment.apps "web": ${mismatch}`);
   }
 });
+
+test('preconditions of a namespace are told in the words of other conflicts', (t) => {
+  const namespaces = { ...type, storageKey: 'core/namespaces', group: '', plural: 'namespaces', kind: 'Namespace' };
+  const target = object({ uid: 'u-1', resourceVersion: '7' });
+  const error = t.throws(() => requirePreconditions(target, namespaces as typeof type, { uid: 'u-2' }));
+  t.is(
+    error?.message,
+    'Operation cannot be fulfilled on namespaces "web": Precondition failed: UID in precondition: u-2, UID in object meta: u-1',
+  );
+});
