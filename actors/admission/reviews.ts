@@ -3,7 +3,6 @@
 
 import type { AccessAttributes, User } from '../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest } from '../../api/status/failures.ts';
 import { invalidFrom } from '../../api/status/field-error.ts';
@@ -44,25 +43,25 @@ async function review(
 ): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
-  const sent = type.namespaced ? inNamespace(object, request.target.namespace) : object;
   const attributes = attributesOf(write, request, type, { operation: 'create', dryRun });
-  const placed = await admitOnce(write, attributes, sent);
-  const errors = write.validation.create(placed, type);
+  const admitted = await admitOnce(write, attributes, object);
+  const errors = write.validation.create(admitted, type);
   // Which review it is is not said.
   if (errors.length > 0) throw new StatusError(invalidFrom('', type.group, '', errors));
-  const status = await answerer(write, placed, request);
+  if (type.namespaced) requireNamespaceOfPath(admitted, request.target.namespace);
+  const status = await answerer(write, admitted, request);
   // What one may do is told without where it was asked.
   const asked =
-    type.kind === 'SelfSubjectRulesReview' ? { ...placed, metadata: { creationTimestamp: null }, spec: {} } : placed;
+    type.kind === 'SelfSubjectRulesReview'
+      ? { ...admitted, metadata: { creationTimestamp: null }, spec: {} }
+      : admitted;
   return withWarnings({ code: 201, body: asAnswer(type, { ...asked, status }), warnings }, attributes.warnings);
 }
 
-function inNamespace(object: JsonObject, namespace: string): JsonObject {
-  const metadata = metadataOf(object);
-  const { namespace: given = '' } = metadata;
-  if (given !== '' && given !== namespace)
-    throw new StatusError(badRequest(`the namespace of the review (${given}) differs from the path's (${namespace})`));
-  return { ...object, metadata: { ...metadata, namespace } };
+/** What its metadata says is that of what it asks about already. Throws 400. */
+function requireNamespaceOfPath(review: JsonObject, namespace: string): void {
+  if ((specOf(review).resourceAttributes?.namespace ?? '') === namespace) return;
+  throw new StatusError(badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`));
 }
 
 /** The members of the specs of all reviews, of every version. */

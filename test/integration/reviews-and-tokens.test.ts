@@ -237,7 +237,7 @@ test('access reviews ask the authorizers, about oneself and about others', async
   const path = { nonResourceAttributes: { path: '/healthz', verb: 'get' } };
   t.like((await review('subjectaccessreviews', { ...path, user: 'jane' })).json.status as object, { allowed: true });
   const local = 'namespaces/default/localsubjectaccessreviews';
-  t.is((await review(local, { resourceAttributes, user: 'jane' })).status, 201);
+  t.is((await review(local, { resourceAttributes, user: 'jane' }, { namespace: 'default' })).status, 201);
   const cases: readonly (readonly [path: string, spec: object, metadata: object, code: number])[] = [
     ['selfsubjectaccessreviews', {}, {}, 422],
     ['selfsubjectaccessreviews', { resourceAttributes, ...path }, {}, 422],
@@ -245,7 +245,14 @@ test('access reviews ask the authorizers, about oneself and about others', async
     ['subjectaccessreviews', { resourceAttributes }, {}, 422],
     [local, { ...path, user: 'jane' }, {}, 422],
     [local, { resourceAttributes: { ...resourceAttributes, namespace: 'other' }, user: 'jane' }, {}, 422],
-    [local, { resourceAttributes, user: 'jane' }, { namespace: 'other' }, 400],
+    [local, { resourceAttributes, user: 'jane' }, {}, 422],
+    [local, { resourceAttributes, user: 'jane' }, { namespace: 'other' }, 422],
+    [
+      local,
+      { resourceAttributes: { ...resourceAttributes, namespace: 'other' }, user: 'jane' },
+      { namespace: 'other' },
+      400,
+    ],
     ['selfsubjectrulesreviews', {}, {}, 400],
   ];
   for (const [at_, spec, metadata, code] of cases) {
