@@ -82,6 +82,15 @@ function authorize(asked: Auth, user: User, access = ACCESS): { allowed: boolean
   return answer;
 }
 
+function rulesOf(asked: Auth, user: User): object | undefined {
+  let answer: object | undefined;
+  const send = (value: unknown): void => {
+    answer = value as object;
+  };
+  asked.onMessage({ type: 'rules', user, namespace: 'default' }, { isAwaited: true, send, fail: () => {} });
+  return answer;
+}
+
 /** An Authorization header, and whom it stands for: with anonymous requests allowed, and without. */
 const HEADERS: readonly (readonly [header: string, name: string | null, withoutAnonymous: string | null])[] = [
   ['Bearer alices-token', 'alice', 'alice'],
@@ -149,6 +158,11 @@ test('the first mode with an opinion decides, and the superusers need none', (t)
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ANONYMOUS), deny);
   t.deepEqual(authorize(auth({ modes: [] }), ALICE), { allowed: false, denied: false, reason: '' });
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ADMIN), allow);
+});
+
+test('what superusers hold by roles is listed, as that of others', (t) => {
+  t.like(rulesOf(auth({ modes: ['AlwaysDeny'] }), ADMIN), { resourceRules: [], nonResourceRules: [] });
+  t.like(rulesOf(auth(), ADMIN), { resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] });
 });
 
 test('what authorizers failed on is told where nobody decides, and is nothing to whoever does', async (t) => {
