@@ -100,7 +100,8 @@ async function decodedInTurns(
 function bodyOf(schema: Schema, request: WriteRequest, expected: ExpectedKind): JsonObject {
   if (expected.custom !== undefined && PROTOBUF_TYPES.has(request.contentType))
     throw new StatusError(unsupportedMediaType(CUSTOM_TYPES));
-  const value = decodeValue(schema, request, expected);
+  // Null, and a YAML document with nothing in it, are an object that says nothing.
+  const value = decodeValue(schema, request, expected) ?? {};
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   if (expected.custom !== undefined) requireFinite(value, request.payload);
   const { apiVersion = expected.apiVersion, kind = expected.kind } = kindTexts(value);

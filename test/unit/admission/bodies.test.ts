@@ -66,6 +66,21 @@ test('bodies that are broken are refused, whatever they claim to be', async (t) 
   await world.stop();
 });
 
+test('null and an empty YAML document are an object that says nothing', async (t) => {
+  const world = await AdmissionWorld.start();
+  for (const [contentType, body] of [
+    ['application/json', 'null'],
+    ['application/yaml', 'null'],
+    ['application/yaml', '---\n'],
+    ['application/yaml', '# nothing\n'],
+  ] as const) {
+    const answer = await world.write('create', CONFIG_MAPS, { body, contentType });
+    t.is(answer.code, 422, body);
+    t.regex(answer.body.message, /^ConfigMap "" is invalid: metadata.name: Required value/);
+  }
+  await world.stop();
+});
+
 test('an object in Protobuf that does not say its kind is of the one in the path', async (t) => {
   const world = await AdmissionWorld.start();
   for (const named of [{}, { kind: 'ConfigMap' }, { apiVersion: 'v1' }]) {
