@@ -66,6 +66,12 @@ test('a review of a deletion has its options, and one of a subresource names it 
   t.is(requestOf({ operation: 'connect' }).options, null);
 });
 
+test('a review of one of many that are deleted together names none, as the request does', (t) => {
+  const { name, oldObject } = requestOf({ operation: 'delete', name: '' }, object);
+  t.deepEqual([name, oldObject], [undefined, object]);
+  t.is(requestOf({ operation: 'delete', name: 'm' }, object).name, 'm');
+});
+
 const answered = (response: object, others: object = {}) =>
   answerOf({ kind: 'AdmissionReview', apiVersion: form.apiVersion, response, ...others }, form, 'the-uid', true);
 const YES = { uid: 'the-uid', allowed: true };

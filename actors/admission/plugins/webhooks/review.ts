@@ -11,7 +11,7 @@ import type { Schema, TypeSchema } from '../../../../api/schema/schema.ts';
 import type { Status, StatusReason } from '../../../../api/status/status.ts';
 import { type Attributes, NO_OBJECT } from '../../attributes.ts';
 import type { Hook, ReviewVersion } from './hook.ts';
-import { nameOf, namespaceOf } from './subject.ts';
+import { namespaceOf, nameTold } from './subject.ts';
 
 /** What a webhook says. */
 export interface HookAnswer {
@@ -69,7 +69,7 @@ function askedText(attributes: Attributes): string {
   return (
     textMember('subResource', subresource) +
     textMember('requestSubResource', subresource) +
-    textMember('name', nameOf(attributes)) +
+    textMember('name', nameTold(attributes)) +
     textMember('namespace', namespaceOf(attributes)) +
     members
   );

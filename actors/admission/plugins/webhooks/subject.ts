@@ -13,8 +13,14 @@ export type LabelsOfNamespace = (namespace: string) => Labels | undefined;
 
 const NAMESPACES = 'core/namespaces';
 
+/** The object's name as it is told; empty of those that are deleted together: the request names none. */
+export function nameTold(attributes: Attributes): string {
+  const { operation, name } = attributes.asked;
+  return operation === 'delete' ? name : nameOf(attributes);
+}
+
 /** The object's name; empty where it has none yet. */
-export function nameOf({ asked, object, old }: Attributes): string {
+function nameOf({ asked, object, old }: Attributes): string {
   return asked.name || metadataOf(object).name || (old === undefined ? '' : (metadataOf(old).name ?? ''));
 }
 
