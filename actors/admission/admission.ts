@@ -41,6 +41,7 @@ import { deleteCollection } from './delete-collection.ts';
 import { evict } from './evict.ts';
 import { ADMISSION_FACTS } from './facts.ts';
 import { withWarnings } from './field-validation.ts';
+import { InsideAudit, type InsideRecording } from './inside-audit.ts';
 import { KindVersions } from './kind-version.ts';
 import { KnownApplies } from './known-applies.ts';
 import { KnownSpecs } from './known-specs.ts';
@@ -48,7 +49,15 @@ import { afterOthers } from './large-writes.ts';
 import { LongChecks } from './long-checks.ts';
 import { PluginChain } from './plugins/chain.ts';
 import type { AdmissionPluginKind, Authorization, PluginConfigurations, PluginOptions } from './plugins/plugin.ts';
-import type { AdmissionProtocol, AdmissionStatus, ConnectRequest, WriteReply, WriteRequest } from './protocol.ts';
+import type {
+  AdmissionProtocol,
+  AdmissionStatus,
+  BindingOutcome,
+  ConnectRequest,
+  WriteReply,
+  WriteRequest,
+} from './protocol.ts';
+import { type Bindings, bindRecorded } from './recorded-bindings.ts';
 import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import type { StoreReader } from './store-reader.ts';
@@ -73,6 +82,8 @@ export interface AdmissionOptions {
   readonly plugins: readonly AdmissionPluginKind[];
   readonly pluginConfigurations: PluginConfigurations;
   readonly pluginOptions: PluginOptions;
+  /** Absent: nothing is recorded of what is written inside. */
+  readonly recording?: InsideRecording | undefined;
 }
 
 /** A write is looked at by a newer definition this often before its client hears of it. */
@@ -93,6 +104,8 @@ function completing(plugins: readonly AdmissionPluginKind[], options: AdmissionO
 class Admission implements Actor<AdmissionProtocol> {
   readonly #write: WriteContext;
   readonly #cluster: ClusterView;
+  /** Undefined: nothing is recorded. */
+  readonly #audit: InsideAudit | undefined;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
     const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network, plugins } = options;
@@ -146,6 +159,7 @@ class Admission implements Actor<AdmissionProtocol> {
       }),
       deletion,
     };
+    this.#audit = options.recording && new InsideAudit(this.#write, options.recording);
   }
 
   async start(): Promise<void> {
@@ -154,6 +168,7 @@ class Admission implements Actor<AdmissionProtocol> {
 
   async stop(): Promise<void> {
     this.#cluster.stop();
+    this.#audit?.flush();
     await this.#write.longChecks.close();
   }
 
@@ -165,7 +180,8 @@ class Admission implements Actor<AdmissionProtocol> {
   onMessage(message: MessageOf<AdmissionProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'write':
-        this.#answer(message, reply);
+        if (this.#audit === undefined || message.isInside !== true) this.#answer(message, reply);
+        else this.#record(message, reply, this.#audit);
         return;
       case 'status':
         this.#write.hub.ask({ type: 'status' }, { deadlineMs: this.#write.requestTimeoutMs }).then(
@@ -183,7 +199,7 @@ class Admission implements Actor<AdmissionProtocol> {
         );
         return;
       case 'bind':
-        bind(this.#writeOfTurn(), message.bindings, message.user).then(
+        this.#bind(message).then(
           (outcomes) => reply.send({ outcomes }),
           (error: unknown) => reply.fail(error),
         );
@@ -216,8 +232,20 @@ class Admission implements Actor<AdmissionProtocol> {
     );
   }
 
-  #answer(request: WriteRequest, reply: Reply): void {
+  #bind(asked: Bindings): Promise<BindingOutcome[]> {
     const write = this.#writeOfTurn();
+    return this.#audit === undefined
+      ? bind(write, asked.bindings, asked.user)
+      : bindRecorded(write, asked, this.#audit);
+  }
+
+  /** The turn in which it is performed may be another. */
+  #record(request: WriteRequest, reply: Reply, audit: InsideAudit): void {
+    const write = this.#writeOfTurn();
+    audit.write(request, reply, (recorded) => this.#answer(request, recorded, write));
+  }
+
+  #answer(request: WriteRequest, reply: Reply, write = this.#writeOfTurn()): void {
     const refuse = (error: unknown): void => this.#refuse(reply, error, write);
     try {
       this.#performed(write, request).then((answer) => reply.send(annotated(answer, write)), refuse);

@@ -25,8 +25,8 @@ const BOUND: BindingOutcome = { bound: true };
 /** What conflicts name. */
 const BINDING = { group: '', plural: 'pods/binding' };
 const BINDING_KIND = { apiVersion: 'v1', kind: 'Binding' };
-/** Of the scheduler's bindings. */
-const BINDING_TARGET = { group: '', version: 'v1', resource: 'pods', subresource: 'binding' };
+/** Of the scheduler's bindings, but for the pod. */
+export const BINDING_TARGET = { group: '', version: 'v1', resource: 'pods', subresource: 'binding' };
 const NO_PARAMETERS: WriteParameters = {};
 
 type Refused = Extract<BindingOutcome, { readonly bound: false }>;
@@ -71,7 +71,7 @@ export async function createBinding(write: WriteContext, request: WriteRequest, 
   const answer = (): WriteReply => withWarnings({ code: 201, body: created(), warnings }, attributes.warnings);
   const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {
     const drafted = await draftOrRefusal(write, attributes, binding, tries);
-    if ('bound' in drafted) throw new StatusError(statusOf(write, binding, drafted));
+    if ('bound' in drafted) throw new StatusError(bindingStatus(write, binding, drafted));
     return dryRun ? { answer: answer() } : { draft: drafted, committed: answer };
   };
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(BINDING, binding.name));
@@ -98,7 +98,7 @@ async function draftOrRefusal(
   tries: number,
 ): Promise<Draft | Refused> {
   const nowIso = timestampOf(write.context.clock.nowMs());
-  attributes.begin(tries, nowIso, undefined, bodyOf(binding));
+  attributes.begin(tries, nowIso, undefined, bodyOfBinding(binding));
   const shown = attributes.object;
   await takeSteps(PLUGIN_STEPS, attributes, write);
   // Plugins may have changed it, but for the pod that it is about.
@@ -113,19 +113,21 @@ async function draftOrRefusal(
 }
 
 /** A binding as plugins see it. */
-function bodyOf({ namespace, name, uid, node, annotations }: Binding): JsonObject {
+export function bodyOfBinding({ namespace, name, uid, node, annotations }: Binding): JsonObject {
   const metadata = { name, namespace, ...(uid === '' ? undefined : { uid }), ...(annotations && { annotations }) };
   return { ...BINDING_KIND, metadata, target: { kind: 'Node', name: node } };
 }
 
-function statusOf(write: WriteContext, { name }: Binding, { reason, message }: Refused): Status {
+/** What a client is told of a binding that was refused. */
+export function bindingStatus(write: WriteContext, { name }: Binding, { reason, message }: Refused): Status {
   return reason === 'gone' ? notFound(podType(write), name) : conflict(BINDING, name, message);
 }
 
 /** What the scheduler hears of a refusal. */
 function asOutcome(error: unknown): Refused {
   if (!isStatusError(error)) throw error;
-  return { bound: false, reason: 'failed', message: error.status.message ?? '' };
+  const { status } = error;
+  return { bound: false, reason: 'failed', message: status.message ?? '', status };
 }
 
 function refusalOf(binding: Binding, pod: JsonObject): Refused | undefined {

@@ -52,6 +52,8 @@ export interface WriteRequest {
   /** The media type without parameters, lower case. */
   readonly contentType: string;
   readonly payload: Uint8Array;
+  /** It comes from a component of this server, and is no request: what is recorded of it is recorded by admission. */
+  readonly isInside?: true;
 }
 
 /** A connection to be opened. `options`: what it asks for, as PodExecOptions and the like. */
@@ -107,8 +109,16 @@ export interface Binding {
 
 export type BindingOutcome =
   | { readonly bound: true }
-  /** `gone`: no such pod or another uid; `taken`: bound already, or being deleted; `failed`: the store refused. */
-  | { readonly bound: false; readonly reason: 'gone' | 'taken' | 'failed'; readonly message: string };
+  /**
+   * `gone`: no such pod or another uid; `taken`: bound already, or being deleted; `failed`: the store refused, or a plugin, with
+   * that status.
+   */
+  | {
+      readonly bound: false;
+      readonly reason: 'gone' | 'taken' | 'failed';
+      readonly message: string;
+      readonly status?: Status;
+    };
 
 export interface AdmissionStatus {
   /** It, and the hub that it reads from, have read the store. */
@@ -135,7 +145,7 @@ export interface AdmissionProtocol extends Protocol {
     readonly convert: { readonly message: ConvertRequest; readonly reply: ConvertReply };
     /** Many bindings in one commit, each its own transaction; outcomes in the same order. */
     readonly bind: {
-      readonly message: { readonly bindings: readonly Binding[]; readonly user: User };
+      readonly message: { readonly bindings: readonly Binding[]; readonly user: User; readonly userAgent: string };
       readonly reply: { readonly outcomes: readonly BindingOutcome[] };
     };
     /** From a plugin to the same one of the first admission actor, which has what there is one of in the server. */

@@ -47,7 +47,8 @@ export class EventExpiry implements Controller {
     dialect: Dialect,
     ttlMs: number,
   ) {
-    this.identity = apiServerIdentity(dialect);
+    // In Kubernetes they end with their leases in etcd.
+    this.identity = { ...apiServerIdentity(dialect), isStore: true } as const;
     this.wants = ttlMs > 0 ? ['core/events'] : [];
     this.#environment = environment;
     this.#due = due;

@@ -6,6 +6,8 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import type { WriteReply } from '../admission/protocol.ts';
 import type { Identity, Write, WriteOutcome } from './controller.ts';
 
+/** All but what no request of Kubernetes' own does. */
+const IS_INSIDE = { isInside: true } as const;
 const EMPTY_PAYLOAD = new Uint8Array(0);
 
 export interface WriterLimits {
@@ -54,6 +56,7 @@ export class Writer {
         parameters: write.parameters ?? {},
         contentType: write.verb === 'patch' ? 'application/merge-patch+json' : 'application/json',
         payload: write.body === undefined ? EMPTY_PAYLOAD : this.#encoder.encode(JSON.stringify(write.body)),
+        ...(identity.isStore || write.target.asStored ? undefined : IS_INSIDE),
       },
       { deadlineMs: this.#limits.deadlineMs },
     );

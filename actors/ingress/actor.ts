@@ -5,6 +5,7 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import { Lazy } from '../../runtime/lazy.ts';
 import { metricsRules } from '../../runtime/metrics-rules.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
+import { recordingOf } from '../audit-taker.ts';
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
 import { isFair, type ServerSettings, storePrefixOf } from '../server-settings.ts';
 import { startHooks } from '../start-hooks.ts';
@@ -101,7 +102,7 @@ function keyServicesOf({ encryption = [] }: ServerSettings): number {
 
 /** Who is told of requests beside their clients. */
 function recordedBy(settings: ServerSettings): Pick<IngressOptions, 'audit' | 'tracing'> {
-  return { audit: auditOf(settings), tracing: tracingOf(settings) };
+  return { audit: recordingOf(settings), tracing: tracingOf(settings) };
 }
 
 function tracingOf({ tracing, build }: ServerSettings): IngressOptions['tracing'] {
@@ -111,19 +112,6 @@ function tracingOf({ tracing, build }: ServerSettings): IngressOptions['tracing'
     await (await client.get())(body);
   };
   return { settings: tracing, send, version: build.gitCommit };
-}
-
-/** Undefined where no request is recorded. */
-function auditOf({ audit, options }: ServerSettings): IngressOptions['audit'] {
-  if (audit === undefined) return undefined;
-  const { auditLogPath, auditLogMode, auditWebhookMode } = options;
-  const waitsForWebhook = audit.webhook !== undefined && auditWebhookMode !== 'batch';
-  const waitsForLog = auditLogPath !== '' && auditLogMode !== 'batch';
-  return {
-    policy: audit.policy,
-    waits: waitsForWebhook ? 'each' : waitsForLog ? 'together' : 'none',
-    isStrict: [auditLogMode, auditWebhookMode].includes('blocking-strict'),
-  };
 }
 
 /** Undefined where no proxy is believed. */

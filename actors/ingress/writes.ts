@@ -1,11 +1,10 @@
 // Writes: the request as admission understands it, and its answer. The body is passed on undecoded.
 
-import { isJsonObject } from '../../api/json-value.ts';
 import type { Own } from '../../api/own-copy.ts';
 import type { Query } from '../../api/query.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import { tooLarge } from '../../api/status/failures.ts';
-import { type Status, StatusError } from '../../api/status/status.ts';
+import { isStatus, StatusError } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
 import type { ValueList } from '../../rendering/value-pieces.ts';
 import type { Ref } from '../../runtime/actor.ts';
@@ -94,8 +93,4 @@ function parametersOf(query: Query): WriteParameters {
   const dryRun = query.all('dryRun');
   if (dryRun.length > 0) parameters.dryRun = dryRun;
   return parameters;
-}
-
-function isStatus(body: object): body is Status {
-  return isJsonObject(body) && body.kind === 'Status' && body.apiVersion === 'v1';
 }

@@ -59,7 +59,7 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       dialect,
       configuration,
       profiles,
-      port: admissionPort(context.ref('admission'), dialect, profiles[0]!.schedulerName),
+      port: admissionPort(context.ref('admission'), dialect),
       host,
       settings,
       record,

@@ -1,8 +1,8 @@
 // An audit event (SPEC.md "Audit events"; Kubernetes 1.21 where that is silent): what is recorded of a request at one stage of its
 // life, and the old line of text for it. Pure.
 
-import type { AuditLevel, AuditStage } from '../../config/audit-policy.ts';
-import type { User } from '../authorization/attributes.ts';
+import { type AuditLevel, type AuditStage, isAtLeast } from '../../config/audit-policy.ts';
+import type { AccessAttributes, User } from '../authorization/attributes.ts';
 import type { Status } from '../status/status.ts';
 
 /** What a request is about. Empty texts are left out. */
@@ -15,6 +15,31 @@ export interface AuditedObject {
   readonly apiVersion: string;
   readonly resourceVersion: string;
   readonly subresource: string;
+}
+
+/** What a request is about, as far as its path says. */
+export function objectOfPath(access: AccessAttributes): AuditedObject {
+  const { group, version, resource, subresource, namespace, name } = access;
+  return {
+    resource,
+    namespace,
+    name,
+    uid: '',
+    apiGroup: group,
+    apiVersion: version,
+    resourceVersion: '',
+    subresource,
+  };
+}
+
+/** Requests whose bodies say what they are about; of a patch that is what it makes of it. */
+export function isNamedByBody(verb: string): boolean {
+  return verb === 'create' || verb === 'update';
+}
+
+/** Whether the body of a request about a resource is recorded, or looked at for what the request is about. */
+export function isBodyLookedAt(verb: string, level: AuditLevel): boolean {
+  return isAtLeast(level, 'Request') || isNamedByBody(verb);
 }
 
 /** Of a Status what is recorded of every answer. */

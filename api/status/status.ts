@@ -70,6 +70,12 @@ export function isStatusError(error: unknown, reason?: StatusReason): error is S
   return error instanceof StatusError && (reason === undefined || (error.status.reason ?? '') === reason);
 }
 
+/** Whether the body of an answer is a Status. */
+export function isStatus(body: object): body is Status {
+  const { kind, apiVersion } = body as Partial<Status>;
+  return kind === 'Status' && apiVersion === 'v1';
+}
+
 /** The HTTP code to answer a Status with. */
 export function httpCode(status: Status): number {
   return status.code ?? 200;

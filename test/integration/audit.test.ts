@@ -47,8 +47,17 @@ function newFolder(t: ExecutionContext): string {
   return folder;
 }
 
+/** What components of the server write, which most tests do not look at. */
+const NOT_COMPONENTS = [
+  { level: 'None', users: ['system:apiserver', 'system:orch-controller-manager', 'system:orch-scheduler'] },
+  { level: 'None', userGroups: ['system:serviceaccounts:orch-system'] },
+];
+
+/** A server that records what clients ask for. `rules`: of the policy, as JSON. */
+const audited: typeof recording = (t, rules, ...more) => recording(t, [...NOT_COMPONENTS, ...rules], ...more);
+
 /** `rules`: of the policy, as JSON. */
-async function audited(
+async function recording(
   t: ExecutionContext,
   rules: readonly object[],
   args: readonly string[] = [],
@@ -572,3 +581,53 @@ test('a patch that a webhook makes is in the events that record requests, whatev
   t.is(annotations['leave.example.org/left-allowed'], 'yes');
   t.is(annotations['leave.example.org/left-second'], 'yes');
 });
+
+for (const placement of ['single', 'default', 'wide'])
+  test(`what controllers and the scheduler write is recorded as of clients, under the placement ${placement}`, async (t) => {
+    const rules = [
+      { level: 'RequestResponse', omitStages: ['RequestReceived'], verbs: ['create', 'update', 'delete'] },
+    ];
+    const at = await recording(t, rules, ['--placement', placement]);
+    const { client } = at.server;
+    const post = async (path: string, body: object): Promise<void> => {
+      t.is((await client.request('POST', path, { body })).status, 201);
+    };
+    await post('/api/v1/nodes', {
+      metadata: { name: 'n' },
+      status: { allocatable: { cpu: '4', memory: '8Gi', pods: '10' }, conditions: [{ type: 'Ready', status: 'True' }] },
+    });
+    await post('/api/v1/namespaces', { metadata: { name: 'going' } });
+    await at.found(complete('create', '/api/v1/namespaces/going/serviceaccounts'));
+    const pods = '/api/v1/namespaces/going/pods';
+    const tolerations = [{ operator: 'Exists' }];
+    await post(pods, { metadata: { name: 'p' }, spec: { tolerations, containers: [{ name: 'c', image: 'i' }] } });
+    t.like(await at.found(complete('create', `${pods}/p/binding`)), {
+      user: { username: 'system:orch-scheduler', groups: ['system:authenticated'] },
+      objectRef: { resource: 'pods', namespace: 'going', name: 'p', apiVersion: 'v1', subresource: 'binding' },
+      responseStatus: { status: 'Success', code: 201 },
+      requestObject: { kind: 'Binding', target: { kind: 'Node', name: 'n' } },
+      responseObject: { kind: 'Status' },
+      annotations: { 'authorization.orch.io/decision': 'allow', 'authorization.orch.io/reason': '' },
+    });
+    await client.request('DELETE', `${pods}/p?gracePeriodSeconds=0`);
+    await client.request('DELETE', '/api/v1/namespaces/going');
+    const finalized = await at.found(complete('update', '/api/v1/namespaces/going/finalize'));
+    t.like(finalized, {
+      user: { username: 'system:serviceaccount:orch-system:namespace-controller' },
+      sourceIPs: ['127.0.0.1'],
+      objectRef: {
+        resource: 'namespaces',
+        namespace: 'going',
+        name: 'going',
+        apiVersion: 'v1',
+        subresource: 'finalize',
+      },
+      responseStatus: { code: 200 },
+      requestObject: { kind: 'Namespace', spec: {} },
+    });
+    const account = await at.found(complete('create', '/api/v1/namespaces/going/serviceaccounts'));
+    t.like(account.responseObject, { kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'going' } });
+    t.true(at.events().some(({ user }) => user.username === 'system:apiserver'));
+    const counted = new MetricsText((await client.get('/metrics')).text).sum('apiserver_audit_event_total');
+    t.true(counted >= at.events().length, 'each is counted');
+  });

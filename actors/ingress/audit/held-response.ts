@@ -3,6 +3,7 @@
 import type { HeaderList, HttpResponse } from '../../../transport/http.ts';
 import { joinedHeaders } from '../../../transport/kept-headers.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
+import type { Held } from '../../audit-event-groups.ts';
 
 const SPACE_BYTES = 1024 * 1024;
 
@@ -31,12 +32,6 @@ export class HeldBytes {
     this.#holders--;
     if (this.#holders === 0) this.#used = 0;
   }
-}
-
-/** What waits for an event to be recorded. */
-export interface Held {
-  /** The event has come to something, whatever that is. */
-  release(): void;
 }
 
 export class HeldResponse implements HttpResponse, Held {

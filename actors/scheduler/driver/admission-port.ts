@@ -10,16 +10,14 @@ import type { ClusterPort } from './cluster-port.ts';
 const BIND_DEADLINE_MS = 10_000;
 const WRITE_DEADLINE_MS = 10_000;
 const MERGE_PATCH = 'application/merge-patch+json';
+const GROUPS = ['system:authenticated'];
 const utf8 = new TextEncoder();
 
-/** The port to this process's admission; `userAgent` is what managedFields name. */
-export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialect, userAgent: string): ClusterPort {
-  const user: User = {
-    name: dialect.spell('system:@short-scheduler'),
-    uid: '',
-    groups: ['system:authenticated'],
-    extra: {},
-  };
+/** The port to this process's admission. */
+export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialect): ClusterPort {
+  // What managedFields name, too.
+  const userAgent = dialect.spell('@short-scheduler');
+  const user: User = { name: `system:${userAgent}`, uid: '', groups: GROUPS, extra: {} };
 
   const eventGroup = dialect.spell('events.@group');
   const eventTarget = (namespace: string, name: string): WriteTarget => ({
@@ -34,14 +32,26 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
     body: object,
   ): Promise<number> => {
     const payload = utf8.encode(JSON.stringify(body));
-    const request: WriteRequest = { verb, target, user, userAgent, parameters: {}, contentType, payload };
+    const request: WriteRequest = {
+      verb,
+      target,
+      user,
+      userAgent,
+      parameters: {},
+      contentType,
+      payload,
+      isInside: true,
+    };
     const reply = await admission.ask<'write'>({ type: 'write', ...request }, { deadlineMs: WRITE_DEADLINE_MS });
     return reply.code;
   };
 
   return {
     async bind(bindings) {
-      const reply = await admission.ask<'bind'>({ type: 'bind', bindings, user }, { deadlineMs: BIND_DEADLINE_MS });
+      const reply = await admission.ask<'bind'>(
+        { type: 'bind', bindings, user, userAgent },
+        { deadlineMs: BIND_DEADLINE_MS },
+      );
       return reply.outcomes;
     },
     patchPodStatus: (namespace, name, patch) =>

@@ -27,6 +27,7 @@ import { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { everyActor } from '../../server/every-actor.ts';
 import { memorySettings } from '../../server/memory-settings.ts';
 import { HeldDelivery } from '../hub/held-delivery.ts';
+import type { FakeAudit } from './audit-world.ts';
 
 /** What an answer may hold, as far as tests look into it: an object, a list, a Status. */
 export interface Answer {
@@ -59,13 +60,20 @@ export interface Request {
   readonly parameters?: Readonly<Record<string, string | readonly string[]>>;
   /** As WriteTarget has it. */
   readonly asStored?: true;
+  /** As WriteRequest has it. */
+  readonly isInside?: true;
+  readonly deadlineMs?: number;
 }
 
 const MERGE_PATCH = 'application/merge-patch+json';
 const VERBS = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-function settings(args: readonly string[]): ServerSettings {
-  return memorySettings('apiserver', args, { advertiseAddress: '10.0.0.1', schedulerName: 'default-scheduler' });
+function settings(args: readonly string[], audit: FakeAudit | undefined): ServerSettings {
+  return memorySettings('apiserver', args, {
+    advertiseAddress: '10.0.0.1',
+    schedulerName: 'default-scheduler',
+    ...(audit && { audit: { policy: { rules: audit.rules } } }),
+  });
 }
 
 /** Admission as the roster makes it, but for its plugins. */
@@ -220,6 +228,8 @@ export class AdmissionWorld {
       plugins?: readonly AdmissionPluginKind[];
       /** Of those plugins, by name. */
       configurations?: PluginConfigurations;
+      /** Absent: nothing is recorded. */
+      audit?: FakeAudit;
     } = {},
   ): Promise<AdmissionWorld> {
     const {
@@ -230,6 +240,7 @@ export class AdmissionWorld {
       authorizationModes = 'AlwaysAllow',
       plugins,
       configurations = {},
+      audit,
     } = options;
     const simulation = createSimulation(seed);
     const delivery = new HeldDelivery();
@@ -255,12 +266,17 @@ export class AdmissionWorld {
           },
         };
       });
-    const given = settings([
-      '--authorization-mode',
-      authorizationModes,
-      ...(featureGates === '' ? [] : ['--feature-gates', featureGates]),
-      ...args,
-    ]);
+    if (audit !== undefined) actors.push(audit.definition);
+    const given = settings(
+      [
+        '--authorization-mode',
+        authorizationModes,
+        ...(featureGates === '' ? [] : ['--feature-gates', featureGates]),
+        ...(audit?.args ?? []),
+        ...args,
+      ],
+      audit,
+    );
     const { environment, time } = simulation;
     const plan = planOfOneThread(actors);
     const starting = startInProcess({
@@ -296,7 +312,7 @@ export class AdmissionWorld {
     const info = parseRequestInfo(verb === 'create' ? 'POST' : verb === 'patch' ? 'PATCH' : 'PUT', path, '');
     if (!info.isResource || !VERBS.includes(verb)) throw new Error(`${path} is no resource`);
     const { group, version, resource, subresource, namespace, name } = info;
-    const { body = new Uint8Array(), parameters = {}, asStored } = request;
+    const { body = new Uint8Array(), parameters = {}, asStored, isInside, deadlineMs = 60_000 } = request;
     const payload =
       body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     return this.admission
@@ -316,8 +332,9 @@ export class AdmissionWorld {
           parameters,
           contentType: request.contentType ?? (verb === 'patch' ? MERGE_PATCH : 'application/json'),
           payload,
+          ...(isInside && { isInside }),
         },
-        { deadlineMs: 60_000 },
+        { deadlineMs },
       )
       .then((reply) => this.#answered(reply));
   }

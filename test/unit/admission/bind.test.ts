@@ -113,7 +113,7 @@ test('many bindings are decided one by one, in one commit', async (t) => {
   }));
   const { outcomes } = await world.during(
     world.admission.ask<'bind'>(
-      { type: 'bind', bindings, user: { name: 's', uid: '', groups: [], extra: {} } },
+      { type: 'bind', bindings, user: { name: 's', uid: '', groups: [], extra: {} }, userAgent: '' },
       { deadlineMs: 10_000 },
     ),
   );

@@ -15,7 +15,7 @@ function setUp(profile: Partial<Profile> = {}, waits?: PermitWaits) {
   const waiting = new WaitingPods();
   const { time, metrics } = cluster;
   const cycle = new BindingCycle({
-    port: admissionPort(cluster.context().ref('admission'), dialect, 'test'),
+    port: admissionPort(cluster.context().ref('admission'), dialect),
     clock: time,
     timers: time,
     waiting,

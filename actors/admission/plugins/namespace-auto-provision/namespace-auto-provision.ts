@@ -40,6 +40,7 @@ class NamespaceAutoProvision implements AdmissionPlugin {
         parameters: {},
         contentType: 'application/json',
         payload: Buffer.from(JSON.stringify({ metadata: { name } })),
+        isInside: true,
       },
       { deadlineMs: requestTimeoutMs, requestNumber },
     );

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { Admitted } from '../../../../actors/auth/protocol.ts';
 import { Auditor } from '../../../../actors/ingress/audit/auditor.ts';
-import type { RequestAudit } from '../../../../actors/ingress/audit/request-audit.ts';
+import type { RequestAudit } from '../../../../actors/request-audit.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import { NO_METRICS } from '../../controllers/fake-context.ts';

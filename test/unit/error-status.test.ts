@@ -1,7 +1,7 @@
 // What a client is told of an error that ended its request.
 import test from 'ava';
-import { statusOfError } from '../../../../actors/ingress/pipeline/error-status.ts';
-import { OrchError, type OrchErrorCode } from '../../../../runtime/errors.ts';
+import { statusOfError } from '../../actors/error-status.ts';
+import { OrchError, type OrchErrorCode } from '../../runtime/errors.ts';
 
 const TEXT = 'etcdserver: request is too large';
 const CASES: readonly (readonly [code: OrchErrorCode, status: number, reason: string, message: string])[] = [

@@ -1,9 +1,9 @@
 // How audit events get to the audit actor: together, one by one, or not at all.
 import test from 'ava';
-import type { UnreadAuditEvent } from '../../../../actors/audit/protocol.ts';
-import { type AuditWaits, EventGroups, type EventGroupsParts } from '../../../../actors/ingress/audit/event-groups.ts';
-import { OrchError } from '../../../../runtime/errors.ts';
-import type { Soon } from '../../../../runtime/soon.ts';
+import type { UnreadAuditEvent } from '../../../actors/audit/protocol.ts';
+import { type AuditWaits, EventGroups, type EventGroupsParts } from '../../../actors/audit-event-groups.ts';
+import { OrchError } from '../../../runtime/errors.ts';
+import type { Soon } from '../../../runtime/soon.ts';
 
 interface Sent {
   readonly type: string;

@@ -1,14 +1,14 @@
 // What is recorded of one request while it is served, and the events that come of it at the stages of its life. Knows nothing of who
 // takes them.
-import type { AuditedRequest, AuditedStatus } from '../../../api/audit/event.ts';
-import type { AuditDecision } from '../../../api/audit/policy.ts';
-import type { User } from '../../../api/authorization/attributes.ts';
-import type { Status } from '../../../api/status/status.ts';
-import { type AuditLevel, type AuditStage, isAtLeast } from '../../../config/audit-policy.ts';
-import type { AuditAnnotation } from '../../admission/protocol.ts';
-import type { AuditedBody, UnreadAuditEvent } from '../../audit/protocol.ts';
-import type { BodyCapture } from './captured-response.ts';
-import type { Held } from './held-response.ts';
+import type { AuditedRequest, AuditedStatus } from '../api/audit/event.ts';
+import type { AuditDecision } from '../api/audit/policy.ts';
+import type { User } from '../api/authorization/attributes.ts';
+import type { Status } from '../api/status/status.ts';
+import { type AuditLevel, type AuditStage, isAtLeast } from '../config/audit-policy.ts';
+import type { Soon } from '../runtime/soon.ts';
+import type { AuditAnnotation } from './admission/protocol.ts';
+import type { AuditedBody, UnreadAuditEvent } from './audit/protocol.ts';
+import type { Held } from './audit-event-groups.ts';
 
 /** Who makes something of the events. */
 export interface EventTaker {
@@ -33,8 +33,9 @@ export interface RequestAuditParts {
    */
   readonly isHarmless: boolean;
   /** The body that is recorded, or looked at for what the request is about. */
-  readonly requestBody: Promise<AuditedBody | undefined> | undefined;
-  readonly responseBody: BodyCapture | undefined;
+  readonly requestBody: Soon<AuditedBody | undefined>;
+  /** What is in it when the answer has ended. */
+  readonly responseBody: { readonly body: AuditedBody | undefined } | undefined;
   /** The end of the answer, where it waits for its event. */
   readonly held: Held | undefined;
   readonly taker: EventTaker;
@@ -64,9 +65,11 @@ export class RequestAudit {
   constructor(parts: RequestAuditParts) {
     this.#parts = parts;
     this.#requestBody = parts.requestBody;
-    parts.requestBody?.then(() => {
-      this.#isBodyRead = true;
-    }, NOTHING);
+    if (parts.requestBody instanceof Promise) {
+      parts.requestBody.then(() => {
+        this.#isBodyRead = true;
+      }, NOTHING);
+    }
   }
 
   get level(): AuditLevel {
@@ -139,11 +142,11 @@ export class RequestAudit {
     if (this.#status === undefined) this.#closedEarly();
     const event = this.#isPanic ? this.#event('Panic', PANIC) : this.#event('ResponseComplete', this.#status);
     // Who was answered before the body was there may be waiting for the answer before sending it.
-    if (event === undefined || (requestBody !== undefined && !this.#isBodyRead)) held?.release();
+    if (event === undefined || (requestBody instanceof Promise && !this.#isBodyRead)) held?.release();
     if (event === undefined) return;
     const responseBody = this.#parts.responseBody?.body;
     if (requestBody === undefined && responseBody === undefined) taker.send(event, held);
-    else if (requestBody === undefined) taker.send({ ...event, responseBody }, held);
+    else if (!(requestBody instanceof Promise)) taker.send({ ...event, requestBody, responseBody }, held);
     else requestBody.then((body) => taker.send({ ...event, requestBody: body, responseBody }, held), NOTHING);
   }
 

@@ -6,10 +6,10 @@ import {
   serviceUnavailable,
   timeout,
   unnamedError,
-} from '../../../api/status/failures.ts';
-import { isStatusError, type Status } from '../../../api/status/status.ts';
-import { SAFE_METHODS } from '../../../api/verbs.ts';
-import { isOrchError } from '../../../runtime/errors.ts';
+} from '../api/status/failures.ts';
+import { isStatusError, type Status } from '../api/status/status.ts';
+import { SAFE_METHODS } from '../api/verbs.ts';
+import { isOrchError } from '../runtime/errors.ts';
 
 /** 504: nobody waits any longer for what the request asks for. */
 export function tooLate(): Status {

@@ -1,14 +1,19 @@
 // Audit events on their way to the audit actor. Those that come up in one turn, or where nobody waits for them within a few, go there
 // as one message, and are written at once: a message and a write for each would cost more than the requests do. Owns what has not gone yet, and how much is on its way.
-import type { Ref } from '../../../runtime/actor.ts';
-import type { Timer, Timers } from '../../../runtime/environment.ts';
-import { isOrchError } from '../../../runtime/errors.ts';
-import type { Soon } from '../../../runtime/soon.ts';
-import type { AuditProtocol, UnreadAuditEvent } from '../../audit/protocol.ts';
-import type { Held } from './held-response.ts';
+import type { Ref } from '../runtime/actor.ts';
+import type { Timer, Timers } from '../runtime/environment.ts';
+import { isOrchError } from '../runtime/errors.ts';
+import type { Soon } from '../runtime/soon.ts';
+import type { AuditProtocol, UnreadAuditEvent } from './audit/protocol.ts';
 
 /** Which backends requests wait for: none; one that takes events together; one that is sent each by itself, so that none waits for others. */
 export type AuditWaits = 'none' | 'together' | 'each';
+
+/** What waits for an event to be recorded. */
+export interface Held {
+  /** The event has come to something, whatever that is. */
+  release(): void;
+}
 
 export interface EventGroupsParts {
   readonly waits: AuditWaits;

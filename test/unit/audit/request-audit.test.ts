@@ -1,7 +1,7 @@
 import test from 'ava';
-import type { UnreadAuditEvent } from '../../../../actors/audit/protocol.ts';
-import { RequestAudit, type RequestAuditParts } from '../../../../actors/ingress/audit/request-audit.ts';
-import type { Status } from '../../../../api/status/status.ts';
+import type { UnreadAuditEvent } from '../../../actors/audit/protocol.ts';
+import { RequestAudit, type RequestAuditParts } from '../../../actors/request-audit.ts';
+import type { Status } from '../../../api/status/status.ts';
 
 /** What is recorded of a request, by the stages that its policy leaves out. */
 function recording(omitStages: readonly string[] = [], more: object = {}) {
