@@ -1,6 +1,6 @@
 // The bodies of requests and answers as audit events hold them: JSON values, whatever they were sent as. What cannot be read is left
 // out, since the client has been told so.
-import type { AuditEvent, AuditedObject } from '../../api/audit/event.ts';
+import { type AuditEvent, type AuditedObject, isNamedByBody } from '../../api/audit/event.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
 import { decodeEnveloped } from '../../api/codec/protobuf.ts';
 import { isJsonObject } from '../../api/json-value.ts';
@@ -29,7 +29,11 @@ export function readEvent(unread: UnreadAuditEvent, schema: Schema, sent: SentOb
   const responseObject = responseBody === undefined ? event.responseObject : jsonOf(responseBody, schema);
   return {
     ...event,
-    request: { ...request, texts: undefined, objectRef: objectRef && completed(objectRef, requestObject) },
+    request: {
+      ...request,
+      texts: undefined,
+      objectRef: objectRef && (isNamedByBody(request.verb) ? completed(objectRef, requestObject) : objectRef),
+    },
     requestObject: isSentRecorded ? requestObject : undefined,
     responseObject: isAtLeast(level, 'RequestResponse') && isApiObject(responseObject) ? responseObject : undefined,
   };

@@ -74,3 +74,18 @@ test('a patch and an object of a custom type are recorded as they were sent, opt
   const options = { gracePeriodSeconds: 0 };
   t.deepEqual(sent('delete', '/v1/pods', options), { kind: 'DeleteOptions', apiVersion: 'v1', ...options });
 });
+
+test('an object that is made or replaced is named by its body, one that is patched by its path alone', (t) => {
+  const bytes = Buffer.from('{"metadata":{"name":"b","uid":"u","resourceVersion":"7"}}');
+  const named = (verb: string, contentType: string): unknown => {
+    const objectRef = { apiGroup: '', apiVersion: 'v1', resource: 'configmaps', subresource: '', ...NAMELESS };
+    const request = { level: 'Request', verb, objectRef };
+    const unread = { request, requestBody: { contentType, bytes } } as unknown as UnreadAuditEvent;
+    return readEvent(unread, SCHEMA, SENT).request.objectRef;
+  };
+  t.like(named('create', 'application/json'), { name: 'b', uid: 'u', resourceVersion: '7' });
+  t.like(named('update', 'application/json'), { name: 'b', uid: 'u', resourceVersion: '7' });
+  t.like(named('patch', 'application/merge-patch+json'), NAMELESS);
+});
+
+const NAMELESS = { name: '', namespace: '', uid: '', resourceVersion: '' };
