@@ -11,6 +11,9 @@ const PLURALS: Readonly<Record<string, string>> = {
   PriorityLevelConfiguration: 'prioritylevelconfigurations',
 };
 
+/** Who makes them, in managedFields. */
+const FIELD_MANAGER = 'api-priority-and-fairness-config-producer-v1';
+
 /** The suggested objects, then the mandatory ones. */
 export function desiredFlowControl(dialect: Dialect): Desired[] {
   return (['suggested', 'mandatory'] as const).flatMap((which) => desired(dialect, which));
@@ -24,6 +27,7 @@ function desired(dialect: Dialect, which: 'suggested' | 'mandatory'): Desired[] 
       storageKey: `${group}/${resource}`,
       target: { group, version: 'v1beta1', resource, subresource: '', namespace: '', name: object.metadata.name },
       object,
+      parameters: { fieldManager: FIELD_MANAGER },
       hook: HOOK_FLOW_CONTROL,
     };
     if (which === 'suggested') return { ...made, only: 'onFirstStart', review: 'never' };

@@ -95,17 +95,19 @@ export class Bootstrap implements Controller {
   plan(key: string): Plan {
     const desired = this.#desired.get(key);
     if (desired === undefined) return NOTHING;
+    const { parameters = {} } = desired;
     const stored = this.#stored.get(key);
     if (stored === undefined) {
       // An object waits for its namespace, which makes it due when it is there.
       if (!this.#isThere(desired.target.namespace) || !this.#isWanted(desired)) return NOTHING;
       const target = { ...desired.target, name: '' };
-      return { writes: [{ verb: 'create', target, body: desired.object }] };
+      return { writes: [{ verb: 'create', target, parameters, body: desired.object }] };
     }
     const correction = desired.correct?.(stored, !this.#settled.has(key));
     if (correction === 'replace')
       return { writes: [{ verb: 'delete', target: desired.target }], againAfterMs: REPLACE_AGAIN_MS };
-    if (correction !== undefined) return { writes: [{ verb: 'update', target: desired.target, body: correction }] };
+    if (correction !== undefined)
+      return { writes: [{ verb: 'update', target: desired.target, parameters, body: correction }] };
     this.#settle(key, desired);
     return NOTHING;
   }

@@ -23,7 +23,7 @@ import {
   type Write,
   type WriteOutcome,
 } from './controller.ts';
-import { apiServerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 
 /** Access may be given later: the question is put again. */
 const ASK_AGAIN_MS = 60_000;
@@ -63,7 +63,7 @@ export class CertificateApproving implements Controller {
   readonly #undecided = new Map<string, Undecided>();
 
   constructor(due: Due, dialect: Dialect) {
-    this.identity = apiServerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'certificate-controller');
     this.wants = [requestsStorageKey(dialect)];
     this.#due = due;
     this.#dialect = dialect;

@@ -17,7 +17,7 @@ import {
   usagesOf,
 } from './certificate-requests.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
-import { apiServerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 import type { SigningAuthority } from './options.ts';
 
 /** A year, as `--cluster-signing-duration` of the original has it. */
@@ -47,7 +47,7 @@ export class CertificateSigning implements Controller {
     dialect: Dialect,
     authority: SigningAuthority,
   ) {
-    this.identity = apiServerIdentity(dialect);
+    this.identity = controllerIdentity(dialect, 'certificate-controller');
     this.wants = [requestsStorageKey(dialect)];
     this.#environment = environment;
     this.#due = due;

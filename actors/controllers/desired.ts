@@ -1,5 +1,5 @@
 // One object that a cluster has from its start, and when and how it is set right. Types only.
-import type { WriteTarget } from '../admission/protocol.ts';
+import type { WriteParameters, WriteTarget } from '../admission/protocol.ts';
 import type { ApiObject } from './controller.ts';
 
 /** A change of an object that is there: its new form, or `replace` when it must be deleted and made again. */
@@ -20,6 +20,8 @@ export interface Desired {
   /** Of the object itself. */
   readonly target: WriteTarget;
   readonly object: ApiObject;
+  /** With which it is made and set right; absent: none. */
+  readonly parameters?: WriteParameters;
   /** The hook that is not done before the object is there. */
   readonly hook: string;
   readonly review: Review;

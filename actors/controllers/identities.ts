@@ -24,13 +24,13 @@ export function controllerIdentity(dialect: Dialect, account: string): Identity 
 
 /** For the control loops that have none. */
 export function controllerManagerIdentity(dialect: Dialect): Identity {
+  return componentIdentity(dialect.spell('@short-controller-manager'));
+}
+
+/** For a program of the control plane by itself: `component` is its name. */
+export function componentIdentity(component: string): Identity {
   return {
-    user: {
-      name: dialect.spell('system:@short-controller-manager'),
-      uid: '',
-      groups: ['system:authenticated'],
-      extra: {},
-    },
-    userAgent: dialect.spell('@short-controller-manager'),
+    user: { name: `system:${component}`, uid: '', groups: ['system:authenticated'], extra: {} },
+    userAgent: component,
   };
 }

@@ -9,7 +9,7 @@ import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
 import type { ApiObject, Controller, Due, Plan, Write } from './controller.ts';
-import { apiServerIdentity } from './identities.ts';
+import { componentIdentity } from './identities.ts';
 
 /** The original's. */
 const LEASE_MS = 15_000;
@@ -53,7 +53,8 @@ export class LeaderLease implements Controller {
     this.#due = due;
     this.#lease = dialect.spell(parts.lease);
     this.name = `leader-of-${this.#lease}`;
-    this.identity = apiServerIdentity(dialect);
+    // As the program whose work it is about.
+    this.identity = componentIdentity(this.#lease);
     this.#group = dialect.spell('coordination.@group');
     this.#namespace = dialect.systemNamespace;
     this.wants = [`${this.#group}/leases`];

@@ -36,7 +36,7 @@ const QUICK_PATH_MS = 1_000;
 const SWEEP_INTERVAL_FIRST_MS = 1_000;
 const SWEEP_INTERVAL_MAX_MS = 15_000;
 
-const IN_BACKGROUND = { propagationPolicy: 'Background' } as const;
+const IN_BACKGROUND = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' } as const;
 const NO_OBSTACLES: Obstacles = {
   unknown: new Map(),
   remaining: new Map(),
@@ -236,9 +236,9 @@ export class NamespaceLifecycle implements Controller {
       if (type === undefined) continue;
       if (this.#withoutCollection.has(storageKey)) {
         for (const name of this.#namesOf(storageKey, namespace))
-          writes.push({ verb: 'delete', target: targetOf(type, namespace, name), parameters: IN_BACKGROUND });
+          writes.push({ verb: 'delete', target: targetOf(type, namespace, name), body: IN_BACKGROUND });
       } else {
-        writes.push({ verb: 'deletecollection', target: targetOf(type, namespace, ''), parameters: IN_BACKGROUND });
+        writes.push({ verb: 'deletecollection', target: targetOf(type, namespace, ''), body: IN_BACKGROUND });
       }
     }
     const intervalMs = Math.min(SWEEP_INTERVAL_MAX_MS, SWEEP_INTERVAL_FIRST_MS * 2 ** Math.min(doomed.sweeps, 10));

@@ -8,7 +8,7 @@ import { isStatusError } from '../../api/status/status.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
-import { apiServerIdentity } from './identities.ts';
+import { controllerIdentity } from './identities.ts';
 
 interface KnownRole {
   readonly object: ApiObject;
@@ -16,6 +16,10 @@ interface KnownRole {
   /** Empty for a role that aggregates nothing. */
   readonly selectors: readonly LabelSelector[];
 }
+
+const ACCOUNT = 'clusterrole-aggregation-controller';
+/** What lets its account write anything into a role: a role and its binding, which a new cluster has not from its first moment. */
+const OWN = `system:controller:${ACCOUNT}`;
 
 /** The cluster role aggregation controller. Keys are names of aggregated roles. */
 export class RoleAggregation implements Controller {
@@ -25,25 +29,32 @@ export class RoleAggregation implements Controller {
   readonly keysInFlightMax = 5;
   readonly #due: Due;
   readonly #group: string;
+  readonly #bindingsKey: string;
   readonly #roles = new Map<string, KnownRole>();
   readonly #aggregated = new Set<string>();
+  #isBound = false;
 
   constructor(due: Due, dialect: Dialect) {
-    // A sum may come to hold anything: only superusers may write that.
-    this.identity = apiServerIdentity(dialect);
+    // A sum may come to hold anything: its account may escalate roles.
+    this.identity = controllerIdentity(dialect, ACCOUNT);
     this.#due = due;
     this.#group = dialect.spell('rbac.authorization.@group');
-    this.wants = [`${this.#group}/clusterroles`];
+    this.#bindingsKey = `${this.#group}/clusterrolebindings`;
+    this.wants = [`${this.#group}/clusterroles`, this.#bindingsKey];
   }
 
   reset(): void {
     this.#roles.clear();
     this.#aggregated.clear();
+    this.#isBound = false;
   }
 
   onEvent(event: FeedEvent): void {
     const { name } = event;
-    if (event.type === 'delete') {
+    if (event.storageKey === this.#bindingsKey) {
+      if (name !== OWN) return;
+      this.#isBound = event.type !== 'delete';
+    } else if (event.type === 'delete') {
       this.#roles.delete(name);
       this.#aggregated.delete(name);
     } else {
@@ -64,7 +75,7 @@ export class RoleAggregation implements Controller {
 
   plan(key: string): Plan {
     const sum = this.#roles.get(key);
-    if (sum === undefined || sum.selectors.length === 0) return NOTHING;
+    if (sum === undefined || sum.selectors.length === 0 || !this.#isBound || !this.#roles.has(OWN)) return NOTHING;
     const rules = this.#rulesOf(key, sum.selectors);
     if (deepEqual(rules, asList(sum.object.rules))) return NOTHING;
     const target = {
