@@ -30,7 +30,15 @@ import {
   transactionBytes,
   watchBytes,
 } from './etcd-messages.ts';
-import { errorOfStatus, errorOfToken, FrameReader, failureOf, needsNoToken, refusedMessage } from './etcd-streams.ts';
+import {
+  errorOfStatus,
+  errorOfToken,
+  FrameReader,
+  failureOf,
+  needsNoToken,
+  refusedMessage,
+  textOfStatus,
+} from './etcd-streams.ts';
 
 const CALL_MS_MAX = 3000;
 const PING_EVERY_MS = 6000;
@@ -112,12 +120,16 @@ export class EtcdClient implements EtcdCluster {
         over(new EtcdError('compacted', 'required revision has been compacted', compactRevision));
       else if (isCanceled) over(new EtcdError('unknown', reason || 'it was canceled'));
     };
-    Promise.resolve(this.#signedIn()).then(() => {
+    const begin = async (): Promise<void> => {
+      await this.#signedIn();
       if (isOver) return;
       stream = this.#open('Watch/Watch', new FrameReader(onMessage), over);
       // It asks for one watch and no more: etcd goes on telling.
       stream.end(watchBytes(key, end, fromRevision));
-    }, over);
+    };
+    begin().catch((error: unknown) =>
+      over(error instanceof EtcdError ? error : new EtcdError('unknown', String(error))),
+    );
     return () => {
       isOver = true;
       this.#giveUp(stream);
@@ -208,7 +220,7 @@ export class EtcdClient implements EtcdCluster {
     const note = (headers: Readonly<Record<string, unknown>>): void => {
       if (headers['grpc-status'] === undefined) return;
       status = String(headers['grpc-status']);
-      text = decodeURIComponent(String(headers['grpc-message'] ?? ''));
+      text = textOfStatus(headers['grpc-message']);
     };
     stream.on('response', note);
     stream.on('trailers', note);

@@ -1,4 +1,5 @@
 // gRPC on a stream: messages out of chunks, and what its status says of a call.
+import { decodePercent } from '../../api/query.ts';
 import { EtcdError, type EtcdErrorKind } from './etcd-cluster.ts';
 import { FRAME_HEAD_BYTES } from './etcd-messages.ts';
 
@@ -53,6 +54,12 @@ export function refusedMessage(framed: Uint8Array): EtcdError | undefined {
 
 function messageTooLarge(text: string): EtcdError {
   return new EtcdError('tooLarge', `rpc error: code = ResourceExhausted desc = ${text}`);
+}
+
+/** What the headers of a stream say of its end: percent-encoded, unless who stands in between wrote it as it is. */
+export function textOfStatus(message: unknown): string {
+  const text = String(message ?? '');
+  return decodePercent(text) ?? text;
 }
 
 /** Statuses after which nothing was done; all others leave that open. */

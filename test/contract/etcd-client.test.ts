@@ -20,11 +20,11 @@ interface Asked {
   readonly token: string | undefined;
 }
 
-/** `status` other than 0: why not. `pieces`: the whole message, when it comes. */
+/** `status` other than 0: why not; `isPlain`: not percent-encoded. `pieces`: the whole message, when it comes. */
 type Answer =
   | { readonly message: Buffer }
   | { readonly pieces: Readable }
-  | { readonly status: number; readonly text: string };
+  | { readonly status: number; readonly text: string; readonly isPlain?: boolean };
 
 interface Member {
   readonly client: EtcdClient;
@@ -45,7 +45,8 @@ function framed(write: (message: WireWriter) => void = () => {}): Buffer {
 function give(stream: ServerHttp2Stream, answer: Answer): void {
   const [status, text] = 'status' in answer ? [answer.status, answer.text] : [0, ''];
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status, 'grpc-message': encodeURI(text) }));
+  const told = 'isPlain' in answer ? text : encodeURI(text);
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status, 'grpc-message': told }));
   if ('pieces' in answer) answer.pieces.pipe(stream);
   else stream.end('message' in answer ? answer.message : undefined);
 }
@@ -105,6 +106,19 @@ for (const [status, text] of [
     t.is(sessions.length, 1);
   });
 }
+
+test('what a proxy before etcd says with a per cent sign of its own is told as it is', async (t) => {
+  const text = 'upstream at 100% of its connections';
+  const { client } = await member(t, () => ({ status: 14, text, isPlain: true }), { name: '' });
+  t.like(await t.throwsAsync(client.range({ key: 'a' })), { kind: 'unknown', message: text });
+});
+
+test('a watch on a client that is closed ends with that', async (t) => {
+  const { client } = await member(t, () => ({ message: framed() }), { name: '' });
+  client.close();
+  const error = await new Promise((resolve) => client.watch('a', 'b', 1, { onEvents: () => {}, onEnd: resolve }));
+  t.like(error, { kind: 'unknown', message: 'the client is closed' });
+});
 
 test('who knows a name goes without where etcd asks for none, and by it as soon as it does', async (t) => {
   let isEnabled = false;
