@@ -33,7 +33,7 @@ function format(
 }
 
 function notDots(value: string): readonly string[] {
-  if (value === '.' || value === '..') return [`must not be '${value}'`];
+  if (value === '.' || value === '..') return [`may not be '${value}'`];
   return value.startsWith('..') ? ["must not start with '..'"] : NO_PROBLEMS;
 }
 
@@ -167,9 +167,9 @@ export function qualifiedNameProblems(value: string): readonly string[] {
 
 /** What is wrong with `value` as one segment of a path; as the beginning of one where `isPrefix`. */
 export function pathSegmentProblems(value: string, isPrefix = false): readonly string[] {
-  if (!isPrefix && (value === '.' || value === '..')) return [`must not be '${value}'`];
-  if (value.includes('/')) return ["must not contain '/'"];
-  return value.includes('%') ? ["must not contain '%'"] : NO_PROBLEMS;
+  if (!isPrefix && (value === '.' || value === '..')) return [`may not be '${value}'`];
+  if (value.includes('/')) return ["may not contain '/'"];
+  return value.includes('%') ? ["may not contain '%'"] : NO_PROBLEMS;
 }
 
 /**

@@ -16,15 +16,15 @@ import { validateFieldManager } from './options.ts';
 const ANNOTATION_BYTES_MAX = 256 * 1024;
 
 /** What of a type the rules depend on. */
-export type MetaType = Pick<ResourceType, 'group' | 'namespaced' | 'traits'>;
+export type MetaType = Pick<ResourceType, 'storageKey' | 'namespaced' | 'traits'>;
 
 /** The errors of an object's metadata on create. The name has been generated before. */
 export function validateObjectMeta(metadata: ObjectMeta, type: MetaType, dialect: Dialect): readonly FieldError[] {
   const errors = validateAnyMeta(metadata, type);
-  if (type.group !== '' || metadata.finalizers === undefined) return errors;
-  const core: FieldError[] = [];
-  checkCoreFinalizers(metadata.finalizers, dialect, core);
-  return core.length === 0 ? errors : [...errors, ...core];
+  if (metadata.finalizers === undefined || !needsQualifiedFinalizers(type, dialect)) return errors;
+  const more: FieldError[] = [];
+  checkQualified(metadata.finalizers, dialect, more);
+  return more.length === 0 ? errors : [...errors, ...more];
 }
 
 /** What of a type the rules of all metadata depend on. */
@@ -206,7 +206,30 @@ function checkFinalizers(finalizers: readonly string[], errors: FieldError[]): v
 }
 
 /** The names that objects of the core group may have without a prefix. Found after everything else of metadata. */
-function checkCoreFinalizers(finalizers: readonly string[], dialect: Dialect, errors: FieldError[]): void {
+/** Groups, and kinds of others, whose finalizers are standard ones or have a domain. */
+const QUALIFIED: readonly string[] = [
+  'core',
+  'apps',
+  'autoscaling',
+  'batch',
+  'certificates.@group',
+  'discovery.@group',
+  'flowcontrol.apiserver.@group',
+  'internal.apiserver.@group',
+  'networking.@group',
+  'policy/podsecuritypolicies',
+  'rbac.authorization.@group',
+  'scheduling.@group',
+  'storage.@group',
+];
+const EVENTS = 'core/events';
+
+function needsQualifiedFinalizers({ storageKey }: MetaType, dialect: Dialect): boolean {
+  const group = storageKey.slice(0, storageKey.indexOf('/'));
+  return storageKey !== EVENTS && QUALIFIED.some((one) => [group, storageKey].includes(dialect.spell(one)));
+}
+
+function checkQualified(finalizers: readonly string[], dialect: Dialect, errors: FieldError[]): void {
   for (const [index, finalizer] of finalizers.entries()) {
     if (!finalizer.includes('/') && !isStandardFinalizer(finalizer, dialect)) {
       const detail = 'name is neither a standard finalizer name nor is it fully qualified';

@@ -10,6 +10,7 @@ const PRIORITY_MAX = 1_000_000_000;
 
 interface PriorityClass extends JsonObject {
   readonly value?: number;
+  readonly globalDefault?: boolean;
 }
 
 /** The classes of the system's own pods, and the value each must have. */
@@ -19,19 +20,22 @@ export const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
 };
 const SYSTEM_PREFIX = 'system-';
 
+const RESERVED = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only.`;
+
+/** Why a class with such a name is none of the system's. */
+function systemProblem({ value = 0, globalDefault = false }: PriorityClass, name: string): string | undefined {
+  const expected = Object.hasOwn(SYSTEM_CLASSES, name) ? SYSTEM_CLASSES[name] : undefined;
+  if (expected === undefined) return `${name} is not a known system priority class`;
+  if (value !== expected) return `value of ${name} PriorityClass must be ${expected}`;
+  return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;
+}
+
 const priority: Rule<PriorityClass> = (object, at) => {
   const { value = 0 } = object;
   const { name = '' } = metadataOf(object);
   if (name.startsWith(SYSTEM_PREFIX)) {
-    const expected = Object.hasOwn(SYSTEM_CLASSES, name) ? SYSTEM_CLASSES[name] : undefined;
-    if (expected === undefined) {
-      at.forbidden(
-        'metadata.name',
-        `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only`,
-      );
-    } else if (value !== expected) {
-      at.forbidden('metadata.name', `value of ${name} PriorityClass must be ${expected}`);
-    }
+    const problem = systemProblem(object, name);
+    if (problem !== undefined) at.forbidden('metadata.name', `${RESERVED} error: ${problem}`);
   } else if (value > PRIORITY_MAX) {
     at.forbidden('value', `maximum allowed value of a user defined priority is ${PRIORITY_MAX}`);
   }

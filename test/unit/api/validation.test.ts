@@ -122,7 +122,7 @@ const META: readonly MetaCase[] = [
       generateName: 'web-',
       labels: { 'example.com/a': 'b', c: '' },
       annotations: { 'Example.com/A': 'any text\n' },
-      finalizers: ['example.com/x', 'orphan', 'unprefixed'],
+      finalizers: ['example.com/x', 'orphan', 'foo.io/y'],
       ownerReferences: [{ ...owner, controller: true }, owner],
       managedFields: [{ operation: 'Apply', fieldsType: 'FieldsV1', manager: 'm' }],
     },
@@ -184,7 +184,11 @@ const META: readonly MetaCase[] = [
     },
     errors: ['Invalid metadata.ownerReferences'],
   },
-  { does: 'a bad finalizer', metadata: { finalizers: ['a b'] }, errors: ['Invalid metadata.finalizers'] },
+  {
+    does: 'a bad finalizer',
+    metadata: { finalizers: ['a b'] },
+    errors: ['Invalid metadata.finalizers', 'Invalid metadata.finalizers[0]'],
+  },
   {
     does: 'two finalizers that exclude each other',
     metadata: { finalizers: ['orphan', 'foregroundDeletion'] },
@@ -340,4 +344,20 @@ test('LabelSelector objects are checked part by part', (t) => {
   ];
   for (const [selector, errors] of cases)
     t.deepEqual(told(validateLabelSelector(selector, 's')), errors, JSON.stringify(selector));
+});
+
+test('finalizers have a domain, or are standard ones, wherever 1.21 looks', (t) => {
+  const refused = (changes: Parameters<typeof sampleType>[0]) =>
+    validateObjectMeta({ name: 'a', namespace: 'b', finalizers: ['mine'] }, sampleType(changes), dialect).length > 0;
+  t.true(refused({}));
+  const group = dialect.groupDomain;
+  for (const storageKey of ['core/pods', `rbac.authorization.${group}/roles`, 'policy/podsecuritypolicies'])
+    t.true(refused({ storageKey }), storageKey);
+  for (const storageKey of [
+    'core/events',
+    `coordination.${group}/leases`,
+    'policy/poddisruptionbudgets',
+    'x.io/things',
+  ])
+    t.false(refused({ storageKey }), storageKey);
 });

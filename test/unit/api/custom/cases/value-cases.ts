@@ -401,7 +401,7 @@ const EMBEDDED: readonly ValueCase[] = [
   [
     WHOLE_OBJECT,
     embedded({ name: 'a/b', namespace: 'n', generation: -1 }),
-    `v.metadata.name: Invalid value: "a/b": must not contain '/'`,
+    `v.metadata.name: Invalid value: "a/b": may not contain '/'`,
     'v.metadata.generation: Invalid value: -1: must not be negative',
   ],
   [
