@@ -22,12 +22,11 @@ function withFinalizer(object: JsonObject, { dialect }: WriteFacts): JsonObject 
   return { ...object, spec: { ...spec, finalizers: [...finalizers, dialect.brand] } };
 }
 
-/** The finalize subresource changes spec.finalizers and nothing else, every other update all but these. */
+/** The finalize subresource changes all but the status, every other update all but spec.finalizers. */
 function updated(object: JsonObject, old: JsonObject, { subresource }: WriteFacts): JsonObject {
   if (subresource === 'finalize') {
-    const { resourceVersion = '' } = metadataOf(object);
-    const { finalizers = [] } = specOf(object);
-    return { ...old, metadata: { ...metadataOf(old), resourceVersion }, spec: { ...specOf(old), finalizers } };
+    const { status: _status, ...rest } = object;
+    return old.status === undefined ? rest : { ...rest, status: old.status };
   }
   const { finalizers: _, ...rest } = specOf(object);
   const { finalizers } = specOf(old);

@@ -164,7 +164,7 @@ const namespacePhase: ChangeRule<JsonObject> = (next, stored, at) => {
   const detail = ends
     ? "may only be 'Terminating' while the namespace is being deleted"
     : "may only be 'Active' if `deletionTimestamp` is empty";
-  at.invalid('status.phase', phase ?? '', detail);
+  at.invalid('status.Phase', phase ?? '', detail);
 };
 
 export const configurationTypes: RuleTable = {

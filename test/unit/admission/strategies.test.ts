@@ -88,6 +88,20 @@ test('a namespace whose name is generated has the label that says its name', asy
   await closed.stop();
 });
 
+test('finalizing a namespace changes all of it but the status, and only the one that is meant', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created('/api/v1/namespaces', { metadata: { name: 'it', finalizers: ['example.com/held'] } });
+  const finalize = (metadata: object) =>
+    world.write('update', '/api/v1/namespaces/it/finalize', {
+      body: { metadata: { name: 'it', ...metadata }, spec: { finalizers: [] }, status: { phase: 'Odd' } },
+    });
+  t.is((await finalize({ uid: 'another' })).code, 409);
+  const { code, body } = await finalize({ labels: { a: 'b' } });
+  t.deepEqual([code, body.metadata.labels?.a, body.metadata.finalizers], [200, 'b', undefined]);
+  t.deepEqual([body.spec, body.status], [{}, { phase: 'Active' }]);
+  await world.stop();
+});
+
 test('a limit range without a name has one of its own', async (t) => {
   const world = await AdmissionWorld.start();
   const path = '/api/v1/namespaces/default/limitranges';
