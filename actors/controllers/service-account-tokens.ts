@@ -66,6 +66,8 @@ export class ServiceAccountTokens implements Controller {
   readonly #secrets = new Map<string, TokenSecret>();
   /** Keys of secrets, by that of their account. */
   readonly #secretsOf = new Map<string, Set<string>>();
+  /** Names of secrets that were deleted, by account, until it names them no more. */
+  readonly #gone = new Map<string, Set<string>>();
   /** Namespaces that take nothing new. */
   readonly #ending = new Set<string>();
   readonly #orders: TokenOrders;
@@ -85,7 +87,7 @@ export class ServiceAccountTokens implements Controller {
   }
 
   reset(): void {
-    for (const map of [this.#accounts, this.#secrets, this.#secretsOf, this.#ending]) map.clear();
+    for (const map of [this.#accounts, this.#secrets, this.#secretsOf, this.#gone, this.#ending]) map.clear();
     this.#orders.clear();
     this.#contested.clear();
   }
@@ -101,8 +103,10 @@ export class ServiceAccountTokens implements Controller {
       this.#onSecret(key, event);
       return;
     }
-    if (event.type === 'delete') this.#accounts.delete(key);
-    else this.#accounts.set(key, event.object());
+    if (event.type === 'delete') {
+      this.#accounts.delete(key);
+      this.#gone.delete(key);
+    } else this.#accounts.set(key, event.object());
     this.#due.add(ACCOUNT + key);
     for (const secret of this.#secretsOf.get(key) ?? []) this.#due.add(SECRET + secret);
   }
@@ -130,6 +134,7 @@ export class ServiceAccountTokens implements Controller {
     if (before !== undefined && before.accountKey !== secret?.accountKey) this.#unlink(key, before.accountKey);
     if (secret === undefined) {
       this.#secrets.delete(key);
+      if (before !== undefined && event.type === 'delete') this.#goes(before.accountKey, event.name);
       return;
     }
     this.#secrets.set(key, secret);
@@ -139,6 +144,21 @@ export class ServiceAccountTokens implements Controller {
     else siblings.add(key);
     this.#due.add(SECRET + key);
     this.#due.add(ACCOUNT + accountKey);
+  }
+
+  #goes(accountKey: string, secret: string): void {
+    if (!this.#accounts.has(accountKey)) return;
+    const gone = this.#gone.get(accountKey);
+    if (gone === undefined) this.#gone.set(accountKey, new Set([secret]));
+    else gone.add(secret);
+  }
+
+  /** Of those that are gone, the ones that the account still names. */
+  #goneOf(accountKey: string, named: readonly string[]): ReadonlySet<string> {
+    const gone = new Set([...(this.#gone.get(accountKey) ?? [])].filter((secret) => named.includes(secret)));
+    if (gone.size === 0) this.#gone.delete(accountKey);
+    else this.#gone.set(accountKey, gone);
+    return gone;
   }
 
   #unlink(key: string, accountKey: string): void {
@@ -179,7 +199,9 @@ export class ServiceAccountTokens implements Controller {
       .map((secret) => splitKey(secret).name);
     const isOurs = (secret: string): boolean => isNamedFor(name, secret);
     const named = partsAt(account, 'secrets').map((reference) => textAt(reference, 'name'));
-    const isAbsent = (secret: string): boolean => isOurs(secret) && !this.#secrets.has(keyOf(namespace, secret));
+    const gone = this.#goneOf(accountKey, named);
+    const isAbsent = (secret: string): boolean =>
+      (isOurs(secret) || gone.has(secret)) && !this.#secrets.has(keyOf(namespace, secret));
     const isNamed = named.some((secret) => live.includes(secret));
     const added = isNamed ? undefined : live.find(isOurs);
     if (added === undefined && !named.some(isAbsent)) {

@@ -146,6 +146,21 @@ test('secrets that users named in an account stay named', async (t) => {
   t.is(named[0], 'mine');
 });
 
+test('an account names a secret with a token no more when that is deleted, whoever made it; others stay named', async (t) => {
+  const f = await started(WITH_TOKENS, populate);
+  const own = secretsOf(f, 'robot');
+  f.cluster.put(SECRETS, secret('by-hand', { [NAME]: 'robot' }));
+  await f.time.settle();
+  const account = f.cluster.get(ACCOUNTS, 'ns', 'robot')!;
+  const secrets = ['mine', 'by-hand', ...own].map((name) => ({ name }));
+  f.cluster.put(ACCOUNTS, { ...account, secrets } as Stored);
+  await f.time.settle();
+  t.deepEqual(secretsOf(f, 'robot'), ['mine', 'by-hand', ...own]);
+  f.cluster.delete(SECRETS, 'ns', 'by-hand');
+  await f.time.settle();
+  t.deepEqual(secretsOf(f, 'robot'), ['mine', ...own]);
+});
+
 test('a token that cannot be signed now is asked for again', async (t) => {
   let isDown = true;
   const f = await started(WITH_TOKENS);
