@@ -421,6 +421,14 @@ test('bootstrap objects are written in the name of the API server', async (t) =>
   for (const user of users) t.like(user, { name: 'system:apiserver', groups: ['system:masters'] });
 });
 
+test('flow control has its own field manager, as in Kubernetes', async (t) => {
+  const f = await started({ isServed: () => true });
+  for (const resource of ['flowschemas', 'prioritylevelconfigurations']) {
+    const [made] = f.writesOf(`create ${resource}`);
+    t.is(made?.request.parameters.fieldManager, 'api-priority-and-fairness-config-producer-v1');
+  }
+});
+
 test('a service range without an address to use is refused when the actor is made', async (t) => {
   await t.throwsAsync(() => fixture({ serviceRange: { family: 4, address: '10.0.0.1', prefixLength: 32 } }), {
     code: 'BadConfiguration',

@@ -303,6 +303,10 @@ test('a node that asks for its own certificate is approved and signed when it ma
     message: 'Auto approving self orchlet client certificate after SubjectAccessReview.',
   });
   t.truthy(signed(f, 'r'));
+  const writers = ['approval', 'status']
+    .flatMap((part) => f.writesOf(`update certificatesigningrequests/${part}`))
+    .map(({ request }) => request.user.name);
+  t.deepEqual(writers, new Array(2).fill('system:serviceaccount:orch-system:certificate-controller'));
   t.deepEqual(asked, [
     {
       user: 'system:node:a',

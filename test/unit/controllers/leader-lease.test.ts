@@ -24,7 +24,12 @@ test('the first server takes the lease, renews it and runs the controllers; one 
   f.cluster.putNamespace('shop');
   await f.time.advance(10_000);
   t.regex(specOf(f).holderIdentity, /^[0-9a-f-]{36}$/);
-  t.true(f.writesOf('update leases').length >= 3);
+  const renewals = f.writesOf('update leases');
+  t.true(renewals.length >= 3);
+  t.like(renewals[0]?.request, {
+    user: { name: 'system:orch-controller-manager' },
+    userAgent: 'orch-controller-manager',
+  });
   t.true(hasAccount(f));
   await f.stop();
   t.is(specOf(f).holderIdentity, '');
