@@ -24,6 +24,16 @@ test('a value that differs in a few places, one of another length, is told in a 
   t.true(delta.length < 150, `${delta.length} bytes`);
 });
 
+test('a long part that is gone, and several places that change in length, are told in a few bytes', (t) => {
+  const longer = POD.replace('"labels"', `"annotations":{"note":"${'n'.repeat(200)}"},"labels"`);
+  const lengthened = POD.replace('"9"', '"10"').replace('image:2', 'image:22').replace('image:5', 'image:55');
+  for (const [which, other] of Object.entries({ longer, lengthened })) {
+    const delta = deltaOf(Buffer.from(POD), Buffer.from(other))!;
+    t.is(readDelta(delta, Buffer.from(other))?.toString(), POD);
+    t.true(delta.length < 160, `${which}: ${delta.length} bytes`);
+  }
+});
+
 test('the same value is told in one step behind its head, and one that has nothing in common is not', (t) => {
   const value = Buffer.from(POD);
   const delta = deltaOf(value, Buffer.from(value))!;
