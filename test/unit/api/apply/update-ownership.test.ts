@@ -332,6 +332,13 @@ test('the annotation follows what the client applies', (t) => {
   t.is(annotations[ANNOTATION], '{"apiVersion":"v1","data":{"x":"2"},"kind":"ConfigMap","metadata":{"name":"it"}}\n');
 });
 
+test('the annotation is written as the client writes it, which escapes what may stand in HTML', (t) => {
+  const live = appliedByAnnotation({ x: '1' });
+  live.apply('kubectl', { data: { x: 'a < b && c > d\u2028é' } });
+  const { annotations } = live.content.metadata as { annotations: Record<string, string> };
+  t.true(annotations[ANNOTATION]?.includes('"data":{"x":"a \\u003c b \\u0026\\u0026 c \\u003e d\\u2028é"}'));
+});
+
 test('an object without the annotation does not get one', (t) => {
   const live = configMap({ x: '1' });
   live.apply('kubectl', { data: { y: '2' } });
