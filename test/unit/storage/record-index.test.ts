@@ -57,6 +57,26 @@ for (const [name, hash] of Object.entries({ nameHash, crowded })) {
   });
 }
 
+test('the places of records are those whose tags are wanted, and those of them that come first', (t) => {
+  const pool = new SlabPool(1024 * 1024, new SharedState());
+  const index = new RecordIndex(pool, hasKey);
+  const offsets = Array.from({ length: 6 }, (_, at) => {
+    const { slab, offset } = written(pool, `a/b//${at}`);
+    index.put(`a/b//${at}`, at, slab, offset, at % 3);
+    return offset;
+  });
+  index.remove('a/b//3', 3);
+  const given = (isWanted?: Uint8Array, isFirst?: Uint8Array): unknown => {
+    const { places, first } = index.places(isWanted, isFirst);
+    const order = Array.from({ length: places.length / 2 }, (_, at) => offsets.indexOf(places[at * 2 + 1]!));
+    return [order, first];
+  };
+  t.deepEqual(given(), [[0, 1, 2, 4, 5], 0]);
+  t.deepEqual(given(Uint8Array.of(1, 0, 1)), [[0, 2, 5], 0]);
+  t.deepEqual(given(undefined, Uint8Array.of(0, 1, 0, 1, 1, 0)), [[1, 4, 0, 2, 5], 2]);
+  t.deepEqual(given(Uint8Array.of(1, 1, 0), Uint8Array.of(0, 1, 1, 0, 0, 0)), [[1, 0, 4], 1]);
+});
+
 test('names come and go without end, and the index grows no more', (t) => {
   const pool = new SlabPool(1024 * 1024, new SharedState());
   const index = new RecordIndex(pool, hasKey);

@@ -1,7 +1,9 @@
 // Who owns what after creates and updates that are no applies, what clients can write into managedFields, and the way from
 // client-side apply.
 import test from 'ava';
+import { problemOfEntries } from '../../../../api/apply/managed-entries.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
+import type { ManagedFieldsEntry } from '../../../../api/object-meta.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 import { LiveObject, type Writable } from './live-object.ts';
 
@@ -204,6 +206,22 @@ test('updaters of different versions become one each', (t) => {
   t.is(live.entries.length, 10);
 });
 
+test('an old updater that is the only one of its version keeps its name beyond the limit', (t) => {
+  const live = configMap({ x: '1' }, 'u00');
+  const versions = ['v2', ...Array.from({ length: 10 }, () => 'v1')];
+  for (const [n, version] of versions.entries()) {
+    const add = (object: Writable): void => {
+      object.data[`k${n}`] = '1';
+    };
+    live.update(`u${String(n + 1).padStart(2, '0')}`, add, '', version);
+  }
+  t.is(live.entries.length, 10);
+  t.deepEqual(
+    live.entries.slice(0, 2).map(({ manager, apiVersion }) => `${manager} ${apiVersion}`),
+    ['u01 v2', 'ancient-changes v1'],
+  );
+});
+
 test('appliers do not count towards the limit', (t) => {
   const live = configMap({ x: '1' });
   for (let n = 0; n < 15; n++) live.apply(`a${n}`, { data: { [`k${n}`]: '1' } });
@@ -231,6 +249,35 @@ test('entries of a client are brought into one form, equal managers merged', (t)
     ];
   });
   t.is(JSON.stringify(live.entries.map(({ fieldsV1 }) => fieldsV1)), '[{"f:data":{".":{},"f:x":{},"f:y":{}}}]');
+});
+
+test('an entry of a client that names neither manager nor time stays without them', (t) => {
+  const live = configMap({ x: '1' });
+  const entry = {
+    operation: 'Update',
+    apiVersion: 'v1',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:data': { 'f:x': {} } },
+  };
+  live.update('u', (object) => {
+    object.metadata.managedFields = [entry];
+  });
+  t.deepEqual(live.entries, [entry]);
+});
+
+const GOOD = { operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': {} } };
+const PROBLEMS: readonly (readonly [entry: ManagedFieldsEntry, problem: string | undefined])[] = [
+  [GOOD, undefined],
+  [{ ...GOOD, operation: 'Update', fieldsV1: undefined }, undefined],
+  [{ ...GOOD, operation: 'Delete', apiVersion: '' }, 'operation must be `Apply` or `Update`'],
+  [{ ...GOOD, apiVersion: '', fieldsType: '' }, 'apiVersion must not be empty'],
+  [{ ...GOOD, fieldsType: '' }, 'missing fieldsType in managed fields entry 1'],
+  [{ ...GOOD, fieldsType: 'FieldsV2' }, 'invalid fieldsType "FieldsV2" in managed fields entry 1'],
+  [{ ...GOOD, fieldsV1: { data: {} } }, 'error decoding versioned set in managed fields entry 1'],
+];
+
+test('what is wrong with entries is told of the first that is wrong, in the words of clients', (t) => {
+  for (const [entry, problem] of PROBLEMS) t.is(problemOfEntries([GOOD, entry]), problem);
 });
 
 test('of equal entries of a client the time of the latest is kept', (t) => {
