@@ -34,19 +34,27 @@ export class LeaseGrants {
 
   /** A lease that lasts so long at least. Rejects as the cluster does, when nothing waits for it any more. */
   async take(seconds: number): Promise<number> {
-    const last = await this.#granted.get(seconds)?.catch(() => undefined);
-    const { monotonicMs } = this.#parts;
-    if (last !== undefined && monotonicMs() + seconds * 1000 < last.endMs && last.objects < OBJECTS_MAX) {
-      last.objects++;
-      return last.id;
+    for (;;) {
+      const current = this.#granted.get(seconds);
+      const last = await current?.catch(() => undefined);
+      if (last !== undefined && this.#lasts(last, seconds)) {
+        last.objects++;
+        return last.id;
+      }
+      // Another that asked meanwhile has it granted already.
+      if (this.#granted.get(seconds) !== current) continue;
+      if (last !== undefined) this.#parts.onFull?.(last.objects);
+      return (await this.#grant(seconds)).id;
     }
-    if (last !== undefined) this.#parts.onFull?.(last.objects);
-    return (await this.#grant(seconds)).id;
   }
 
   /** It turned out to have ended: the next is another one. */
   forget(seconds: number): void {
     this.#granted.delete(seconds);
+  }
+
+  #lasts({ endMs, objects }: Granted, seconds: number): boolean {
+    return this.#parts.monotonicMs() + seconds * 1000 < endMs && objects < OBJECTS_MAX;
   }
 
   #grant(seconds: number): Promise<Granted> {

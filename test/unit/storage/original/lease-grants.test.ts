@@ -33,6 +33,20 @@ test('a lease is shared as long as it lasts as long as asked for', async (t) => 
   ]);
 });
 
+test('those who ask at once share one lease, also when the last has had its time or was not granted', async (t) => {
+  const { world, leases } = grants(60);
+  const several = () => Promise.all(Array.from({ length: 20 }, () => leases.take(3600)));
+  t.deepEqual([...new Set(await several())], [1]);
+  world.nowMs = 60_000;
+  t.deepEqual([...new Set(await several())], [2]);
+  t.deepEqual(world.full, [20]);
+  world.nowMs = 120_000;
+  world.fails = true;
+  await t.throwsAsync(several());
+  world.fails = false;
+  t.deepEqual([...new Set(await several())], [3]);
+});
+
 test('a lease lasts a twentieth longer at most, and short ones are shared by nobody', async (t) => {
   const { world, leases } = grants(60);
   await leases.take(400);
