@@ -249,3 +249,29 @@ test.serial(
     await listener.close();
   },
 );
+
+test.serial(
+  'node: certificates for any purpose are those of clients too, where their authority has signed them',
+  async (t) => {
+    const [known, other] = [testAuthority(folder, 'known'), testAuthority(folder, 'other')];
+    const vouched: boolean[] = [];
+    const handler: RequestHandler = (request, response) => {
+      vouched.push((request.peerCertificate?.chain.length ?? 0) > 0);
+      response.respond(200, JSON_HEADERS, '{}');
+    };
+    const tls: TlsMaterial = { ...(await pair('server')), namedPairs: [], clientCaPem: known.certPem };
+    const listener = await openNodeListener(await listenerOptions(true, handler, { tls }));
+    for (const [authority, usage, isGood] of [
+      [known, 'clientAuth', true],
+      [known, 'anyExtendedKeyUsage', true],
+      [known, 'codeSigning,anyExtendedKeyUsage', true],
+      [known, 'serverAuth', false],
+      [other, 'anyExtendedKeyUsage', false],
+    ] as const) {
+      const { certPem, keyPem } = authority.issue('shown', [], usage);
+      await seen(listener.port, { cert: certPem, key: keyPem });
+      t.is(vouched.at(-1), isGood, usage);
+    }
+    await listener.close();
+  },
+);

@@ -7,11 +7,14 @@ import type { KeyPair } from '../../transport/http.ts';
 const QUIET: ExecFileSyncOptions = { stdio: 'ignore' };
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
+/** Several after commas. */
+type IssuedUsage = 'serverAuth' | 'clientAuth' | 'anyExtendedKeyUsage' | 'codeSigning,anyExtendedKeyUsage';
+
 export interface TestAuthority {
   readonly certFile: string;
   readonly certPem: string;
   /** A pair for the names, DNS names or IP addresses. Its files lie in the authority's folder. */
-  issue(commonName: string, names: readonly string[], usage?: 'serverAuth' | 'clientAuth'): IssuedPair;
+  issue(commonName: string, names: readonly string[], usage?: IssuedUsage): IssuedPair;
 }
 
 export interface IssuedPair extends KeyPair {

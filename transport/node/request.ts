@@ -15,6 +15,7 @@ import {
   RequestAborted,
 } from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
+import { isOfGoodPurpose } from '../tls/client-purpose.ts';
 import type { Endable } from './waiting-answers.ts';
 
 /** A request as Node hands it over, by whichever protocol it came. */
@@ -220,21 +221,28 @@ function shownCertificate(socket: TLSSocket | undefined): PeerCertificate | null
   // Nothing else is asked of the socket before: getPeerX509Certificate takes the certificates that the client sent beside its own.
   const leaf = socket?.getPeerCertificate?.(true);
   if (socket === undefined || leaf?.raw === undefined) return null;
-  return { der: new Uint8Array(leaf.raw), chain: socket.authorized ? chainOf(leaf) : [] };
+  const chain = chainOf(leaf);
+  const isGood =
+    socket.authorized ||
+    isOfGoodPurpose(
+      socket.authorizationError,
+      chain.map(({ raw }) => raw),
+    );
+  return { der: new Uint8Array(leaf.raw), chain: isGood ? chain.map(({ fingerprint256 }) => fingerprint256) : [] };
 }
 
 /** Longer chains are none that an operator made. */
 const CHAIN_MAX = 16;
 
-function chainOf(leaf: DetailedPeerCertificate): string[] {
-  const chain: string[] = [];
+function chainOf(leaf: DetailedPeerCertificate): readonly DetailedPeerCertificate[] {
+  const chain = new Map<string, DetailedPeerCertificate>();
   // An authority is its own issuer.
   for (
     let certificate: DetailedPeerCertificate | undefined = leaf;
-    certificate !== undefined && chain.length < CHAIN_MAX && !chain.includes(certificate.fingerprint256);
+    certificate !== undefined && chain.size < CHAIN_MAX && !chain.has(certificate.fingerprint256);
     certificate = certificate.issuerCertificate
   ) {
-    chain.push(certificate.fingerprint256);
+    chain.set(certificate.fingerprint256, certificate);
   }
-  return chain;
+  return [...chain.values()];
 }

@@ -361,7 +361,7 @@ const DEFAULTS: readonly DefinitionCase[] = [
     invalid(
       `${A}.properties[metadata].properties[name].default`,
       '"a/b"',
-      'must result in valid metadata: metadata.name: Invalid value: "a/b": must not contain \'/\'',
+      'must result in valid metadata: metadata.name: Invalid value: "a/b": may not contain \'/\'',
     ),
   ],
   [
