@@ -69,7 +69,8 @@ export function parseIncludeObject(parameter: string | undefined): IncludeObject
 
 /** What is wrong with an `includeObject` parameter that `parseIncludeObject` does not take: fit for a 400. */
 export function includeObjectProblem(parameter: string): string {
-  return `includeObject: ${JSON.stringify(parameter)} is none of None, Metadata and Object`;
+  const problem = `Invalid value: ${JSON.stringify(parameter)}: must be 'Metadata', 'Object', 'None', or empty`;
+  return `Unable to convert to Table as requested: includeObject: ${problem}`;
 }
 
 /**
