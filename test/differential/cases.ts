@@ -9,15 +9,9 @@ import { type Dice, diceOf } from '../fuzz/generate/dice.ts';
 import { documentsIn } from '../fuzz/generate/documents.ts';
 import { junk } from '../fuzz/generate/junk.ts';
 import { mutatedValue } from '../fuzz/generate/mutate-value.ts';
+import { type Asked, nameOf } from './report.ts';
 
 export const NAMESPACE = 'differential';
-
-export interface Case {
-  readonly type: KnownType;
-  readonly method: 'POST' | 'PUT';
-  readonly path: string;
-  readonly body: JsonObject;
-}
 
 const DIALECT = DIALECTS.kubernetes;
 const SCHEMA = schemaOf(DIALECT);
@@ -37,8 +31,8 @@ export function typesLike(pattern: RegExp): readonly KnownType[] {
   return TYPES.filter((type) => pattern.test(nameOf(type)));
 }
 
-export function nameOf({ plural, group, version }: KnownType): string {
-  return `${plural}${group === '' ? '' : `.${group}`}/${version}`;
+function namesOf({ plural, group, version }: KnownType): Pick<Asked, 'plural' | 'group' | 'version'> {
+  return { plural, group, version };
 }
 
 /** Where the objects of the type are created. */
@@ -64,7 +58,7 @@ export function caseOf(
   index: number,
   types: readonly KnownType[],
   kept: ReadonlyMap<KnownType, readonly JsonObject[]>,
-): Case {
+): Asked {
   const dice = diceOf(seed, 'differential', index);
   const type = dice.pick(types);
   const collection = collectionOf(type);
@@ -73,10 +67,10 @@ export function caseOf(
   if (originals.length > 0 && dice.oneIn(3)) {
     const found = dice.pick(originals);
     const body = changed(found, dice, changes);
-    return { type, method: 'PUT', path: `${collection}/${nameIn(found)}?dryRun=All`, body };
+    return { ...namesOf(type), method: 'PUT', path: `${collection}/${nameIn(found)}?dryRun=All`, body };
   }
   const body = changed(validObject(type, dice), dice, changes);
-  return { type, method: 'POST', path: `${collection}?dryRun=All`, body };
+  return { ...namesOf(type), method: 'POST', path: `${collection}?dryRun=All`, body };
 }
 
 /** The object with changes below its kind, and most of the time not of its name. */

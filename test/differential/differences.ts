@@ -3,7 +3,9 @@ import { isJsonObject } from '../../api/json-value.ts';
 import type { Answer } from '../server/https-client.ts';
 
 /** Values that each server makes of its own. Below them nothing is looked at. */
-const DRAWN = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp', 'time', 'selfLink']);
+const DRAWN = new Set([
+  ...['uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp', 'time', 'selfLink', 'continue'],
+]);
 const SHOWN_CHARACTERS = 160;
 
 /** A line for each place: `status`, `code` and causes of refusals, places of objects. Empty where both say the same. */
@@ -37,7 +39,17 @@ function refusalDifferences(original: Answer, ours: Answer): readonly string[] {
 /** Each once: the original says some of them twice of an update. */
 function causesOf(answer: Answer): readonly string[] {
   const { details } = answer.json;
-  return [...new Set((details?.causes ?? []).map(({ field, reason }) => `${field} ${reason}`))];
+  return [...new Set((details?.causes ?? []).map(({ field, reason }) => `${plainPath(field)} ${reason}`))];
+}
+
+/** The original names what all versions of a definition have alike by where v1beta1 says it for all. */
+const FOR_ALL = /^spec\.(?:versions\[\d+\]\.)?(?:schema\.|validation\.|(?=subresources|additionalPrinterColumns))/;
+
+function plainPath(field = ''): string {
+  const path = field.replace(FOR_ALL, 'spec.…').replace('JSONPath', 'jsonPath');
+  return path
+    .replace(/^spec\.conversion\.(?:webhook\.clientConfig|webhookClientConfig)/, 'spec.conversion.client')
+    .replace('spec.conversion.webhook.conversion', 'spec.conversion.conversion');
 }
 
 function bodyOf(answer: Answer): unknown {

@@ -34,12 +34,13 @@ function checkStoredVersions({ spec, status }: Definition, at: Report): void {
     at.invalid(path, shownList('string', stored), 'must have at least one stored version');
     return;
   }
-  const versions = spec?.versions ?? [];
-  for (const { name: text = '', storage } of versions) {
-    if (storage === true && !stored.includes(text)) at.invalid(path, stored, `must have the storage version ${text}`);
+  // Each stands for one version, be there several of its name.
+  const left = new Set(stored);
+  for (const { name: text = '', storage } of spec?.versions ?? []) {
+    if (storage === true && !left.has(text)) at.invalid(path, stored, `must have the storage version ${text}`);
+    left.delete(text);
   }
-  const known = new Set(versions.map(({ name: text }) => text));
   for (const [index, text] of stored.entries()) {
-    if (!known.has(text)) at.invalid(`${path}[${index}]`, text, 'must appear in spec.versions');
+    if (left.has(text)) at.invalid(`${path}[${index}]`, text, 'must appear in spec.versions');
   }
 }
