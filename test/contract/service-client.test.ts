@@ -408,6 +408,9 @@ test('what the service has read is not asked for twice, though its kept connecti
   t.true(failed.mayRepeat);
   t.is(asked, 2);
   t.deepEqual(await client.post('{}', PATIENT_MS), {});
+  const read = await client.postUnread('{}', PATIENT_MS);
+  t.deepEqual(read(), {}, 'but for what only asks');
+  t.is(asked, 5);
 });
 
 test('an address of another protocol is a failure like others', async (t) => {

@@ -15,12 +15,12 @@ export function wasCutShort({ code, syscall }: NodeJS.ErrnoException): boolean {
 
 /**
  * A request on a kept connection that failed before anything of its answer came: it may be sent again where that does no harm, or
- * where it has certainly not been carried out.
+ * where it has certainly not been carried out. `doesNothing`: it only asks, whatever its method.
  */
 export function mayRepeatOnNew(
-  outgoing: Pick<ClientRequest, 'method' | 'reusedSocket'>,
+  outgoing: Pick<ClientRequest, 'method' | 'reusedSocket'> & { readonly doesNothing?: boolean },
   error: NodeJS.ErrnoException,
 ): boolean {
   if (!outgoing.reusedSocket || error.code === undefined || !CLOSED.has(error.code)) return false;
-  return SAFE_METHODS.has(outgoing.method) || wasCutShort(error);
+  return outgoing.doesNothing === true || SAFE_METHODS.has(outgoing.method) || wasCutShort(error);
 }

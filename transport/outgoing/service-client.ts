@@ -55,6 +55,8 @@ interface Question {
   readonly json?: string;
   readonly deadlineMs: number;
   readonly place?: ServicePlace | undefined;
+  /** It only asks, and may be sent twice, whatever its method. */
+  readonly doesNothing?: boolean;
   /** In place of what the connection is shown by. */
   readonly authorization?: string;
 }
@@ -64,7 +66,8 @@ export type WebhookClient = Pick<ServiceClient, 'post' | 'postUnread' | 'retire'
 export type MakeWebhookClient = (parts: ConnectionSecretsParts) => WebhookClient;
 
 export class ServiceClient {
-  readonly #url: string;
+  /** What is called. */
+  readonly url: string;
   readonly #secrets: ConnectionSecrets<ConnectionPool>;
   readonly #serverName: string;
   readonly #userAgent: string;
@@ -76,7 +79,7 @@ export class ServiceClient {
 
   constructor(parts: ConnectionSecretsParts, answerBytesMax = ANSWER_BYTES_MAX) {
     this.#answerBytesMax = answerBytesMax;
-    this.#url = parts.connection.url;
+    this.url = parts.connection.url;
     this.#serverName = parts.connection.serverName;
     this.#userAgent = parts.userAgent ?? '';
     this.#nowMs = parts.nowMs;
@@ -92,22 +95,26 @@ export class ServiceClient {
    * ServiceCallFailed.
    */
   post(json: string, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
-    return this.#answer({ method: 'POST', url: this.#url, json, deadlineMs, place }, DOCUMENT);
+    return this.#answer({ method: 'POST', url: this.url, json, deadlineMs, place }, DOCUMENT);
   }
 
-  /** The same, of an answer that may be large: what it says is read when it is asked for, which may throw as the call rejects. */
+  /**
+   * The same, of a document that only asks and whose answer may be large: what that says is read when it is asked for, which may throw
+   * as the call rejects. Sent again where its kept connection ends without an answer: services on Node end one on which a large
+   * question comes before they have heard that their large answer is written (HPE_PAUSED).
+   */
   postUnread(json: string, deadlineMs: number, place?: ServicePlace): Promise<() => unknown> {
-    return this.#answer({ method: 'POST', url: this.#url, json, deadlineMs, place }, UNREAD);
+    return this.#answer({ method: 'POST', url: this.url, json, deadlineMs, place, doesNothing: true }, UNREAD);
   }
 
   /** POSTs a document to a path below the service's address. Rejects with ServiceCallFailed. */
   postBelow(path: string, json: string, deadlineMs: number): Promise<unknown> {
-    return this.#answer({ method: 'POST', url: `${this.#url}/${path}`, json, deadlineMs }, DOCUMENT);
+    return this.#answer({ method: 'POST', url: `${this.url}/${path}`, json, deadlineMs }, DOCUMENT);
   }
 
   /** POSTs a document to a service that takes it without a word. Rejects with ServiceCallFailed. */
   async deliver(json: string, deadlineMs: number): Promise<void> {
-    await this.#answer({ method: 'POST', url: this.#url, json, deadlineMs }, TEXT);
+    await this.#answer({ method: 'POST', url: this.url, json, deadlineMs }, TEXT);
   }
 
   /** GETs a document. Rejects with ServiceCallFailed. */
@@ -142,7 +149,8 @@ export class ServiceClient {
   }
 
   #exchange<T>(secrets: CallSecrets<ConnectionPool>, question: Question, outcome: Outcome<T>): Promise<T> {
-    const { method, url, json, deadlineMs, place, authorization = secrets.authorization } = question;
+    const { method, url, json, deadlineMs, place, doesNothing } = question;
+    const { authorization = secrets.authorization } = question;
     const address = this.#addressOf(url);
     const request = address && requestBytes(address, method, authorization, json);
     // Says nothing of what was to be sent.
@@ -152,7 +160,7 @@ export class ServiceClient {
       );
     // Who is sent much may answer as much, and in a form that takes more.
     const answerBytesMax = Math.max(this.#answerBytesMax, 2 * (json?.length ?? 0));
-    const asked = { method, request, answerBytesMax };
+    const asked = { method, request, answerBytesMax, ...(doesNothing === true && { doesNothing }) };
     return secrets.connections.exchange(this.#placeOf(address, place), asked, deadlineMs, this.#told(method, outcome));
   }
 
@@ -178,7 +186,7 @@ export class ServiceClient {
     if (this.#called?.url !== url) {
       const called = calledAddress(url, this.#userAgent);
       // One client speaks either TLS or not.
-      if (called?.isTls !== this.#url.startsWith('https:')) return undefined;
+      if (called?.isTls !== this.url.startsWith('https:')) return undefined;
       this.#called = called;
     }
     return this.#called;

@@ -20,6 +20,8 @@ export interface PooledRequest {
   /** Head and body, in one piece. */
   readonly request: Buffer;
   readonly answerBytesMax: number;
+  /** It only asks, and may be sent twice, whatever its method. */
+  readonly doesNothing?: boolean;
 }
 
 /** What comes of a request. */
@@ -35,6 +37,7 @@ class PooledCall<T> implements Call {
   readonly method: string;
   readonly request: Buffer;
   readonly answerBytesMax: number;
+  readonly doesNothing: boolean;
   readonly #again: (call: PooledCall<T>) => boolean;
   readonly #outcome: Outcome<T>;
   readonly #resolve: (value: T) => void;
@@ -46,7 +49,7 @@ class PooledCall<T> implements Call {
 
   /** @param again sends it once more, if it may be. */
   constructor(
-    { method, request, answerBytesMax }: PooledRequest,
+    { method, request, answerBytesMax, doesNothing = false }: PooledRequest,
     deadlineMs: number,
     again: (call: PooledCall<T>) => boolean,
     outcome: Outcome<T>,
@@ -55,6 +58,7 @@ class PooledCall<T> implements Call {
     this.method = method;
     this.request = request;
     this.answerBytesMax = answerBytesMax;
+    this.doesNothing = doesNothing;
     this.#again = again;
     this.#outcome = outcome;
     this.#resolve = resolve;

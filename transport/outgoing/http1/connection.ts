@@ -12,6 +12,8 @@ export interface Call {
   /** Head and body. */
   readonly request: Buffer;
   readonly answerBytesMax: number;
+  /** It only asks, and may be sent twice, whatever its method. */
+  readonly doesNothing: boolean;
   answered(answer: Answer): void;
   /** `mayRepeat`: on a kept connection that was closed, a request that may be sent again on a new one. */
   failed(error: Error, mayRepeat: boolean): void;
@@ -127,7 +129,7 @@ export class Connection {
     this.#parser = undefined;
     this.#socket.destroy();
     if (call === undefined) return;
-    const outgoing = { method: call.method, reusedSocket: this.#isReused };
+    const outgoing = { method: call.method, reusedSocket: this.#isReused, doesNothing: call.doesNothing };
     call.failed(error, isUnanswered && mayRepeatOnNew(outgoing, error));
   }
 }

@@ -32,6 +32,12 @@ for (const [method, reusedSocket, error, repeats] of cases) {
   });
 }
 
+test('a POST that only asks is sent again, on a kept connection alone', (t) => {
+  const error = failed('ECONNRESET', 'read');
+  t.true(mayRepeatOnNew({ method: 'POST', reusedSocket: true, doesNothing: true }, error));
+  t.false(mayRepeatOnNew({ method: 'POST', reusedSocket: false, doesNothing: true }, error));
+});
+
 test('only a write that failed says that the request was cut short', (t) => {
   t.true(wasCutShort(failed('EPIPE', 'write')));
   t.false(wasCutShort(failed('ECONNRESET', 'read')));
