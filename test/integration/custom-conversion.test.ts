@@ -285,7 +285,7 @@ const FAILURES: readonly (readonly [string, string, Behaviour, RegExp, string[]?
     'no word of success',
     'silent',
     behaviour(() => ({ result: {} })),
-    /failed: response\.result\.status was '', expected Success$/,
+    /failed: response\.result\.status was '', not 'Success'$/,
   ],
   [
     'an error of HTTP',

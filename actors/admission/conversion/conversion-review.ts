@@ -64,7 +64,7 @@ export function convertedObjects(
   const status = textAt(result, 'status');
   if (status !== 'Success') {
     const message = textAt(result, 'message');
-    throw new UnusableConversion(message || `response.result.status was '${status}', expected Success`);
+    throw new UnusableConversion(message || `response.result.status was '${status}', not 'Success'`);
   }
   return Array.isArray(response.convertedObjects) ? (response.convertedObjects as readonly unknown[]) : [];
 }
