@@ -1,5 +1,6 @@
 // A question to a service outside that judges requests: tried again after failures that may pass, its answer
 // remembered for a while. What is asked, and what an answer means, is the caller's.
+import { isJsonObject, type JsonObject } from '../api/json-value.ts';
 import type { Clock, Random, Timers } from '../runtime/environment.ts';
 import { ServiceCallFailed, type ServiceClient } from '../transport/outgoing/service-client.ts';
 import { Kept } from '../values/kept.ts';
@@ -40,6 +41,22 @@ export async function askWebhook(
       await new Promise<void>((resolve) => timers.after(waitMs, resolve));
     }
   }
+}
+
+/**
+ * The review that was answered with; undefined where it is none. What does not say what it is, is what was sent, and nothing is one
+ * that says nothing, as the original has it.
+ */
+export function reviewIn(
+  answer: unknown,
+  sent: { readonly kind: string; readonly apiVersion: string },
+): JsonObject | undefined {
+  if (answer === null) return {};
+  if (!isJsonObject(answer)) return undefined;
+  const isSo = (['kind', 'apiVersion'] as const).every((member) =>
+    [undefined, '', sent[member]].includes(answer[member] as string),
+  );
+  return isSo ? answer : undefined;
 }
 
 /** Answers by key, each for its own time; the oldest go first when there are too many. */

@@ -1,11 +1,11 @@
-// Why a call of a webhook came to nothing, as its caller is told: of a webhook of admission, or one that converts. The short
-// sentence about time is one that clients of the original know.
-import { isJsonObject } from '../../../../api/json-value.ts';
-import { textAt } from '../../../../api/object-fields.ts';
-import { answerRefused } from '../../../../api/status/refused-answer.ts';
-import { isStatusError } from '../../../../api/status/status.ts';
-import { ServiceCallFailed, ServiceRefused, ServiceTooLate } from '../../../../transport/outgoing/service-client.ts';
-import { NoPlace } from '../../../service-places.ts';
+// Why a call of a webhook came to nothing, as its caller is told: of a webhook of admission, one that converts, or one that judges requests.
+// The short sentences are those that clients of the original know.
+import { isJsonObject } from '../api/json-value.ts';
+import { textAt } from '../api/object-fields.ts';
+import { answerRefused } from '../api/status/refused-answer.ts';
+import { isStatusError } from '../api/status/status.ts';
+import { ServiceCallFailed, ServiceRefused, ServiceTooLate } from '../transport/outgoing/service-client.ts';
+import { NoPlace } from './service-places.ts';
 
 /** Of what a service answers beside its code. */
 const TEXT_LENGTH_MAX = 2048;

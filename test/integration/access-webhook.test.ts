@@ -34,12 +34,12 @@ const STATUSES: Readonly<Record<string, object>> = {
   stranger: { allowed: false, reason: 'who is this' },
 };
 
-/** What a client is told where nobody could decide, by the user. */
+/** What a client is told where nobody could decide, by the user. `URL` is the service's. */
 const FAILURES: readonly (readonly [user: string, problem: string])[] = [
   ['both', 'webhook subject access review returned both allow and deny response'],
-  ['nonsense', 'authorization webhook: the service answered what is no JSON'],
-  ['refused', 'authorization webhook: the service answered 400'],
-  ['other-version', 'authorization webhook: the service answered another kind or version of a review'],
+  ['nonsense', 'Post "URL": the service answered what is no JSON'],
+  ['refused', 'the server rejected our request for an unknown reason'],
+  ['other-version', 'the service answered another kind or version of a review'],
 ];
 
 async function world(scope: Scope, version: string, more: readonly string[] = []): Promise<World> {
@@ -112,7 +112,7 @@ for (const version of ['v1', 'v1beta1']) {
     for (const [user, problem] of FAILURES) {
       const { status, text, headers } = await as(at, user, '/api/v1/pods?limit=1&watch=0');
       t.is(status, 500, user);
-      t.is(text, `Internal Server Error: "/api/v1/pods?limit=1&amp;watch=0": ${problem}\n`);
+      t.is(text, `Internal Server Error: "/api/v1/pods?limit=1&amp;watch=0": ${problem.replace('URL', at.url)}\n`);
       t.regex(headers['content-type'] ?? '', /^text\/plain/);
     }
     const questions = at.asked.length;
@@ -170,7 +170,10 @@ test('a review of access says what a service could not be asked for', async (t) 
   const body = { spec: { user: 'refused', resourceAttributes: { verb: 'get', resource: 'pods' } } };
   const { status, json } = await at.server.client.request('POST', path, { body });
   t.is(status, 201);
-  t.deepEqual(json.status, { allowed: false, evaluationError: 'authorization webhook: the service answered 400' });
+  t.deepEqual(json.status, {
+    allowed: false,
+    evaluationError: 'the server rejected our request for an unknown reason',
+  });
 });
 
 test('a list of what one may do says that a service may allow more', async (t) => {

@@ -124,7 +124,7 @@ test('a service is asked about images once, and its answers decide', async (t) =
   const before = asked.length;
   t.is(await create('bad'), '403 image policy webhook backend denied one or more images: bad is bad');
   t.is(asked.length, before);
-  t.regex(String(await create('broken')), /^403 the service answered 400/);
+  t.regex(String(await create('broken')), /^403 the server rejected our request for an unknown reason/);
   t.deepEqual([await calls('200'), await calls('400')], [3, 1]);
 });
 

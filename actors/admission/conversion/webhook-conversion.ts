@@ -12,12 +12,12 @@ import { StatusError } from '../../../api/status/status.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../transport/outgoing/egress.ts';
 import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
+import { reasonOf } from '../../webhook-failure.ts';
 import { afterOthers } from '../large-writes.ts';
 import type { HookAddress } from '../plugins/webhooks/hook.ts';
 import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
 import { placeOf } from '../plugins/webhooks/hook-address.ts';
 import { calledUrl, callerIn, HookClients } from '../plugins/webhooks/hook-clients.ts';
-import { reasonOf } from '../plugins/webhooks/hook-failure.ts';
 import type { StoreReader } from '../store-reader.ts';
 import { ConversionMetrics } from './conversion-metrics.ts';
 import {

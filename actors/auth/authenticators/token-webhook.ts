@@ -2,14 +2,15 @@
 // remembered.
 import { asList, asObject, asText, asTexts } from '../../../api/object-fields.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
-import { askWebhook, Remembered, type WebhookEnvironment } from '../../webhook-call.ts';
+import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../webhook-call.ts';
+import { reasonOf } from '../../webhook-failure.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 
 /** A failure is not asked about again at once by everyone who holds the token. */
 const FAILURE_MS = 2_000;
 
 export interface TokenWebhookSettings {
-  readonly client: Pick<ServiceClient, 'post'>;
+  readonly client: Pick<ServiceClient, 'post' | 'url'>;
   readonly environment: WebhookEnvironment;
   /** `authentication.<group>/v1` or `/v1beta1`. */
   readonly apiVersion: string;
@@ -48,20 +49,21 @@ export class TokenWebhook implements TokenAuthenticator {
     const spec = { token, ...(audiences.length === 0 ? {} : { audiences }) };
     try {
       const review = { kind: 'TokenReview', apiVersion, spec };
-      const owner = ownerOf(asObject(await askWebhook(client, review, environment)), apiVersion, audiences);
+      const owner = ownerOf(reviewIn(await askWebhook(client, review, environment), review), audiences);
       this.#remembered.set(key, owner, cacheMs);
       return owner;
-    } catch {
-      const failed: TokenOwner = { user: null, error: 'the service that knows tokens could not be asked' };
+    } catch (error) {
+      // What nobody foresaw may quote the token.
+      const told = reasonOf(error, client.url) ?? 'the service that knows tokens could not be asked';
+      const failed: TokenOwner = { user: null, error: told };
       this.#remembered.set(key, failed, Math.min(FAILURE_MS, cacheMs));
       return failed;
     }
   }
 }
 
-function ownerOf(review: Readonly<Record<string, unknown>>, apiVersion: string, asked: readonly string[]): TokenOwner {
-  if (review.apiVersion !== apiVersion || review.kind !== 'TokenReview')
-    return { user: null, error: 'the service that knows tokens answered something else' };
+function ownerOf(review: Readonly<Record<string, unknown>> | undefined, asked: readonly string[]): TokenOwner {
+  if (review === undefined) return { user: null, error: 'the service that knows tokens answered something else' };
   const status = asObject(review.status);
   if (status.authenticated !== true) return { user: null, error: asText(status.error) };
   const user = asObject(status.user);

@@ -2,12 +2,13 @@
 // cannot be asked, or whose answer says nothing, is an error beside no opinion, which is never remembered.
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { asObject, asText } from '../../../api/object-fields.ts';
-import { ServiceCallFailed, type ServiceClient } from '../../../transport/outgoing/service-client.ts';
-import { askWebhook, Remembered, type WebhookEnvironment } from '../../webhook-call.ts';
+import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
+import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../webhook-call.ts';
+import { reasonOf } from '../../webhook-failure.ts';
 import { type Authorizer, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
 
 export interface WebhookAuthorizerSettings {
-  readonly client: Pick<ServiceClient, 'post'>;
+  readonly client: Pick<ServiceClient, 'post' | 'url'>;
   readonly environment: WebhookEnvironment;
   /** `authorization.<group>/v1` or `/v1beta1`. */
   readonly apiVersion: string;
@@ -45,16 +46,15 @@ export class WebhookAuthorizer implements Authorizer {
     const { client, environment, apiVersion, allowedMs, refusedMs } = this.#settings;
     try {
       const review = { kind: 'SubjectAccessReview', apiVersion, metadata: { creationTimestamp: null }, spec };
-      const answer = asObject(await askWebhook(client, review, environment));
-      if (answer.apiVersion !== apiVersion || answer.kind !== 'SubjectAccessReview')
-        return failed('the service answered another kind or version of a review');
+      const answer = reviewIn(await askWebhook(client, review, environment), review);
+      if (answer === undefined) return failed('the service answered another kind or version of a review');
       const verdict = verdictOf(asObject(answer.status));
       if (verdict.errors === undefined)
         this.#remembered.set(key, verdict, verdict.decision === 'allow' ? allowedMs : refusedMs);
       return verdict;
     } catch (error) {
       // What nobody foresaw may quote what was sent.
-      return failed(error instanceof ServiceCallFailed ? error.message : 'the service could not be asked');
+      return failed(reasonOf(error, client.url) ?? 'the service could not be asked');
     }
   }
 
@@ -75,7 +75,7 @@ function withoutEmpty(texts: Readonly<Record<string, string>>): Readonly<Record<
 }
 
 function failed(problem: string): Verdict {
-  return { decision: 'noOpinion', reason: '', errors: [`authorization webhook: ${problem}`] };
+  return { decision: 'noOpinion', reason: '', errors: [problem] };
 }
 
 /** One that says both is believed in the refusal. */

@@ -4,7 +4,7 @@ import type { Verdict } from '../../../actors/auth/authorizers/authorizer.ts';
 import { WebhookAuthorizer } from '../../../actors/auth/authorizers/webhook.ts';
 import type { WebhookEnvironment } from '../../../actors/webhook-call.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
-import { ServiceCallFailed } from '../../../transport/outgoing/service-client.ts';
+import { ServiceCallFailed, ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 
 const USER = { name: 'jane', uid: '', groups: [], extra: {} };
 const ACCESS = {
@@ -25,18 +25,23 @@ function service(answer: unknown): { readonly decide: () => Verdict | Promise<Ve
   };
   const environment: WebhookEnvironment = { clock: time, timers: time, random: { next: () => 0 } };
   const forMs = { allowedMs: 1000, refusedMs: 1000 };
-  const authorizer = new WebhookAuthorizer({ client: { post }, environment, apiVersion, ...forMs });
+  const authorizer = new WebhookAuthorizer({
+    client: { url: 'https://judge/', post },
+    environment,
+    apiVersion,
+    ...forMs,
+  });
   return { decide: () => authorizer.decide(USER, ACCESS), asked: () => asked };
 }
 
 /** An answer, and what is told of it. */
 const FAILURES: readonly (readonly [answer: unknown, error: string])[] = [
-  [new ServiceCallFailed('the service answered 400', false), 'authorization webhook: the service answered 400'],
-  [new Error('Bearer secret'), 'authorization webhook: the service could not be asked'],
-  [
-    { apiVersion: 'v9', kind, status: { allowed: true } },
-    'authorization webhook: the service answered another kind or version of a review',
-  ],
+  [new ServiceRefused(400, 'no'), 'the server rejected our request for an unknown reason'],
+  [new ServiceRefused(403, '{"kind":"Status","message":"not you"}'), 'not you'],
+  [new ServiceCallFailed('EOF', false), 'Post "https://judge/": EOF'],
+  [[], 'the service answered another kind or version of a review'],
+  [new Error('Bearer secret'), 'the service could not be asked'],
+  [{ apiVersion: 'v9', kind, status: { allowed: true } }, 'the service answered another kind or version of a review'],
 ];
 
 test('a service that cannot be asked has no opinion, says why, and is asked again', async (t) => {
@@ -69,6 +74,7 @@ test('what a service allows is remembered as long as is said of that, what it re
   const asked: string[] = [];
   const authorizer = new WebhookAuthorizer({
     client: {
+      url: 'https://judge/',
       post: async (json) => {
         const { spec } = JSON.parse(json) as { spec: { user: string; uid?: string } };
         asked.push(`${spec.user}/${spec.uid ?? ''}`);

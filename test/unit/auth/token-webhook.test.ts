@@ -2,6 +2,7 @@
 import test from 'ava';
 import { TokenWebhook } from '../../../actors/auth/authenticators/token-webhook.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import { ServiceCallFailed, ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 
 const apiVersion = 'authentication.orch.io/v1';
 
@@ -11,6 +12,7 @@ function service(named: readonly string[] | undefined) {
   const asked: unknown[] = [];
   const webhook = new TokenWebhook({
     client: {
+      url: 'https://judge/',
       post: async (json) => {
         const { spec } = JSON.parse(json) as { spec: { audiences?: readonly string[] } };
         asked.push(spec.audiences);
@@ -48,4 +50,39 @@ test('an answer is gone by for a while, for the audiences that it was about', as
   await time.advance(1001);
   t.deepEqual(await audiencesOf('a'), ['a']);
   t.is(asked.length, 3);
+});
+
+/** Who a token is, by what its service answers, or why nobody knows. */
+async function ownerBy(answer: unknown): Promise<string> {
+  const time = new VirtualTime();
+  const post = async (): Promise<unknown> => {
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const webhook = new TokenWebhook({
+    client: { url: 'https://judge/', post },
+    environment: { clock: time, timers: time, random: { next: () => 0 } },
+    apiVersion,
+    cacheMs: 0,
+    audiences: [],
+  });
+  const owner = await webhook.owner('token', 'digest', []);
+  return owner.user === null ? owner.error : owner.user.name;
+}
+
+test('a service that does not say what it answers is understood, and one that says something else is not', async (t) => {
+  const status = { authenticated: true, user: { username: 'jane' } };
+  const other = 'the service that knows tokens answered something else';
+  t.is(await ownerBy({ status }), 'jane');
+  t.is(await ownerBy({ kind: 'TokenReview', apiVersion: '', status }), 'jane');
+  t.is(await ownerBy({ kind: 'TokenReview', apiVersion: 'v9', status }), other);
+  t.is(await ownerBy({ kind: 'Pod', status }), other);
+  t.is(await ownerBy([{ status }]), other);
+  t.is(await ownerBy(null), '');
+});
+
+test('a review of a token says why its service could not be asked, and nothing that nobody foresaw', async (t) => {
+  t.is(await ownerBy(new ServiceRefused(404, 'no')), 'the server could not find the requested resource');
+  t.is(await ownerBy(new ServiceCallFailed('EOF', false)), 'Post "https://judge/": EOF');
+  t.is(await ownerBy(new Error('the token')), 'the service that knows tokens could not be asked');
 });

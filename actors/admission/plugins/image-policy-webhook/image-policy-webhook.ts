@@ -1,12 +1,13 @@
 // ImagePolicyWebhook: a service outside is asked about the images of pods, its answers remembered. Without an answer pods are refused,
 // unless the settings say otherwise.
 import type { JsonObject } from '../../../../api/json-value.ts';
-import { asObject, asTextMap, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import { asTextMap, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
 import { webhookCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceCallFailed, ServiceClient } from '../../../../transport/outgoing/service-client.ts';
 import type { WebhookEnvironment } from '../../../webhook-call.ts';
-import { askWebhook, Remembered } from '../../../webhook-call.ts';
+import { askWebhook, Remembered, reviewIn } from '../../../webhook-call.ts';
+import { reasonOf } from '../../../webhook-failure.ts';
 import type { Attributes } from '../../attributes.ts';
 import { forbid } from '../forbid.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
@@ -63,10 +64,10 @@ class ImagePolicyWebhook implements AdmissionPlugin {
     const review = { kind: 'ImageReview', apiVersion: this.#apiVersion, metadata: { creationTimestamp: null }, spec };
     let answer: ImageAnswer;
     try {
-      answer = this.#answerOf(asObject(await askWebhook(this.#client, review, this.#environment, retryFirstMs)));
+      answer = answerOf(reviewIn(await askWebhook(this.#client, review, this.#environment, retryFirstMs), review));
     } catch (error) {
       if (!(error instanceof ServiceCallFailed)) throw error;
-      if (!allowsWithoutAnswer) throw forbid(attributes, error.message);
+      if (!allowsWithoutAnswer) throw forbid(attributes, reasonOf(error, this.#client.url) ?? error.message);
       this.#failOpen(attributes);
       return;
     }
@@ -89,14 +90,6 @@ class ImagePolicyWebhook implements AdmissionPlugin {
     attributes.texts = undefined;
   }
 
-  #answerOf(answer: JsonObject): ImageAnswer {
-    if (answer.kind !== 'ImageReview' || answer.apiVersion !== this.#apiVersion)
-      throw new ServiceCallFailed('the service about images answered with something else than a review', false);
-    const status = partAt(answer, 'status');
-    const annotations = asTextMap(status.auditAnnotations);
-    return { refusal: status.allowed === true ? '' : refusalFor(textAt(status, 'reason')), annotations };
-  }
-
   #specOf({ object, subresource, asked: { namespace } }: Attributes): JsonObject {
     const spec = partAt(object, 'spec');
     const containers =
@@ -112,6 +105,14 @@ class ImagePolicyWebhook implements AdmissionPlugin {
       namespace,
     };
   }
+}
+
+function answerOf(review: JsonObject | undefined): ImageAnswer {
+  if (review === undefined)
+    throw new ServiceCallFailed('the service about images answered with something else than a review', false);
+  const status = partAt(review, 'status');
+  const annotations = asTextMap(status.auditAnnotations);
+  return { refusal: status.allowed === true ? '' : refusalFor(textAt(status, 'reason')), annotations };
 }
 
 function refusalFor(reason: string): string {

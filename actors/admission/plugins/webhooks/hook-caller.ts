@@ -6,12 +6,12 @@ import { StatusError } from '../../../../api/status/status.ts';
 import { qualifiedNameProblems } from '../../../../api/validation/formats.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import { ServiceCallFailed, type ServicePlace } from '../../../../transport/outgoing/service-client.ts';
+import { reasonOf } from '../../../webhook-failure.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { PluginContext } from '../plugin.ts';
 import type { Hook, HookAddress, ReviewVersion } from './hook.ts';
 import { type HookPlaces, placeOf } from './hook-address.ts';
 import { calledUrl, HookClients, type HookCredentials } from './hook-clients.ts';
-import { reasonOf } from './hook-failure.ts';
 import { HookMetrics, type HookPhase } from './hook-metrics.ts';
 import type { Invocation } from './matching.ts';
 import {
