@@ -15,6 +15,7 @@ import { errorLine } from './error-line.ts';
 import { asksForHelp } from './help-flag.ts';
 import { logWarnings } from './log-settings.ts';
 import { agentTls } from './node-agents.ts';
+import { warn } from './print-lines.ts';
 import { checkedProfiles, SCHEDULER_CHECKS } from './scheduler-checks.ts';
 import { idleFields, ignoredFlags } from './scheduler-configuration.ts';
 import { type ServerPlan, serverPlan } from './server-plan.ts';
@@ -125,7 +126,7 @@ export async function checkConfig(argv: readonly string[]): Promise<void> {
   const isNamed = PROGRAMS.includes(first);
   const program = isNamed ? (first as CheckedProgram) : 'up';
   const { warnings, problems } = await findings(program, isNamed ? argv.slice(1) : argv);
-  for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
+  for (const warning of warnings) warn(warning);
   for (const problem of problems) process.stderr.write(`orch: ${problem}\n`);
   if (problems.length > 0) process.exitCode = 1;
   else process.stdout.write(`orch ${program} can start with this\n`);

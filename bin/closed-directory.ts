@@ -3,6 +3,7 @@
 import { chmodSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
+import { warn } from './print-lines.ts';
 
 /** What files and folders of this process leave to group and others: nothing. */
 export const UMASK = 0o077;
@@ -39,6 +40,19 @@ export function refuseForeignDirectory(path: string, uid: number | undefined = p
     `the data directory ${path} ${reason} and is open to others (mode ${(mode & 0o777).toString(8)}); ` +
       'name a folder for this server alone, in it or elsewhere',
   );
+}
+
+/** Says so where root writes into the directory of another, whose server can then not read what it finds. */
+export function warnOfOwner(path: string): void {
+  const note = ownerNote(path);
+  if (note !== undefined) warn(note);
+}
+
+/** That the directory is another user's, in one line. */
+export function ownerNote(path: string, uid: number | undefined = process.geteuid?.()): string | undefined {
+  const { uid: owner } = statSync(path);
+  if (uid === undefined || owner === uid) return undefined;
+  return `${path} belongs to user ${owner}, and what this process makes in it to user ${uid}: a server of user ${owner} cannot start on it then`;
 }
 
 /** Why others need the directory, as `/` or `/tmp`, if so. What is root's, as `lost+found`, root comes to in any case. */

@@ -12,7 +12,7 @@ import type { ApiServer } from '../actors/scheduler/remote/api-server.ts';
 import { Informer } from '../actors/scheduler/remote/informer.ts';
 import { collectionPaths, objectPath } from '../actors/scheduler/remote/resource-paths.ts';
 import type { JsonObject } from '../api/json-value.ts';
-import { asObject, asText } from '../api/object-fields.ts';
+import { asText } from '../api/object-fields.ts';
 import { simulatedPod } from '../api/pods/simulated-pod.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseArguments } from '../config/parse.ts';
@@ -25,6 +25,7 @@ import { ApiUnanswered } from '../transport/outgoing/api-client.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 import { keptAlive } from './kept-alive.ts';
 import { logSettings } from './log-settings.ts';
+import { warn } from './print-lines.ts';
 import { REPLAY_USAGE, replay } from './schedule-replay.ts';
 import { explanationText } from './schedule-text.ts';
 import { preparedScheduler } from './scheduler-server.ts';
@@ -48,7 +49,8 @@ function questionOf([what, ...argv]: readonly string[]): { readonly find: FindPo
   }
   if (what === 'simulate') {
     const [flag = '', file, ...rest] = argv;
-    if (flag !== '' && !flag.startsWith('-')) return { find: (server) => podMadeOf(server, flag), rest: argv.slice(1) };
+    const isFile = flag === '-' || (flag !== '' && !flag.startsWith('-'));
+    if (isFile) return { find: (server) => podMadeOf(server, flag), rest: argv.slice(1) };
     const [name, joined] = flag.split('=', 2);
     if (name === '-f' || name === '--filename') {
       const path = joined ?? file;
@@ -68,7 +70,9 @@ function formIn(argv: readonly string[]): { readonly isJson: boolean; readonly o
 
 async function podOf(server: ApiServer, pod: string): Promise<JsonObject> {
   const slash = pod.indexOf('/');
-  const [namespace, name] = slash < 0 ? ['default', pod] : [pod.slice(0, slash), pod.slice(slash + 1)];
+  const [namespace = '', name = ''] = slash < 0 ? ['default', pod] : [pod.slice(0, slash), pod.slice(slash + 1)];
+  // The path without a name is that of all pods.
+  if (namespace === '' || name === '') throw new UsageError(USAGE);
   const { status, object } = await server.get(objectPath('v1', 'pods', namespace, name));
   if (status !== 200) throw new OrchError('Refused', `the pod ${namespace}/${name} cannot be read (${status})`);
   return object;
@@ -87,10 +91,10 @@ async function podMadeOf(server: ApiServer, path: string): Promise<JsonObject> {
 }
 
 /** Throws OrchError BadConfiguration. */
-function readManifest(path: string): JsonObject {
+function readManifest(path: string): unknown {
   try {
     const text = readFileSync(path === '-' ? 0 : path, 'utf8');
-    return asObject(text.trimStart().startsWith('{') ? JSON.parse(text) : parseYaml(text, DEPTH_MAX));
+    return text.trimStart().startsWith('{') ? JSON.parse(text) : parseYaml(text, DEPTH_MAX);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new OrchError('BadConfiguration', `${path} cannot be read: ${code ?? message.split('\n', 1)[0]}`);
@@ -118,7 +122,7 @@ export async function schedule(argv: readonly string[]): Promise<void> {
     await keptAlive(() => readCluster(core, server));
     const answer = await new WhatIfs(core, extenders).answer(pod);
     if (answer === undefined) throw new OrchError('Refused', 'no profile is for the pod');
-    if (answer.extenders.startsWith('failed')) process.stderr.write(`warning: extenders ${answer.extenders}\n`);
+    if (answer.extenders.startsWith('failed')) warn(`extenders ${answer.extenders}`);
     process.stdout.write(isJson ? `${JSON.stringify(answer)}\n` : explanationText(answer.nodes));
   } catch (error) {
     throw error instanceof ApiUnanswered ? new OrchError('Refused', error.message) : error;

@@ -21,6 +21,7 @@ import type { OnCall } from '../transport/outgoing/connection-secrets.ts';
 import { delegatedCalls, restClientCalls } from '../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../transport/outgoing/service-client.ts';
 import { connectionOf } from './auth-methods.ts';
+import { warn } from './print-lines.ts';
 
 /** PEM texts of authorities, empty for none, and whom a proxy may speak for. */
 export interface ClientAuthorities {
@@ -129,7 +130,7 @@ function reviewClient(file: string, path: string, metrics: Metrics, onReview: On
     connection: { ...connection, url: `${connection.url}/apis/${path}` },
     readFile: (name) => disk.readFile(name),
     nowMs: () => clock.monotonicMs(),
-    onRefused: (problem) => process.stderr.write(`warning: ${problem}\n`),
+    onRefused: warn,
     onCall: (...call) => {
       onAnyCall(...call);
       onReview(...call);

@@ -20,6 +20,7 @@ import {
 } from '../transport/http.ts';
 import { openNodeListener } from '../transport/node/listener.ts';
 import { handshakeErrors } from '../transport/tls/handshake-errors.ts';
+import { warn } from './print-lines.ts';
 import { pemOf, SchedulerAccess } from './scheduler-access.ts';
 import { clientAuthorities } from './scheduler-authorities.ts';
 import { type MakePage, type Page, profilePages } from './scheduler-profiles.ts';
@@ -69,8 +70,7 @@ export class SchedulerEndpoints {
   async #openSecure(): Promise<readonly string[]> {
     const { options, metrics } = this.#parts;
     if (options.securePort === 0) return [];
-    const say = (line: string): void => void process.stderr.write(`warning: ${line}\n`);
-    const authorities = await clientAuthorities(options, say);
+    const authorities = await clientAuthorities(options, warn);
     let access = new SchedulerAccess(options, authorities, metrics);
     const { tls, paths, replaced } = await schedulerTls(options, pemOf(authorities));
     const rules = await browserRules(options);

@@ -22,6 +22,7 @@ import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
+import { warn } from './print-lines.ts';
 import { idleEnvironment, idleFields, ignoredFlags, recordSettings } from './scheduler-configuration.ts';
 import { SchedulerEndpoints } from './scheduler-endpoints.ts';
 import { preparedScheduler, withOldLockNames } from './scheduler-server.ts';
@@ -121,8 +122,4 @@ function signalled(ending: readonly NodeJS.Signals[]): Promise<void> {
       });
     }
   });
-}
-
-function warn(text: string): void {
-  process.stderr.write(`warning: ${text}\n`);
 }

@@ -13,11 +13,12 @@ import { isStoreDamage } from '../storage/store-damage.ts';
 import { HEADER_BYTES_MAX } from '../transport/http.ts';
 import { probeAddress } from '../transport/uws/address-probe.ts';
 import { prepareUws } from '../transport/uws/binary.ts';
-import { closeDirectory } from './closed-directory.ts';
+import { closeDirectory, warnOfOwner } from './closed-directory.ts';
 import { openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { claimDirectory } from './directory-claim.ts';
 import { endBy, exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
+import { warn } from './print-lines.ts';
 import { idleEnvironment, idleFields, ignoredFlags } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
@@ -59,6 +60,7 @@ export async function serve(
   const { plan, schedulerName } = serverPlan(program, options);
   for (const warning of plan.warnings) warn(warning);
   const directory = openDataDirectory(options.dataDir);
+  warnOfOwner(directory);
   const release = claimDirectory(directory);
   let supervisor: Supervisor | undefined;
   try {
@@ -112,10 +114,6 @@ function notesOf(
   const ofFiles = [missingSuites(options), ...untimelyCertificates(options), unsharedKeys(options)];
   const notes = [...warnings, ...logWarnings(options), ...ofFiles, ...ofScheduler];
   return notes.filter((note) => note !== undefined);
-}
-
-function warn(text: string): void {
-  process.stderr.write(`warning: ${text}\n`);
 }
 
 /** Until then the namespaces that every client counts on may not be there, and all that runs is what a start does. */

@@ -16,6 +16,7 @@ import { MovedKeyspace } from '../storage/move/keyspace.ts';
 import { moveFolder } from '../storage/move/move-folder.ts';
 import { moveIn } from '../storage/move/move-in.ts';
 import { moveOut } from '../storage/move/move-out.ts';
+import { warnOfOwner } from './closed-directory.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { claimDirectory } from './directory-claim.ts';
 import { keptAlive } from './kept-alive.ts';
@@ -37,6 +38,7 @@ export async function move(argv: readonly string[]): Promise<void> {
   const path = resolve(directory);
   if (isOut) openDataDirectory(path);
   else refuseWithoutStore(path);
+  warnOfOwner(path);
   const release = claimDirectory(path);
   const { timers } = realEnvironment;
   const cluster = new EtcdClient(etcdAccess(options), timers);

@@ -10,6 +10,7 @@ import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
+import { warnOfOwner } from './closed-directory.ts';
 import { claimDirectory, isInUse } from './directory-claim.ts';
 import { readEncryptionFile } from './encryption-file.ts';
 import { print } from './print-lines.ts';
@@ -44,6 +45,7 @@ export async function reencrypt(argv: readonly string[]): Promise<void> {
     ]);
     return;
   }
+  warnOfOwner(path);
   const release = claimDirectory(path);
   try {
     const { objects, rewritten, revision } = await reencryptStore({

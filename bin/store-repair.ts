@@ -7,6 +7,7 @@ import { OrchError } from '../runtime/errors.ts';
 import type { Inspection } from '../storage/inspection.ts';
 import type { ObjectFinding } from '../storage/object-records.ts';
 import { inspectForRepair, repairStore } from '../storage/repair.ts';
+import { warnOfOwner } from './closed-directory.ts';
 import { claimDirectory } from './directory-claim.ts';
 import { print } from './print-lines.ts';
 import { refuseWithoutStore } from './store-check.ts';
@@ -27,6 +28,7 @@ export async function repair(argv: readonly string[]): Promise<void> {
   if (directory === undefined || others.length > 0) throw new UsageError(USAGE);
   const path = resolve(directory);
   refuseWithoutStore(path);
+  warnOfOwner(path);
   const release = claimDirectory(path);
   try {
     const found = inspectForRepair(path);

@@ -321,6 +321,13 @@ test('what a scheduler says about a pod is explained node by node', async (t) =>
   t.regex(stdout, /^small {2,}refused {2}NodeResourcesFit: Insufficient cpu$/m);
   const { stderr } = await t.throwsAsync<Error & { stderr: string }>(explain('missing'));
   t.regex(stderr, /the pod default\/missing cannot be read \(404\)/);
+  const nameless = await t.throwsAsync<Error & { stderr: string }>(explain('default/'));
+  t.regex(nameless.stderr, /^orch: usage: orch schedule explain/);
+  const text = join(folderOf(t), 'text.yaml');
+  writeFileSync(text, 'no mapping at all\n');
+  const args = [ORCH, 'schedule', 'simulate', text, '--orchconfig', server.kubeconfig];
+  const unread = await t.throwsAsync<Error & { stderr: string }>(promisify(execFile)(process.execPath, args));
+  t.regex(unread.stderr, /text\.yaml: the kind must be Pod/);
 });
 
 test('a pod is explained also where the server does not serve every type in its first version', async (t) => {

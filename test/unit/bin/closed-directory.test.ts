@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { closeDirectory } from '../../../bin/closed-directory.ts';
+import { closeDirectory, ownerNote } from '../../../bin/closed-directory.ts';
 
 const OWN = process.geteuid?.() ?? 0;
 
@@ -93,4 +93,13 @@ test('an open directory that other users have files in is refused and not touche
     lchownSync(join(path, 'theirs'), 0, 0);
   }
   t.regex(closeDirectory(path) ?? '', /: 2 of its/);
+});
+
+test('a directory of another user is told of, since what root makes in it is no use to its owner', (t) => {
+  const path = directory(t);
+  t.is(ownerNote(path), undefined);
+  t.regex(
+    ownerNote(path, OWN + 1) ?? '',
+    new RegExp(`belongs to user ${OWN}, and what this process makes in it to user ${OWN + 1}: `),
+  );
 });
