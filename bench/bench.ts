@@ -3,13 +3,14 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { DIALECT_NAMES, DIALECTS } from '../config/dialect.ts';
 import { ApiClient } from './api-client.ts';
 import { Children } from './children.ts';
 import { endpointOf, readConnectionFile } from './kubeconfig.ts';
 import type { Endpoint, LoadBounds, LoadJob, LoadReply, LoadResult } from './load-protocol.ts';
 import { BENCH_NAMESPACE, PATHS } from './objects.ts';
-import type { BenchOptions } from './options.ts';
+import { type BenchOptions, UsageError } from './options.ts';
 import { clearProgress, showProgress } from './progress.ts';
 import type { Figures } from './report.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
@@ -79,6 +80,12 @@ export class Bench {
 
   get isOwnServer(): boolean {
     return this.options.url === undefined && this.options.kubeconfig === undefined;
+  }
+
+  /** For a workload that measures servers of its own. Throws UsageError. */
+  requireOwnServer(workload: string): void {
+    if (!this.isOwnServer)
+      throw new UsageError(`${workload} measures servers of its own: leave --url and --kubeconfig out`);
   }
 
   /** Bounds of a load that runs for a time. */
@@ -194,6 +201,8 @@ async function withClient<T>(endpoint: Endpoint, use: (client: ApiClient) => Pro
 
 const ALREADY_EXISTS = 409;
 const NOT_FOUND = 404;
+const ASKED_GONE_EVERY_MS = 100;
+const ASKED_GONE_MAX = 600;
 
 async function prepareNamespace(client: ApiClient): Promise<void> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: BENCH_NAMESPACE } };
@@ -209,5 +218,11 @@ async function clearUp(client: ApiClient): Promise<void> {
   await client.expect('DELETE', `${PATHS.pods}?gracePeriodSeconds=0`);
   await client.expect('DELETE', PATHS.deployments);
   await client.expect('DELETE', `${PATHS.nodes}?labelSelector=zone%3D${BENCH_NAMESPACE}`);
-  await client.expect('DELETE', `/api/v1/namespaces/${BENCH_NAMESPACE}`, undefined, [NOT_FOUND, ALREADY_EXISTS]);
+  const namespace = `/api/v1/namespaces/${BENCH_NAMESPACE}`;
+  await client.expect('DELETE', namespace, undefined, [NOT_FOUND, ALREADY_EXISTS]);
+  // Whoever comes next makes it anew, and cannot while it is going.
+  for (let asked = 0; asked < ASKED_GONE_MAX; asked++) {
+    if ((await client.send('GET', namespace)).status === NOT_FOUND) return;
+    await pause(ASKED_GONE_EVERY_MS);
+  }
 }

@@ -20,7 +20,7 @@ export class Children {
 
   /** Starts one of the bench's own processes; it ends when its channel closes. */
   fork(name: BenchProcess): ChildProcess {
-    this.#checkOpen();
+    this.checkOpen();
     return this.#keep(
       fork(fileURLToPath(new URL(`./${name}.js`, import.meta.url)), { stdio: ['ignore', 2, 2, 'ipc'] }),
     );
@@ -28,7 +28,7 @@ export class Children {
 
   /** Starts a Node program whose two outputs are read here. */
   spawnNode(args: readonly string[]): ChildProcess {
-    this.#checkOpen();
+    this.checkOpen();
     return this.#keep(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
@@ -87,7 +87,8 @@ export class Children {
     await Promise.all([...this.#running].map((child) => this.stop(child)));
   }
 
-  #checkOpen(): void {
+  /** Throws once they are being stopped: what works in this process asks now and then. */
+  checkOpen(): void {
     if (this.#closed) throw new Error('the bench is ending');
   }
 

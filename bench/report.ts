@@ -123,9 +123,9 @@ export function lines(figures: Figures): string {
 
 /** Why nothing is to be concluded from the figures, in one line each; a load without writes does nothing, and is not meant to. */
 export function failuresOf(all: readonly Figures[]): readonly string[] {
-  return all.flatMap(({ workload, operations, errors, firstError, parameters }) => {
+  return all.flatMap(({ workload, perSecond, errors, firstError, parameters }) => {
     if (errors > 0) return [`${workload}: ${errors} errors: ${(firstError ?? 'unknown').trim()}`];
-    return operations === 0 && parameters.rate !== 0 ? [`${workload}: nothing was done`] : [];
+    return perSecond === 0 && parameters.rate !== 0 ? [`${workload}: nothing was done`] : [];
   });
 }
 

@@ -8,7 +8,6 @@ import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
 import type { LoadResult, RequestTemplate, WebhookJob } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, configMap, createRequest, pod } from '../objects.ts';
-import { UsageError } from '../options.ts';
 import { processUsage } from '../process-usage.ts';
 import { type Figures, figuresOf, floorFigures } from '../report.ts';
 import { cpuEach, median, sum } from '../slices.ts';
@@ -48,7 +47,7 @@ export const admission: Workload = {
   name: 'admission',
   summary: 'Creates of pods without plug-ins, with the default ones, a quota and a LimitRange, a webhook',
   async run(bench, report) {
-    if (!bench.isOwnServer) throw new UsageError('admission starts its own two servers');
+    bench.requireOwnServer('admission');
     const disabled = DEFAULT_ADMISSION_PLUGINS.join(',');
     await bench.withTarget(
       (bare) => bench.withTarget((whole) => measure(bench, bare, whole, report)),

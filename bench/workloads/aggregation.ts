@@ -31,7 +31,7 @@ export const aggregation: Workload = {
   name: 'aggregation',
   summary: 'Reads that are passed on to an extension server, beside reads that are answered here',
   async run(bench, report) {
-    if (!bench.isOwnServer) throw new UsageError('aggregation starts its own server');
+    bench.requireOwnServer('aggregation');
     const host = outsideAddress();
     if (host === undefined) throw new UsageError('aggregation needs an IPv4 address of this machine besides loopback');
     await bench.withTarget(async (target) => {

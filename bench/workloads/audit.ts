@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIALECTS } from '../../config/dialect.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
-import { UsageError } from '../options.ts';
 import { addReadObjects, medianCpuRatio, readInTurns } from '../read-turns.ts';
 import { figuresOf, floorFigures } from '../report.ts';
 import { sum } from '../slices.ts';
@@ -34,7 +33,7 @@ export const audit: Workload = {
   name: 'audit',
   summary: 'Reads that are recorded at Metadata, in turns with reads that are not; and with fairness off',
   async run(bench, report) {
-    if (!bench.isOwnServer) throw new UsageError('audit starts its own servers');
+    bench.requireOwnServer('audit');
     const users = staticUsers(bench, { reader: 100 });
     const slices = await withTargets(
       bench,

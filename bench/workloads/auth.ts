@@ -4,7 +4,6 @@ import { DIALECTS } from '../../config/dialect.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, createRequest } from '../objects.ts';
-import { UsageError } from '../options.ts';
 import { addReadObjects, medianCpuRatio, readInTurns } from '../read-turns.ts';
 import { figuresOf, floorFigures } from '../report.ts';
 import { sum } from '../slices.ts';
@@ -26,7 +25,7 @@ export const auth: Workload = {
   name: 'auth',
   summary: 'Reads by a service account under 2,000 role bindings, beside reads by a static token',
   async run(bench, report) {
-    if (!bench.isOwnServer) throw new UsageError('auth starts its own two servers');
+    bench.requireOwnServer('auth');
     const { plain, judged } = await bench.withTarget(
       (open) =>
         bench.withTarget(

@@ -20,7 +20,7 @@ export const budget: Workload = {
   name: 'budget',
   summary: 'Every path beside its floor, in turns, against bench/budgets.json; --rows for some of them',
   async run(bench, _report) {
-    if (!bench.isOwnServer) throw new Error('budget measures servers of its own: leave --url and --kubeconfig out');
+    bench.requireOwnServer('budget');
     const budgets = readBudgets(BUDGET_ROWS.map(({ id }) => id));
     const rows = chosenRows(bench.options.rows);
     const machine = await measureMachine();

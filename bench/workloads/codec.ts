@@ -1,6 +1,7 @@
 // What one object costs to read, complete, check and write, in this process alone: no server, no sockets. The floor is a
 // bare parse and stringify of the same bytes in the same run; times are CPU time of this thread. The same messages by
 // protobufjs stand beside ours.
+import { setImmediate } from 'node:timers/promises';
 import { decode } from '../../api/codec/decode.ts';
 import { applyDefaults } from '../../api/codec/defaults.ts';
 import { decodeEnveloped, encodeEnveloped, encodeProtobuf } from '../../api/codec/protobuf.ts';
@@ -14,7 +15,7 @@ import { validateObjectMeta } from '../../api/validation/object-meta.ts';
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import { decodeJson } from '../../transport/body.ts';
-import type { Workload } from '../bench.ts';
+import type { Bench, Workload } from '../bench.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, pod } from '../objects.ts';
 import { libraryType } from '../protobuf-library.ts';
@@ -77,8 +78,8 @@ export const codec: Workload = {
     }
     for (const [workload, sizeBytes, step] of steps) {
       const text = sizeBytes === body.length ? body : stored;
-      const bare = measured(count, () => JSON.stringify(JSON.parse(text.toString())));
-      const result = measured(count, step);
+      const bare = await measured(bench, count, () => JSON.stringify(JSON.parse(text.toString())));
+      const result = await measured(bench, count, step);
       const floor = bench.wantsFloor ? floorFigures('parse, stringify', bare) : undefined;
       const microseconds = ((result.serverCpuSeconds ?? 0) * 1e6) / result.operations;
       const details = { cpuMicrosecondsEach: microseconds, protobufBytes: envelope.length };
@@ -87,9 +88,15 @@ export const codec: Workload = {
   },
 };
 
-/** Runs a step over and over; the CPU is this process's. */
-function measured(count: number, step: () => unknown): LoadResult {
-  for (let i = 0; i < count * WARMUP_SHARE; i++) step();
+/** Runs a step over and over; the CPU is this process's. Ends with the bench, which hears of signals between rounds. */
+async function measured({ children }: Bench, count: number, step: () => unknown): Promise<LoadResult> {
+  for (let i = 0; i < count * WARMUP_SHARE; i++) {
+    if (i % ROUND === 0) {
+      await setImmediate();
+      children.checkOpen();
+    }
+    step();
+  }
   const rounds: number[] = [];
   const beforeCpu = process.cpuUsage();
   const beginMs = performance.now();
@@ -97,6 +104,8 @@ function measured(count: number, step: () => unknown): LoadResult {
     const fromMs = performance.now();
     for (let i = 0; i < ROUND; i++) step();
     rounds.push((performance.now() - fromMs) / ROUND);
+    await setImmediate();
+    children.checkOpen();
   }
   const seconds = (performance.now() - beginMs) / 1000;
   const { user, system } = process.cpuUsage(beforeCpu);

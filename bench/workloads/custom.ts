@@ -49,7 +49,7 @@ export const custom: Workload = {
   name: 'custom',
   summary: 'Custom objects of 1 KB beside config maps (create, patch, get, list, watch), and 500 definitions of 10 KB',
   async run(bench, report) {
-    if (!bench.isOwnServer) throw new Error('custom measures servers of its own: leave --url and --kubeconfig out');
+    bench.requireOwnServer('custom');
     await bench.withTarget((target) => compare(bench, target, report));
     await measureDefinitions(bench, report);
   },

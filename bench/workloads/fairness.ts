@@ -7,7 +7,6 @@ import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
 import type { LoadResult, RequestJob, RequestTemplate, WebhookJob } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, configMap, createRequest, PATHS } from '../objects.ts';
-import { UsageError } from '../options.ts';
 import { processUsage } from '../process-usage.ts';
 import { type Figures, figuresOf, floorFigures } from '../report.ts';
 import { median, sum } from '../slices.ts';
@@ -44,7 +43,7 @@ export const fairness: Workload = {
   name: 'fairness',
   summary: 'Mice beside an elephant, somebody who looks beside a controller in a hot loop, 10,000 requests at once',
   async run(bench, report) {
-    if (!bench.isOwnServer) throw new UsageError('fairness starts its own server');
+    bench.requireOwnServer('fairness');
     const users = staticUsers(bench, { mouse: MICE, elephant: 1, controller: 1, looker: 1, crowd: CROWD });
     await withWebhook(bench, (url, caPem) =>
       bench.withTarget(

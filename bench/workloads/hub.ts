@@ -17,7 +17,7 @@ import type { PresentState, Publication } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import { CREATED, stampRevision, UPDATED, valueStart } from '../../storage/slab-record.ts';
-import type { Workload } from '../bench.ts';
+import type { Bench, Workload } from '../bench.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { fillerText } from '../objects.ts';
 import { figuresOf } from '../report.ts';
@@ -42,7 +42,7 @@ export const hub: Workload = {
   async run(bench, report) {
     const objects = bench.options.objects ?? OBJECTS;
     const events = bench.options.count ?? EVENTS;
-    const result = await measure(objects, events, bench.options.bytes ?? BYTES);
+    const result = await measure(bench, objects, events, bench.options.bytes ?? BYTES);
     const details = { eventsPerSecond: events / result.seconds, framedBytes: result.bodyBytes };
     report(
       figuresOf({
@@ -57,7 +57,7 @@ export const hub: Workload = {
   },
 };
 
-async function measure(objects: number, events: number, bytes: number): Promise<LoadResult> {
+async function measure({ children }: Bench, objects: number, events: number, bytes: number): Promise<LoadResult> {
   const stream = new WrittenStream(objects, bytes);
   const batches = stream.batches(events);
   const ingress = new CountingIngress();
@@ -91,6 +91,7 @@ async function measure(objects: number, events: number, bytes: number): Promise<
       ref.tell<'storeBatch'>({ type: 'storeBatch', ...batch });
       // Watchers get what came in a turn as one chunk: a turn for each batch is the most they can cost.
       await setImmediate();
+      children.checkOpen();
     }
     // The last chunks are on their way to the ingress, or wait for the end of the hub's rest.
     while (ingress.events < events * COHORTS && performance.now() < beginMs + DEADLINE_MS) await setImmediate();

@@ -21,7 +21,7 @@ export const pending: Workload = {
   name: 'pending',
   summary: '50,000 pods that no node takes: GETs beside them, and the start, beside a server with config maps',
   async run(bench, report) {
-    if (!bench.isOwnServer) throw new Error('pending measures servers of its own: leave --url and --kubeconfig out');
+    bench.requireOwnServer('pending');
     const objects = bench.options.objects ?? OBJECTS;
     const read = await bench.withTarget((busy) =>
       bench.withTarget((quiet) => readsBeside(bench, busy, quiet, objects)),

@@ -21,7 +21,7 @@ export const size: Workload = {
   name: 'size',
   summary: 'A store of 100,000 config maps: memory, start beside a bare scan, creates and reads beside the first ones',
   async run(bench, report) {
-    if (!bench.isOwnServer) throw new Error('size measures servers of its own: leave --url and --kubeconfig out');
+    bench.requireOwnServer('size');
     const objects = bench.options.objects ?? OBJECTS;
     const bytes = bench.options.bytes ?? BYTES;
     const parameters = { objects, bytes };

@@ -18,7 +18,7 @@ export const start: Workload = {
   name: 'start',
   summary: 'Start of an empty store, restart with 10,000 pods, memory when idle (placement single)',
   async run(bench, report) {
-    if (!bench.isOwnServer) throw new Error('start measures servers of its own: leave --url and --kubeconfig out');
+    bench.requireOwnServer('start');
     const starts = bench.options.count ?? STARTS;
     const floor = bench.wantsFloor ? await listenerStarts(bench, starts) : undefined;
     const empty = await serverStarts(starts, () => bench.startServer());

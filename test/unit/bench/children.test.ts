@@ -3,7 +3,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { Bench } from '../../../bench/bench.ts';
 import { Children } from '../../../bench/children.ts';
+import { codec } from '../../../bench/workloads/codec.ts';
 
 const ONE_ANSWER = fileURLToPath(new URL('./one-answer.js', import.meta.url));
 const DEADLINE_MS = 60_000;
@@ -38,4 +40,13 @@ test('a process that ends without an answer is told of', async (t) => {
   const asked = children.ask(child, { job: 1 }, DEADLINE_MS);
   child.kill('SIGKILL');
   await t.throwsAsync(asked, { message: 'a process of the bench ended without an answer' });
+});
+
+test('a workload in the process of the bench ends when the bench is interrupted', async (t) => {
+  const bench = new Bench({ count: 10_000_000, floor: 'no' });
+  t.teardown(() => bench.close());
+  const running = codec.run(bench, () => t.fail());
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  await bench.children.stopAll();
+  await t.throwsAsync(running, { message: 'the bench is ending' });
 });

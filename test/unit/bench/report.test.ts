@@ -86,9 +86,9 @@ test('the lines for a reader name the load, the floor, the ratios and the first 
 
 test('figures of a load that met errors, or did nothing, are no result; a load that is to do nothing is one', (t) => {
   const good = figures(result);
-  t.deepEqual(failuresOf([good, { ...good, operations: 0, parameters: { rate: 0 } }]), []);
+  t.deepEqual(failuresOf([good, { ...good, perSecond: 0, parameters: { rate: 0 } }]), []);
   const failed = { ...good, errors: 3, firstError: '500 no\n' };
-  t.deepEqual(failuresOf([failed, good, { ...good, operations: 0 }]), [
+  t.deepEqual(failuresOf([failed, good, { ...good, perSecond: 0 }]), [
     'get: 3 errors: 500 no',
     'get: nothing was done',
   ]);
