@@ -116,6 +116,16 @@ test('what nobody waits for any more when its first event is kept is not written
   await world.stop();
 });
 
+test('a namespace that comes with its first object is made by the API server', async (t) => {
+  const audit = new FakeAudit([{ level: 'Metadata', omitStages: ['RequestReceived'] }]);
+  const world = await AdmissionWorld.start({ audit, args: ['--enable-admission-plugins=NamespaceAutoProvision'] });
+  const body = { metadata: { name: 'a' } };
+  t.is((await world.write('create', '/api/v1/namespaces/new/configmaps', { body })).code, 201);
+  t.deepEqual(audit.told, ['system:apiserver create /api/v1/namespaces ResponseComplete 201']);
+  t.regex(audit.events[0]!.request.userAgent, /^orch-apiserver\/v1/);
+  await world.stop();
+});
+
 async function podsToBind(audit: FakeAudit, args: readonly string[]) {
   const world = await AdmissionWorld.start({ audit, args });
   for (const name of ['a', 'b'])

@@ -15,10 +15,12 @@ const ALREADY_THERE = 409;
 class NamespaceAutoProvision implements AdmissionPlugin {
   readonly #namespaces: KindView<true>;
   readonly #admission: Ref<AdmissionProtocol>;
+  readonly #userAgent: string;
 
-  constructor({ cluster, reader }: PluginContext) {
+  constructor({ cluster, reader, dialect }: PluginContext) {
     this.#namespaces = cluster.follow('v1/namespaces', () => true);
     this.#admission = reader.context.ref('admission');
+    this.#userAgent = dialect.spell('@short-apiserver');
   }
 
   readonly mutate = (attributes: Attributes): Promise<void> | undefined => {
@@ -36,7 +38,7 @@ class NamespaceAutoProvision implements AdmissionPlugin {
         verb: 'create',
         target: { group: '', version: 'v1', resource: 'namespaces', subresource: '', namespace: '', name: '' },
         user: SERVER,
-        userAgent: '',
+        userAgent: this.#userAgent,
         parameters: {},
         contentType: 'application/json',
         payload: Buffer.from(JSON.stringify({ metadata: { name } })),
