@@ -9,6 +9,8 @@ import { logEndBefore, RefusedTail } from '../../../storage/leveldb/log-tail.ts'
 /** Around a block's end the pieces of a record get short, and the room left may be too little for a piece. */
 const SIZES = [10, 3000, 32_700, 1, 32_768 - 60, 70_000, 0, 5, 32_750, 32_761, 32_740, 100, 200_000, 17];
 
+const BLOCK_BYTES = 32_768;
+
 function directoryFor(t: ExecutionContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'log-tail-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
@@ -64,7 +66,9 @@ test('every batch is found by its first key, whatever the blocks', async (t) => 
   // Cut off anywhere within a batch, the log ends where the batch begins.
   for (const [number, end] of ends.entries()) {
     const next = ends[number + 1] ?? log.length;
-    for (const at of [end + 1, end + 6, end + 8, Math.floor((end + next) / 2), next - 1]) {
+    // Behind a piece that is whole, too: one ends with each block.
+    const blockEnd = end - (end % BLOCK_BYTES) + BLOCK_BYTES;
+    for (const at of [end + 1, end + 6, end + 8, Math.floor((end + next) / 2), blockEnd, next - 1]) {
       if (at > end && at < next) t.is(logEndBefore(log.subarray(0, at), 'e/99'), end, `batch ${number} cut at ${at}`);
     }
   }
