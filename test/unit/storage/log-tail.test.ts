@@ -74,6 +74,14 @@ test('every batch is found by its first key, whatever the blocks', async (t) => 
   }
 });
 
+test('room that was never written ends a log only where nothing sound is behind it', async (t) => {
+  const log = readFileSync(await written(directoryFor(t)));
+  const [from, to] = [logEndBefore(log, 'e/3'), logEndBefore(log, 'e/4')];
+  log.fill(0, from, to);
+  t.is(logEndBefore(log, 'e/99'), log.length);
+  t.is(logEndBefore(log.subarray(0, to), 'e/99'), from);
+});
+
 test('after a batch is cut off, LevelDB finds those before it and nothing of it', async (t) => {
   for (const number of [0, 3, 5, 12, 13]) {
     const directory = directoryFor(t);
