@@ -245,9 +245,10 @@ test('a namespace goes in steps: marked, emptied by whoever does that, finalized
 test('a namespace with finalizers of its own outlives those of its spec', async (t) => {
   const world = await AdmissionWorld.start({ namespaces: [] });
   const path = '/api/v1/namespaces/ns';
-  await world.created('/api/v1/namespaces', { metadata: { name: 'ns', finalizers: ['x.io/a'] } });
+  const metadata = { name: 'ns', finalizers: ['x.io/a'] };
+  await world.created('/api/v1/namespaces', { metadata });
   await world.write('delete', path);
-  await world.write('update', `${path}/finalize`, { body: { metadata: { name: 'ns' }, spec: {} } });
+  await world.write('update', `${path}/finalize`, { body: { metadata, spec: {} } });
   t.truthy(await world.stored(path));
   t.is((await world.write('patch', path, { body: { metadata: { finalizers: null } } })).code, 200);
   t.is(await world.stored(path), undefined);

@@ -35,7 +35,12 @@ async function storeOlder(world: AdmissionWorld): Promise<Answer> {
 const UPDATES: readonly (readonly [what: string, verb: 'patch' | 'update', subresource: string, body: object])[] = [
   ['a patch', 'patch', '', { spec: { replicas: 3 } }],
   ['a PUT', 'update', '', { ...DEPLOYMENT, spec: { ...DEPLOYMENT.spec, replicas: 3 } }],
-  ['a PUT of its scale', 'update', '/scale', { metadata: { name: 'web', namespace: 'default' }, spec: { replicas: 3 } }],
+  [
+    'a PUT of its scale',
+    'update',
+    '/scale',
+    { metadata: { name: 'web', namespace: 'default' }, spec: { replicas: 3 } },
+  ],
 ];
 for (const [what, verb, subresource, body] of UPDATES) {
   test(`what is stored without its defaults has them after ${what}`, async (t) => {
