@@ -35,7 +35,11 @@ const groupVersion: Rule<ApiServiceSpec> = ({ group = '', version = '' }, at) =>
 const service: Rule<ApiServiceSpec> = ({ service, insecureSkipTLSVerify, caBundle = '' }, at) => {
   if (!service) {
     if (caBundle !== '')
-      at.invalid('caBundle', `${caBundle.length} bytes`, 'local APIServices may not have a caBundle');
+      at.invalid(
+        'caBundle',
+        `${Buffer.from(caBundle, 'base64').length} bytes`,
+        'local APIServices may not have a caBundle',
+      );
     if (insecureSkipTLSVerify)
       at.invalid('insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify');
     return;
