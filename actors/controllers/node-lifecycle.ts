@@ -23,6 +23,8 @@ import { type ZoneCount, ZoneDisruption } from './zone-disruption.ts';
 
 const NODES = 'core/nodes';
 const REVIEW_MS = 5_000;
+/** Between two reviews: a thread that was away for longer has not listened, and what it has not heard says nothing of nodes. */
+const AWAY_MS = 20_000;
 const EFFECT = 'NoExecute';
 const COMPONENT = 'node-controller';
 
@@ -65,6 +67,7 @@ export class NodeLifecycle implements Controller {
   readonly #zones = new ZoneDisruption();
   /** The review comes again by itself. */
   #isReviewed = false;
+  #reviewedAtMs: number | undefined;
 
   constructor(clock: Clock, due: Due, dialect: Dialect) {
     this.identity = controllerIdentity(dialect, 'node-controller');
@@ -83,6 +86,7 @@ export class NodeLifecycle implements Controller {
     this.#nodes.clear();
     this.#leases.clear();
     this.#zones.clear();
+    this.#reviewedAtMs = undefined;
   }
 
   onSynced(): void {
@@ -166,10 +170,13 @@ export class NodeLifecycle implements Controller {
 
   #review(): Plan {
     this.#isReviewed = this.#nodes.size > 0;
-    if (!this.#isReviewed) return NOTHING;
     const now = this.#now();
+    const wasAway = now.monotonicMs - (this.#reviewedAtMs ?? now.monotonicMs) > AWAY_MS;
+    this.#reviewedAtMs = this.#isReviewed ? now.monotonicMs : undefined;
+    if (!this.#isReviewed) return NOTHING;
     const counts = new Map<string, ZoneCount>();
     for (const [name, node] of this.#nodes) {
+      if (wasAway) node.health.beginAnew(now);
       if (node.health.silence(now, this.#dialect) !== undefined) this.#due.add(nodeKey(name));
       this.#reviewTaint(name, node, now);
       if (!node.isExcluded) count(counts, node);

@@ -96,6 +96,8 @@ interface TestTime {
   readonly clock: Clock;
   /** By how much the actor's wall clock was set to another time. */
   wallShiftMs: number;
+  /** Lets time pass that the actor, and its timers, know nothing of: its process stands still. */
+  standStill(ms: number): void;
   /** Timers of the actor under test that have not fired. */
   readonly timersWaiting: number;
   settle(): Promise<void>;
@@ -238,9 +240,13 @@ export async function fixture(
   };
   const { clock } = placed;
   let wallShiftMs = 0;
+  let stoodStillMs = 0;
   const context: ActorContext = {
     ...placed,
-    clock: { monotonicMs: () => clock.monotonicMs(), nowMs: () => clock.nowMs() + wallShiftMs },
+    clock: {
+      monotonicMs: () => clock.monotonicMs() + stoodStillMs,
+      nowMs: () => clock.nowMs() + wallShiftMs + stoodStillMs,
+    },
     timers,
     metrics: NO_METRICS,
     ref: ((name: string) => refs[name]) as ActorContext['ref'],
@@ -262,6 +268,9 @@ export async function fixture(
       },
       set wallShiftMs(ms) {
         wallShiftMs = ms;
+      },
+      standStill: (ms) => {
+        stoodStillMs += ms;
       },
       get timersWaiting() {
         return timers.waiting;

@@ -72,6 +72,17 @@ const two = (ready: string) => (cluster: Cluster) => {
   putNode({ cluster }, 'n2', 'True');
 };
 
+test('a server that stood still does not take for silence what it has not heard', async (t) => {
+  const f = await started({}, two('True'));
+  await alive(f, ['n1', 'n2'], 20_000);
+  f.time.standStill(60_000);
+  await f.time.advance(10_000);
+  await alive(f, ['n2'], 29_000);
+  t.deepEqual([readyOf(f, 'n1'), readyOf(f, 'n2')], ['True', 'True']);
+  await alive(f, ['n2'], 20_000);
+  t.deepEqual([readyOf(f, 'n1'), readyOf(f, 'n2')], ['Unknown', 'True']);
+});
+
 test('a node that stops posting is unknown after 40 seconds, and unreachable at the next look', async (t) => {
   const f = await started({}, two('True'));
   await alive(f, ['n2'], 35_000);
