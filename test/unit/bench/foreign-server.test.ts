@@ -20,6 +20,8 @@ test('a workload that follows another on a running server finds the namespace of
     if (method === 'GET' && state === 'none') response.statusCode = 404;
     response.end('{}');
   });
+  // A busy process must not find its kept connection closed.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
