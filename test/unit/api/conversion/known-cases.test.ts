@@ -93,11 +93,14 @@ const CASES: readonly Case[] = [
     kind: 'Ingress',
     older: [
       'networking.@group/v1beta1',
-      { spec: { backend: { resource: { kind: 'K', name: 'n' }, servicePort: 0 } }, ...NO_INGRESS_STATUS },
+      {
+        spec: { backend: { resource: { apiGroup: null, kind: 'K', name: 'n' }, servicePort: 0 } },
+        ...NO_INGRESS_STATUS,
+      },
     ],
     newer: [
       'networking.@group/v1',
-      { spec: { defaultBackend: { resource: { kind: 'K', name: 'n' } } }, ...NO_INGRESS_STATUS },
+      { spec: { defaultBackend: { resource: { apiGroup: null, kind: 'K', name: 'n' } } }, ...NO_INGRESS_STATUS },
     ],
   },
   {
