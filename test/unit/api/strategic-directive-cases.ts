@@ -2,6 +2,7 @@
 import { type Case, CONTAINER, META, POD_SPEC } from './strategic-merge-cases.ts';
 
 export const DIRECTIVES: readonly Case[] = [
+  { does: 'null says nothing', type: POD_SPEC, document: { hostname: 'h' }, patch: null, expected: { hostname: 'h' } },
   {
     does: '$patch: replace takes the object as it is given',
     type: POD_SPEC,
@@ -187,7 +188,6 @@ export const DIRECTIVES: readonly Case[] = [
 
 export const REFUSALS: readonly Case[] = [
   { does: 'a list', type: POD_SPEC, document: {}, patch: [], expected: 400 },
-  { does: 'null', type: POD_SPEC, document: {}, patch: null, expected: 400 },
   { does: 'an unknown directive', type: POD_SPEC, document: {}, patch: { $patch: 'move' }, expected: 422 },
   { does: 'a directive that is an object', type: POD_SPEC, document: {}, patch: { $patch: {} }, expected: 422 },
   {
