@@ -6,7 +6,7 @@ import { type Dice, diceOf } from '../fuzz/generate/dice.ts';
 import { type Dict, schemaOf } from './custom-schemas.ts';
 
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-export const CUSTOM_GROUP = 'custom.example.com';
+const CUSTOM_GROUP = 'custom.example.com';
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1', 'v2', 'v10', 'foo1'];
 const PATHS = [
   ...[
