@@ -43,16 +43,16 @@ export function refuseForeignDirectory(path: string, uid: number | undefined = p
 }
 
 /** Says so where root writes into the directory of another, whose server can then not read what it finds. */
-export function warnOfOwner(path: string): void {
-  const note = ownerNote(path);
-  if (note !== undefined) warn(note);
-}
-
-/** That the directory is another user's, in one line. */
-export function ownerNote(path: string, uid: number | undefined = process.geteuid?.()): string | undefined {
+export function warnOfOwner(
+  path: string,
+  uid: number | undefined = process.geteuid?.(),
+  say: (line: string) => void = warn,
+): void {
   const { uid: owner } = statSync(path);
-  if (uid === undefined || owner === uid) return undefined;
-  return `${path} belongs to user ${owner}, and what this process makes in it to user ${uid}: a server of user ${owner} cannot start on it then`;
+  if (uid === undefined || owner === uid) return;
+  say(
+    `${path} belongs to user ${owner}, and what this process makes in it to user ${uid}: a server of user ${owner} cannot start on it then`,
+  );
 }
 
 /** Why others need the directory, as `/` or `/tmp`, if so. What is root's, as `lost+found`, root comes to in any case. */

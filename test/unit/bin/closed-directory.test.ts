@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { closeDirectory, ownerNote } from '../../../bin/closed-directory.ts';
+import { closeDirectory, warnOfOwner } from '../../../bin/closed-directory.ts';
 
 const OWN = process.geteuid?.() ?? 0;
 
@@ -97,9 +97,10 @@ test('an open directory that other users have files in is refused and not touche
 
 test('a directory of another user is told of, since what root makes in it is no use to its owner', (t) => {
   const path = directory(t);
-  t.is(ownerNote(path), undefined);
-  t.regex(
-    ownerNote(path, OWN + 1) ?? '',
-    new RegExp(`belongs to user ${OWN}, and what this process makes in it to user ${OWN + 1}: `),
-  );
+  const said: string[] = [];
+  const say = (line: string) => said.push(line);
+  warnOfOwner(path, OWN, say);
+  t.deepEqual(said, []);
+  warnOfOwner(path, OWN + 1, say);
+  t.regex(said.join('\n'), new RegExp(`^\\S+ belongs to user ${OWN}, and what .* to user ${OWN + 1}: `));
 });
