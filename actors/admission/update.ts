@@ -1,6 +1,7 @@
 // PUT and PATCH, of an object, its status, its scale or a namespace's finalizers: what is there becomes what should be, by
 // the steps of an update, and is stored against the revision that was read. A patch that loses a race is made again on the
 // new object; a PUT that names a resourceVersion is not.
+import { jsonCopy } from '../../api/conversion/json-copy.ts';
 import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { isReadyToRemove } from '../../api/deletion.ts';
@@ -34,6 +35,7 @@ import { requireFinite } from '../../transport/finite-numbers.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, type Refusal, TRIES_MAX, untilCommitted } from './attempts.ts';
 import { type Attributes, NO_OBJECT } from './attributes.ts';
+import { canonicalOf } from './completion.ts';
 import { asReadBack, converted } from './conversion/converted.ts';
 import { createMissing } from './create-missing.ts';
 import { draftsWithRemoval } from './deletion-outcome.ts';
@@ -224,7 +226,10 @@ async function changeWhole(
   // the processor's cache, which is an eighth of what a PUT costs beside 63 others.
   await (isLargeNow ? afterOthers(write) : undefined);
   const shownAs = converted(write, type, (forms) => forms.asked(type, found, stored.schemaGeneration));
-  const old = shownAs instanceof Promise ? await shownAs : shownAs;
+  const asStored = shownAs instanceof Promise ? await shownAs : shownAs;
+  // What an older release left out is no change of what cannot be changed.
+  const isOlder = type.custom === undefined && stored.schemaGeneration !== write.completion.generation;
+  const old = isOlder ? canonicalOf(jsonCopy(asStored) as JsonObject, attributes.kind) : asStored;
   const shown = view === undefined ? old : view.of(old);
   const wants = converted(write, type, (forms) => done(write, attributes.isLarge, wanted(shown, forms)));
   const sent = wants instanceof Promise ? await wants : wants;
