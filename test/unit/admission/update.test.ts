@@ -49,7 +49,8 @@ test('what an older release left out of a spec that stays as it is is no change 
   t.is(older.spec.dataSource.apiGroup, null);
   delete older.spec.dataSource.apiGroup;
   await storeAs(world, 'core/persistentvolumeclaims', older as unknown as JsonObject);
-  const labelled = await world.write('patch', `${claims}/it`, { body: { metadata: { labels: { a: 'b' } } } });
+  const body = { metadata: { name: 'it', labels: { a: 'b' } }, spec: { ...created.spec, ...spec } };
+  const labelled = await world.write('update', `${claims}/it`, { body });
   t.deepEqual([labelled.code, labelled.body.spec], [200, created.spec]);
   await world.stop();
 });
