@@ -149,6 +149,11 @@ export class MetricsRegistry implements Metrics {
     }));
   }
 
+  forget(isGone: (labels: Labels) => boolean): void {
+    for (const { series } of this.#families.values())
+      for (const [key, { labels }] of series) if (isGone(labels)) series.delete(key);
+  }
+
   #number(kind: 'counter' | 'gauge', name: string, help: string, labels: Labels): Series {
     const family = this.#family(kind, name, help, undefined);
     const key = labelKey(labels);

@@ -56,6 +56,7 @@ class Watched {
         summary: (...what) => metrics.summary(...what),
         beforeReading: (collect) => metrics.beforeReading(collect),
         reading: () => metrics.reading(),
+        forget: (isGone) => metrics.forget(isGone),
       };
       return definition.create({ ...context, metrics: watching }, made);
     };

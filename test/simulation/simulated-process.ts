@@ -170,6 +170,7 @@ function withWatchedChecks(world: World, definition: ActorDefinition<ServerSetti
       summary: (...what) => kept.summary(...what),
       beforeReading: (collect) => kept.beforeReading(collect),
       reading: () => kept.reading(),
+      forget: (isGone) => kept.forget(isGone),
     };
     return definition.create({ ...context, metrics }, options);
   };

@@ -37,6 +37,9 @@ const SIZED_VERBS: ReadonlySet<string> = new Set(['GET', 'LIST']);
 /** Kinds of requests whose series are found by comparing them, before a key is made of them. */
 const RECENT_MAX = 8;
 
+/** As many series, and whenever there are twice as many as were left the last time, those of types that are gone are dropped. */
+const UNSEARCHED = 1000;
+
 /** Requests that are counted together, and where. */
 interface RecentRequest {
   readonly verb: string;
@@ -47,6 +50,7 @@ interface RecentRequest {
 }
 
 interface RequestSeries {
+  readonly labels: Labels;
   readonly count: Series;
   /** Of reads only. */
   readonly sizes: HistogramSeries | undefined;
@@ -61,6 +65,7 @@ export class RequestMetrics {
   readonly #byLabels = new Map<string, RequestSeries>();
   readonly #recent: RecentRequest[] = [];
   #nextRecent = 0;
+  #searchedAt = UNSEARCHED;
 
   constructor(metrics: Metrics, registry: Registry) {
     this.#metrics = metrics;
@@ -149,6 +154,7 @@ export class RequestMetrics {
     const { info, code } = exchange;
     const labels = { ...this.#labels(exchange, verb), dry_run: dryRun };
     const series: RequestSeries = {
+      labels,
       count: this.#metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', {
         ...labels,
         code: String(code),
@@ -163,8 +169,27 @@ export class RequestMetrics {
       whenOver: undefined,
     };
     // Only what the registry knows is kept by its own key: a client's made-up paths share the series without names.
-    if (!info.isResource || labels.resource !== '') this.#byLabels.set(key, series);
+    if (!info.isResource || labels.resource !== '') this.#keep(key, series);
     return series;
+  }
+
+  #keep(key: string, series: RequestSeries): void {
+    this.#byLabels.set(key, series);
+    if (this.#byLabels.size >= this.#searchedAt) this.#forgetGone();
+  }
+
+  /** Definitions that come and go must not make series for ever. */
+  #forgetGone(): void {
+    this.#metrics.forget((labels) => this.#isOfGoneType(labels));
+    for (const [key, { labels }] of this.#byLabels) if (this.#isOfGoneType(labels)) this.#byLabels.delete(key);
+    this.#recent.length = 0;
+    this.#nextRecent = 0;
+    this.#searchedAt = Math.max(UNSEARCHED, 2 * this.#byLabels.size);
+  }
+
+  #isOfGoneType({ group, version, resource = '' }: Labels): boolean {
+    if (resource === '' || group === undefined || version === undefined) return false;
+    return this.#registry.byPath(group, version, resource) === undefined;
   }
 
   #sizesOf(exchange: Exchange, verb: string): HistogramSeries | undefined {

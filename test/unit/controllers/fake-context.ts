@@ -13,6 +13,7 @@ export const NO_METRICS: Metrics = {
   summary: () => ({ observe: () => {}, turn: () => {} }),
   beforeReading: () => {},
   reading: () => [],
+  forget: () => {},
 };
 
 /** A context whose asks are answered by `asks`, by actor and message type. */

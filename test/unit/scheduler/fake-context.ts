@@ -110,6 +110,8 @@ export class RecordedMetrics implements Metrics {
     return [];
   }
 
+  forget(): void {}
+
   /** The value of a series, 0 when it was never touched. */
   read(key: string): number {
     return this.values.get(key) ?? 0;
