@@ -134,11 +134,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       customTypes.storageKey,
       this.#queues.map(({ controller }) => controller),
     );
-    this.#feed = new FeedFollower(context, undefined, feedFactory, this, {
-      first,
-      partObjects: PART_OBJECTS,
-      isPatient: true,
-    });
+    const how = { first, partObjects: PART_OBJECTS, isPatient: true };
+    this.#feed = new FeedFollower(context, undefined, feedFactory, this, how);
   }
 
   /** None where they are not served. */
