@@ -530,9 +530,12 @@ test('a patch that a webhook makes is in the events that record requests, whatev
   const hooks = await webhookService(t, {
     patch: () => patchOf(...patch),
     deny: ({ review: { request } }) => ({ allowed: request.name !== 'denied' }),
+    // Reviews of objects that are deleted together name none.
     leave: ({ review: { request } }) => ({
       allowed: true,
-      auditAnnotations: { [`left-${String(request.name)}`]: 'yes' },
+      auditAnnotations: {
+        [`left-${String((request.oldObject as { metadata: { name: string } }).metadata.name)}`]: 'yes',
+      },
     }),
   });
   const at = await audited(t, [
