@@ -50,6 +50,8 @@ export interface Asked {
   /** The name in the path. Empty for a POST to a collection, and for the objects of a collection that is deleted. */
   readonly name: string;
   readonly user: User;
+  /** A component of this server asks: nobody is asked whether it may, whatever the modes of authorization. */
+  readonly isInside: boolean;
   readonly userAgent: string;
   readonly parameters: WriteParameters;
   /** What plugins say of the write for its audit event. */

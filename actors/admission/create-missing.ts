@@ -22,8 +22,8 @@ export async function createMissing(
   return createObject(write, request, type, object, creation);
 }
 
-async function requireMayCreate(write: WriteContext, { user, target }: WriteRequest): Promise<void> {
-  if (user.groups.includes(SUPERUSERS)) return;
+async function requireMayCreate(write: WriteContext, { user, target, isInside }: WriteRequest): Promise<void> {
+  if (isInside === true || user.groups.includes(SUPERUSERS)) return;
   const { group, version, resource, namespace, name } = target;
   const access = {
     verb: 'create',

@@ -36,7 +36,9 @@ export function attributesOf(
     userAgent,
     parameters,
     payload,
-  }: Pick<WriteRequest, 'target' | 'user' | 'userAgent' | 'parameters'> & Partial<Pick<WriteRequest, 'payload'>>,
+    isInside,
+  }: Pick<WriteRequest, 'target' | 'user' | 'userAgent' | 'parameters'> &
+    Partial<Pick<WriteRequest, 'payload' | 'isInside'>>,
   type: KnownType,
   { operation, dryRun, subresource = target.subresource, isTracked = true, isPatch = false, emptied, deletion }: Manner,
 ): Attributes {
@@ -51,6 +53,7 @@ export function attributesOf(
       namespace,
       name,
       user,
+      isInside: isInside === true,
       userAgent,
       parameters,
       reader: write,

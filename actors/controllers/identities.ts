@@ -11,10 +11,7 @@ export function apiServerIdentity(dialect: Dialect): Identity {
   };
 }
 
-/**
- * For a control loop that has an account of its own, whose role lets it do what it does: admission asks for that where owners change, and
- * webhooks leave out the accounts of the system namespace.
- */
+/** For a control loop that has an account of its own: webhooks leave out the accounts of the system namespace. */
 export function controllerIdentity(dialect: Dialect, account: string): Identity {
   return {
     user: serviceAccountUser(dialect.systemNamespace, account),

@@ -17,10 +17,6 @@ interface KnownRole {
   readonly selectors: readonly LabelSelector[];
 }
 
-const ACCOUNT = 'clusterrole-aggregation-controller';
-/** What lets its account write anything into a role: a role and its binding, which a new cluster has not from its first moment. */
-const OWN = `system:controller:${ACCOUNT}`;
-
 /** The cluster role aggregation controller. Keys are names of aggregated roles. */
 export class RoleAggregation implements Controller {
   readonly name = 'clusterrole-aggregation';
@@ -29,32 +25,24 @@ export class RoleAggregation implements Controller {
   readonly keysInFlightMax = 5;
   readonly #due: Due;
   readonly #group: string;
-  readonly #bindingsKey: string;
   readonly #roles = new Map<string, KnownRole>();
   readonly #aggregated = new Set<string>();
-  #isBound = false;
 
   constructor(due: Due, dialect: Dialect) {
-    // A sum may come to hold anything: its account may escalate roles.
-    this.identity = controllerIdentity(dialect, ACCOUNT);
+    this.identity = controllerIdentity(dialect, 'clusterrole-aggregation-controller');
     this.#due = due;
     this.#group = dialect.spell('rbac.authorization.@group');
-    this.#bindingsKey = `${this.#group}/clusterrolebindings`;
-    this.wants = [`${this.#group}/clusterroles`, this.#bindingsKey];
+    this.wants = [`${this.#group}/clusterroles`];
   }
 
   reset(): void {
     this.#roles.clear();
     this.#aggregated.clear();
-    this.#isBound = false;
   }
 
   onEvent(event: FeedEvent): void {
     const { name } = event;
-    if (event.storageKey === this.#bindingsKey) {
-      if (name !== OWN) return;
-      this.#isBound = event.type !== 'delete';
-    } else if (event.type === 'delete') {
+    if (event.type === 'delete') {
       this.#roles.delete(name);
       this.#aggregated.delete(name);
     } else {
@@ -75,7 +63,7 @@ export class RoleAggregation implements Controller {
 
   plan(key: string): Plan {
     const sum = this.#roles.get(key);
-    if (sum === undefined || sum.selectors.length === 0 || !this.#isBound || !this.#roles.has(OWN)) return NOTHING;
+    if (sum === undefined || sum.selectors.length === 0) return NOTHING;
     const rules = this.#rulesOf(key, sum.selectors);
     if (deepEqual(rules, asList(sum.object.rules))) return NOTHING;
     const target = {

@@ -39,7 +39,7 @@ export interface RecordedWrite {
 }
 
 const DEADLINE_MS = 60_000;
-const ACTORS = ['store', 'hub', 'auth', 'admission'];
+const ACTORS = ['store', 'hub', 'admission'];
 const ADMIN = { name: 'admin', uid: '', groups: ['system:masters'], extra: {} };
 
 /** Where the controllers are placed: hands what comes to whoever is there. */

@@ -33,25 +33,8 @@ function readBy(f: Fixture, name: string): string[] {
   return rules.flatMap(({ resources }) => resources);
 }
 
-const OWN = 'system:controller:clusterrole-aggregation-controller';
-
-/** What lets the controller write: a cluster has it soon after its first start. */
-function permit(cluster: Cluster): void {
-  put(cluster, OWN, {});
-  bind(cluster);
-}
-
-function bind(cluster: Cluster): void {
-  cluster.put(`${GROUP}/clusterrolebindings`, {
-    apiVersion: `${GROUP}/v1`,
-    kind: 'ClusterRoleBinding',
-    metadata: { name: OWN },
-  });
-}
-
 /** `sum` has the roles of tier a or b; `other` is of neither. */
 function populate(cluster: Cluster): void {
-  permit(cluster);
   put(cluster, 'sum', { sums: [{ tier: 'a' }, { tier: 'b' }], labels: { tier: 'a' }, reads: ['stale'] });
   put(cluster, 'one', { labels: { tier: 'a' }, reads: ['pods', 'secrets'] });
   put(cluster, 'two', { labels: { tier: 'b' }, reads: ['secrets', 'nodes'] });
@@ -67,7 +50,6 @@ test('a sum has each rule of the roles it selects once, in the order of their na
 
 test('what an earlier selector selects comes first, as in Kubernetes', async (t) => {
   const f = await started({}, (cluster) => {
-    permit(cluster);
     put(cluster, 'sum', { sums: [{ tier: 'b' }, { tier: 'a' }] });
     put(cluster, 'one', { labels: { tier: 'a' }, reads: ['pods'] });
     put(cluster, 'two', { labels: { tier: 'b' }, reads: ['nodes'] });
@@ -90,7 +72,6 @@ test('a sum follows the roles it selects, as they come, change and go', async (t
 
 test('a role that sums nothing up is left alone, and a sum that is right is not written', async (t) => {
   const f = await started({}, (cluster) => {
-    permit(cluster);
     put(cluster, 'sum', { sums: [{ tier: 'a' }], reads: ['pods'] });
     put(cluster, 'one', { labels: { tier: 'a' }, reads: ['pods'] });
     put(cluster, 'plain', { reads: ['nodes'] });
@@ -99,21 +80,8 @@ test('a role that sums nothing up is left alone, and a sum that is right is not 
   t.deepEqual(readBy(f, 'plain'), ['nodes']);
 });
 
-test('a sum is written in the name of the account that may escalate roles', async (t) => {
+test('a sum is written in the name of its account', async (t) => {
   const f = await started({}, populate);
   const [write] = f.writesOf('update clusterroles');
   t.like(write?.request.user, { name: 'system:serviceaccount:orch-system:clusterrole-aggregation-controller' });
-});
-
-test('a sum waits for the role of the account that writes it, and for its binding', async (t) => {
-  const f = await started({ isServed: () => false }, (cluster) => {
-    put(cluster, 'sum', { sums: [{ tier: 'a' }] });
-    put(cluster, 'one', { labels: { tier: 'a' }, reads: ['pods'] });
-  });
-  put(f.cluster, OWN, {});
-  await f.time.settle();
-  t.is(f.writesOf('update clusterroles').length, 0);
-  bind(f.cluster);
-  await f.time.settle();
-  t.deepEqual(readBy(f, 'sum'), ['pods']);
 });
