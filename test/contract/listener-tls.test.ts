@@ -272,6 +272,12 @@ test.serial(
       await seen(listener.port, { cert: certPem, key: keyPem });
       t.is(vouched.at(-1), isGood, usage);
     }
+    // One that brings its authority: who signed it is known, and nobody trusts them.
+    for (const usage of ['clientAuth', 'anyExtendedKeyUsage'] as const) {
+      const { certPem, keyPem } = other.issue('shown', [], usage);
+      await seen(listener.port, { cert: certPem + other.certPem, key: keyPem });
+      t.false(vouched.at(-1), usage);
+    }
     await listener.close();
   },
 );

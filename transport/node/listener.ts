@@ -38,6 +38,14 @@ const SESSION_MEMORY_MAX_MB = 64;
 /** Headers of one HTTP/2 request; more reset the stream. */
 const HEADERS_MAX = 1000;
 
+/** What requests and answers of one listener have in common. */
+interface NodeScope extends NodeResponseScope {
+  /** Fingerprints of those that clients' certificates are of. */
+  readonly authorities: () => ReadonlySet<string>;
+}
+
+const NO_AUTHORITIES: ReadonlySet<string> = new Set();
+
 type NodeServer = PlainServer | Http2SecureServer;
 
 /** What a request that cannot be read is answered, by the parser's error code; anything else is 400. */
@@ -55,8 +63,9 @@ const MALFORMED: readonly [code: number, reason: string, message: string] = [
 /** Opens the listener. Rejects with BadConfiguration when the address is taken or the TLS material cannot be used. */
 export async function openNodeListener(options: ListenerOptions): Promise<Listener> {
   const waiting = new WaitingAnswers();
-  const scope: NodeResponseScope = { isStopping: false, waiting, onError: options.onError ?? (() => {}) };
   const secure = options.tls === undefined ? undefined : createSecureServers(secureOptions(options), options.tls);
+  const authorities = (): ReadonlySet<string> => secure?.authorities ?? NO_AUTHORITIES;
+  const scope: NodeScope = { isStopping: false, waiting, authorities, onError: options.onError ?? (() => {}) };
   const server = secure?.main ?? createPlain(options);
   const connections = new Connections();
   const answers = new OpenAnswers();
@@ -96,7 +105,7 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
 }
 
 /** What both kinds of server need to serve HTTP/1.1. */
-function attach(server: NodeServer, options: ListenerOptions, scope: NodeResponseScope, answers: OpenAnswers): void {
+function attach(server: NodeServer, options: ListenerOptions, scope: NodeScope, answers: OpenAnswers): void {
   server.on('request', (native: IncomingMessage, nativeResponse: ServerResponse) => {
     serve(native, nativeResponse, options, scope, answers);
   });
@@ -112,7 +121,7 @@ function attach(server: NodeServer, options: ListenerOptions, scope: NodeRespons
 function attachStreams(
   server: Http2SecureServer,
   options: ListenerOptions,
-  scope: NodeResponseScope,
+  scope: NodeScope,
   connections: Connections,
 ): void {
   const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
@@ -129,7 +138,7 @@ function serve(
   native: IncomingMessage,
   nativeResponse: ServerResponse,
   options: ListenerOptions,
-  scope: NodeResponseScope,
+  scope: NodeScope,
   answers: OpenAnswers,
   upgrade?: OpenUpgrade,
 ): void {
@@ -138,23 +147,18 @@ function serve(
   const offer = webSocketOffer(native, upgrade);
   const response = new NodeResponse(nativeResponse, native.socket, scope, native.method === 'HEAD', offer);
   const handOver = upgrade?.handOver(() => response.release());
-  const request = new NodeRequest(http1Source(native), offer !== undefined, handOver);
+  const request = new NodeRequest(http1Source(native), scope.authorities, offer !== undefined, handOver);
   runHandler(options, request, response, scope.onError);
 }
 
-function serveStream(
-  source: RequestSource,
-  native: Http2Response,
-  options: ListenerOptions,
-  scope: NodeResponseScope,
-): void {
+function serveStream(source: RequestSource, native: Http2Response, options: ListenerOptions, scope: NodeScope): void {
   const response = new NodeResponse(native, source.connection, scope, source.method === 'HEAD');
   if (headerBytes(source) > options.headerBytesMax) {
     const [code, reason, message] = OVERSIZED;
     response.respond(code, [...FAILURE_HEADERS, ...(options.ownHeaders ?? [])], failureBody(code, reason, message));
     return;
   }
-  runHandler(options, new NodeRequest(source), response, scope.onError);
+  runHandler(options, new NodeRequest(source, scope.authorities), response, scope.onError);
 }
 
 /** What it takes to go on as a WebSocket, for a request that asks for it as RFC 6455 has it. */

@@ -52,12 +52,19 @@ export class NodeRequest implements HttpRequest {
   readonly connection: object;
   readonly #body: Readable;
   readonly #socket: Socket | undefined;
+  readonly #authorities: () => ReadonlySet<string>;
   readonly #headers: readonly string[];
   readonly #remoteAddress: string;
   readonly upgrade: ConnectionUpgrade | undefined;
   #isBodyTaken = false;
 
-  constructor(source: RequestSource, isWebSocket = false, upgrade?: ConnectionUpgrade) {
+  /** `authorities`: fingerprints of those that clients' certificates are of. */
+  constructor(
+    source: RequestSource,
+    authorities: () => ReadonlySet<string>,
+    isWebSocket = false,
+    upgrade?: ConnectionUpgrade,
+  ) {
     const target = originForm(source.target);
     const question = target.indexOf('?');
     this.method = source.method;
@@ -66,6 +73,7 @@ export class NodeRequest implements HttpRequest {
     this.connection = source.connection;
     this.#body = source.body;
     this.#socket = source.socket;
+    this.#authorities = authorities;
     this.isWebSocket = isWebSocket;
     this.upgrade = upgrade;
     this.#headers = copyHeaders(source.rawHeaders);
@@ -79,7 +87,7 @@ export class NodeRequest implements HttpRequest {
   get peerCertificate(): PeerCertificate | undefined {
     let certificate = certificates.get(this.connection);
     if (certificate === undefined) {
-      certificate = shownCertificate(this.#socket as TLSSocket | undefined);
+      certificate = shownCertificate(this.#socket as TLSSocket | undefined, this.#authorities);
       certificates.set(this.connection, certificate);
     }
     return certificate ?? undefined;
@@ -217,7 +225,10 @@ function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-function shownCertificate(socket: TLSSocket | undefined): PeerCertificate | null {
+function shownCertificate(
+  socket: TLSSocket | undefined,
+  authorities: () => ReadonlySet<string>,
+): PeerCertificate | null {
   // Nothing else is asked of the socket before: getPeerX509Certificate takes the certificates that the client sent beside its own.
   const leaf = socket?.getPeerCertificate?.(true);
   if (socket === undefined || leaf?.raw === undefined) return null;
@@ -227,6 +238,7 @@ function shownCertificate(socket: TLSSocket | undefined): PeerCertificate | null
     isOfGoodPurpose(
       socket.authorizationError,
       chain.map(({ raw }) => raw),
+      authorities(),
     );
   return { der: new Uint8Array(leaf.raw), chain: isGood ? chain.map(({ fingerprint256 }) => fingerprint256) : [] };
 }

@@ -7,7 +7,7 @@ import { createSecureContext, DEFAULT_CIPHERS, type SecureContext, type SecureCo
 import { OrchError } from '../../runtime/errors.ts';
 import { unmappedText } from '../../values/ip.ts';
 import type { KeyPair, TlsMaterial } from '../http.ts';
-import { believing } from '../tls/certificates.ts';
+import { believing, fingerprintsOf } from '../tls/certificates.ts';
 import { type ServerNames, serverNames } from '../tls/server-names.ts';
 
 export interface SecureServers {
@@ -15,6 +15,8 @@ export interface SecureServers {
   readonly main: Http2SecureServer;
   /** All there are. They need the same listeners attached. */
   readonly all: readonly Http2SecureServer[];
+  /** Fingerprints of the authorities that clients' certificates are of. */
+  readonly authorities: ReadonlySet<string>;
   /** As Listener.replaceTls. Throws BadConfiguration. */
   replace(tls: TlsMaterial): void;
 }
@@ -22,6 +24,7 @@ export interface SecureServers {
 /** Makes the servers; `options` are those beside TLS. Throws BadConfiguration where the material cannot be used. */
 export function createSecureServers(options: SecureServerOptions, tls: TlsMaterial): SecureServers {
   let names = contextsOf(tls);
+  let authorities = authoritiesOf(tls);
   const create = (pair: KeyPair): Http2SecureServer =>
     usable(() => {
       const server = createSecureServer({
@@ -39,14 +42,22 @@ export function createSecureServers(options: SecureServerOptions, tls: TlsMateri
   return {
     main,
     all: [main, ...byAddress.values()],
+    get authorities() {
+      return authorities;
+    },
     replace(next) {
       const nextNames = contextsOf(next);
       usable(() => createSecureContext(contextOptions(next, next)));
       names = nextNames;
+      authorities = authoritiesOf(next);
       setContext(main, next, next);
       for (const [address, server] of byAddress) setContext(server, next, names.byAddress.get(address)?.pair ?? next);
     },
   };
+}
+
+function authoritiesOf({ clientCaPem = '' }: TlsMaterial): ReadonlySet<string> {
+  return usable(() => fingerprintsOf(clientCaPem));
 }
 
 /**

@@ -5,8 +5,13 @@ import type { KeyPair } from '../http.ts';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** The certificates of a PEM bundle. Throws where one cannot be read. */
-export function certificatesOf(bundlePem: string): readonly X509Certificate[] {
+function certificatesOf(bundlePem: string): readonly X509Certificate[] {
   return (bundlePem.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
+}
+
+/** SHA-256 fingerprints of the certificates of a PEM bundle, upper-case hexadecimal with colons. Throws where one cannot be read. */
+export function fingerprintsOf(bundlePem: string): ReadonlySet<string> {
+  return new Set(certificatesOf(bundlePem).map(({ fingerprint256 }) => fingerprint256));
 }
 
 /** TLS options by which each authority of a bundle is believed by itself, whether or not another vouches for it. */

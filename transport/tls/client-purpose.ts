@@ -9,15 +9,22 @@ const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const REFUSAL = 'INVALID_PURPOSE';
 
 /**
- * True where nothing but its purpose is against a client's certificate, and that is nothing to us.
+ * True where nothing but its purpose is against a client's certificate, and that is nothing to us. That the chain leads to nobody who is
+ * trusted OpenSSL finds out before it looks at purposes, and then does not tell.
  *
  * @param error what the socket says is against it.
  * @param chain DER of the certificate, of its issuer and so on.
+ * @param authorities fingerprints of those who are trusted.
  */
-export function isOfGoodPurpose(error: unknown, chain: readonly Uint8Array[]): boolean {
+export function isOfGoodPurpose(
+  error: unknown,
+  chain: readonly Uint8Array[],
+  authorities: ReadonlySet<string>,
+): boolean {
   // Without an issuer its signature was not looked at.
   if (String(error) !== REFUSAL || chain.length < 2) return false;
   const certificates = chain.map((der) => new X509Certificate(der));
+  if (!certificates.some(({ fingerprint256 }) => authorities.has(fingerprint256))) return false;
   return certificates.every((certificate, index) => {
     const issuer = certificates[index + 1];
     return isForClients(certificate) && (issuer === undefined || isSignedBy(certificate, issuer));

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import type { User } from '../../../api/authorization/attributes.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { PeerCertificate } from '../../../transport/http.ts';
-import { certificatesOf } from '../../../transport/tls/certificates.ts';
+import { fingerprintsOf } from '../../../transport/tls/certificates.ts';
 import { Kept } from '../../../values/kept.ts';
 import type { Credentials } from '../protocol.ts';
 import { type RefusedCredentials, type RequestAuthenticator, withAuthenticatedGroup } from './authenticator.ts';
@@ -53,10 +53,6 @@ class Authorities {
     if (nowMs < known.notBeforeMs || nowMs > known.notAfterMs) return { error: 'the certificate is not valid now' };
     return known;
   }
-}
-
-function fingerprintsOf(bundlePem: string): ReadonlySet<string> {
-  return new Set(certificatesOf(bundlePem).map(({ fingerprint256 }) => fingerprint256));
 }
 
 /** `--client-ca-file`: the common name is the user, each organization a group. */
