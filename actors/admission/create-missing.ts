@@ -1,12 +1,12 @@
 // A PUT or an apply that finds nothing makes the object where its type says so. Who asks has been let in to change one: whether they
 // may create it as well, the auth actor is asked here.
-import { SUPERUSERS } from '../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { internalError } from '../../api/status/failures.ts';
 import { forbiddenAccess } from '../../api/status/forbidden-access.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { type Creation, createObject } from './create.ts';
+import { type Creation, createObject, requireLivingDefinition } from './create.ts';
+import { mayAnything } from './permission.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -18,12 +18,12 @@ export async function createMissing(
   object: JsonObject,
   creation: Creation,
 ): Promise<WriteReply> {
-  await requireMayCreate(write, request);
+  if (!mayAnything(request)) await requireMayCreate(write, request);
+  requireLivingDefinition(type);
   return createObject(write, request, type, object, creation);
 }
 
-async function requireMayCreate(write: WriteContext, { user, target, isInside }: WriteRequest): Promise<void> {
-  if (isInside === true || user.groups.includes(SUPERUSERS)) return;
+async function requireMayCreate(write: WriteContext, { user, target }: WriteRequest): Promise<void> {
   const { group, version, resource, namespace, name } = target;
   const access = {
     verb: 'create',

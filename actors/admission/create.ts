@@ -79,7 +79,6 @@ export function createObject(
   given: JsonObject,
   { dryRun, isTracked, emptied, knownSpec }: Creation,
 ): Promise<WriteReply> {
-  requireLivingDefinition(type);
   const attributes = attributesOf(write, request, type, {
     operation: 'create',
     subresource: '',
@@ -109,7 +108,7 @@ export function createObject(
 }
 
 /** Whatever is wrong with an object: of a type that ends there will be no more. Throws 405. */
-function requireLivingDefinition({ custom, group, plural }: KnownType): void {
+export function requireLivingDefinition({ custom, group, plural }: KnownType): void {
   if (custom?.definition.isTerminating === true) throw new StatusError(definitionTerminating(group, plural));
 }
 

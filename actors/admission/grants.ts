@@ -1,10 +1,10 @@
 // Roles and bindings are written by those who hold what they grant, or may escalate or bind: the auth actor judges.
-import { SUPERUSERS } from '../../api/authorization/attributes.ts';
 import type { Grant } from '../../api/authorization/grant.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import { forbidden, notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Attributes } from './attributes.ts';
+import { mayAnything } from './permission.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** Throws 403 with what is not held, and 404 for a role that is bound and not there. */
@@ -13,10 +13,7 @@ export function requireGrant(
   grant: Grant | undefined,
   write: WriteContext,
 ): Promise<void> | undefined {
-  const { isInside, user } = attributes.asked;
-  return grant === undefined || isInside || user.groups.includes(SUPERUSERS)
-    ? undefined
-    : judge(attributes, grant, write);
+  return grant === undefined || mayAnything(attributes.asked) ? undefined : judge(attributes, grant, write);
 }
 
 async function judge(

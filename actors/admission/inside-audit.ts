@@ -14,7 +14,7 @@ import { OrchError } from '../../runtime/errors.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { copyOfBody, decodeRecord } from '../../storage/record-reading.ts';
 import { Kept } from '../../values/kept.ts';
-import type { AuditedBody } from '../audit/protocol.ts';
+import { ANSWER_BYTES_MAX, type AuditedBody } from '../audit/protocol.ts';
 import type { Held } from '../audit-event-groups.ts';
 import { AuditTaker, type RecordingSettings } from '../audit-taker.ts';
 import { statusOfError } from '../error-status.ts';
@@ -37,8 +37,6 @@ export type RecordedWrite = Pick<
   'verb' | 'target' | 'user' | 'userAgent' | 'parameters' | 'contentType' | 'payload'
 >;
 
-/** An answer that is larger is not recorded: as the ingress has it. */
-const BODY_BYTES_MAX = 8 * 1024 * 1024;
 /** Components, and the accounts that they go by. */
 const AGENTS_MAX = 256;
 const JSON_TYPE = 'application/json';
@@ -260,7 +258,7 @@ function refuse(reply: Reply, error: unknown): void {
 
 function bodyOf(body: object): AuditedBody | undefined {
   const bytes = Buffer.from(JSON.stringify(body));
-  return bytes.length > BODY_BYTES_MAX ? undefined : { contentType: JSON_TYPE, bytes };
+  return bytes.length > ANSWER_BYTES_MAX ? undefined : { contentType: JSON_TYPE, bytes };
 }
 
 function accessOf({ verb, target }: Pick<RecordedWrite, 'verb' | 'target'>): AccessAttributes {

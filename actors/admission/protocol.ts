@@ -52,7 +52,7 @@ export interface WriteRequest {
   /** The media type without parameters, lower case. */
   readonly contentType: string;
   readonly payload: Uint8Array;
-  /** It comes from a component of this server, and is no request: what is recorded of it is recorded by admission. */
+  /** It comes from a component of this server, and is no request: admission records it, and nobody is asked whether it may. */
   readonly isInside?: true;
 }
 

@@ -2,6 +2,9 @@
 import type { AuditEvent } from '../../api/audit/event.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 
+/** Of one answer; what is larger is not recorded. */
+export const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+
 /** A body as it was sent. */
 export interface AuditedBody {
   readonly contentType: string;

@@ -163,16 +163,20 @@ export class PodGarbage implements Controller {
   }
 }
 
-// The API server writes into deletionTimestamp when the grace will have passed, not when deletion was asked for. A clock that was
-// set back since then gives a pod no more than its grace.
 function readPod(object: ApiObject, clock: Clock): Pod {
   const metadata = partAt(object, 'metadata');
-  const graceSeconds = metadata.deletionGracePeriodSeconds;
-  const untilMs =
-    typeof graceSeconds === 'number' && graceSeconds > 0 ? asTimeMs(metadata.deletionTimestamp) : undefined;
   return {
     uid: asText(metadata.uid),
     node: asText(asObject(object.spec).nodeName),
-    deleteAtMs: untilMs && clock.monotonicMs() + Math.min(untilMs - clock.nowMs(), 1000 * Number(graceSeconds)),
+    deleteAtMs: graceEndMs(metadata, clock),
   };
+}
+
+// The API server writes into deletionTimestamp when the grace will have passed, not when deletion was asked for. A clock that was
+// set back since then gives a pod no more than its grace.
+function graceEndMs(metadata: ApiObject, clock: Clock): number | undefined {
+  const graceSeconds = metadata.deletionGracePeriodSeconds;
+  if (typeof graceSeconds !== 'number' || graceSeconds <= 0) return undefined;
+  const untilMs = asTimeMs(metadata.deletionTimestamp);
+  return untilMs && clock.monotonicMs() + Math.min(untilMs - clock.nowMs(), 1000 * graceSeconds);
 }

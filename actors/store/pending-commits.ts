@@ -2,9 +2,10 @@
 // stands still they would gather for as long as it does.
 import type { AskMessage, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
+import { SearchPace } from '../../values/search-pace.ts';
 import type { StoreProtocol } from './protocol.ts';
 
-/** So many are not looked through; beyond that, whenever there are twice as many as were left the last time. */
+/** See SearchPace. */
 const UNSEARCHED = 64;
 
 export interface PendingCommit {
@@ -16,7 +17,7 @@ export class PendingCommits {
   readonly #transactionsMax: number;
   readonly #bytesMax: number;
   #waiting: PendingCommit[] = [];
-  #searchedAt = UNSEARCHED;
+  readonly #pace = new SearchPace(UNSEARCHED);
 
   /** Bounds of one batch: transactions, and bytes of values. */
   constructor(transactionsMax: number, bytesMax: number) {
@@ -30,7 +31,7 @@ export class PendingCommits {
 
   add(commit: PendingCommit): void {
     this.#waiting.push(commit);
-    if (this.#waiting.length >= this.#searchedAt) this.#dropGivenUp();
+    if (this.#pace.isDue(this.#waiting.length)) this.#dropGivenUp();
   }
 
   #dropGivenUp(): void {
@@ -40,7 +41,7 @@ export class PendingCommits {
       reply.fail(new OrchError('DeadlineExceeded', 'nobody waited for this write any more'));
       return false;
     });
-    this.#searchedAt = Math.max(UNSEARCHED, 2 * this.#waiting.length);
+    this.#pace.searched(this.#waiting.length);
   }
 
   /** The next batch: as many as its bounds allow, and at least one when any is waited for, since a message is not divided. */

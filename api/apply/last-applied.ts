@@ -4,6 +4,7 @@
 import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { metadataOf } from '../object-meta.ts';
+import { sortedJson } from '../sorted-json.ts';
 import { isStatusError } from '../status/status.ts';
 import { assertedFields } from './asserted-fields.ts';
 import { compareObjects } from './compare.ts';
@@ -54,7 +55,7 @@ export function withLastApplied(object: JsonObject, config: JsonObject, manager:
   const annotation = annotationOf(object, manager);
   if (annotation === undefined) return object;
   const { key } = annotation;
-  const text = `${clientText(inNameOrder(withoutAnnotation(config, key)))}\n`;
+  const text = `${clientText(withoutAnnotation(config, key))}\n`;
   if (annotation.text === text) return object;
   const metadata = metadataOf(object);
   return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, [key]: text } } };
@@ -64,7 +65,7 @@ export function withLastApplied(object: JsonObject, config: JsonObject, manager:
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
 function clientText(value: unknown): string {
-  return JSON.stringify(value).replace(
+  return sortedJson(value).replace(
     ESCAPED,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
@@ -84,14 +85,4 @@ function parsed(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function inNameOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inNameOrder);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((name) => [name, inNameOrder(value[name])]),
-  );
 }

@@ -1,4 +1,5 @@
 // Why a body cannot be read as the type it names. The caller answers 400 BadRequest with the message.
+import { jsonTypeOf } from '../unmarshal-text.ts';
 
 export interface Mismatch {
   readonly expected: string;
@@ -40,14 +41,6 @@ export function joinPath(part: string, rest: string): string {
 /** A map key or list index as a part of a path. */
 export const indexPart = (key: string | number): string =>
   typeof key === 'number' ? `[${key}]` : `[${key.slice(0, PART_LENGTH_MAX)}]`;
-
-/** What JSON calls the value's type. */
-function jsonTypeOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'bigint' ? 'number' : typeof value;
-}
 
 /** The error for a value of the wrong JSON type. */
 export const mismatch = (value: unknown, expected: string): DecodeError =>

@@ -3,11 +3,11 @@
 import { remembered } from '../../values/remembered.ts';
 import { parseInstant } from '../codec/timestamp.ts';
 import type { JsonObject } from '../json-value.ts';
+import { sortedJson } from '../sorted-json.ts';
 import { ageText } from '../table/age.ts';
 import { AGE, type Cell, type Column, type KindTable, kindTable, NAME } from '../table/column.ts';
 import type { DefinedColumn } from './definition.ts';
 import { type JsonPath, jsonPathOf, newPassage, type Passage } from './json-path.ts';
-import { sortedJson } from './sorted-json.ts';
 
 const CREATED: Column = { ...AGE, type: 'date' };
 

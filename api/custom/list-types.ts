@@ -2,10 +2,10 @@
 // may be the same.
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asTexts } from '../object-fields.ts';
+import { sortedJson } from '../sorted-json.ts';
 import { duplicate, invalid } from '../status/field-error.ts';
 import { shownJson } from '../status/shown-value.ts';
 import type { PlacedCheck } from './placed-checks.ts';
-import { sortedJson } from './sorted-json.ts';
 import type { ValueReport } from './value-report.ts';
 
 /** Undefined for lists whose elements may repeat. */

@@ -4,11 +4,11 @@
 import { deepEqual } from '../deep-equal.ts';
 import { isInteger } from '../exact-json.ts';
 import type { JsonObject } from '../json-value.ts';
+import { sortedJson } from '../sorted-json.ts';
 import { notSupported } from '../status/field-error.ts';
 import { shownFloat, shownJson } from '../status/shown-value.ts';
 import { isDecimalMultiple } from './decimal-multiple.ts';
 import { matches } from './patterns.ts';
-import { sortedJson } from './sorted-json.ts';
 import { formatTest } from './text-formats.ts';
 import type { ValueReport } from './value-report.ts';
 

@@ -5,8 +5,8 @@ import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf } from '../json-value.ts';
 import { BODY_BYTES_MAX, badRequest, patchNotApplicable, tooLarge } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
+import { unmarshalText } from '../unmarshal-text.ts';
 import { elementPosition, insertPosition, parsePointer } from './json-pointer.ts';
-import { unmarshalText } from './patch-unfit.ts';
 
 /** Operations one patch may have. */
 const OPERATIONS_MAX = 10_000;

@@ -32,11 +32,6 @@ export function unfitKind(patch: unknown, other: OtherKind): StatusError {
   return unfit(patch, otherKindText(other));
 }
 
-/** For a value of a patch that is not of the type it is read as. */
-export function unmarshalText(value: unknown, type: string): string {
-  return `json: cannot unmarshal ${jsonKindOf(value)} into Go value of type ${type}`;
-}
-
 /** Begins with the words that clients compare. */
 function restoreText({ expected, value }: Mismatch): string {
   const found = kindOf(value);
@@ -47,12 +42,6 @@ function restoreText({ expected, value }: Mismatch): string {
 }
 
 const SCALARS: ReadonlySet<string> = new Set(['string', 'bool', 'int32', 'int64', 'double', 'bytes', 'Quantity']);
-
-function jsonKindOf(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'bigint' ? 'number' : typeof value;
-}
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'slice';

@@ -5,9 +5,9 @@ import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf, PROTOTYPE_KEY } 
 import type { TypeSchema } from '../schema/schema.ts';
 import { badRequest, failure, tooLarge } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
+import { unmarshalText } from '../unmarshal-text.ts';
 import { mapText } from './map-text.ts';
 import { type MemberShape, memberShape, type Shape, shapeOf } from './patch-shape.ts';
-import { unmarshalText } from './patch-unfit.ts';
 import { type ListDirectives, ListPatch } from './strategic-list.ts';
 
 const PATCH = '$patch';

@@ -1,5 +1,6 @@
 // What is against a token of OpenID Connect, as Kubernetes 1.21 tells it to who asks by a token review.
 import { asObject } from '../../../api/object-fields.ts';
+import { unmarshalText } from '../../../api/unmarshal-text.ts';
 
 /** Within what a token was looked at. */
 export interface VerifiedWithin {
@@ -65,11 +66,5 @@ export function partOf(text: string): Readonly<Record<string, unknown>> {
 export function textProblem(claim: unknown): string | undefined {
   if (claim === undefined) return 'claim not present';
   if (claim === null || typeof claim === 'string') return undefined;
-  return notOfType(claim, 'string');
-}
-
-/** `json: cannot unmarshal number into Go value of type string`. */
-export function notOfType(claim: unknown, type: 'string' | 'bool'): string {
-  const is = typeof claim === 'boolean' ? 'bool' : Array.isArray(claim) ? 'array' : typeof claim;
-  return `json: cannot unmarshal ${is} into Go value of type ${type}`;
+  return unmarshalText(claim, 'string');
 }

@@ -2,11 +2,12 @@
 // claims stand for. Who has signed them is issuer-keys.ts.
 import type { JWTPayload } from 'jose';
 import { asText, asTexts } from '../../../api/object-fields.ts';
+import { unmarshalText } from '../../../api/unmarshal-text.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { Kept } from '../../../values/kept.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
-import { notOfType, textProblem, verificationProblem } from './connect-problems.ts';
+import { textProblem, verificationProblem } from './connect-problems.ts';
 import { DistributedClaims } from './distributed-claims.ts';
 import { IssuerKeys, issuerOf, KEYS_KEPT_MS } from './issuer-keys.ts';
 
@@ -107,11 +108,11 @@ function ownerOf(claims: JWTPayload, groupsClaimed: unknown, settings: ConnectSe
     return refused(
       verified === false || verified === null
         ? 'email not verified'
-        : `parse 'email_verified' claim: ${notOfType(verified, 'bool')}`,
+        : `parse 'email_verified' claim: ${unmarshalText(verified, 'bool')}`,
     );
   const groups = groupsClaim === '' ? [] : groupsOf(groupsClaimed);
   if (groups === undefined)
-    return refused(`parse groups claim ${JSON.stringify(groupsClaim)}: ${notOfType(groupsClaimed, 'string')}`);
+    return refused(`parse groups claim ${JSON.stringify(groupsClaim)}: ${unmarshalText(groupsClaimed, 'string')}`);
   for (const [claim, value] of Object.entries(requiredClaims)) {
     const problem = requiredProblem(claim, claims[claim], value);
     if (problem !== undefined) return refused(problem);

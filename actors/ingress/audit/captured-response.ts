@@ -1,10 +1,7 @@
 // A response whose body is kept for the audit event, as far as it is not too large. Everything goes through as it is.
 import type { HeaderList, HttpResponse } from '../../../transport/http.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
-import type { AuditedBody } from '../../audit/protocol.ts';
-
-/** Of one answer; what is larger is not recorded. */
-const BODY_BYTES_MAX = 8 * 1024 * 1024;
+import { ANSWER_BYTES_MAX, type AuditedBody } from '../../audit/protocol.ts';
 
 /** Gathers one body. */
 export class BodyCapture {
@@ -14,7 +11,7 @@ export class BodyCapture {
 
   /** Undefined where there is none, or it was too large. */
   get body(): AuditedBody | undefined {
-    if (this.#bytes === 0 || this.#bytes > BODY_BYTES_MAX) return undefined;
+    if (this.#bytes === 0 || this.#bytes > ANSWER_BYTES_MAX) return undefined;
     return { contentType: this.#contentType, bytes: Buffer.concat(this.#chunks) };
   }
 
@@ -25,7 +22,7 @@ export class BodyCapture {
   /** Copies: what is sent may lie in memory that is used again. */
   add(part: Uint8Array | string): void {
     this.#bytes += part.length;
-    if (this.#bytes > BODY_BYTES_MAX) this.#chunks = [];
+    if (this.#bytes > ANSWER_BYTES_MAX) this.#chunks = [];
     else this.#chunks.push(typeof part === 'string' ? Buffer.from(part) : Uint8Array.from(part));
   }
 }

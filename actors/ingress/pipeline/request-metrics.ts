@@ -5,6 +5,7 @@ import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import { EVERY_VERB, isOnCollection, VERBS } from '../../../api/verbs.ts';
 import type { HistogramSeries, Labels, Metrics, Series } from '../../../runtime/metrics.ts';
+import { SearchPace } from '../../../values/search-pace.ts';
 import type { Component, Exchange } from './exchange.ts';
 
 /** Those of Kubernetes, and below them finer ones: most answers here take less than its least. */
@@ -37,7 +38,7 @@ const SIZED_VERBS: ReadonlySet<string> = new Set(['GET', 'LIST']);
 /** Kinds of requests whose series are found by comparing them, before a key is made of them. */
 const RECENT_MAX = 8;
 
-/** As many series, and whenever there are twice as many as were left the last time, those of types that are gone are dropped. */
+/** Of the series, among which those of types that are gone are dropped: see SearchPace. */
 const UNSEARCHED = 1000;
 
 /** Requests that are counted together, and where. */
@@ -65,7 +66,7 @@ export class RequestMetrics {
   readonly #byLabels = new Map<string, RequestSeries>();
   readonly #recent: RecentRequest[] = [];
   #nextRecent = 0;
-  #searchedAt = UNSEARCHED;
+  readonly #pace = new SearchPace(UNSEARCHED);
 
   constructor(metrics: Metrics, registry: Registry) {
     this.#metrics = metrics;
@@ -175,7 +176,7 @@ export class RequestMetrics {
 
   #keep(key: string, series: RequestSeries): void {
     this.#byLabels.set(key, series);
-    if (this.#byLabels.size >= this.#searchedAt) this.#forgetGone();
+    if (this.#pace.isDue(this.#byLabels.size)) this.#forgetGone();
   }
 
   /** Definitions that come and go must not make series for ever. */
@@ -184,7 +185,7 @@ export class RequestMetrics {
     for (const [key, { labels }] of this.#byLabels) if (this.#isOfGoneType(labels)) this.#byLabels.delete(key);
     this.#recent.length = 0;
     this.#nextRecent = 0;
-    this.#searchedAt = Math.max(UNSEARCHED, 2 * this.#byLabels.size);
+    this.#pace.searched(this.#byLabels.size);
   }
 
   #isOfGoneType({ group, version, resource = '' }: Labels): boolean {

@@ -1,6 +1,6 @@
 // JSON that is the same for equal values, and as it is shown to people: the original reads custom objects into maps, and writes those in
 // the order of their keys.
-import { isJsonObject } from '../json-value.ts';
+import { isJsonObject } from './json-value.ts';
 
 /** The value as JSON with the keys of all objects in order. */
 export function sortedJson(value: unknown): string {
