@@ -233,9 +233,11 @@ function checkRatio(name: string, { maxLimitRequestRatio, min, max }: LimitRange
   if (least === undefined || most === undefined) return;
   const leastNano = nanoOf(least);
   // ratio > max / min, without a division.
-  const difference = ratioNano * leastNano - nanoOf(most) * NANO;
+  const mostNano = nanoOf(most);
+  const difference = ratioNano * leastNano - mostNano * NANO;
   if (leastNano > 0n ? difference > 0n : leastNano < 0n && difference < 0n) {
-    at.invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${most}/${least}`);
+    const limit = (Number(mostNano) / Number(leastNano)).toFixed(6);
+    at.invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${limit}`);
   }
 }
 
