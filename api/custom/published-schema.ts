@@ -71,11 +71,12 @@ function publishedIn2(schema: JsonObject, publication: Publication): SwaggerSche
   if (!isUntyped && isJsonObject(schema.items)) result.items = published(schema.items, publication);
   const members = isUntyped ? [] : membersOf(schema);
   if (members.length > 0 || isEmbedded) {
-    const own = members.map(([name, member]) => [name, published(member, publication)] as const);
-    result.properties = { ...Object.fromEntries(own), ...(isEmbedded ? publication.embedded : undefined) };
+    const named = members.map(([name, member]) => [name, published(member, publication)] as const);
+    result.properties = { ...Object.fromEntries(named), ...(isEmbedded ? publication.embedded : undefined) };
   }
-  const nullable = new Set(members.filter(([, member]) => member.nullable === true).map(([name]) => name));
-  const demanded = [...(Array.isArray(schema.required) ? schema.required : []), ...(isEmbedded ? NAMING : [])];
+  const nullable = new Set(members.filter(([, member]) => mayHoldNull(member)).map(([name]) => name));
+  const own = Array.isArray(schema.required) && !mayHoldNull(schema.additionalProperties) ? schema.required : [];
+  const demanded = [...own, ...(isEmbedded ? NAMING : [])];
   const required = [...new Set(demanded)].filter((name) => !nullable.has(name));
   if (required.length > 0) result.required = required;
   else delete result.required;
@@ -83,6 +84,11 @@ function publishedIn2(schema: JsonObject, publication: Publication): SwaggerSche
 }
 
 const NAMING: readonly string[] = ['kind', 'apiVersion'];
+
+/** To a client that checks by 2.0, a member that is null is missing. */
+function mayHoldNull(schema: unknown): boolean {
+  return isJsonObject(schema) && schema.nullable === true;
+}
 
 function publishedIn3(schema: JsonObject, publication: Publication): SwaggerSchema {
   const { prefix } = publication;

@@ -51,6 +51,12 @@ const CASES: readonly (readonly [title: string, member: object, in2: object, in3
     { type: 'object', required: ['b', 'c'], properties: { b: TEXT, c: { ...TEXT, nullable: true } } },
   ],
   [
+    'nor is any where members that nobody has named may be null',
+    { type: 'object', required: ['b'], additionalProperties: { ...TEXT, nullable: true } },
+    { type: 'object', additionalProperties: {} },
+    { type: 'object', required: ['b'], additionalProperties: { ...TEXT, nullable: true } },
+  ],
+  [
     'an object within another has what every object has in 2.0',
     { ...MEMBERS, ...KEPT_WHOLE, required: ['b'] },
     { type: 'object', properties: { b: TEXT, ...EMBEDDED }, required: ['b', 'kind', 'apiVersion'], ...KEPT_WHOLE },
