@@ -139,7 +139,8 @@ export class CustomDefinitions implements Controller {
     const status = partAt(object, 'status');
     const storageKey = `${definition.group}/${definition.names.plural}`;
     const contents = this.#contents.get(storageKey);
-    const stage = contents === undefined ? 'completed' : 'inProgress';
+    const emptied = definition.isEstablished ? 'completed' : 'neverBegun';
+    const stage = contents === undefined ? emptied : 'inProgress';
     const next = withCondition(status, terminatingCondition(stage), this.#nowIso());
     if (!deepEqual(next, status)) return { writes: [this.#statusWrite(object, next)] };
     if (contents === undefined) {

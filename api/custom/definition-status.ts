@@ -34,6 +34,7 @@ const TERMINATION = {
   ],
   inProgress: ['True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'],
   completed: ['False', 'InstanceDeletionCompleted', 'removed all instances'],
+  neverBegun: ['False', 'NeverEstablished', 'resource was never established'],
 } as const;
 
 /** The condition Terminating of a definition whose deletion has come so far. */

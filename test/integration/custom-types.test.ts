@@ -203,6 +203,25 @@ test('names that are taken are refused, and given when they become free', async 
   t.is((await client.get(path('others'))).status, 200);
 });
 
+test('a definition whose names were never accepted says so as it goes', async (t) => {
+  const { client } = await startServer(t);
+  await establish(client);
+  const other = definition({ plural: 'others', kind: 'CronTab' });
+  const { name } = other.metadata;
+  const body = { ...other, metadata: { name, finalizers: ['example.com/wait'] } };
+  t.is((await client.request('POST', DEFINITIONS, { body })).status, 201);
+  await eventually(
+    () => conditionOf(client, name, 'NamesAccepted'),
+    (condition) => condition !== undefined,
+  );
+  await client.request('DELETE', `${DEFINITIONS}/${name}`);
+  const terminating = await eventually(
+    () => conditionOf(client, name, 'Terminating'),
+    (condition) => condition?.status === 'False',
+  );
+  t.like(terminating, { reason: 'NeverEstablished', message: 'resource was never established' });
+});
+
 test('objects and types are there after a restart', async (t) => {
   const server = await startServer(t, { args: ['--placement', 'default'] });
   await establish(server.client);
