@@ -8,7 +8,7 @@ const BLOCK_BYTES_MAX = 256 * 1024 * 1024;
 export function uncompress(source: Buffer): Buffer | undefined {
   const [length, start] = readVarint(source, 0);
   // Nothing compresses better than a copy of 64 bytes in 3.
-  if (length > Math.min(BLOCK_BYTES_MAX, source.length * 64)) return undefined;
+  if (!(length <= Math.min(BLOCK_BYTES_MAX, source.length * 64))) return undefined;
   const target = Buffer.allocUnsafe(length);
   let end = 0;
   let at = start;

@@ -1,5 +1,5 @@
 // The end of LevelDB's log, on logs that LevelDB wrote: what is cut off, and what LevelDB then finds.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -100,4 +100,15 @@ test('a batch that was cut short is removed whole, and one that is whole stays',
   truncateSync(log, size - 20);
   t.is(new RefusedTail(directory).cut('e/99'), undefined);
   t.deepEqual((await keysIn(directory)).sort(), keysBefore(13));
+});
+
+test('of several logs only the newest is cut, by its number', async (t) => {
+  const source = await written(directoryFor(t));
+  const directory = directoryFor(t);
+  const logs = ['000007.log', '999999.log', '1000000.log'].map((name) => join(directory, name));
+  for (const log of logs) copyFileSync(source, log);
+  const whole = readFileSync(source);
+  t.is(new RefusedTail(directory).cut('e/3'), undefined);
+  const sizes = logs.map((log) => readFileSync(log).length);
+  t.deepEqual(sizes, [whole.length, whole.length, logEndBefore(whole, 'e/3')]);
 });
