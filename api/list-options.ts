@@ -2,7 +2,7 @@
 // semantics"). The same for lists and for what is done to a listed collection. Pure.
 import { int64Parameter } from './int64-parameter.ts';
 import type { KnownType } from './resources/resource-table.ts';
-import { storedFieldSelector } from './selectors/field-selector.ts';
+import { parseFieldTerms, storedFieldSelector } from './selectors/field-selector.ts';
 import { parseLabelSelector } from './selectors/label-selector.ts';
 import { badRequest, quote } from './status/failures.ts';
 import { type FieldError, forbidden as forbiddenField, invalidFrom, notSupported } from './status/field-error.ts';
@@ -35,32 +35,48 @@ export interface ListOptions extends Selectors {
   readonly freshness: ListFreshness;
 }
 
-/** The selectors, checked. Throws 400. */
-export function selectorsOf(type: KnownType, parameters: ListParameters): Selectors {
+/** What lists and watches are asked for alike. */
+export interface AskedOptions extends Selectors {
+  /** 0: no limit. */
+  readonly limit: number;
+  /** Of a watch. 0: the server chooses; one that is negative has passed. */
+  readonly timeoutSeconds: number;
+}
+
+/** What is said of a resourceVersionMatch, in a list or in a watch. Throws 422. */
+type MatchCheck = (parameters: ListParameters, metaGroup: string) => void;
+
+/**
+ * What a list or a watch is asked for, but for its version. All of it is checked whoever asks, and in the order of 1.21: of
+ * several things that are wrong, clients are told the first. Throws 400 and 422.
+ */
+export function askedOptions(
+  type: KnownType,
+  parameters: ListParameters,
+  metaGroup: string,
+  checkMatch: MatchCheck,
+): AskedOptions {
+  const timeoutSeconds = countParameter(parameters, 'timeoutSeconds');
+  const limit = Math.max(0, countParameter(parameters, 'limit'));
   const labelSelector = parameters.get('labelSelector') ?? '';
-  const fieldSelector = parameters.get('fieldSelector') ?? '';
   if (labelSelector !== '') parseLabelSelector(labelSelector);
-  return { labelSelector, fieldSelector: fieldSelector === '' ? '' : storedFieldSelector(fieldSelector, type) };
+  const fieldText = parameters.get('fieldSelector') ?? '';
+  const terms = fieldText === '' ? undefined : parseFieldTerms(fieldText);
+  checkMatch(parameters, metaGroup);
+  const fieldSelector = terms === undefined ? '' : storedFieldSelector(terms, type);
+  return { labelSelector, fieldSelector, limit, timeoutSeconds };
 }
 
 /** Every cell of the list table: match × paging × version. Throws 400 and 422. */
 export function listOptions(type: KnownType, parameters: ListParameters, metaGroup: string): ListOptions {
-  const selectors = selectorsOf(type, parameters);
-  return { ...selectors, ...pageOf(parameters, metaGroup) };
-}
-
-/** The part of a list that is asked for, and its version. Throws 400 and 422. */
-export function pageOf(parameters: ListParameters, metaGroup: string): Omit<ListOptions, keyof Selectors> {
-  const { limit } = countsOf(parameters);
+  const { labelSelector, fieldSelector, limit } = askedOptions(type, parameters, metaGroup, checkMatchOfList);
   const continueToken = parameters.get('continue') ?? '';
-  const match = parameters.get('resourceVersionMatch') ?? '';
-  const versionText = parameters.get('resourceVersion') ?? '';
-  checkMatch(match, versionText, continueToken, metaGroup);
-  const version = parseVersion(versionText);
+  const version = parseVersion(parameters.get('resourceVersion'));
   if (continueToken !== '' && version !== undefined && version !== 0) {
     throw new StatusError(badRequest('specifying resource version is not allowed when using continue'));
   }
-  return { limit, continueToken, freshness: listFreshness(version, match, limit) };
+  const freshness = listFreshness(version, parameters.get('resourceVersionMatch') ?? '', limit);
+  return { labelSelector, fieldSelector, limit, continueToken, freshness };
 }
 
 function listFreshness(version: number | undefined, match: string, limit: number): ListFreshness {
@@ -70,9 +86,10 @@ function listFreshness(version: number | undefined, match: string, limit: number
   return match === '' && limit > 0 ? { kind: 'exact', revision: version } : { kind: 'notOlderThan', revision: version };
 }
 
-function checkMatch(match: string, version: string, continueToken: string, metaGroup: string): void {
+function checkMatchOfList(parameters: ListParameters, metaGroup: string): void {
+  const match = parameters.get('resourceVersionMatch') ?? '';
   if (match === '') return;
-  const errors = matchErrors(match, version, continueToken);
+  const errors = matchErrors(match, parameters.get('resourceVersion') ?? '', parameters.get('continue') ?? '');
   if (errors.length > 0) throw new StatusError(invalidFrom('ListOptions', metaGroup, '', errors));
 }
 
@@ -116,13 +133,8 @@ export function parseVersion(text: string | undefined): number | undefined {
   throw new StatusError(badRequest(`resourceVersion: Invalid value: ${quote(text)}: ${detail}`));
 }
 
-/** The numbers among the parameters, all of them whoever asks: a list that could not be read whole is refused. Throws 400. */
-export function countsOf(parameters: ListParameters): { readonly limit: number; readonly timeoutSeconds: number } {
-  return { limit: countParameter(parameters, 'limit'), timeoutSeconds: countParameter(parameters, 'timeoutSeconds') };
-}
-
-/** A parameter that counts something; 0 where it is not given, or negative. Throws 400. */
+/** A parameter that counts something; 0 where it is not given. Throws 400. */
 function countParameter(parameters: ListParameters, name: string): number {
   const text = parameters.get(name);
-  return text === undefined ? 0 : Math.max(0, int64Parameter(text));
+  return text === undefined ? 0 : int64Parameter(text);
 }

@@ -1,5 +1,6 @@
 // Field selectors, compiled against the fields a type offers: `metadata.name=a,spec.nodeName!=b`. They are matched
 // against an object's values in the order of those fields (selectable-values.ts makes them).
+import { compareTexts } from '../../values/compare-texts.ts';
 import { DEFAULT_SELECTABLE_FIELDS } from '../resources/resource-row.ts';
 import { badRequest, quote } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
@@ -35,17 +36,40 @@ const FIELD_ALIASES: Readonly<Record<string, string>> = { 'spec.host': 'spec.nod
 /** Tried in this order at each place of a term, so that `!=` and `==` are not taken for `=`. */
 const OPERATORS = ['!=', '==', '='] as const;
 
+/** One term of a selector, of whatever type. */
+export interface FieldTerm {
+  readonly field: string;
+  readonly equals: boolean;
+  readonly value: string;
+}
+
 /**
- * The selector of a `fieldSelector` parameter. Terms are joined by commas; `\`, `,` and `=` in a value are escaped by a
- * backslash. Empty matches everything. Throws StatusError 400 for text that cannot be read, and for a field the type does
- * not offer.
+ * The terms of a `fieldSelector` parameter, those left out that say nothing (``, `=`, `==` and `!=`). They are joined by
+ * commas; `\`, `,` and `=` in a value are escaped by a backslash. Throws StatusError 400 for text that cannot be read: of
+ * several problems, as in 1.21, that of the term that comes first in alphabetical order.
+ */
+export function parseFieldTerms(text: string): readonly FieldTerm[] {
+  const terms: FieldTerm[] = [];
+  for (const part of splitTerms(text).sort(compareTexts)) {
+    if (part === '') continue;
+    const term = parseTerm(part, text);
+    if (term.field !== '' || term.value !== '') terms.push(term);
+  }
+  return terms;
+}
+
+/**
+ * The selector of a `fieldSelector` parameter. Empty matches everything. Throws StatusError 400 as above, and for a field
+ * that the type does not offer.
  */
 export function compileFieldSelector(text: string, selectableFields: readonly string[]): FieldSelector {
-  if (text === '') return EVERY_FIELD;
+  return text === '' ? EVERY_FIELD : compileFieldTerms(parseFieldTerms(text), selectableFields);
+}
+
+function compileFieldTerms(terms: readonly FieldTerm[], selectableFields: readonly string[]): FieldSelector {
   const byText = new Map<string, FieldRequirement>();
-  for (const term of splitTerms(text)) {
-    if (term === '') continue;
-    const requirement = parseTerm(term, text, selectableFields);
+  for (const term of terms) {
+    const requirement = { ...term, ...findField(term.field, selectableFields) };
     byText.set(
       `${requirement.field}${requirement.equals ? '=' : '!='}${escapeFieldValue(requirement.value)}`,
       requirement,
@@ -73,9 +97,9 @@ interface SelectableType {
   readonly storedFieldNames: Readonly<Record<string, string>>;
 }
 
-/** A `fieldSelector` parameter over the fields as the store names them. Throws StatusError 400 as above. */
-export function storedFieldSelector(text: string, type: SelectableType): string {
-  const { requirements } = compileFieldSelector(text, type.selectableFields);
+/** The text of terms over the fields as the store names them. Throws StatusError 400 for a field that is not offered. */
+export function storedFieldSelector(terms: readonly FieldTerm[], type: SelectableType): string {
+  const { requirements } = compileFieldTerms(terms, type.selectableFields);
   const names = type.storedFieldNames;
   return requirements
     .map(({ field, equals, value }) => {
@@ -91,7 +115,7 @@ export function escapeFieldValue(value: string): string {
 }
 
 /** Splits at commas that no backslash precedes; escapes stay as they are. */
-function splitTerms(text: string): readonly string[] {
+function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let begin = 0;
   for (let at = 0; at < text.length; at++) {
@@ -106,15 +130,13 @@ function splitTerms(text: string): readonly string[] {
   return terms;
 }
 
-function parseTerm(term: string, selector: string, selectableFields: readonly string[]): FieldRequirement {
+function parseTerm(term: string, selector: string): FieldTerm {
   const at = term.search(/!=|=/);
   const operator = at < 0 ? undefined : OPERATORS.find((candidate) => term.startsWith(candidate, at));
   if (operator === undefined)
     throw unreadable(`invalid selector: '${shortened(selector)}'; can't understand '${shortened(term)}'`);
   const value = unescapeFieldValue(term.slice(at + operator.length));
-  const name = term.slice(0, at);
-  const { field, index } = findField(name, selectableFields);
-  return { field, index, equals: operator !== '!=', value };
+  return { field: term.slice(0, at), equals: operator !== '!=', value };
 }
 
 /** An escape, or a character that stands for itself. */

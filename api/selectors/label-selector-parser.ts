@@ -97,6 +97,9 @@ function parseRequirement(tokens: Tokens): LabelRequirement {
   const negated = tokens.takes('!');
   if (!tokens.nextIsWord) throw tokens.unfit('identifier');
   const key = tokens.advance();
+  // Of a key and an operator that are both wrong, the key is told.
+  const keyProblem = requirementProblem(key, 'Exists', []);
+  if (keyProblem !== undefined) throw unfit(keyProblem);
   let operator: LabelOperator = negated ? 'DoesNotExist' : 'Exists';
   let values: readonly string[] = [];
   if (!negated && tokens.next !== END && tokens.next !== ',') {
@@ -117,13 +120,25 @@ function parseValue(tokens: Tokens): string {
   return tokens.advance();
 }
 
-/** `(a,b)`; between two commas, or a comma and a parenthesis, stands the empty value. */
+/**
+ * `(a,b)`; between two commas, or a comma and a parenthesis, stands the empty value. Two commas are read at once, as in
+ * Kubernetes: behind them it takes no parenthesis.
+ */
 function parseValueList(tokens: Tokens): readonly string[] {
   if (!tokens.takes('(')) throw unfit(`found '${tokens.next}' expected: '('`);
-  if (!tokens.nextIsWord && tokens.next !== ',' && tokens.next !== ')') throw tokens.unfit("',', ')' or identifier");
+  if (tokens.takes(')')) return [''];
+  if (!tokens.nextIsWord && tokens.next !== ',') throw tokens.unfit("',', ')' or identifier");
   const values: string[] = [];
-  do values.push(tokens.nextIsWord ? tokens.advance() : '');
-  while (tokens.takes(','));
-  if (!tokens.takes(')')) throw tokens.unfit("',' or ')'");
-  return values;
+  while (true) {
+    if (tokens.nextIsWord) {
+      values.push(tokens.advance());
+      if (tokens.takes(')')) return values;
+      if (tokens.next !== ',') throw tokens.unfit("',' or ')'");
+    } else if (tokens.takes(',')) {
+      if (values.length === 0) values.push('');
+      const isLast = tokens.takes(')');
+      if (isLast || tokens.takes(',')) values.push('');
+      if (isLast) return values;
+    } else throw tokens.unfit("',', or identifier");
+  }
 }

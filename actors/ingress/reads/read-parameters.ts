@@ -1,10 +1,10 @@
 // The query parameters of get, list and watch, checked and put into the hub's terms (SPEC.md "Query parameters" and
 // "Resource-version semantics").
-import { countsOf, pageOf, parseVersion, refuseMatchOfWatch, selectorsOf } from '../../../api/list-options.ts';
+import { askedOptions, listOptions, parseVersion, refuseMatchOfWatch } from '../../../api/list-options.ts';
 import { isTrueParameter, type Query } from '../../../api/query.ts';
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
-import { compileFieldSelector, escapeFieldValue, storedFieldSelector } from '../../../api/selectors/field-selector.ts';
+import { compileFieldSelector, escapeFieldValue } from '../../../api/selectors/field-selector.ts';
 import { badRequest, resourceNotFound } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Freshness, ListQuery, Selection } from '../../hub/protocol.ts';
@@ -19,25 +19,17 @@ export function getFreshness(query: Query): Freshness {
   return version === 0 ? { kind: 'any' } : { kind: 'notOlderThan', revision: version };
 }
 
-/**
- * The objects a list, watch or deletecollection is about: of a watch whose path names an object, that one. Throws 400 for
- * selectors that cannot be read, or that choose another object than the path.
- */
-export function selectionOf(info: ResourceRequestInfo, type: KnownType, query: Query): Selection {
-  const selectors = selectorsOf(type, query);
-  const { storageKey } = type;
-  const { namespace } = info;
-  if (info.verb !== 'watch' || info.name === '') return { storageKey, namespace, ...selectors };
-  const fieldSelector = namedSelector(info, type, query.get('fieldSelector') ?? '');
-  return { storageKey, namespace, labelSelector: selectors.labelSelector, fieldSelector };
-}
-
 /** The name is the path's (`/watch/…/pods/a`), or one that the selector itself asks for. */
-function namedSelector({ name, namespace }: ResourceRequestInfo, type: KnownType, fieldSelector: string): string {
-  const { requirements } = compileFieldSelector(fieldSelector, type.selectableFields);
-  if (requirements.length > 0) {
+function namedSelector(
+  { name, namespace }: ResourceRequestInfo,
+  type: KnownType,
+  stored: string,
+  asked: string,
+): string {
+  if (stored !== '') {
+    const { requirements } = compileFieldSelector(asked, type.selectableFields);
     if (requirements.some(({ field, equals, value }) => field === NAME_FIELD && equals && value === name))
-      return storedFieldSelector(fieldSelector, type);
+      return stored;
     throw new StatusError(badRequest("fieldSelector metadata.name doesn't match requested name"));
   }
   if (type.namespaced && namespace === '') throw new StatusError(resourceNotFound());
@@ -48,29 +40,38 @@ const NAME_FIELD = 'metadata.name';
 
 /** What a list asks the hub. Throws 400 and 422. */
 export function listQuery(info: ResourceRequestInfo, type: KnownType, query: Query, metaGroup: string): ListQuery {
-  return { ...selectionOf(info, type, query), ...pageOf(query, metaGroup) };
+  return { storageKey: type.storageKey, namespace: info.namespace, ...listOptions(type, query, metaGroup) };
 }
 
-/** What a watch begins with: after a revision, or from the present state. */
-export interface WatchStart {
+/** What a watch is about, and what it begins with: after a revision, or from the present state. */
+export interface WatchStart extends Selection {
   readonly afterRevision: number | undefined;
   readonly freshness: Freshness;
   readonly bookmarks: boolean;
   readonly sendInitialEventsEnd: boolean;
-  /** As asked for; undefined: the server chooses. */
+  /** As asked for: of one that is negative, the watch ends at once. Undefined: the server chooses. */
   readonly timeoutSeconds: number | undefined;
 }
 
-/** What the query asks a watch to begin with. Throws StatusError for parameters that do not go together. */
-export function watchStart(query: Query, metaGroup: string): WatchStart {
+/**
+ * What the query asks a watch for: where the path names an object, of that one. Throws StatusError for parameters that
+ * cannot be read, that do not go together, or that choose another object than the path.
+ */
+export function watchStart(info: ResourceRequestInfo, type: KnownType, query: Query, metaGroup: string): WatchStart {
+  const sendInitialEvents = query.get('sendInitialEvents');
+  const checkMatch = sendInitialEvents === undefined ? refuseMatchOfWatch : ANY_MATCH;
+  const { labelSelector, fieldSelector, timeoutSeconds } = askedOptions(type, query, metaGroup, checkMatch);
+  const ofName = info.name === '' ? undefined : (query.get('fieldSelector') ?? '');
+  const selector = ofName === undefined ? fieldSelector : namedSelector(info, type, fieldSelector, ofName);
   const version = parseVersion(query.get('resourceVersion'));
   const bookmarks = isTrueParameter(query.get('allowWatchBookmarks'));
-  const sendInitialEvents = query.get('sendInitialEvents');
-  if (sendInitialEvents === undefined) refuseMatchOfWatch(query, metaGroup);
-  const { timeoutSeconds } = countsOf(query);
   const wantsInitial = isTrueParameter(sendInitialEvents);
   const fromState = version === undefined || version === 0 || wantsInitial;
   return {
+    storageKey: type.storageKey,
+    namespace: info.namespace,
+    labelSelector,
+    fieldSelector: selector,
     afterRevision: fromState ? (sendInitialEvents !== undefined && !wantsInitial ? version : undefined) : version,
     freshness:
       version === undefined
@@ -80,6 +81,8 @@ export function watchStart(query: Query, metaGroup: string): WatchStart {
           : { kind: 'notOlderThan', revision: version },
     bookmarks,
     sendInitialEventsEnd: wantsInitial && bookmarks,
-    timeoutSeconds: timeoutSeconds > 0 ? timeoutSeconds : undefined,
+    timeoutSeconds: timeoutSeconds === 0 ? undefined : timeoutSeconds,
   };
 }
+
+const ANY_MATCH = (): void => undefined;

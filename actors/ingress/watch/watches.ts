@@ -16,7 +16,7 @@ import type { OutsideConversion } from '../outside-conversion.ts';
 import type { Exchange, OngoingAnswer } from '../pipeline/exchange.ts';
 import type { AnswerForm, AnswerForms } from '../reads/answer-forms.ts';
 import { headersFor } from '../reads/answers.ts';
-import { selectionOf, watchStart } from '../reads/read-parameters.ts';
+import { watchStart } from '../reads/read-parameters.ts';
 import type { Representation } from '../reads/representation.ts';
 import { ChunkConversion, OutsideEvents, storedRendering } from './outside-events.ts';
 import { webSocketOffer } from './web-socket-offer.ts';
@@ -251,9 +251,8 @@ export class Watches {
   }
 
   #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { rendering }: Representation): WatchQuery {
-    const { metaGroup } = this.#parts;
-    const { storageKey, namespace, labelSelector, fieldSelector } = selectionOf(info, type, exchange.query);
-    const start = watchStart(exchange.query, metaGroup);
+    const start = watchStart(info, type, exchange.query, this.#parts.metaGroup);
+    const { storageKey, namespace, labelSelector, fieldSelector } = start;
     const { timeoutSeconds, afterRevision, freshness, bookmarks, sendInitialEventsEnd } = start;
     return {
       storageKey,

@@ -1,7 +1,7 @@
 // Addresses: the query, the path with what it asks for, and the parameters of reads.
 import { EXTRA_PATHS } from '../../../actors/ingress/paths/paths.ts';
 import { refusalOfPath } from '../../../actors/ingress/paths/served-paths.ts';
-import { getFreshness, listQuery, selectionOf, watchStart } from '../../../actors/ingress/reads/read-parameters.ts';
+import { getFreshness, listQuery, watchStart } from '../../../actors/ingress/reads/read-parameters.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { authorizationNamespace, parseRequestInfo } from '../../../api/request-info.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
@@ -130,10 +130,9 @@ function run({ text: { method = '', path = '', query = '' } }: Input): void {
   if (type === undefined) return;
   refusalOfPath(type, info, method);
   accepted(() => getFreshness(parsed));
-  accepted(() => selectionOf(info, type, parsed));
   const list = accepted(() => listQuery(info, type, parsed, DIALECT.metaGroup));
   if (list !== undefined && !(list.limit >= 0)) throw new Violation(`a limit of ${list.limit}`);
-  accepted(() => watchStart(parsed, DIALECT.metaGroup));
+  accepted(() => watchStart(info, type, parsed, DIALECT.metaGroup));
 }
 
 export const requests: Target = { name: 'requests', weight: 13, generate, run };

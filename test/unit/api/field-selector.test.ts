@@ -1,7 +1,12 @@
 // Field selectors, and the values of objects that they are matched against.
 import test from 'ava';
 import { DEFAULT_SELECTABLE_FIELDS } from '../../../api/resources/resource-row.ts';
-import { compileFieldSelector, escapeFieldValue, storedFieldSelector } from '../../../api/selectors/field-selector.ts';
+import {
+  compileFieldSelector,
+  escapeFieldValue,
+  parseFieldTerms,
+  storedFieldSelector,
+} from '../../../api/selectors/field-selector.ts';
 import { selectableValues } from '../../../api/selectors/selectable-values.ts';
 import { isStatusError } from '../../../api/status/status.ts';
 
@@ -27,6 +32,11 @@ test('selectors match the values they name', (t) => {
   const cases: readonly (readonly [text: string, matches: boolean])[] = [
     ['', true],
     [',', true],
+    ['=', true],
+    ['==', true],
+    ['!=', true],
+    ['!=,=,metadata.name=other', false],
+    ['metadata.name= web', false],
     ['metadata.name=web', true],
     ['metadata.name==web', true],
     ['metadata.name=web,', true],
@@ -63,6 +73,9 @@ test('text that is no field selector is a bad request, in the words of Kubernete
   for (const [text, message] of [
     ['metadata.name', "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
     ['a=b,metadata.name>1', "invalid selector: 'a=b,metadata.name>1'; can't understand 'metadata.name>1'"],
+    ['unknown=b,metadata.name', "invalid selector: 'unknown=b,metadata.name'; can't understand 'metadata.name'"],
+    ['b,a', "invalid selector: 'b,a'; can't understand 'a'"],
+    ['metadata.name===', 'invalid field selector: unescaped character in value: 61'],
     ['metadata.name=a=b', 'invalid field selector: unescaped character in value: 61'],
     ['metadata.name=a\\', 'invalid field selector: invalid escape sequence: \\'],
     ['metadata.name=\\x', 'invalid field selector: invalid escape sequence: \\x'],
@@ -164,7 +177,7 @@ for (const { of, object, expected } of VALUES) {
 
 test('what is asked of a type is asked of the store under its own names, with every value as it was written', (t) => {
   const type = { selectableFields: ['metadata.name', 'spec.nodeName'], storedFieldNames: { 'spec.nodeName': 'node' } };
-  const stored = storedFieldSelector('spec.nodeName!=a\\,b\\=c\\\\,metadata.name=x', type);
+  const stored = storedFieldSelector(parseFieldTerms('spec.nodeName!=a\\,b\\=c\\\\,metadata.name=x'), type);
   const { requirements } = compileFieldSelector(stored, ['metadata.name', 'node']);
   t.deepEqual(
     requirements.map(({ field, equals, value }) => [field, equals, value]),

@@ -104,6 +104,8 @@ test('what a selector lacks is told in the words of Kubernetes', (t) => {
     ['a in b', "unable to parse requirement: found 'b' expected: '('"],
     ['a in (', "unable to parse requirement: found '', expected: ',', ')' or identifier"],
     ['a in (b', "unable to parse requirement: found '', expected: ',' or ')'"],
+    ['a in (b,=c)', "unable to parse requirement: found '=', expected: ',', or identifier"],
+    ['a in (b,,)', "unable to parse requirement: found ')', expected: ',', or identifier"],
     ['a=b,', "found '', expected: identifier after ','"],
     ['=b', "found '=', expected: !, identifier, or 'end of string'"],
     ['!a=b', "found '=', expected: ',' or 'end of string'"],

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Freshness } from '../../../../actors/hub/protocol.ts';
-import { getFreshness, listQuery, selectionOf, watchStart } from '../../../../actors/ingress/reads/read-parameters.ts';
+import { getFreshness, listQuery, watchStart } from '../../../../actors/ingress/reads/read-parameters.ts';
 import { parseVersion } from '../../../../api/list-options.ts';
 import { parseQuery } from '../../../../api/query.ts';
 import { parseRequestInfo, type ResourceRequestInfo } from '../../../../api/request-info.ts';
@@ -106,10 +106,11 @@ test('a get that asks for an export is refused: what is there would be more than
   }
 });
 
-const watch = (query: string) => watchStart(parseQuery(query), metaGroup);
+const watch = (query: string) => watchStart(info(query), PODS, parseQuery(query), metaGroup);
 
 test('a watch starts as the table says', (t) => {
-  const start = { bookmarks: false, sendInitialEventsEnd: false, timeoutSeconds: undefined };
+  const selection = { storageKey: 'core/pods', namespace: 'a', labelSelector: '', fieldSelector: '' };
+  const start = { ...selection, bookmarks: false, sendInitialEventsEnd: false, timeoutSeconds: undefined };
   t.deepEqual(watch(''), { ...start, afterRevision: undefined, freshness: MOST_RECENT });
   t.deepEqual(watch('resourceVersion='), { ...start, afterRevision: undefined, freshness: MOST_RECENT });
   t.deepEqual(watch('resourceVersion=0'), { ...start, afterRevision: undefined, freshness: ANY });
@@ -127,7 +128,8 @@ test('a watch may ask for bookmarks, a time to end, and its initial events with 
     t.is(watch(`allowWatchBookmarks=${text}`).bookmarks, wanted, text);
   }
   t.is(watch('timeoutSeconds=30').timeoutSeconds, 30);
-  for (const none of ['', 'timeoutSeconds=0', 'timeoutSeconds=-5']) {
+  t.is(watch('timeoutSeconds=-5').timeoutSeconds, -5, 'its time is over');
+  for (const none of ['', 'timeoutSeconds=0']) {
     t.is(watch(none).timeoutSeconds, undefined, none);
   }
   const initial = watch(
@@ -209,18 +211,45 @@ test('what is wrong with a match is told in the order of Kubernetes, of a watch 
 
 test('selectors are passed on as they are written, and refused when they cannot be read', (t) => {
   const query = 'labelSelector=a%3Db%2Cc&fieldSelector=spec.nodeName%3Dn1';
-  t.deepEqual(selectionOf(info(query), PODS, parseQuery(query)), {
-    storageKey: 'core/pods',
-    namespace: 'a',
-    labelSelector: 'a=b,c',
-    fieldSelector: 'spec.nodeName=n1',
-  });
+  for (const asked of [list(query), watch(query)]) {
+    t.deepEqual([asked.storageKey, asked.namespace], ['core/pods', 'a']);
+    t.deepEqual([asked.labelSelector, asked.fieldSelector], ['a=b,c', 'spec.nodeName=n1']);
+  }
   for (const wrong of [
     'labelSelector=a%20in',
     'labelSelector=%3D',
     'fieldSelector=spec.image%3Dx',
     'fieldSelector=x',
   ]) {
-    t.is(refusalOf(() => selectionOf(info(wrong), PODS, parseQuery(wrong)))?.code, 400, wrong);
+    for (const ask of [list, watch]) t.is(refusalOf(() => ask(wrong))?.code, 400, wrong);
   }
+});
+
+test('of several parameters that are wrong the first is told, in the order of Kubernetes', (t) => {
+  const wrongs: readonly (readonly [query: string, told: RegExp])[] = [
+    ['timeoutSeconds=t', /parsing "t"/],
+    ['limit=l', /parsing "l"/],
+    ['labelSelector=%3D', /expected: !, identifier/],
+    ['fieldSelector=x', /can't understand 'x'/],
+    ['resourceVersionMatch=Sideways', /^ListOptions.*is invalid/],
+    ['fieldSelector=spec.image%3Dx', /field label not supported: spec.image/],
+    ['resourceVersion=v', /resourceVersion: Invalid value: "v"/],
+  ];
+  for (const [at, [first, told]] of wrongs.entries()) {
+    for (const [second] of wrongs.slice(at + 1)) {
+      if (first.split('=')[0] === second.split('=')[0]) continue;
+      for (const ask of [list, watch]) t.regex(refusalOf(() => ask(`${second}&${first}`))?.message ?? '', told);
+    }
+  }
+});
+
+test('a watch of one object is refused a selector of another, and one that says nothing is none', (t) => {
+  const named = (query: string) => {
+    const parsed = parseRequestInfo('GET', '/api/v1/watch/namespaces/a/pods/web', query);
+    if (!parsed.isResource) throw new Error('no resource');
+    return watchStart(parsed, PODS, parseQuery(query), metaGroup).fieldSelector;
+  };
+  for (const query of ['', 'fieldSelector=%3D', 'fieldSelector=metadata.name%3D%3Dweb'])
+    t.is(named(query), 'metadata.name=web', query);
+  t.is(refusalOf(() => named('fieldSelector=metadata.name%3Dother'))?.code, 400);
 });
