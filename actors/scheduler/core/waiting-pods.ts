@@ -3,11 +3,16 @@
 import { formatDurationMs } from '../../../values/duration.ts';
 import type { PermitWait } from '../framework/framework.ts';
 import { refusal, type Status } from '../framework/status.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
 
 /** Who makes a pod wait, by the plug-in's name. */
 export type PermitWaits = ReadonlyMap<string, PermitWait>;
 
+/** Which pod waits. */
+type WaitingPod = Pick<PodInfo, 'key' | 'uid'>;
+
 interface Waiting {
+  readonly pod: WaitingPod;
   readonly waits: PermitWaits;
   /** When the patience of each plug-in that has not allowed the pod yet ends. */
   readonly untilMs: Map<string, number>;
@@ -22,9 +27,10 @@ export class WaitingPods {
   }
 
   /** The pod waits, for each plug-in so long at most; `onDone` is called once, with null when it may go on. */
-  add(uid: string, waits: PermitWaits, nowMs: number, onDone: (status: Status | null) => void): void {
+  add(pod: WaitingPod, waits: PermitWaits, nowMs: number, onDone: (status: Status | null) => void): void {
+    const { uid } = pod;
     const untilMs = new Map([...waits].map(([plugin, { waitMs }]) => [plugin, nowMs + waitMs]));
-    const waiting: Waiting = { waits, untilMs, onDone };
+    const waiting: Waiting = { pod, waits, untilMs, onDone };
     this.byUid.set(uid, waiting);
     for (const [plugin, { begin }] of waits) {
       begin?.((status) => {
@@ -54,6 +60,13 @@ export class WaitingPods {
     if (waiting === undefined) return false;
     this.end(uid, waiting, refusal('unschedulable', 0, reason));
     return true;
+  }
+
+  /** Rejects those whose place is theirs no more: they are gone, or bound by somebody else. */
+  keepOnly(hasPlace: (pod: WaitingPod) => boolean): void {
+    for (const [uid, waiting] of this.byUid) {
+      if (!hasPlace(waiting.pod)) this.end(uid, waiting, refusal('unschedulable', 0, 'removed'));
+    }
   }
 
   /** Rejects those whose time is up. */

@@ -56,7 +56,7 @@ export class BindingCycle {
   private async afterPermit(decision: BindDecision, waits: PermitWaits): Promise<CycleEnd> {
     const { clock, waiting, metrics } = this.parts;
     const nowMs = clock.monotonicMs();
-    const status = await new Promise<Status | null>((resolve) => waiting.add(decision.pod.uid, waits, nowMs, resolve));
+    const status = await new Promise<Status | null>((resolve) => waiting.add(decision.pod, waits, nowMs, resolve));
     const waited = metrics.permitWaitSeconds(status === null ? 'Success' : 'Unschedulable');
     waited.observe((clock.monotonicMs() - nowMs) / 1000);
     if (status === null) return this.begin({ ...decision, waits: undefined });

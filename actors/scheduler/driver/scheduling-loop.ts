@@ -91,9 +91,11 @@ export class SchedulingLoop {
   private runSlice(): void {
     this.sliceComing = false;
     if (this.stopped) return;
-    const nowMs = this.parts.clock.monotonicMs();
-    this.parts.waiting.expire(nowMs);
-    this.parts.core.advance(nowMs);
+    const { core, clock, waiting } = this.parts;
+    const nowMs = clock.monotonicMs();
+    waiting.keepOnly(({ key, uid }) => core.cluster.assumption(key, uid) !== undefined);
+    waiting.expire(nowMs);
+    core.advance(nowMs);
     const drained = this.decideSlice(nowMs);
     this.sendBatch();
     // A full batch waits for the one under way, whose answer wakes the loop.

@@ -117,7 +117,7 @@ test('a permit plug-in of its own answers when it likes, and once', (t) => {
   const wait = (): void => {
     const agreed = reserveAndPermit(podInfo('a'), nodeInfo('n'), profile, viewOf([]));
     t.true('waits' in agreed);
-    waiting.add('uid-a', (agreed as Agreement).waits!, 0, (status) => void ends.push(status));
+    waiting.add(podInfo('a'), (agreed as Agreement).waits!, 0, (status) => void ends.push(status));
   };
   wait();
   answers[0]!(null);

@@ -1,7 +1,13 @@
 import test from 'ava';
 import type { BindingOutcome } from '../../../actors/admission/protocol.ts';
+import { defaultConfiguration } from '../../../actors/scheduler/configuration/defaults.ts';
 import type { SchedulerStatus } from '../../../actors/scheduler/protocol.ts';
-import { createScheduler, type Scheduler, schedulerActor } from '../../../actors/scheduler/scheduler.ts';
+import {
+  createScheduler,
+  type Scheduler,
+  type SchedulerOptions,
+  schedulerActor,
+} from '../../../actors/scheduler/scheduler.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { OrchError, type OrchErrorCode } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
@@ -28,11 +34,13 @@ async function running(
   listed: FeedEvent[],
   prepare: (cluster: FakeCluster) => void = () => {},
   settings = {},
+  options: SchedulerOptions = OPTIONS,
+  own?: ReadonlyMap<string, () => object>,
 ): Promise<Running> {
   const cluster = new FakeCluster();
   cluster.listed = listed;
   prepare(cluster);
-  const scheduler = createScheduler(cluster.context(settings), OPTIONS, cluster.feedFactory);
+  const scheduler = createScheduler(cluster.context(settings), options, cluster.feedFactory, own);
   await scheduler.start();
   await cluster.time.advance();
   let sequence = 0;
@@ -202,6 +210,29 @@ test('every attempt is counted and timed by how it ended, and every time that ro
   }
   t.is(cluster.metrics.read('scheduler_preemption_attempts_total'), 1);
   t.is(cluster.metrics.read('scheduler_scheduling_algorithm_duration_seconds'), 1, 'of those that found a node');
+});
+
+test('the wait of a pod that is deleted, or bound by somebody else, ends with its reservation', async (t) => {
+  const configuration = defaultConfiguration(dialect);
+  const [profile] = configuration.profiles;
+  const sets = { ...profile!.sets, permit: [{ name: 'Mine', weight: 1 }] };
+  const own = new Map([['Mine', () => ({ permit: () => ({ waitMs: 600_000 }) })]]);
+  const { cluster, feed, status } = await running(
+    [nodeEvent(node('n')), podEvent(pod('a')), podEvent(pod('b'))],
+    undefined,
+    {},
+    { ...OPTIONS, configuration: { ...configuration, profiles: [{ ...profile!, sets }] } },
+    own,
+  );
+  const rejected = () => cluster.metrics.read('scheduler_permit_wait_duration_seconds{result="Unschedulable"}');
+  t.is(status().assumed, 2);
+  await feed(podEvent(pod('a'), 'delete'));
+  t.is(status().assumed, 1);
+  t.is(rejected(), 1);
+  await feed(podEvent(boundPod('b', 'n')));
+  t.is(rejected(), 2);
+  t.deepEqual(cluster.binds, []);
+  t.is(cluster.events('FailedScheduling').filter(({ note }) => note === 'removed').length, 2);
 });
 
 const LOST: readonly (readonly [code: OrchErrorCode, after: Partial<SchedulerStatus>, againMs: number])[] = [
