@@ -8,6 +8,7 @@ import { isStatus, StatusError } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
 import type { ValueList } from '../../rendering/value-pieces.ts';
 import type { Ref } from '../../runtime/actor.ts';
+import { RequestAborted } from '../../transport/http.ts';
 import { bareMediaType } from '../../transport/media-type.ts';
 import type { AdmissionProtocol, WriteParameters } from '../admission/protocol.ts';
 import type { Exchange } from './pipeline/exchange.ts';
@@ -39,6 +40,8 @@ export class Writes {
   async serve(exchange: Exchange, info: ResourceRequestInfo, verb: WriteVerb, form: AnswerForm): Promise<void> {
     const body = exchange.body === undefined ? NOTHING : await exchange.body;
     if (body === null) throw new StatusError(tooLarge());
+    // Answered before its body was whole: what has not been begun is not done.
+    if (exchange.isGivenUp) throw new RequestAborted();
     const { group, version, resource, subresource, namespace, name } = info;
     const { request, user, query } = exchange;
     const contentType = request.header('content-type');

@@ -100,6 +100,8 @@ export class Pipeline {
       const admittedMs = context.clock.monotonicMs();
       exchange.admittedMs = admittedMs;
       if (recordedFromMs !== undefined) this.#auditSeconds?.observe((admittedMs - recordedFromMs) / 1000);
+      // Answered already, while it was found out who asks: what has not been begun is not done.
+      if (exchange.isGivenUp) throw new RequestAborted();
       const entering = limits.enter(exchange, admittedMs);
       const waits = entering instanceof Promise;
       seat = waits ? await entering : entering;

@@ -112,6 +112,18 @@ test('a request that was served within its client’s time is over, and is not g
   t.deepEqual(happened, ['seated', 'answered 200', 'left', 'counted']);
 });
 
+test('a request that is given up before it is known whose it is has no seat, and is not served later', async (t) => {
+  const time = new VirtualTime();
+  let admit = (_admitted: object): void => {};
+  const admitted = new Promise<object>((resolve) => {
+    admit = resolve;
+  });
+  const serving = served(async () => t.fail(), { time, query: 'timeout=500ms', admitted });
+  await time.advance(600);
+  admit({ user: USER });
+  t.deepEqual(await serving, ['answered 504', 'counted as turned away by the apiserver']);
+});
+
 test('a request for which there is no seat is told to come back', async (t) => {
   const texts: unknown[] = [];
   const happened = await served(async () => t.fail(), {
