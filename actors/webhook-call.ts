@@ -2,7 +2,8 @@
 // remembered for a while. What is asked, and what an answer means, is the caller's.
 import { isJsonObject, type JsonObject } from '../api/json-value.ts';
 import type { Clock, Random, Timers } from '../runtime/environment.ts';
-import { ServiceCallFailed, type ServiceClient } from '../transport/outgoing/service-client.ts';
+import type { ServiceConnection } from '../transport/outgoing/connection-file.ts';
+import { ServiceCallFailed, type ServiceClient, ServiceRefused } from '../transport/outgoing/service-client.ts';
 import { Kept } from '../values/kept.ts';
 
 const TRIES_MAX = 5;
@@ -22,7 +23,17 @@ export interface WebhookEnvironment {
   readonly random: Pick<Random, 'next'>;
 }
 
-/** POSTs `body` until there is an answer, or no more time. Rejects with ServiceCallFailed. */
+/** The connection to such a service, which is told with each question how long the server waits for its answer. */
+export function judgeAt(connection: ServiceConnection): ServiceConnection {
+  const url = new URL(connection.url);
+  url.searchParams.set('timeout', `${CALL_DEADLINE_MS / 1000}s`);
+  return { ...connection, url: url.href };
+}
+
+/**
+ * POSTs `body` until there is an answer, or no more time. Where the service says when to come again, it is asked then, however
+ * often. Rejects with ServiceCallFailed.
+ */
 export async function askWebhook(
   client: Pick<ServiceClient, 'post'>,
   body: object,
@@ -31,12 +42,16 @@ export async function askWebhook(
 ): Promise<unknown> {
   const json = JSON.stringify(body);
   const giveUpMs = clock.monotonicMs() + CALL_DEADLINE_MS;
-  for (let tries = 1, delayMs = retryFirstMs; ; tries++, delayMs *= RETRY_FACTOR) {
+  let delayMs = retryFirstMs;
+  for (let tries = 1; ; ) {
     try {
       return await client.post(json, giveUpMs - clock.monotonicMs());
     } catch (error) {
-      if (!(error instanceof ServiceCallFailed) || !error.mayRepeat || tries >= TRIES_MAX) throw error;
-      const waitMs = delayMs * (1 + random.next() * RETRY_JITTER);
+      if (!(error instanceof ServiceCallFailed) || !error.mayRepeat) throw error;
+      const namedMs = error instanceof ServiceRefused ? error.retryAfterMs : undefined;
+      if (namedMs === undefined && tries++ >= TRIES_MAX) throw error;
+      const waitMs = Math.max(namedMs ?? 0, delayMs * (1 + random.next() * RETRY_JITTER));
+      if (namedMs === undefined) delayMs *= RETRY_FACTOR;
       if (clock.monotonicMs() + waitMs >= giveUpMs) throw error;
       await new Promise<void>((resolve) => timers.after(waitMs, resolve));
     }

@@ -6,6 +6,7 @@ import type { ConnectionSecretsParts } from '../../transport/outgoing/connection
 import { webhookCalls } from '../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../../transport/outgoing/service-client.ts';
 import type { AuthorityBundles } from '../followed-authorities.ts';
+import { judgeAt } from '../webhook-call.ts';
 import type { RequestAuthenticator, TokenAuthenticator } from './authenticators/authenticator.ts';
 import { BasicPasswords } from './authenticators/basic.ts';
 import { BootstrapTokens } from './authenticators/bootstrap-tokens.ts';
@@ -92,7 +93,7 @@ export function tokenMethods(
       ? []
       : [
           new TokenWebhook({
-            client: clientOf(context, tokenWebhook.connection),
+            client: clientOf(context, judgeAt(tokenWebhook.connection)),
             environment: context,
             apiVersion: `${dialect.spell('authentication.@group')}/${tokenWebhook.version}`,
             cacheMs: tokenWebhook.cacheMs,
@@ -111,7 +112,7 @@ export function accessWebhookOf(
   if (accessWebhook === undefined) return undefined;
   const { connection, version, allowedMs, refusedMs } = accessWebhook;
   return {
-    client: clientOf(context, connection),
+    client: clientOf(context, judgeAt(connection)),
     environment: context,
     apiVersion: `${dialect.spell('authorization.@group')}/${version}`,
     allowedMs,

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { ServiceConnection } from '../../transport/outgoing/connection-file.ts';
-import { ServiceCallFailed, ServiceClient } from '../../transport/outgoing/service-client.ts';
+import { ServiceCallFailed, ServiceClient, type ServiceRefused } from '../../transport/outgoing/service-client.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { certificateAuthority, certificateOf, intermediateAuthority } from '../server/credentials.ts';
 import { testAuthority } from '../server/test-authority.ts';
@@ -327,7 +327,8 @@ for (const [status, mayRepeat] of [
   [404, false],
   [429, true],
   [500, true],
-  [503, true],
+  [503, false],
+  [504, true],
 ] as const) {
   test(`an answer ${status} ${mayRepeat ? 'may be asked for again' : 'is final'}`, async (t) => {
     const { url } = await hook(t, (_, response) => response.writeHead(status).end('{"secret":1}'));
@@ -336,6 +337,16 @@ for (const [status, mayRepeat] of [
     t.is(failed.mayRepeat, mayRepeat);
   });
 }
+
+test('an answer that says when to come again may be asked for again then, where that can help', async (t) => {
+  let status = 503;
+  const { url } = await hook(t, (_, response) => response.writeHead(status, { 'Retry-After': '7' }).end());
+  const failed = (await failure(t, asking(t, url).client.post('{}', PATIENT_MS))) as ServiceRefused;
+  t.deepEqual([failed.mayRepeat, failed.retryAfterMs], [true, 7000]);
+  status = 400;
+  const final = (await failure(t, asking(t, url).client.post('{}', PATIENT_MS))) as ServiceRefused;
+  t.deepEqual([final.mayRepeat, final.retryAfterMs], [false, undefined]);
+});
 
 test('an answer without end is cut off', async (t) => {
   let isClosed = (): void => {};

@@ -112,7 +112,10 @@ for (const version of ['v1', 'v1beta1']) {
     for (const [user, problem] of FAILURES) {
       const { status, text, headers } = await as(at, user, '/api/v1/pods?limit=1&watch=0');
       t.is(status, 500, user);
-      t.is(text, `Internal Server Error: "/api/v1/pods?limit=1&amp;watch=0": ${problem.replace('URL', at.url)}\n`);
+      t.is(
+        text,
+        `Internal Server Error: "/api/v1/pods?limit=1&amp;watch=0": ${problem.replace('URL', `${at.url}?timeout=30s`)}\n`,
+      );
       t.regex(headers['content-type'] ?? '', /^text\/plain/);
     }
     const questions = at.asked.length;

@@ -125,9 +125,9 @@ export class ServiceClient {
   /** GETs what is no JSON, with a bearer token of its own where that is not empty. Rejects with ServiceCallFailed. */
   async getText(url: string, token: string, deadlineMs: number): Promise<string> {
     const authorization = token === '' ? '' : `Bearer ${token}`;
-    const { status, text } = await this.#answer({ method: 'GET', url, deadlineMs, authorization }, ANSWER);
-    if (status !== 200) throw new ServiceRefused(status, text);
-    return text;
+    const answer = await this.#answer({ method: 'GET', url, deadlineMs, authorization }, ANSWER);
+    if (answer.status !== 200) throw refusedBy(answer);
+    return answer.text;
   }
 
   /** Ends every connection. */
@@ -202,9 +202,9 @@ export class ServiceClient {
 }
 
 /** The text of a good answer. */
-function textOf({ status, text }: Answer): string {
-  if (status < 200 || status > 299) throw new ServiceRefused(status, text);
-  return text;
+function textOf(answer: Answer): string {
+  if (answer.status < 200 || answer.status > 299) throw refusedBy(answer);
+  return answer.text;
 }
 
 function documentOf(answer: Answer): unknown {
@@ -232,15 +232,26 @@ function throwTokenless(error: unknown): never {
   throw error instanceof NoToken ? new ServiceCallFailed(error.message, true) : error;
 }
 
+function refusedBy({ status, text, retryAfterMs }: Answer): ServiceRefused {
+  return new ServiceRefused(status, text, retryAfterMs);
+}
+
+/** What passes, as 1.21 has it, where the service does not say when to come again. */
+const PASSING: ReadonlySet<number> = new Set([429, 500, 504]);
+
 /** The service answered with a code that is none of success. */
 export class ServiceRefused extends ServiceCallFailed {
   readonly status: number;
   readonly text: string;
+  /** When the service is to be asked again, where it says so; undefined otherwise, and where it makes no sense. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, text: string) {
-    super(`the service answered ${status}`, status === 429 || status >= 500);
+  constructor(status: number, text: string, retryAfterMs?: number | undefined) {
+    const comesAgain = retryAfterMs !== undefined && (status === 429 || status >= 500);
+    super(`the service answered ${status}`, comesAgain || PASSING.has(status));
     this.status = status;
     this.text = text;
+    this.retryAfterMs = comesAgain ? retryAfterMs : undefined;
   }
 }
 

@@ -1,7 +1,8 @@
 // Questions to webhooks: which failures are tried again, when, and for how long.
 import test from 'ava';
-import { askWebhook, type WebhookEnvironment } from '../../../actors/webhook-call.ts';
-import { ServiceCallFailed } from '../../../transport/outgoing/service-client.ts';
+import { askWebhook, judgeAt, type WebhookEnvironment } from '../../../actors/webhook-call.ts';
+import type { ServiceConnection } from '../../../transport/outgoing/connection-file.ts';
+import { ServiceCallFailed, ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 
 /** Time that goes by only while somebody waits. */
 function world(answers: readonly (unknown | Error)[], callMs = 0) {
@@ -35,7 +36,7 @@ function world(answers: readonly (unknown | Error)[], callMs = 0) {
   return { ask: () => askWebhook(client, {}, environment), waits, deadlines, calls: () => calls };
 }
 
-const PASSING = new ServiceCallFailed('the service answered 503', true);
+const PASSING = new ServiceCallFailed('the service answered 500', true);
 const FINAL = new ServiceCallFailed('the service answered 400', false);
 
 test('what may pass is asked again, each time a little later, with what is left of the time', async (t) => {
@@ -49,6 +50,21 @@ test('five tries are enough', async (t) => {
   const { ask, calls } = world([PASSING]);
   await t.throwsAsync(ask(), { is: PASSING });
   t.is(calls(), 5);
+});
+
+test('a service that says when to come again is asked then, however often, and not sooner than another', async (t) => {
+  const busy = new ServiceRefused(429, '', 2000);
+  const { ask, waits } = world([...Array(7).fill(busy), new ServiceRefused(503, '', 0), PASSING, { yes: true }]);
+  t.deepEqual(await ask(), { yes: true });
+  t.deepEqual(waits, [...Array(7).fill(2000), 550, 550]);
+  const never = world([busy]);
+  await t.throwsAsync(never.ask(), { is: busy });
+  t.is(never.calls(), 15, 'until the time is over');
+});
+
+test('a service is told how long its answer is waited for', (t) => {
+  const connection = { url: 'https://judge/ask?of=me' } as ServiceConnection;
+  t.is(judgeAt(connection).url, 'https://judge/ask?of=me&timeout=30s');
 });
 
 test('what does not pass is not asked again, and neither is what nobody foresaw', async (t) => {

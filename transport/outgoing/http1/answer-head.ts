@@ -29,6 +29,8 @@ export interface AnswerHead {
   readonly isKept: boolean;
   /** How long it stays open unused, where the service says so. */
   readonly keptForMs: number | undefined;
+  /** After which time the request may come again, where the service says so in seconds. */
+  readonly retryAfterMs: number | undefined;
 }
 
 const NO_BODY: Framing = { kind: 'length', bytes: 0 };
@@ -41,6 +43,7 @@ interface Fields {
   isChunked: boolean;
   connection: string;
   keepAlive: string;
+  retryAfter: string;
 }
 
 /** What was read last. Answers of one service differ in their date alone, which is the same for a second. */
@@ -71,6 +74,7 @@ function headOf(text: string): AnswerHead {
     framing,
     isKept: isKept && framing !== UNTIL_CLOSE,
     keptForMs: keptFor === undefined ? undefined : Number(keptFor) * 1000,
+    retryAfterMs: DIGITS.test(fields.retryAfter) ? Number(fields.retryAfter) * 1000 : undefined,
   };
 }
 
@@ -83,12 +87,12 @@ export function checkTrailer(text: string): void {
 
 function readFields(lines: readonly string[]): Fields {
   if (lines.length > FIELDS_MAX + 1) throw new BadAnswer('too many fields');
-  const fields: Fields = { length: undefined, isChunked: false, connection: '', keepAlive: '' };
+  const fields: Fields = { length: undefined, isChunked: false, connection: '', keepAlive: '', retryAfter: '' };
   for (let i = 1; i < lines.length; i++) {
     const line = lines[i]!;
     const end = fieldEnd(line);
     // By their lengths: most fields are of no interest, and need not be looked at closer.
-    if (end === 10 || end === 14 || end === 17)
+    if (end === 10 || end === 11 || end === 14 || end === 17)
       note(fields, line.slice(0, end).toLowerCase(), valueFrom(line, end + 1));
   }
   return fields;
@@ -116,6 +120,9 @@ function note(fields: Fields, name: string, value: string): void {
       return;
     case 'keep-alive':
       fields.keepAlive = value;
+      return;
+    case 'retry-after':
+      fields.retryAfter = value;
   }
 }
 

@@ -22,6 +22,8 @@ export interface Answer {
   readonly isKept: boolean;
   /** How long it stays open unused, where the service says so. */
   readonly keptForMs: number | undefined;
+  /** After which time the request may come again, where the service says so. */
+  readonly retryAfterMs: number | undefined;
 }
 
 type State = 'head' | 'length' | 'close' | 'size' | 'chunk' | 'chunkEnd' | 'trailer' | 'done';
@@ -181,8 +183,8 @@ export class AnswerParser {
   }
 
   #answer(isAll: boolean): Answer {
-    const { status, isKept, keptForMs } = this.#head!;
-    return { status, text: this.#body.text(), isKept: isKept && isAll, keptForMs };
+    const { status, isKept, keptForMs, retryAfterMs } = this.#head!;
+    return { status, text: this.#body.text(), isKept: isKept && isAll, keptForMs, retryAfterMs };
   }
 }
 

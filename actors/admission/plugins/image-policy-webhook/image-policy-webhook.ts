@@ -6,7 +6,7 @@ import { metadataOf } from '../../../../api/object-meta.ts';
 import { webhookCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceCallFailed, ServiceClient } from '../../../../transport/outgoing/service-client.ts';
 import type { WebhookEnvironment } from '../../../webhook-call.ts';
-import { askWebhook, Remembered, reviewIn } from '../../../webhook-call.ts';
+import { askWebhook, judgeAt, Remembered, reviewIn } from '../../../webhook-call.ts';
 import { reasonOf } from '../../../webhook-failure.ts';
 import type { Attributes } from '../../attributes.ts';
 import { forbid } from '../forbid.ts';
@@ -37,7 +37,7 @@ class ImagePolicyWebhook implements AdmissionPlugin {
     this.#settings = settings;
     this.#environment = context;
     this.#client = new ServiceClient({
-      connection: settings.connection,
+      connection: judgeAt(settings.connection),
       readFile: (path) => disk.readFile(path),
       nowMs: () => clock.monotonicMs(),
       onRefused: (problem) => log.warn(`what was replaced is not used to ask about images: ${problem}`),
