@@ -257,7 +257,10 @@ export class EtcdClient implements EtcdCluster {
       ...(certificate === undefined ? {} : { cert: certificate }),
       ...(key === undefined ? {} : { key }),
     });
-    session.on('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
+    // Node says so of a session that was destroyed meanwhile, too: of a member that was given up, or a client that was closed.
+    session.on('connect', () => {
+      if (!session.destroyed) session.setLocalWindowSize(WINDOW_BYTES);
+    });
     // Its streams close, and say so themselves.
     session.on('error', () => this.#leave(session));
     session.on('goaway', () => this.#leave(session));

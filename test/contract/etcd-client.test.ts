@@ -120,6 +120,18 @@ test('a watch on a client that is closed ends with that', async (t) => {
   t.like(error, { kind: 'unknown', message: 'the client is closed' });
 });
 
+test('a connection that is ended while it is being made ends what was asked on it, and nothing else', async (t) => {
+  const { client } = await member(t, () => ({ message: framed() }), { name: '' });
+  const given = t.throwsAsync(client.range({ key: 'a' }));
+  // So many that it has begun, and nothing of the network has been heard yet.
+  for (let turn = 0; turn < 5; turn++) await undefined;
+  client.close();
+  t.like(await given, { kind: 'unknown' });
+  // Node says even then that it is connected: it has by the time that another is.
+  const other = await member(t, () => ({ message: framed() }), { name: '' });
+  t.like(await other.client.range({ key: 'a' }), { pairs: [] });
+});
+
 test('who knows a name goes without where etcd asks for none, and by it as soon as it does', async (t) => {
   let isEnabled = false;
   const { client, asked } = await member(t, ({ method, token }) => {
