@@ -25,6 +25,7 @@ test('kubectl shows what webhooks deny, warn of and change', async (t) => {
     objectSelector: { matchLabels: { case: path } },
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
+    timeoutSeconds: 30,
   });
   const configurations = (
     [

@@ -17,6 +17,8 @@ const PERIOD = 251;
 const CONTENT = Uint8Array.from({ length: 4 * MEGABYTE }, (_, i) => 0x21 + (i % PERIOD) / 3);
 const LENGTHS = [1, 7, 1000, 16_340, 16_352, 16_384, 16_400, 65_475, 65_536, 131_072, 400_000, 2 * MEGABYTE];
 const ANSWER_BYTES = 12 * MEGABYTE;
+/** Of an answer in chunks, as far as it can be told from what stands in them. */
+const END = '0\r\n\r\n';
 
 /** How a client reads: it pauses about once in so many bytes, for up to so long, and goes away after so many. */
 interface Manner {
@@ -74,12 +76,15 @@ function read(socket: Socket, request: string, random: () => number, manner: Man
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
+    /** The last bytes that came: the end of the answer may come in two pieces. */
+    let tail = '';
     socket.on('error', reject);
     socket.on('close', () => reject(new Error(`closed after ${bytes} bytes`)));
     socket.on('data', (piece: Buffer) => {
       pieces.push(piece);
       bytes += piece.length;
-      const isOver = piece.length >= 5 && piece.toString('latin1', piece.length - 5) === '0\r\n\r\n';
+      tail = (tail + piece.toString('latin1', Math.max(0, piece.length - END.length))).slice(-END.length);
+      const isOver = tail === END;
       if (isOver || bytes > leavesAt) {
         socket.removeAllListeners('close');
         socket.destroy();

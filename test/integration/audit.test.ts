@@ -4,12 +4,15 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { connectionFile, httpsService, jsonOf } from '../server/credentials.ts';
 import { MetricsText } from '../server/metrics-text.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { patchOf, webhookService } from '../server/webhook-service.ts';
 import { eventually } from './objects.ts';
+
+// One after the other: each has a server, and reads a log again and again.
+const test = ava.serial;
 
 interface AuditedRequest {
   readonly kind: string;
@@ -511,6 +514,7 @@ test('what webhooks say of a write for its event is in the event, whether they a
     objectSelector: { matchLabels: { case: path } },
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
+    timeoutSeconds: 30,
   }));
   const configurations = '/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations';
   t.is((await client.request('POST', configurations, { body: { metadata: { name: 'v' }, webhooks } })).status, 201);
@@ -550,6 +554,7 @@ test('a patch that a webhook makes is in the events that record requests, whatev
     sideEffects: 'None',
     objectSelector: { matchLabels: { case: 'audit' } },
     admissionReviewVersions: ['v1'],
+    timeoutSeconds: 30,
   });
   const group = '/apis/admissionregistration.orch.io/v1';
   const configure = (kind: string, webhooks: readonly object[]) =>
