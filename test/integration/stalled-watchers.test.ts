@@ -12,6 +12,8 @@ import { eventually, freshNamespace } from './objects.ts';
 
 const LIVE = 200;
 const STALLED = 100;
+/** A server waits ten seconds for the request of a connection: a busy machine takes longer for hundreds of handshakes. */
+const OPENED_TOGETHER = 20;
 /** Of the stalled ones, how many read on: at first, and when the window has passed them. */
 const READING_ON = 3;
 const HISTORY_BYTES = 16 * 2 ** 20;
@@ -103,12 +105,17 @@ test('stalled watchers cost no memory and delay nobody, and read on where they s
   const target = { port: server.port, token: server.token, secureContext: createSecureContext({ ca: server.caPem }) };
   const watch = (selector: string, stalls: boolean): Reader =>
     new Reader(target, `${collection}?watch=1&resourceVersion=${from}${selector}`, stalls);
-  const live = Array.from({ length: LIVE }, () => watch('&labelSelector=live', false));
-  const stalled = Array.from({ length: STALLED }, () => watch('&labelSelector=written', true));
+  const [live, stalled]: [Reader[], Reader[]] = [[], []];
   t.teardown(() => {
     for (const { connection } of [...live, ...stalled]) connection.close();
   });
-  await until(() => [...live, ...stalled].every(({ isOpen }) => isOpen));
+  while (live.length < LIVE || stalled.length < STALLED) {
+    for (let more = 0; more < OPENED_TOGETHER; more++) {
+      if (live.length < LIVE) live.push(watch('&labelSelector=live', false));
+      else if (stalled.length < STALLED) stalled.push(watch('&labelSelector=written', true));
+    }
+    await until(() => [...live, ...stalled].every(({ isOpen }) => isOpen));
+  }
 
   await objects.write(WRITES_WITHIN_WINDOW);
   await eventually(

@@ -10,8 +10,8 @@ const PATIENCE_MS = 120_000;
 /** Less than what the server grants an idle connection, so that none is reused just as it is closed. */
 const IDLE_MS = 4000;
 
-/** As many as any test needs at once: handshakes of hundreds take a busy machine longer than a server waits for a request. */
-const SOCKETS_MAX = 100;
+/** Of one client at once: a server waits ten seconds for the request of a connection, and a busy machine takes longer for many. */
+const HANDSHAKES_MAX = 8;
 
 /** What a body is sent as. Strings and bytes go out as they are, anything else as JSON. */
 export type Body = string | Uint8Array | object;
@@ -72,7 +72,12 @@ export class HttpsClient {
   readonly #token: string;
   readonly #caPem: string;
   readonly #agent: Agent;
+  /** When each kept connection was last given back. */
+  readonly #givenBackMs = new WeakMap<object, number>();
   readonly #watches = new Set<WatchStream>();
+  #handshakes = 0;
+  /** What is to be sent when a handshake is over. */
+  readonly #waiting: (() => void)[] = [];
 
   /** `certificate`: what the client shows of itself, PEM. */
   constructor(
@@ -87,10 +92,10 @@ export class HttpsClient {
     this.#agent = new Agent({
       keepAlive: true,
       timeout: IDLE_MS,
-      maxSockets: SOCKETS_MAX,
       ca: caPem,
       ...certificate,
     });
+    this.#agent.on('free', (socket: object) => this.#givenBackMs.set(socket, performance.now()));
   }
 
   /** Rejects only when there is no whole answer. */
@@ -137,6 +142,13 @@ export class HttpsClient {
     this.#agent.destroy();
   }
 
+  /** Where this process stood still, the timers that end idle connections have not run yet, and the server may have closed them. */
+  #dropIdle(): void {
+    const longAgoMs = performance.now() - IDLE_MS;
+    for (const socket of Object.values(this.#agent.freeSockets).flat())
+      if (socket !== undefined && (this.#givenBackMs.get(socket) ?? 0) < longAgoMs) socket.destroy();
+  }
+
   #send(
     method: string,
     path: string,
@@ -150,18 +162,42 @@ export class HttpsClient {
       ...headers,
     };
     return new Promise((resolve, reject) => {
-      const outgoing = startRequest(`${this.url}${path}`, { ...connection, method, headers: sent }, (message) => {
-        clearTimeout(patience);
-        resolve(message);
+      this.#inTurn((connected) => {
+        this.#dropIdle();
+        const outgoing = startRequest(`${this.url}${path}`, { ...connection, method, headers: sent }, (message) => {
+          clearTimeout(patience);
+          resolve(message);
+        });
+        const patience = setTimeout(() => {
+          outgoing.destroy(new Error(`${method} ${path} was not answered within ${PATIENCE_MS} ms`));
+        }, PATIENCE_MS);
+        outgoing.on('socket', (socket) => {
+          if (outgoing.reusedSocket) connected();
+          else socket.once('secureConnect', connected);
+        });
+        outgoing.on('error', (error) => {
+          clearTimeout(patience);
+          connected();
+          reject(error);
+        });
+        outgoing.end(bytes);
       });
-      const patience = setTimeout(() => {
-        outgoing.destroy(new Error(`${method} ${path} was not answered within ${PATIENCE_MS} ms`));
-      }, PATIENCE_MS);
-      outgoing.on('error', (error) => {
-        clearTimeout(patience);
-        reject(error);
-      });
-      outgoing.end(bytes);
+    });
+  }
+
+  /** Calls `send` at once, or where too many handshakes are under way when one of them is over. It says when its own is. */
+  #inTurn(send: (connected: () => void) => void): void {
+    if (this.#handshakes >= HANDSHAKES_MAX) {
+      this.#waiting.push(() => this.#inTurn(send));
+      return;
+    }
+    this.#handshakes++;
+    let isConnected = false;
+    send(() => {
+      if (isConnected) return;
+      isConnected = true;
+      this.#handshakes--;
+      this.#waiting.shift()?.();
     });
   }
 }

@@ -12,6 +12,12 @@ import { ORCH } from './program.ts';
 
 const READY = /^ready in \d+ ms$/m;
 const STOP_PATIENCE_MS = 120_000;
+/** Of this process, at once. */
+const STARTS_MAX = 3;
+let starting = 0;
+/** Each takes over the turn of a start that is done. */
+const waiting: (() => void)[] = [];
+
 /** What ends a server: the test's `t`, or a file's list of things to do at the end. */
 export interface Scope {
   teardown(undo: () => void | Promise<void>): void;
@@ -179,10 +185,21 @@ export class ServerProcess {
   }
 }
 
-/** A ready server of this test's own. Throws with what it printed when it does not become ready. */
+/**
+ * A ready server of this test's own. Throws with what it printed when it does not become ready. The tests of a file begin together:
+ * servers that all start at once are ready no sooner, and leave a busy machine no time for the requests of those that are.
+ */
 export async function startServer(scope: Scope, settings: ServerSettings = {}): Promise<ServerProcess> {
   const server = await newServer(scope, settings);
-  requireStarted(await server.start());
+  if (starting >= STARTS_MAX) await new Promise<void>((resolve) => void waiting.push(resolve));
+  else starting++;
+  try {
+    requireStarted(await server.start());
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) starting--;
+    else next();
+  }
   return server;
 }
 
