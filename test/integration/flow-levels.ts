@@ -27,6 +27,8 @@ export function operatorFile(scope: Scope, name: string, text: string): string {
 /** Arguments of a server whose levels have one seat each: in it everybody may do everything. */
 export const oneSeat = (scope: Scope, users: readonly string[]): readonly string[] => [
   ...['--max-requests-inflight', '1', '--max-mutating-requests-inflight', '0', '--authorization-mode', 'AlwaysAllow'],
+  // A quarter of it is how long a request may wait for a seat: longer than a busy machine takes to bring all of them there.
+  ...['--request-timeout', '20m'],
   ...[
     '--token-auth-file',
     operatorFile(scope, 'tokens.csv', users.map((name) => `${name},${name},${name}\n`).join('')),
