@@ -58,7 +58,7 @@ export interface BackendMessages {
   readonly onClose: (code: number, reason: Buffer) => void;
 }
 
-const NO_REASON = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 const HEAD_BYTES_LEAST = 2;
 /** What a close without a code stands for (RFC 6455 7.1.5). */
 export const CLOSE_WITHOUT_CODE = 1005;
@@ -71,9 +71,9 @@ export class BackendFrameReader {
   #waitingBytes = 0;
   /** Until so many bytes wait, there is nothing to take. */
   #neededBytes = HEAD_BYTES_LEAST;
-  /** The message whose frames are under way. */
-  #fragments: Buffer[] = [];
-  #fragmentBytes = 0;
+  /** The message whose frames are under way: so many of these bytes. Small frames would cost much more each by themselves. */
+  #begun = NO_BYTES;
+  #begunBytes = 0;
   /** The opcode of that message; undefined between messages. */
   #opcode: number | undefined;
   #isClosed = false;
@@ -128,33 +128,43 @@ export class BackendFrameReader {
       return;
     }
     this.#opcode ??= opcode;
-    this.#fragments.push(Buffer.from(payload));
-    this.#fragmentBytes += payload.length;
-    if (this.#fragmentBytes > PASSED_MESSAGE_BYTES_MAX) {
+    if (this.#begunBytes + payload.length > PASSED_MESSAGE_BYTES_MAX) {
       this.#refuse(CLOSE_TOO_BIG);
       return;
     }
+    this.#addToBegun(payload);
     if (!isFinal) return;
-    const whole = Buffer.concat(this.#fragments);
+    const whole = this.#begun.subarray(0, this.#begunBytes);
     const isText = this.#opcode === TEXT;
-    this.#fragments = [];
-    this.#fragmentBytes = 0;
+    this.#begun = NO_BYTES;
+    this.#begunBytes = 0;
     this.#opcode = undefined;
     this.#messages.onMessage(whole, isText);
+  }
+
+  #addToBegun(payload: Buffer): void {
+    const bytes = this.#begunBytes + payload.length;
+    if (bytes > this.#begun.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(bytes, 2 * this.#begun.length));
+      this.#begun.copy(larger, 0, 0, this.#begunBytes);
+      this.#begun = larger;
+    }
+    payload.copy(this.#begun, this.#begunBytes);
+    this.#begunBytes = bytes;
   }
 
   #onControl(opcode: number, payload: Buffer): void {
     if (opcode === PING) this.#messages.onPing(payload);
     else if (opcode === CLOSE) {
       this.#isClosed = true;
-      if (payload.length < 2) this.#messages.onClose(CLOSE_WITHOUT_CODE, NO_REASON);
+      if (payload.length < 2) this.#messages.onClose(CLOSE_WITHOUT_CODE, NO_BYTES);
       else this.#messages.onClose(payload.readUInt16BE(0), payload.subarray(2));
     }
   }
 
   #refuse(code: number): number {
     this.#isClosed = true;
-    this.#messages.onClose(code, NO_REASON);
+    this.#messages.onClose(code, NO_BYTES);
     return 0;
   }
 }
