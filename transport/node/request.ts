@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { headerTextOf } from '../../values/header-text.ts';
 import { unmappedText } from '../../values/ip.ts';
+import { addChunk, wholeOf } from '../body-chunks.ts';
 import {
   type BodyFlow,
   type BodyReceiver,
@@ -155,13 +156,13 @@ class NodeBodyFlow implements BodyFlow {
 
 function readBody(native: Readable, bytesMax: number): Promise<Uint8Array | null> {
   return new Promise((resolve, reject) => {
-    let chunks: Buffer[] = [];
+    let chunks: Uint8Array[] = [];
     let bytes = 0;
     const stopWatching = cutWhenStalled(native);
     native.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= bytesMax) {
-        chunks.push(chunk);
+        addChunk(chunks, chunk);
         return;
       }
       chunks = [];
@@ -170,7 +171,7 @@ function readBody(native: Readable, bytesMax: number): Promise<Uint8Array | null
     native.once('end', () => {
       if (isBrokenOff(native)) return;
       stopWatching();
-      resolve(bytes > bytesMax ? null : ownBytes(chunks, bytes));
+      resolve(bytes > bytesMax ? null : wholeOf(chunks, bytes));
     });
     native.once('close', () => {
       stopWatching();
@@ -178,17 +179,6 @@ function readBody(native: Readable, bytesMax: number): Promise<Uint8Array | null
     });
     if (native.destroyed) reject(new RequestAborted());
   });
-}
-
-/** The body in a buffer of its own: a slice of Node's pool would carry the whole pool to another thread. */
-function ownBytes(chunks: readonly Buffer[], bytes: number): Uint8Array {
-  const whole = new Uint8Array(bytes);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return whole;
 }
 
 /** Whether the client reset an HTTP/2 stream before its end. Node ends such a body as if it were whole; `close` follows. */

@@ -1,6 +1,7 @@
 // One request that arrived on a uws listener: everything copied out of the binary's stack in the callback, the body
 // read by chunks that are only lent. Knows nothing of what the answer will be.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
+import { addChunk, wholeOf } from '../body-chunks.ts';
 import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequest, RequestAborted } from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import type { ClientHold } from './client-hold.ts';
@@ -231,10 +232,11 @@ function readBody(native: NativeResponse, bytesMax: number, resolve: (body: Uint
     }
     const chunk = copyOf(lent);
     if (!isLast) {
-      if (chunk.length > 0) chunks.push(chunk);
+      if (chunk.length > 0) addChunk(chunks, chunk);
       return;
     }
-    resolve(chunks.length === 0 ? chunk : concatenate(chunks, chunk, bytes));
+    chunks.push(chunk);
+    resolve(chunks.length === 1 ? chunk : wholeOf(chunks, bytes));
   });
 }
 
@@ -243,15 +245,4 @@ function copyOf(lent: ArrayBuffer): Uint8Array {
   const copy = Buffer.allocUnsafe(lent.byteLength);
   copy.set(new Uint8Array(lent));
   return copy;
-}
-
-function concatenate(chunks: readonly Uint8Array[], last: Uint8Array, bytes: number): Uint8Array {
-  const whole = new Uint8Array(bytes);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.length;
-  }
-  whole.set(last, offset);
-  return whole;
 }

@@ -1,0 +1,96 @@
+// Bodies that come in very many small chunks, on both listeners: what is kept of them meanwhile, and that they are read whole.
+
+import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
+import { Readable } from 'node:stream';
+import test from 'ava';
+import fc from 'fast-check';
+import { collectHeap } from '../../../runtime/heap-collection.ts';
+import { addChunk, wholeOf } from '../../../transport/body-chunks.ts';
+import { NodeRequest, type RequestSource } from '../../../transport/node/request.ts';
+import type { RemoteAddresses } from '../../../transport/uws/remote-addresses.ts';
+import { UwsRequest } from '../../../transport/uws/request.ts';
+import type { UwsResponse } from '../../../transport/uws/response.ts';
+
+const CHUNKS = 100_000;
+const BODY_BYTES_MAX = 3 * 1024 * 1024;
+/** Kept one by one, the chunks are some ten MiB. */
+const HEAP_BYTES_MAX = 3 * 1024 * 1024;
+
+function heapBytes(): number {
+  collectHeap();
+  return process.memoryUsage().heapUsed;
+}
+
+/** A body on its way: what hands over the next chunk, what ends it, and what is made of it. */
+interface Arriving {
+  readonly next: (chunk: Buffer) => void;
+  readonly end: () => void;
+  readonly whole: Promise<Uint8Array | null>;
+}
+
+function onNode(): Arriving {
+  const body = new Readable({ read: () => {} });
+  const source = { method: 'POST', target: '/', rawHeaders: [], body, connection: {}, socket: undefined };
+  const request = new NodeRequest(source as unknown as RequestSource, () => new Set());
+  return { next: (chunk) => body.push(chunk), end: () => body.push(null), whole: request.body(BODY_BYTES_MAX) };
+}
+
+function onUws(): Arriving {
+  let give = (_lent: ArrayBuffer, _isLast: boolean): void => {};
+  const native = { getUrl: () => '/', getQuery: () => '', forEach: () => {} };
+  const nativeResponse = {
+    onData: (handler: typeof give) => {
+      give = handler;
+    },
+  };
+  const response = { belongsTo: () => {}, onAborted: () => {}, enterCallback: () => {} };
+  const request = new UwsRequest(
+    'POST',
+    native as unknown as NativeRequest,
+    nativeResponse as unknown as NativeResponse,
+    response as unknown as UwsResponse,
+    undefined,
+    {} as RemoteAddresses,
+  );
+  const whole = request.body(BODY_BYTES_MAX);
+  const lent = (chunk: Buffer): ArrayBuffer => new Uint8Array(chunk).buffer;
+  return { next: (chunk) => give(lent(chunk), false), end: () => give(new ArrayBuffer(0), true), whole };
+}
+
+for (const [listener, begin] of [
+  ['node', onNode],
+  ['uws', onUws],
+] as const) {
+  test.serial(
+    `${listener}: a body in chunks of a byte takes little more than its bytes until it is whole`,
+    async (t) => {
+      const { next, end, whole } = begin();
+      await new Promise(setImmediate);
+      const before = heapBytes();
+      for (let i = 0; i < CHUNKS; i++) next(Buffer.from([i & 0x7f]));
+      await new Promise(setImmediate);
+      const grown = heapBytes() - before;
+      t.true(grown < HEAP_BYTES_MAX, `${grown} bytes`);
+      end();
+      const body = await whole;
+      t.is(body?.length, CHUNKS);
+      t.true(body!.every((byte, i) => byte === (i & 0x7f)));
+    },
+  );
+}
+
+test('chunks of all sizes are one body in their order, and never many for their bytes', (t) => {
+  const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 6000 })), {
+    maxLength: 300,
+  });
+  fc.assert(
+    fc.property(sizes, (lengths) => {
+      const given = lengths.map((length, i) => Buffer.alloc(length, i));
+      const expected = Buffer.concat(given);
+      const chunks: Uint8Array[] = [];
+      for (const chunk of given) addChunk(chunks, chunk);
+      t.true(Buffer.from(wholeOf(chunks, expected.length)).equals(expected));
+      t.true(chunks.length <= 100 + expected.length / 40, `${chunks.length} of ${expected.length} bytes`);
+    }),
+  );
+});
