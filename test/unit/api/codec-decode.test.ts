@@ -32,6 +32,39 @@ test('an object that is canonical already is returned as it is', (t) => {
   t.is(JSON.stringify(second), text);
 });
 
+test('of an object that is canonical otherwise a member that its type does not have is dropped', (t) => {
+  const full = read('core/v1.Pod', '{"kind":"Pod","spec":{"nodeName":"n","containers":[{"name":"a"}]}}').object;
+  const text = JSON.stringify(full);
+  for (const beginning of ['{', '"spec":{']) {
+    const { object, unknownFields } = read('core/v1.Pod', text.replace(beginning, `${beginning}"later":1,`));
+    t.is(JSON.stringify(object), text);
+    t.is(unknownFields.length, 1);
+  }
+});
+
+test('an object may hold more objects than may be nested', (t) => {
+  const env = Array.from({ length: 2000 }, (_, i) => ({ name: `n${i}`, value: 'v' }));
+  t.is((canonical('core/v1.Container', { name: 'a', env }) as { env: object[] }).env.length, env.length);
+});
+
+test('a map is sorted whatever its keys are called', (t) => {
+  const { object } = read('meta/v1.ObjectMeta', '{"labels":{"constructor":"y","b":"2","__proto__":"x"}}');
+  t.is(JSON.stringify(object.labels), '{"__proto__":"x","b":"2","constructor":"y"}');
+});
+
+test('an integer of 32 bits may be all of them, and bytes are whole groups of base64', (t) => {
+  for (const priority of [2 ** 31 - 1, -(2 ** 31)]) t.like(canonical('core/v1.PodSpec', { priority }), { priority });
+  for (const priority of [2 ** 31, -(2 ** 31) - 1, 1.5])
+    t.throws(() => canonical('core/v1.PodSpec', { priority }), { instanceOf: DecodeError });
+  for (const k of ['QQ==', 'QUI=', 'QUJD', ''])
+    t.deepEqual(canonical('core/v1.ConfigMap', { binaryData: { k } }), {
+      metadata: { creationTimestamp: null },
+      binaryData: { k },
+    });
+  for (const k of ['QQ', 'QUI', 'Q===', 'QUJDQ', '=', '====', 'Q=Q=', 'Q QQ'])
+    t.throws(() => canonical('core/v1.ConfigMap', { binaryData: { k } }), { instanceOf: DecodeError }, k);
+});
+
 test('empty members are dropped unless their absence means something else', (t) => {
   t.deepEqual(
     canonical('core/v1.PodSpec', {

@@ -150,6 +150,26 @@ test('zeros that another encoder writes are read as absent', (t) => {
   t.deepEqual(decodeProtobuf(hex('1a 00 52 00 58 00 60 00'), type).object, { containers: null });
 });
 
+test('of a number that is too long for its field the low bits count, and a raw value may hold nothing', (t) => {
+  const spec = schema.type('core/v1.PodSpec');
+  t.like(decodeProtobuf(hex('c8 01 85 80 80 80 10'), spec).object, { priority: 5 });
+  const revision = schema.type('apps/v1.ControllerRevision');
+  for (const data of ['', '12 00', '12 02 0a 00']) t.like(decodeProtobuf(hex(data), revision).object, { revision: 0 });
+});
+
+test('small messages that say nothing, or more than they can, are read as Go reads them', (t) => {
+  t.like(decodeProtobuf(hex('42 00'), schema.type('meta/v1.ObjectMeta')).object, { creationTimestamp: null });
+  const limits = (bytes: string) => decodeProtobuf(hex(bytes), schema.type('core/v1.ResourceRequirements')).object;
+  t.deepEqual(limits('0a 07 0a 03 637075 12 00'), { limits: { cpu: '0' } });
+  t.deepEqual(limits('0a 09 0a 03 637075 12 02 0a 00'), { limits: { cpu: '0' } });
+  const target = (bytes: string) => decodeProtobuf(hex(bytes), schema.type('core/v1.ServicePort')).object;
+  t.like(target('18 50 22 08 08 00 10 85 80 80 80 10'), { targetPort: 5 });
+  const time = (bytes: string) => decodeProtobuf(hex(`22 ${bytes}`), schema.type('coordination/v1.LeaseSpec')).object;
+  t.deepEqual(time('08 08 01 10 ff 93 eb dc 03'), { renewTime: '1970-01-01T00:00:01.999999Z' });
+  for (const nanos of ['08 08 01 10 80 94 eb dc 03', '0d 08 01 10 ff ff ff ff ff ff ff ff ff 01'])
+    t.throws(() => time(nanos), { instanceOf: DecodeError, message: /is not a moment/ });
+});
+
 test('numbers in packed form are read', (t) => {
   const type = schema.type('core/v1.PodSecurityContext');
   t.deepEqual(decodeProtobuf(hex('22 03 01 02 03'), type).object, { supplementalGroups: [1, 2, 3] });
@@ -206,6 +226,19 @@ test('a raw value may hold an enveloped object', (t) => {
   });
 });
 
+test('a raw value that holds an object of a kind without a message is refused', (t) => {
+  for (const [apiVersion, kind] of [
+    [`${DIALECTS.orch.metaGroup}/v1`, 'Table'],
+    ['v1', 'Unheard'],
+  ] as const) {
+    const event = encodeWatchEvent('ADDED', sealEnvelope(apiVersion, kind, Buffer.alloc(0)));
+    t.throws(() => decodeProtobuf(event, schema.type('meta/v1.WatchEvent')), {
+      instanceOf: DecodeError,
+      message: `object: holds an object of the unknown kind ${kind}`,
+    });
+  }
+});
+
 test('broken bytes are refused with what is wrong', (t) => {
   const cases = [
     ['core/v1.Pod', '0a', 'metadata: cut off in the middle of a number'],
@@ -254,9 +287,12 @@ test('bytes that were cut or changed anywhere are read some way or refused', (t)
   }
 });
 
+/** Levels that a reader which calls itself for each has no stack for. */
+const NESTED = 5000;
+
 test('messages nested beyond the bound are refused', (t) => {
   let bytes: Buffer = Buffer.alloc(0);
-  for (let i = 0; i < 600; i++) {
+  for (let i = 0; i < NESTED; i++) {
     const length: number[] = [];
     for (let rest = bytes.length; ; rest >>>= 7) {
       length.push(rest >= 0x80 ? (rest & 0x7f) | 0x80 : rest);
@@ -277,8 +313,17 @@ test('a body that is no envelope, or one of another encoding, is refused', (t) =
   t.throws(open(Buffer.alloc(0)), { instanceOf: DecodeError });
   t.throws(open(hex('6b 38 73 00 0a 05')), { instanceOf: DecodeError });
   t.throws(open(hex(`6b 38 73 00 22 10 ${ascii('application/json')}`)), { message: /another encoding/ });
+  t.throws(open(hex(`6b 38 73 00 1a 04 ${ascii('gzip')}`)), { message: /another encoding/ });
   t.throws(open(hex('6b 38 73 00')), { message: /nothing behind the prefix/ });
   t.notThrows(open(hex('6b 38 73 00 22 00')));
+});
+
+test('an object that cannot be written leaves nothing behind in the next one', (t) => {
+  const type = schema.type('meta/v1.ObjectMeta');
+  const expected = encodeProtobuf({ name: 'a' }, type);
+  const broken = { name: 'b', labels: { a: 'b' }, creationTimestamp: 'never' };
+  t.throws(() => encodeProtobuf(broken, type), { instanceOf: RangeError });
+  t.deepEqual(encodeProtobuf({ name: 'a' }, type), expected);
 });
 
 test('a table has no Protobuf form', (t) => {

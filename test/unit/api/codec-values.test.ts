@@ -20,6 +20,8 @@ test('a time is written in UTC to the second', (t) => {
     ['2021-04-08T12:30:15', undefined],
     ['2021-04-08T12:30:15+25:00', undefined],
     ['0001-01-01T00:00:00+01:00', undefined],
+    ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59Z'],
+    ['9999-12-31T23:59:59-01:00', undefined],
     ['', undefined],
   ] as const;
   for (const [text, canonical] of cases) t.is(canonicalTime(text), canonical, text);

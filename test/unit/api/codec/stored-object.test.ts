@@ -1,5 +1,6 @@
 import test from 'ava';
 import { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
+import { keepText } from '../../../../api/codec/known-text.ts';
 import { encodeStored, REVISION_SLOT_BYTES } from '../../../../api/codec/stored-object.ts';
 
 type Encodable = Parameters<typeof encodeStored>[0];
@@ -10,6 +11,7 @@ const CASES: readonly (readonly [what: string, object: Encodable])[] = [
   ['a name beyond ASCII', { metadata: { name: 'größe' } }],
   ['a name of four-byte letters', { metadata: { name: '🙂🙂', namespace: '日本' }, spec: {} }],
   ['half a surrogate pair in the name', { metadata: { name: 'a\ud800b', uid: '\udc00' } }],
+  ['letters around those of three bytes', { metadata: { name: '\u07ff\u0800\uffff', uid: 'u' } }],
   ['values beyond ASCII', { metadata: { labels: { 'a/b': 'é' }, annotations: { note: '日本 🙂 \u2028 \u0000' } } }],
   ['quotes and backslashes', { metadata: { name: 'a"b\\c' }, data: { 'k"': '\\' } }],
   ['members of metadata that are not known', { metadata: { later: 1, name: 'a', another: { deep: [] } } }],
@@ -46,6 +48,21 @@ test('an object that was encoded for somebody else before is stored as the same 
     const again = encodeStored(object, 'example.com/v1', 'Thing', '', texts);
     t.deepEqual(again, encodeStored(object, 'example.com/v1', 'Thing'), what);
   }
+});
+
+test('an object is stored as its kind of the version asked for, whichever the kind was stored as before', (t) => {
+  for (const apiVersion of ['v1', 'events.example.com/v1', 'v1']) {
+    const { text, itemOffset } = encodeStored({ metadata: { name: 'a' } }, apiVersion, 'Event');
+    t.is(text.slice(0, itemOffset), `{"kind":"Event","apiVersion":"${apiVersion}",`);
+  }
+});
+
+test('field sets whose text is kept are written as that, also where an entry says nothing else', (t) => {
+  const fieldsV1 = { 'f:spec': {} };
+  keepText(fieldsV1);
+  const managedFields = [{ fieldsV1 }, { manager: 'm', fieldsV1 }, { manager: 'n' }];
+  const { text } = encodeStored({ metadata: { name: 'a', uid: 'u', managedFields } }, 'v1', 'Pod');
+  t.deepEqual((JSON.parse(text) as { metadata: { managedFields: unknown } }).metadata.managedFields, managedFields);
 });
 
 test('metadata is written in the order clients know, resourceVersion in its place', (t) => {
@@ -93,11 +110,15 @@ test('metadata is written in the order clients know, resourceVersion in its plac
 });
 
 test('members without a value are left out, as are the empty names of metadata', (t) => {
-  const metadata = { name: 'a', generateName: '', namespace: '', labels: undefined };
-  const { text } = encodeStored({ metadata, spec: undefined }, 'v1', 'Pod');
-  t.deepEqual(JSON.parse(text), {
-    kind: 'Pod',
-    apiVersion: 'v1',
-    metadata: { name: 'a', resourceVersion: '0' },
-  });
+  for (const uid of [{}, { uid: 'u' }]) {
+    const metadata = { name: 'a', generateName: '', namespace: '', ...uid, labels: undefined };
+    const { text } = encodeStored({ metadata, spec: undefined }, 'v1', 'Pod');
+    t.deepEqual(JSON.parse(text), {
+      kind: 'Pod',
+      apiVersion: 'v1',
+      metadata: { name: 'a', ...uid, resourceVersion: '0' },
+    });
+    const { text: named } = encodeStored({ metadata: { name: 'a', namespace: '', ...uid } }, 'v1', 'Pod');
+    t.false(named.includes('namespace'));
+  }
 });
