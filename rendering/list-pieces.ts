@@ -44,7 +44,7 @@ export function* listPieces(envelope: ListEnvelope, items: ListItems, renderer: 
   const sliceBytes = renderer.rendering.encoding === 'yaml' ? YAML_SLICE_BYTES : SLICE_BYTES;
   for (let from = 0; from < count; ) {
     let to = from;
-    for (let bytes = 0; to < count && to - from < SLICE_ITEMS && (to === from || bytes < sliceBytes); to++) {
+    for (let bytes = 0; to < count && to - from < SLICE_ITEMS && bytes < sliceBytes; to++) {
       bytes += storedItemBytes(items, to);
     }
     for (const piece of text.items(items, from, to, order)) {

@@ -37,3 +37,22 @@ test('an indented list of converted items is that of their values', (t) => {
   t.deepEqual(items, [{ kind: 'Thing', n: 1 }]);
   t.deepEqual(metadata, { continue: '', resourceVersion: '7' });
 });
+
+test('a list of the metadata of converted items has no more of them', (t) => {
+  const shape = {
+    kind: 'PartialObjectMetadataList',
+    metaGroup: 'meta.orch.io',
+    version: 'v1',
+    includeObject: 'Metadata',
+    dialect: 'orch',
+  } as const;
+  const text = listed({ shape }, ['{"kind":"Thing","metadata":{"name":"a"},"spec":{"secret":1}}']);
+  t.deepEqual((JSON.parse(text) as { items: unknown }).items, [
+    { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'a' } },
+  ]);
+});
+
+test('the items of a custom list say what they are in YAML, too', (t) => {
+  const text = listed({ encoding: 'yaml' }, ['{"kind":"Thing","size":1}', '{"kind":"Thing","size":2}']);
+  t.true(text.includes('items:\n- kind: Thing\n  size: 1\n- kind: Thing\n  size: 2\n'), text);
+});
