@@ -114,7 +114,7 @@ for (const version of ['v1', 'v1beta1']) {
       t.is(status, 500, user);
       t.is(
         text,
-        `Internal Server Error: "/api/v1/pods?limit=1&amp;watch=0": ${problem.replace('URL', `${at.url}?timeout=30s`)}\n`,
+        `Internal Server Error: "/api/v1/pods?limit=1&amp;watch=0": ${problem.replace('URL', `${at.url}/?timeout=30s`)}\n`,
       );
       t.regex(headers['content-type'] ?? '', /^text\/plain/);
     }
