@@ -72,7 +72,7 @@ function withAllocated(spec: ServiceFields, before: ServiceFields): ServiceField
   if (needsClusterIp(spec) && needsClusterIp(before)) {
     if ((spec.clusterIP ?? '') === '' && (before.clusterIP ?? '') !== '')
       next = { ...next, clusterIP: before.clusterIP! };
-    if ((spec.clusterIPs?.length ?? 0) === 0 && before.clusterIPs && next.clusterIP === before.clusterIP) {
+    if ((spec.clusterIPs?.length ?? 0) === 0 && before.clusterIPs) {
       next = { ...next, clusterIPs: before.clusterIPs };
     }
   }
@@ -83,16 +83,16 @@ function withAllocated(spec: ServiceFields, before: ServiceFields): ServiceField
   return next;
 }
 
+/** A port is known by its name, whatever else of it has changed. */
 function withNodePorts(spec: ServiceFields, before: ServiceFields): ServiceFields {
   const { ports = [] } = spec;
   if (ports.every(({ nodePort }) => nodePort)) return spec;
-  const key = ({ protocol, port }: ServicePortFields): string => `${protocol}/${port}`;
-  const known = new Map((before.ports ?? []).map((port) => [key(port), port.nodePort]));
+  const known = new Map((before.ports ?? []).map(({ name = '', nodePort }) => [name, nodePort]));
   const used = new Set(ports.map(({ nodePort }) => nodePort));
   return {
     ...spec,
     ports: ports.map((port) => {
-      const nodePort = known.get(key(port));
+      const nodePort = known.get(port.name ?? '');
       return port.nodePort || !nodePort || used.has(nodePort) ? port : { ...port, nodePort };
     }),
   };

@@ -38,9 +38,19 @@ const UPDATES: readonly (readonly [what: string, change: ServiceFields, expected
     { ...STORED, clusterIP: '10.0.0.6', clusterIPs: ['10.0.0.6'] },
   ],
   [
-    'a port of another number has no node port yet',
+    'a client that knows the older field only, and takes the address away, changes both',
+    { clusterIP: 'None', clusterIPs: [] },
+    { ...STORED, clusterIP: 'None', clusterIPs: ['None'] },
+  ],
+  [
+    'a port keeps its node port by its name, whatever its number',
     { ports: [{ port: 81, protocol: 'TCP' }] },
-    { ...STORED, ports: [{ port: 81, protocol: 'TCP' }] },
+    { ...STORED, ports: [{ port: 81, protocol: 'TCP', nodePort: 30_080 }] },
+  ],
+  [
+    'a port of another name has no node port yet',
+    { ports: [{ name: 'web', port: 80, protocol: 'TCP' }] },
+    { ...STORED, ports: [{ name: 'web', port: 80, protocol: 'TCP' }] },
   ],
   [
     'a node port that moved to another port is not given twice',
