@@ -4,9 +4,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Bench } from '../../bench/bench.ts';
 import { readConnectionFile } from '../../bench/kubeconfig.ts';
+import { readCommandLine } from '../command-line.ts';
 import { eventually } from '../integration/objects.ts';
 import { connectionFile, httpsService, jsonOf } from '../server/credentials.ts';
 import { MetricsText } from '../server/metrics-text.ts';
@@ -15,7 +15,7 @@ import { type Scope, type ServerProcess, startServer } from '../server/server-pr
 const USAGE = `usage: npm run audit-load -- [options]
   --events N   requests of each case, one event each (default 50000)
 `;
-const { values } = parseArgs({
+const { values } = readCommandLine(USAGE, {
   options: { events: { type: 'string', default: '50000' }, help: { type: 'boolean', default: false } },
 });
 const CLIENTS = 32;

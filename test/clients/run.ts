@@ -1,5 +1,6 @@
 // The watch loops' command line: a line after each incident, and at the end what was seen and what was wrong.
-import { parseArgs } from 'node:util';
+
+import { readCommandLine } from '../command-line.ts';
 import { operators } from './operators.ts';
 import { type LoopReport, watchLoops } from './watch-loops.ts';
 
@@ -8,7 +9,7 @@ const USAGE = `usage: npm run clients -- [options]
   --widgets N      instead: two operators look after N custom objects while the server restarts and their definition changes
 `;
 
-const { values } = parseArgs({
+const { values } = readCommandLine(USAGE, {
   options: {
     minutes: { type: 'string', default: '10' },
     widgets: { type: 'string' },

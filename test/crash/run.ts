@@ -1,6 +1,7 @@
 // The command line of the crash rounds: a line for each, and at the first that is not as promised, what was lost and how to
 // run it again.
-import { parseArgs } from 'node:util';
+
+import { readCommandLine } from '../command-line.ts';
 import { runBalancedRounds } from './balanced-run.ts';
 import { type RoundReport, runCrashRounds } from './crash-run.ts';
 import { QUIET_MS_MAX, runQuotaRounds } from './quota-run.ts';
@@ -20,7 +21,7 @@ const USAGE = `usage: npm run crash -- [quota | servers | balanced | figures] [o
   --placement P      one placement; without it single, default and wide in turn
 `;
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readCommandLine(USAGE, {
   allowPositionals: true,
   options: {
     rounds: { type: 'string' },

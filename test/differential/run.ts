@@ -1,6 +1,7 @@
 // The differential's command line: sends the same requests to the original server and to this one, and prints what they do not agree
 // on, grouped by what differs. What is known to differ, and why, is in known.ts.
-import { parseArgs } from 'node:util';
+
+import { readCommandLine } from '../command-line.ts';
 import { startServer } from '../server/server-process.ts';
 import { builtInCases } from './built-in.ts';
 import { customCases } from './custom.ts';
@@ -24,7 +25,7 @@ const ARGUMENTS = ['--disable-admission-plugins=ServiceAccount', '--service-clus
 const AT_ONCE = 8;
 const MINUTE_MS = 60_000;
 
-const { values } = parseArgs({
+const { values } = readCommandLine(USAGE, {
   options: {
     original: { type: 'string' },
     cases: { type: 'string', default: '2000' },

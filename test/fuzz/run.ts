@@ -1,6 +1,6 @@
 // The fuzzers' command line: many inputs with a progress line, or one again from its file.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../command-line.ts';
 import { type Finding, failureOf, findingText, slowness } from './findings.ts';
 import { inputFileText, parseInputFile, shownInput } from './input.ts';
 import { runSockets, runThreads } from './run-threads.ts';
@@ -16,7 +16,7 @@ const USAGE = `usage: npm run fuzz -- [options]
   --failures DIR  where failures are written (default .orch/fuzz)
 `;
 
-const { values } = parseArgs({
+const { values } = readCommandLine(USAGE, {
   options: {
     inputs: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '1' },

@@ -1,6 +1,6 @@
 // The simulation's command line: many seeds with a progress line, one seed with its trace, or a smaller run that fails.
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../command-line.ts';
 import { Progress } from './progress.ts';
 import { type RunSummary, runSeeds, runSeedsInProcesses, serversFor, workForParent } from './seed-range.ts';
 import { type RunResult, simulate } from './simulate.ts';
@@ -18,7 +18,7 @@ const USAGE = `usage: npm run simulate -- [options]
 const PROBLEMS_SHOWN = 10;
 const PROBLEM_LENGTH_MAX = 2000;
 
-const { values } = parseArgs({
+const { values } = readCommandLine(USAGE, {
   options: {
     seeds: { type: 'string', default: '200' },
     first: { type: 'string', default: '1' },

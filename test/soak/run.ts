@@ -1,5 +1,6 @@
 // The soak's command line: a line every five seconds, and at the end what was seen, whether memory stayed, and what was wrong.
-import { parseArgs } from 'node:util';
+
+import { readCommandLine } from '../command-line.ts';
 import { FIGURES, type Figure, GROWTH_MAX, growthOf, type MemorySample } from './server-memory.ts';
 import { type SoakReport, soak } from './soak.ts';
 
@@ -15,7 +16,7 @@ const USAGE = `usage: npm run soak -- [options]
 const JUDGED_SECONDS_MIN = 420;
 const MIB = 1024 * 1024;
 
-const { values } = parseArgs({
+const { values } = readCommandLine(USAGE, {
   options: {
     minutes: { type: 'string', default: '15' },
     watchers: { type: 'string', default: '1000' },
