@@ -1,9 +1,10 @@
 // Rules of events, in the core group and in their own. Both are stored as the same objects.
+import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
-import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
+import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 
 /** The fields that core and own group call differently. */
 interface FieldNames {
@@ -62,14 +63,28 @@ function eitherForm(names: FieldNames): Rule<JsonObject> {
 
 const SERIES_COUNT_MIN = 2;
 
+interface Series {
+  readonly count?: number;
+  readonly lastObservedTime?: unknown;
+}
+
+function checkSeries({ count = 0, lastObservedTime }: Series, at: Report): void {
+  if (count < SERIES_COUNT_MIN) at.invalid('count', '', 'should be at least 2');
+  if (!isSet(lastObservedTime)) at.required('lastObservedTime');
+}
+
+const changedSeries: ChangeRule<Series | null | undefined> = (next, stored, at) => {
+  if (next && !deepEqual(next, stored)) checkSeries(next, at);
+};
+
 const newForm: Rule<JsonObject> = (event, at) => {
   // What was written before the newer form keeps its old one.
   if (at.isUpdate) return;
-  const series = event.series as { count?: number; lastObservedTime?: unknown } | undefined;
+  const series = event.series as Series | null | undefined;
   if (series) {
-    const { count = 0 } = series;
-    if (count < SERIES_COUNT_MIN) at.invalid('series.count', '', 'should be at least 2');
-    if (!isSet(series.lastObservedTime)) at.required('series.lastObservedTime');
+    at.enter('series');
+    checkSeries(series, at);
+    at.leave();
   }
   if (!isSet(event.eventTime)) at.required('eventTime');
   const { type = '' } = event as { type?: string };
@@ -107,5 +122,10 @@ export const eventTypes: RuleTable = {
 };
 
 export const eventUpdates: ChangeTable = {
-  'events/v1.Event': { fields: Object.fromEntries(ALL_BUT_SERIES.map((member) => [member, FIXED])) },
+  'events/v1.Event': {
+    fields: {
+      series: { rules: [changedSeries] },
+      ...Object.fromEntries(ALL_BUT_SERIES.map((member) => [member, FIXED])),
+    },
+  },
 };
