@@ -21,8 +21,10 @@ export interface ApiResource {
   readonly storageVersionHash?: string;
 }
 
-/** A type, and whether a definition made it: built-in ones do not say their singular. */
-type ListedType = ResourceType & { readonly custom?: object | undefined };
+/** A type, and the definition that made it, if one did: built-in ones do not say their singular. */
+type ListedType = ResourceType & {
+  readonly custom?: { readonly definition: { readonly isTerminating: boolean } } | undefined;
+};
 
 /**
  * The entries of the types of one group version with their subresources, sorted by name.
@@ -39,7 +41,23 @@ export function apiResources(types: readonly ListedType[], tellsStorageVersions:
 }
 
 /** All there are, in the order in which the original lists those of custom types. */
-const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
+const CUSTOM_VERBS: readonly string[] = [
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'create',
+  'update',
+  'watch',
+];
+/** Those of a type whose definition is being deleted. */
+const LAST_VERBS: readonly string[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+
+function verbsOf({ custom, verbs }: ListedType): readonly string[] {
+  if (custom === undefined) return [...verbs].sort();
+  return custom.definition.isTerminating ? LAST_VERBS : CUSTOM_VERBS;
+}
 
 function mainEntry(type: ListedType, tellsStorageVersions: boolean): ApiResource {
   return {
@@ -47,7 +65,7 @@ function mainEntry(type: ListedType, tellsStorageVersions: boolean): ApiResource
     singularName: type.custom === undefined ? '' : type.singular,
     namespaced: type.namespaced,
     kind: type.kind,
-    verbs: type.custom === undefined ? [...type.verbs].sort() : CUSTOM_VERBS,
+    verbs: verbsOf(type),
     ...(type.shortNames.length > 0 ? { shortNames: type.shortNames } : {}),
     ...(type.categories.length > 0 ? { categories: type.categories } : {}),
     ...(type.persisted && tellsStorageVersions ? { storageVersionHash: storageVersionHash(type) } : {}),

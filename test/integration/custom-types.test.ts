@@ -168,6 +168,11 @@ test('deleting a definition deletes its objects first, and one made anew has non
     ({ json }) => json.items?.length === 1,
   );
   t.is((await conditionOf(client, name, 'Terminating'))?.status, 'True');
+  const { resources } = (await client.get(`/apis/${GROUP}/v1`)).json as unknown as {
+    readonly resources: readonly { readonly name: string; readonly verbs: readonly string[] }[];
+  };
+  const { verbs } = resources.find((one) => one.name === 'crontabs')!;
+  t.deepEqual(verbs, ['delete', 'deletecollection', 'get', 'list', 'watch']);
   const late = await client.request('POST', path(), { body: object('late', { cron: '1' }) });
   t.is(late.status, 405);
   t.is(late.json.message, 'create not allowed while custom resource definition is terminating');

@@ -137,16 +137,14 @@ test('a stored type is listed with its names, sorted verbs and the hash of its s
 
 test('the verbs of a custom type are in the order in which a 1.21 server lists them', (t) => {
   const [type] = createRegistry(DIALECTS.kubernetes).known();
-  t.deepEqual(apiResources([{ ...type!, custom: {} }], false)[0]?.verbs, [
-    'delete',
-    'deletecollection',
-    'get',
-    'list',
-    'patch',
-    'create',
-    'update',
-    'watch',
-  ]);
+  const verbsWhile = (isTerminating: boolean) =>
+    apiResources([{ ...type!, custom: { definition: { isTerminating } } }], false)[0]?.verbs;
+  t.deepEqual(verbsWhile(false), ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']);
+  t.deepEqual(
+    verbsWhile(true),
+    ['delete', 'deletecollection', 'get', 'list', 'watch'],
+    'its definition is being deleted',
+  );
 });
 
 test('hashes of named groups are those of a 1.21 server too', (t) => {
