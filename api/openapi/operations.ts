@@ -36,7 +36,10 @@ export class ResourceOperations {
   /** Of operation ids: `CoreV1`. */
   readonly #family: string;
   readonly #tag: string;
+  /** Its objects have no Protobuf, and the deprecated paths for watching are not published. */
+  readonly #isCustom: boolean;
   readonly #media: {
+    readonly taken: readonly string[];
     readonly plain: readonly string[];
     readonly streams: readonly string[];
     readonly patches: readonly string[];
@@ -46,20 +49,24 @@ export class ResourceOperations {
     const { dialect } = context;
     const { group, version, kind } = type;
     const name = groupName(group, dialect);
-    const { protobufMediaType } = dialect;
-    const plain = ['application/json', 'application/yaml', protobufMediaType];
+    const texts = ['application/json', 'application/yaml'];
+    this.#isCustom = context.schema.kind(group, version, kind) === undefined;
+    const plain = this.#isCustom ? texts : [...texts, dialect.protobufMediaType];
     this.#context = context;
     this.#type = type;
     this.#gvk = { group, version, kind };
     this.#family = `${name}${capitalized(version)}`;
     this.#tag = `${name.charAt(0).toLowerCase()}${name.slice(1)}_${version}`;
     this.#media = {
+      taken: this.#isCustom ? texts : ['*/*'],
       plain,
-      streams: [...plain, 'application/json;stream=watch', `${protobufMediaType};stream=watch`],
+      streams: this.#isCustom
+        ? texts
+        : [...plain, 'application/json;stream=watch', `${dialect.protobufMediaType};stream=watch`],
       patches: [
         'application/json-patch+json',
         'application/merge-patch+json',
-        ...(context.schema.kind(group, version, kind) === undefined ? [] : ['application/strategic-merge-patch+json']),
+        ...(this.#isCustom ? [] : ['application/strategic-merge-patch+json']),
         'application/apply-patch+yaml',
       ],
     };
@@ -86,7 +93,7 @@ export class ResourceOperations {
       if (subresource.featureGate !== undefined && !this.#context.isOn(subresource.featureGate)) continue;
       paths.push(...this.#subresource(`${root}${scope}/${plural}/{name}/${subresource.name}`, one, subresource));
     }
-    if (verbs.has('watch')) paths.push(...this.#watches(root, scope, one, inScope));
+    if (verbs.has('watch') && !this.#isCustom) paths.push(...this.#watches(root, scope, one, inScope));
     return paths.filter(([, path]) => Object.keys(path).some((key) => key !== 'parameters'));
   }
 
@@ -114,7 +121,7 @@ export class ResourceOperations {
       operationId: shape.id,
       tags: [this.#tag],
       schemes: ['https'],
-      consumes: shape.consumes ?? ['*/*'],
+      consumes: shape.consumes ?? this.#media.taken,
       produces: shape.produces ?? this.#media.plain,
       ...(shape.parameters === undefined || shape.parameters.length === 0 ? {} : { parameters: shape.parameters }),
       responses: {

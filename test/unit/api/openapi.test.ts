@@ -299,6 +299,20 @@ test('a custom kind has its own schema and a list', (t) => {
   t.false(path?.patch?.consumes.includes('application/strategic-merge-patch+json'));
 });
 
+test('custom objects are taken and answered as text, and have no deprecated paths for watching', (t) => {
+  const widgets = operationsOf(orch).filter(([path]) => path.includes('/widgets'));
+  t.true(widgets.length > 0);
+  t.deepEqual(
+    widgets.filter(([path]) => path.includes('/watch/')),
+    [],
+  );
+  const texts = ['application/json', 'application/yaml'];
+  for (const [path, method, { consumes, produces }] of widgets) {
+    t.deepEqual(produces, texts, `${method} ${path}`);
+    if (method !== 'patch') t.deepEqual(consumes, texts, `${method} ${path}`);
+  }
+});
+
 test('discovery and the version are in the document', (t) => {
   for (const path of ['/version/', '/api/', '/apis/', '/api/v1/', '/apis/example.com/', '/apis/example.com/v1/']) {
     t.truthy(orch.paths[path]?.get, path);
