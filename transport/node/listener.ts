@@ -165,7 +165,7 @@ function serveStream(source: RequestSource, native: Http2Response, options: List
 function webSocketOffer(native: IncomingMessage, upgrade: OpenUpgrade | undefined): WebSocketOffer | undefined {
   if (upgrade === undefined) return undefined;
   const key = webSocketKey(native.method ?? '', (name) => String(native.headers[name] ?? ''));
-  return key === undefined ? undefined : { socket: upgrade.socket, head: upgrade.head, key };
+  return key === undefined ? undefined : { ...upgrade, key };
 }
 
 /** Bytes of a request's headers, which HTTP/2's own setting only advises clients of. */

@@ -2,12 +2,12 @@
 // body is copied: it may lie in memory that is used again.
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { HeaderList } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
 import { isFramingHeader, lengthSaid, safeHeaderValue } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
+import type { OpenUpgrade } from './upgrade.ts';
 import {
   COUNTED_BYTES,
   type Endable,
@@ -40,10 +40,8 @@ export interface NodeResponseScope {
   onError(error: unknown): void;
 }
 
-/** What is needed to go on as a WebSocket: the socket, what came behind the request, and the handshake's key. */
-export interface WebSocketOffer {
-  readonly socket: Duplex;
-  readonly head: Buffer;
+/** What is needed to go on as a WebSocket: the upgrade, and the handshake's key. */
+export interface WebSocketOffer extends Pick<OpenUpgrade, 'socket' | 'head' | 'letGo'> {
   readonly key: string;
 }
 
@@ -155,8 +153,9 @@ export class NodeResponse implements TrackedResponse {
 
   startWebSocket(protocol: string, framing: MessageFraming): void {
     if (this.#state !== 'idle' || this.#offer === undefined) return;
-    const { socket, head, key } = this.#offer;
+    const { socket, head, key, letGo } = this.#offer;
     this.#state = 'streaming';
+    letGo();
     this.#http1?.detachSocket(socket as Socket);
     this.#webSocket = new NodeWebSocket(socket, head, key, protocol, framing, {
       onGone: () => this.#onClose(),

@@ -15,6 +15,8 @@ export interface OpenUpgrade {
   readonly socket: Duplex;
   /** What came behind the request. */
   readonly head: Buffer;
+  /** To be called before somebody else reads the socket. */
+  letGo(): void;
   /** As the handler sees it; `onTaken` is called before the connection goes. */
   handOver(onTaken: () => void): ConnectionUpgrade;
 }
@@ -47,18 +49,31 @@ export function handleUpgrades(
       response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
       socket.end(() => socket.destroy());
     });
+    const letGo = watchForEnd(socket);
     const handOver = (onTaken: () => void): ConnectionUpgrade => ({
       passesFrames: true,
       take: (answer) => {
         onTaken();
+        letGo();
         response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
         socket.write(headText(answer));
         return { stream: socket, head };
       },
     });
     socket.on('drain', () => response.emit('drain'));
-    serve(native, response, { socket, head, handOver });
+    serve(native, response, { socket, head, letGo, handOver });
   });
+}
+
+/**
+ * Ends the connection of a client that goes away before somebody takes it: until then nobody reads it, and its end would not be seen.
+ * What it sends meanwhile is left where it is. Returns what ends the watch.
+ */
+function watchForEnd(socket: Duplex): () => void {
+  const look = (): void => void socket.read(0);
+  const end = (): void => void socket.end();
+  socket.on('readable', look).once('end', end);
+  return () => void socket.off('readable', look).off('end', end);
 }
 
 /** Status line and headers as the backend sent them. */

@@ -20,8 +20,11 @@ import { isUnbelieved } from './tls-failures.ts';
 /** Connections to one backend that are kept for the next request, where the settings say nothing. */
 const IDLE_SOCKETS_MAX = 8;
 const HEADER_BYTES_MAX = 64 * 1024;
+const SWITCHING_PROTOCOLS = 101;
 const CONTENT_LENGTH = 'content-length';
 const TRANSFER_ENCODING = 'transfer-encoding';
+/** A connection that says nothing is asked from then on whether its other end is still there: a machine goes down without a word. */
+const PROBE_MS = 15_000;
 /** A side that takes nothing of what is left for it is cut off. */
 const STALL_MS = 30_000;
 
@@ -74,12 +77,11 @@ export class AgentClient {
     return new Promise((resolve, reject) => {
       const outgoing = this.#begin(target, request, false);
       onSent(() => outgoing.destroy());
-      outgoing.once('response', (message) => resolve(new Answer(message)));
+      outgoing.once('response', (message) => settle(target, message, '', resolve, reject));
       // Without a listener Node drops the request, and tells nobody.
       outgoing.once('upgrade', ({ headers }: IncomingMessage, socket: Duplex) => {
         socket.destroy();
-        const protocol = JSON.stringify(headers.upgrade ?? '');
-        reject(unreachable(target, new Error(`backend tried to switch protocol ${protocol} when "" was requested`)));
+        reject(unreachable(target, switched(headers.upgrade, '')));
       });
       outgoing.on('error', (error) => reject(unreachable(target, error, outgoing.reusedSocket)));
       sendBody(outgoing, request, (why) => reject(new AgentUnreachable(why)));
@@ -88,23 +90,31 @@ export class AgentClient {
 
   /**
    * Sends a request for another protocol. When the backend switches, joins the two connections and resolves when both are
-   * closed; when it stays with HTTP, resolves with its answer. Rejects with AgentUnreachable.
+   * closed; when it stays with HTTP, resolves with its answer. Rejects with AgentUnreachable. `onSent` gets what cancels it, as
+   * long as nothing is joined.
    */
   join(
     target: AgentTarget,
     request: AgentRequest,
     takeClient: (head: SwitchHead) => RawConnection,
+    onSent: (cancel: () => void) => void,
   ): Promise<AgentAnswer | undefined> {
     return new Promise((resolve, reject) => {
       const outgoing = this.#begin(target, request, true);
+      let isJoined = false;
+      onSent(() => {
+        if (!isJoined) outgoing.destroy();
+      });
       outgoing.once('upgrade', (message: IncomingMessage, backend: Duplex, head: Buffer) => {
+        isJoined = true;
         const { statusMessage = '', rawHeaders } = message;
         const { stream, head: clientHead } = takeClient({ reason: statusMessage, rawHeaders });
         if (head.length > 0) stream.write(head);
         if (clientHead.length > 0) backend.write(clientHead);
         this.#tunnel(stream, backend).then(() => resolve(undefined), reject);
       });
-      outgoing.once('response', (message) => resolve(new Answer(message)));
+      const asked = request.headers.find(([name]) => name === 'upgrade')?.[1] ?? '';
+      outgoing.once('response', (message) => settle(target, message, asked, resolve, reject));
       outgoing.on('error', (error) => reject(unreachable(target, error)));
       outgoing.end();
     });
@@ -151,6 +161,8 @@ export class AgentClient {
             ...(serverName === '' ? undefined : { servername: serverName }),
             agent: isUpgrade ? this.#once(TlsAgent) : this.#tlsAgent(trust),
           });
+    // Those that are kept for other requests are asked by Node's agent.
+    if (isUpgrade) outgoing.once('socket', (socket) => void socket.setKeepAlive(true, PROBE_MS));
     this.#limitConnecting(outgoing, scheme === 'https' ? 'secureConnect' : 'connect');
     const { onNameless } = this.#settings;
     if (onNameless !== undefined)
@@ -345,6 +357,28 @@ class Answer implements AgentAnswer {
       });
     });
   }
+}
+
+/** An answer, or the failure of a backend that leaves HTTP and does not say what for: Node takes its head for an answer. */
+function settle(
+  target: AgentTarget,
+  message: IncomingMessage,
+  asked: string,
+  resolve: (answer: AgentAnswer) => void,
+  reject: (error: AgentUnreachable) => void,
+): void {
+  if (message.statusCode !== SWITCHING_PROTOCOLS) {
+    resolve(new Answer(message));
+    return;
+  }
+  message.on('error', () => {}).destroy();
+  reject(unreachable(target, switched(message.headers.upgrade, asked)));
+}
+
+/** A backend that leaves HTTP for another protocol than it was asked to. */
+function switched(protocol = '', asked: string): Error {
+  const [to, from] = [protocol, asked].map((name) => JSON.stringify(name));
+  return new Error(`backend tried to switch protocol ${to} when ${from} was requested`);
 }
 
 function unreachable({ host, port }: AgentTarget, error: Error, isReused = false): AgentUnreachable {

@@ -328,7 +328,9 @@ const PROXY_TARGETS: Readonly<Record<string, FindTarget>> = {
 
 /** What an agent refuses of a pod's log, as a Status of ours. */
 async function refusalOf(answer: AgentAnswer, podName: string): Promise<Status> {
-  const text = (await answer.text(REFUSAL_BYTES_MAX).catch(() => '')).trim();
+  const whole = await answer.text(REFUSAL_BYTES_MAX).catch(() => undefined);
+  if (whole === undefined) return internalError('unexpected EOF');
+  const text = whole.trim();
   if (answer.status === 400) return badRequest(text);
   if (answer.status === 500) return internalError(text);
   const code = answer.status < 400 ? 502 : answer.status;

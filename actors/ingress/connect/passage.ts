@@ -70,7 +70,7 @@ export async function relay(client: AgentClient, exchange: Exchange, route: Rout
 
 /**
  * Joins the client to the backend, or to where that redirects, as far as `followed` lets it. `headers`: as
- * forwardedRequestHeaders makes them. Throws StatusError.
+ * forwardedRequestHeaders makes them. Throws StatusError; AgentUnreachable where the client has gone.
  */
 export async function join(
   client: AgentClient,
@@ -79,7 +79,7 @@ export async function join(
   headers: HeaderList,
   followed: Redirections = 'none',
 ): Promise<void> {
-  const { request } = exchange;
+  const { request, response } = exchange;
   const { upgrade } = request;
   if (upgrade === undefined) throw new StatusError(cannotUpgrade(request.header('upgrade')));
   const passed = upgrade.passesFrames ? headers : headers.filter(([name]) => name !== FRAME_EXTENSIONS);
@@ -88,9 +88,13 @@ export async function join(
     return upgrade.take(head);
   };
   const ask = ({ target, path }: Place, method: string): Promise<AgentAnswer | undefined> =>
-    client.join(target, { method, path, headers: passed, body: undefined }, take).catch((error: unknown) => {
-      throw error instanceof AgentUnreachable ? new StatusError(route.unreachable(error.message)) : error;
-    });
+    client
+      .join(target, { method, path, headers: passed, body: undefined }, take, (cancel) => response.onAborted(cancel))
+      .catch((error: unknown) => {
+        throw error instanceof AgentUnreachable && !response.aborted
+          ? new StatusError(route.unreachable(error.message))
+          : error;
+      });
   let answer = await ask(route, request.method);
   let at: Place = route;
   for (let hops = 1; followed !== 'none' && answer?.status === REDIRECTED; hops++) {
