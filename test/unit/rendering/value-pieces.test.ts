@@ -1,6 +1,8 @@
 // Values that are not stored, written piece by piece.
 import test from 'ava';
-import { valueListPieces } from '../../../rendering/value-pieces.ts';
+import { Renderer } from '../../../rendering/renderer.ts';
+import { valueListPieces, valuePieces } from '../../../rendering/value-pieces.ts';
+import { renderingOf } from './representations.ts';
 
 test('a list in pieces is the JSON of the whole, and no piece holds more than it takes', (t) => {
   const item = (bytes: number) => ({ metadata: { name: 'ä' }, data: { text: 'x'.repeat(bytes) } });
@@ -9,5 +11,22 @@ test('a list in pieces is the JSON of the whole, and no piece holds more than it
     const pieces = [...valueListPieces(list)];
     t.is(Buffer.concat(pieces).toString('utf8'), `${JSON.stringify(list)}\n`);
     for (const piece of pieces) t.true(piece.length < 128 * 1024 + Math.max(0, ...sizes) + 200);
+  }
+});
+
+test('a large value in pieces is the whole of it, and a line end where it is not indented', (t) => {
+  const value = {
+    kind: 'ConfigMap',
+    data: Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`k${i}`, 'v'])),
+  };
+  const json = Buffer.from(JSON.stringify(value));
+  for (const pretty of [false, true]) {
+    const renderer = new Renderer(renderingOf({ group: '', version: 'v1', kind: 'ConfigMap' }, { pretty }), 0);
+    for (const isRendered of [false, true]) {
+      const pieces = [...valuePieces(json, renderer, isRendered)];
+      t.true(pieces.length > 3);
+      const expected = pretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
+      t.true(Buffer.concat(pieces).equals(Buffer.from(expected)));
+    }
   }
 });

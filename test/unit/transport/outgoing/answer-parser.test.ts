@@ -95,6 +95,7 @@ const BAD: readonly (readonly [what: string, text: string])[] = [
   ['a size of nine digits', `${OK}Transfer-Encoding: chunked\r\n\r\n000000001\r\nx\r\n0\r\n\r\n`],
   ['a chunk longer than it says', `${OK}Transfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n0\r\n\r\n`],
   ['a size line without CR', `${OK}Transfer-Encoding: chunked\r\n\r\n1\nx\r\n0\r\n\r\n`],
+  ['a size line whose CR is another digit', `${OK}Transfer-Encoding: chunked\r\n\r\n10\nx\r\n0\r\n\r\n`],
   ['a chunk that ends without CR', `${OK}Transfer-Encoding: chunked\r\n\r\n1\r\nx\n0\r\n\r\n`],
   ['an extension without end', `${OK}Transfer-Encoding: chunked\r\n\r\n1;${'a'.repeat(300)}\r\nx\r\n0\r\n\r\n`],
   ['a trailer that is no field', `${OK}Transfer-Encoding: chunked\r\n\r\n0\r\nA\r\n\r\n`],

@@ -51,6 +51,7 @@ test('a close says why', (t) => {
 
 test('what a client sends is read however it is cut', (t) => {
   const stream = Buffer.concat([
+    clientFrame(TEXT, NOTHING),
     clientFrame(TEXT, Buffer.from('data')),
     clientFrame(PING, Buffer.from('one')),
     clientFrame(BINARY, Buffer.alloc(300, 7), { final: false }),
@@ -73,6 +74,7 @@ test('what a client sends is read however it is cut', (t) => {
 
 const REFUSED: readonly (readonly [what: string, code: number, frame: Buffer])[] = [
   ['without a mask', 1002, clientFrame(TEXT, Buffer.from('x'), { masked: false })],
+  ['without a mask and a ping', 1002, clientFrame(PING, Buffer.from('x'), { masked: false })],
   ['with a reserved bit', 1002, clientFrame(TEXT, NOTHING, { reserved: 0x40 })],
   ['of an unknown kind', 1002, clientFrame(3, NOTHING)],
   ['of an unknown kind of control', 1002, clientFrame(0xb, NOTHING)],
