@@ -2,7 +2,7 @@
 // bench stops them all. Nothing else is ever signalled.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { LoadProgress } from './load-protocol.ts';
+import type { LoadProgress, WatchedServer } from './load-protocol.ts';
 
 const STOP_GRACE_MS = 10_000;
 
@@ -11,25 +11,39 @@ export type BenchProcess =
   | 'floor-listener'
   | 'floor-engine'
   | 'floor-scan'
+  | 'warden'
   | 'webhook'
   | 'extension';
 
 export class Children {
   readonly #running = new Set<ChildProcess>();
+  /** Ends the servers where this process is killed; started with the first. */
+  #warden: ChildProcess | undefined;
   #closed = false;
 
   /** Starts one of the bench's own processes; it ends when its channel closes. */
-  fork(name: BenchProcess): ChildProcess {
+  fork(name: BenchProcess, args: readonly string[] = []): ChildProcess {
     this.checkOpen();
     return this.#keep(
-      fork(fileURLToPath(new URL(`./${name}.js`, import.meta.url)), { stdio: ['ignore', 2, 2, 'ipc'] }),
+      fork(fileURLToPath(new URL(`./${name}.js`, import.meta.url)), [...args], { stdio: ['ignore', 2, 2, 'ipc'] }),
     );
   }
 
-  /** Starts a Node program whose two outputs are read here. */
+  /** Starts a Node program, a server, whose two outputs are read here. It ends soon after this process, however that ends. */
   spawnNode(args: readonly string[]): ChildProcess {
     this.checkOpen();
-    return this.#keep(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    const child = this.#keep(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    const { pid } = child;
+    if (pid === undefined) return child;
+    if (this.#warden === undefined) this.#warden = this.fork('warden', [String(pid)]);
+    else this.#tellWarden({ pid, isRunning: true });
+    child.once('exit', () => this.#tellWarden({ pid, isRunning: false }));
+    return child;
+  }
+
+  #tellWarden(told: WatchedServer): void {
+    // One that has gone is missed only where this process is killed as well.
+    if (this.#warden?.connected === true) this.#warden.send(told, () => {});
   }
 
   /**

@@ -200,3 +200,9 @@ export interface ScanJob {
   /** A LevelDB that nobody has open. */
   readonly directory: string;
 }
+
+/** What the warden is told of a server. */
+export interface WatchedServer {
+  readonly pid: number;
+  readonly isRunning: boolean;
+}

@@ -20,6 +20,14 @@ function blockUntilEnded({ pid }: ChildProcess): void {
   }
 }
 
+function isRunning(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
 test('an answer counts although the end of its process is seen before it', async (t) => {
   const children = new Children();
   t.teardown(() => children.stopAll());
@@ -40,6 +48,20 @@ test('a process that ends without an answer is told of', async (t) => {
   const asked = children.ask(child, { job: 1 }, DEADLINE_MS);
   child.kill('SIGKILL');
   await t.throwsAsync(asked, { message: 'a process of the bench ended without an answer' });
+});
+
+test('a server ends when the bench that started it is killed', async (t) => {
+  const bench = fork(fileURLToPath(new URL('./killed-bench.js', import.meta.url)), {
+    stdio: ['ignore', 'pipe', 2, 'ipc'],
+  });
+  t.teardown(() => bench.kill('SIGKILL'));
+  const pid = Number(await new Promise<string>((resolve) => bench.stdout!.once('data', resolve)));
+  t.teardown(() => isRunning(pid) && process.kill(pid, 'SIGKILL'));
+  t.true(isRunning(pid));
+  bench.kill('SIGKILL');
+  const giveUpMs = performance.now() + DEADLINE_MS;
+  while (isRunning(pid) && performance.now() < giveUpMs) await new Promise((resolve) => setTimeout(resolve, 20));
+  t.false(isRunning(pid));
 });
 
 test('a workload in the process of the bench ends when the bench is interrupted', async (t) => {
