@@ -6,7 +6,7 @@ import type { Schema, TypeSchema } from '../schema/schema.ts';
 import { rootPath } from '../verbs.ts';
 import type { GroupVersionKind } from './definitions.ts';
 import { Definitions } from './definitions.ts';
-import { typeMetaDescription } from './descriptions/descriptions.ts';
+import { listMetaDescription, typeMetaDescription } from './descriptions/descriptions.ts';
 import type { OperationContext } from './operation-context.ts';
 import { capitalized, groupName, operationContext } from './operation-context.ts';
 import { ResourceOperations } from './operations.ts';
@@ -92,12 +92,16 @@ function customObjects(
     type: 'string',
     description: typeMetaDescription(name),
   });
-  const metadata = schema.type('meta/v1.ObjectMeta');
+  const meta = (kind: 'ObjectMeta' | 'ListMeta', description: string): SwaggerSchema => ({
+    ...definitions.refer(schema.type(`meta/v1.${kind}`)),
+    description,
+  });
   for (const type of types) {
     const { group, version, kind, listKind } = type;
     if (schema.kind(group, version, kind) !== undefined) continue;
     const prefix = `${group.split('.').reverse().join('.')}.${version}`;
-    const own = { apiVersion: text('apiVersion'), kind: text('kind'), metadata: definitions.refer(metadata) };
+    const metadata = meta('ObjectMeta', typeMetaDescription('metadata'));
+    const own = { apiVersion: text('apiVersion'), kind: text('kind'), metadata };
     const published = customSchema(type, own);
     const object = definitions.add(`${prefix}.${kind}`, {
       ...(published === undefined
@@ -113,7 +117,7 @@ function customObjects(
         apiVersion: text('apiVersion'),
         items: { type: 'array', items: object, description: 'The objects of the list.' },
         kind: text('kind'),
-        metadata: definitions.refer(schema.type('meta/v1.ListMeta')),
+        metadata: meta('ListMeta', listMetaDescription()),
       },
       [extension]: [{ group, version, kind: listKind }],
     });

@@ -24,9 +24,14 @@ export function fieldDescription(type: TypeSchema, field: FieldSchema, known: re
   return `${text} Known values: ${known.map((value) => JSON.stringify(value)).join(', ')}.`;
 }
 
-/** Of the two members that every kind has. */
-export function typeMetaDescription(name: 'apiVersion' | 'kind'): string {
+/** Of a member that every kind has. */
+export function typeMetaDescription(name: 'apiVersion' | 'kind' | 'metadata'): string {
   return SHARED_FIELDS[name]!;
+}
+
+/** Of the metadata of every list. */
+export function listMetaDescription(): string {
+  return BY_SUFFIX.List!.metadata!;
 }
 
 function textsOf({ name }: TypeSchema): Descriptions {
@@ -34,7 +39,7 @@ function textsOf({ name }: TypeSchema): Descriptions {
 }
 
 function sharedText(type: TypeSchema, name: string): string | undefined {
-  if (isList(type) && name === 'metadata') return BY_SUFFIX.List!.metadata;
+  if (isList(type) && name === 'metadata') return listMetaDescription();
   for (const [suffix, fields] of Object.entries(BY_SUFFIX)) {
     if (type.kind.endsWith(suffix) && fields[name] !== undefined) return fields[name];
   }

@@ -299,6 +299,13 @@ test('a custom kind has its own schema and a list', (t) => {
   t.false(path?.patch?.consumes.includes('application/strategic-merge-patch+json'));
 });
 
+test('the metadata of custom objects and of their lists is described as that of others', (t) => {
+  const described = (name: string) => orch.definitions[name]?.properties?.metadata?.description ?? 'nothing';
+  t.is(described('com.example.v1.Widget'), described('io.orch.api.core.v1.Pod'));
+  t.is(described('com.example.v1.WidgetList'), described('io.orch.api.core.v1.PodList'));
+  t.not(described('com.example.v1.Widget'), 'nothing');
+});
+
 test('custom objects are taken and answered as text, and have no deprecated paths for watching', (t) => {
   const widgets = operationsOf(orch).filter(([path]) => path.includes('/widgets'));
   t.true(widgets.length > 0);
