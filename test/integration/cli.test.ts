@@ -44,7 +44,7 @@ function orch(...args: string[]): Promise<Ended> {
 function orchIn(environment: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
     const env = { ...process.env, ...environment };
-    execFile(process.execPath, [ORCH, ...args], { timeout: 120_000, env }, (error, stdout, stderr) => {
+    execFile(process.execPath, [ORCH, ...args], { timeout: 240_000, env }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr });
     });

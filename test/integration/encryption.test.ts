@@ -76,7 +76,7 @@ function holds(server: ServerProcess, text: string): boolean {
 /** The store's own command, run to its end. */
 function orch(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ORCH, ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [ORCH, ...args], { timeout: 240_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });

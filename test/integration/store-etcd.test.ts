@@ -88,7 +88,7 @@ function store(
   ...args: string[]
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ORCH, 'store', ...args], { timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [ORCH, 'store', ...args], { timeout: 240_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });

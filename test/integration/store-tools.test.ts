@@ -24,7 +24,7 @@ interface Ended {
 
 function store(...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ORCH, 'store', ...args], { timeout: 30_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [ORCH, 'store', ...args], { timeout: 240_000 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr });
     });
