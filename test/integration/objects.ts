@@ -44,14 +44,14 @@ export async function accountIn(client: HttpsClient, namespace = 'default'): Pro
   );
 }
 
-/** Returns when pods can be placed on nodes: what taints a new one is taken away when its state is known. */
-export async function untainted(client: HttpsClient, ...names: readonly string[]): Promise<void> {
-  for (const name of names)
-    await eventually(
-      () => client.get(`/api/v1/nodes/${name}`),
-      ({ json }) => ((json.spec as { taints?: readonly object[] } | undefined)?.taints ?? []).length === 0,
-    );
-}
+/**
+ * Arguments of a server on which a node stays as it was made. Elsewhere one that says nothing of itself is tainted after a minute, which
+ * is less than a busy machine may take to bring a pod there.
+ */
+export const NODES_STAY: readonly string[] = [
+  '--controllers=*,-nodelifecycle',
+  '--disable-admission-plugins=TaintNodesByCondition',
+];
 
 export interface Namespace {
   readonly name: string;

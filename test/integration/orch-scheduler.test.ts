@@ -12,10 +12,10 @@ import { ORCH } from '../server/program.ts';
 import { type SchedulerProcess, spawnScheduler } from '../server/scheduler-process.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { testAuthority } from '../server/test-authority.ts';
-import { accountIn, eventually, POD_SPEC, untainted } from './objects.ts';
+import { accountIn, eventually, NODES_STAY, POD_SPEC } from './objects.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
-const NO_SCHEDULER = ['--scheduler-name', 'off'];
+const NO_SCHEDULER = [...NODES_STAY, '--scheduler-name', 'off'];
 const NODE_STATUS = { capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } };
 /** So short that a test need not wait long for another to take over, and so long that a busy machine loses no lease. */
 const QUICK = [
@@ -26,7 +26,6 @@ const QUICK = [
 
 async function makeNode({ client }: ServerProcess, name: string): Promise<void> {
   await client.request('POST', '/api/v1/nodes', { body: { metadata: { name }, status: NODE_STATUS } });
-  await untainted(client, name);
 }
 
 async function makePod({ client }: ServerProcess, name: string, spec: object = {}): Promise<void> {
@@ -312,7 +311,6 @@ test('what a scheduler says about a pod is explained node by node', async (t) =>
   const small = { capacity: { cpu: '1', pods: '10' }, allocatable: { cpu: '1', pods: '10' } };
   const body = { metadata: { name: 'small' }, status: small };
   t.is((await server.client.request('POST', '/api/v1/nodes', { body })).status, 201);
-  await untainted(server.client, 'small');
   await makePod(server, 'p', { containers: [{ ...POD_SPEC.containers[0], resources: { requests: { cpu: '2' } } }] });
   const explain = (...args: readonly string[]) =>
     promisify(execFile)(process.execPath, [ORCH, 'schedule', 'explain', ...args, '--orchconfig', server.kubeconfig]);

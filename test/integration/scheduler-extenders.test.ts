@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type ExtenderService, extenderService, keeping } from '../server/scheduler-extender.ts';
 import { spawnScheduler } from '../server/scheduler-process.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { accountIn, eventually, POD_SPEC, untainted } from './objects.ts';
+import { accountIn, eventually, NODES_STAY, POD_SPEC } from './objects.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const NODE_STATUS = { capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } };
@@ -18,10 +18,10 @@ interface Program {
 }
 
 const PROGRAMS: Readonly<Record<string, Program>> = {
-  'the scheduler inside': { start: (t, path) => startServer(t, { args: ['--config', path] }) },
+  'the scheduler inside': { start: (t, path) => startServer(t, { args: [...NODES_STAY, '--config', path] }) },
   'orch scheduler': {
     async start(t, path) {
-      const server = await startServer(t, { args: ['--scheduler-name', 'off'] });
+      const server = await startServer(t, { args: [...NODES_STAY, '--scheduler-name', 'off'] });
       const clientConnection = { kubeconfig: server.kubeconfig };
       // With a file the ports of plain HTTP are the file's, and by default the same for every scheduler.
       const closed = { healthzBindAddress: '127.0.0.1:0', metricsBindAddress: '127.0.0.1:0' };
@@ -59,7 +59,6 @@ async function make({ client }: ServerProcess, path: string, body: object): Prom
 
 async function makeNode(server: ServerProcess, name: string): Promise<void> {
   await make(server, '/api/v1/nodes', { metadata: { name }, status: NODE_STATUS });
-  await untainted(server.client, name);
 }
 
 async function makePod(server: ServerProcess, name: string, requests: object, spec: object = {}): Promise<void> {

@@ -9,7 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import { ORCH } from '../server/program.ts';
 import { spawnScheduler } from '../server/scheduler-process.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { accountIn, eventually, POD_SPEC, untainted } from './objects.ts';
+import { accountIn, eventually, NODES_STAY, POD_SPEC } from './objects.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 
@@ -33,7 +33,6 @@ async function fill(server: ServerProcess): Promise<void> {
   const amounts = { cpu: '4', pods: '10', memory: '8Gi' };
   const node = (name: string) => ({ metadata: { name }, status: { capacity: amounts, allocatable: amounts } });
   for (const name of ['n1', 'n2']) await make(server, '/api/v1/nodes', node(name));
-  await untainted(server.client, 'n1', 'n2');
   await accountIn(server.client);
   const pod = (name: string, cpu: string) => {
     const env = [{ name: 'PASSWORD', value: 'hunter2' }];
@@ -58,12 +57,12 @@ const replay = (...args: readonly string[]) =>
 
 const PROGRAMS: Readonly<Record<string, (t: ExecutionContext, record: readonly string[]) => Promise<void>>> = {
   async 'the scheduler inside'(t, record) {
-    const server = await startServer(t, { args: record });
+    const server = await startServer(t, { args: [...NODES_STAY, ...record] });
     await fill(server);
     await server.stop();
   },
   async 'orch scheduler'(t, record) {
-    const server = await startServer(t, { args: ['--scheduler-name', 'off'] });
+    const server = await startServer(t, { args: [...NODES_STAY, '--scheduler-name', 'off'] });
     const scheduler = await spawnScheduler(t, ['--orchconfig', server.kubeconfig, ...record]);
     await fill(server);
     t.is(await scheduler.end('SIGTERM'), 0);
