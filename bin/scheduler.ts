@@ -23,6 +23,7 @@ import { realEnvironment } from '../runtime/real-environment.ts';
 import { exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
 import { warn } from './print-lines.ts';
+import { idleProxy } from './proxy-environment.ts';
 import { idleEnvironment, idleFields, ignoredFlags, recordSettings } from './scheduler-configuration.ts';
 import { SchedulerEndpoints } from './scheduler-endpoints.ts';
 import { preparedScheduler, withOldLockNames } from './scheduler-server.ts';
@@ -45,6 +46,7 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
     ignoredFlags(options.config, given),
     idleFields(options.config, false),
     idleEnvironment(process.env),
+    idleProxy(process.env, 'since connections go straight'),
   ];
   for (const note of notes) if (note !== undefined) warn(note);
   const dialect = DIALECTS[options.apiDialect];

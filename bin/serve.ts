@@ -19,6 +19,7 @@ import { claimDirectory } from './directory-claim.ts';
 import { endBy, exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
 import { warn } from './print-lines.ts';
+import { idleProxy } from './proxy-environment.ts';
 import { idleEnvironment, idleFields, ignoredFlags } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
@@ -112,7 +113,8 @@ function notesOf(
   const ofScheduler =
     program === 'up' ? [ignoredFlags(config, given), idleFields(config, true), idleEnvironment(process.env)] : [];
   const ofFiles = [missingSuites(options), ...untimelyCertificates(options), unsharedKeys(options)];
-  const notes = [...warnings, ...logWarnings(options), ...ofFiles, ...ofScheduler];
+  const proxy = idleProxy(process.env, 'since --egress-selector-config-file says which way connections take');
+  const notes = [...warnings, proxy, ...logWarnings(options), ...ofFiles, ...ofScheduler];
   return notes.filter((note) => note !== undefined);
 }
 
