@@ -1,5 +1,4 @@
 // The files of auditing: the policy, and the connection of the webhook. Read and checked whole before anything starts.
-import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AuditSettings } from '../actors/server-settings.ts';
 import { readAuditPolicy } from '../config/audit-policy.ts';
@@ -9,6 +8,7 @@ import { OrchError } from '../runtime/errors.ts';
 import { makeFolder } from '../runtime/make-folder.ts';
 import { connectionOf } from './auth-methods.ts';
 import { inOperatorFile, operatorContent } from './operator-file.ts';
+import { requireAppendable } from './writable-places.ts';
 
 const WHAT = 'the audit policy';
 
@@ -17,7 +17,7 @@ export function requireAuditLog({ auditLogPath: path }: ServerOptions): void {
   if (path === '' || path === '-') return;
   try {
     makeFolder(dirname(path));
-    closeSync(openSync(path, 'a', 0o600));
+    requireAppendable(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new OrchError('BadConfiguration', `the audit log ${path} cannot be written (${code})`);

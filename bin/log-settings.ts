@@ -1,12 +1,13 @@
 // What the logging options come to (SPEC.md "Logging options common to both programs"): levels, forms, and the files that the
 // threads append to, which are tried and begun here, before any thread is there.
-import { closeSync, openSync, rmSync, symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { type LogFileOptions, type LogOptions, levelAt, type Severity } from '../runtime/logging/log-options.ts';
 import { makeFolder } from '../runtime/make-folder.ts';
+import { requireAppendable } from './writable-places.ts';
 
 type LoggingOptions = Pick<
   ServerOptions,
@@ -99,7 +100,7 @@ function severityPaths(folder: string, now: Date): readonly (readonly [Severity,
 function tried(path: string): string {
   try {
     makeFolder(dirname(path), 0o700);
-    closeSync(openSync(path, 'a', 0o600));
+    requireAppendable(path);
     return path;
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;

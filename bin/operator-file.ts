@@ -1,8 +1,8 @@
 // Files that an operator names in options: as text, or as what their YAML or JSON says. Whatever is wrong with one is told in one
 // line that names the file and what it is for, and never quotes what stands in it, which may be a secret.
-import { readFileSync } from 'node:fs';
 import { ConfigurationError, memberPath } from '../config/configuration-file.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { readWholeText, whyUnread } from '../runtime/whole-file.ts';
 import { ConnectionFileError } from '../transport/outgoing/connection-file.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 
@@ -11,10 +11,9 @@ const DEPTH_MAX = 32;
 /** The text of the file. `what` it is, where the path does not say. Throws OrchError BadConfiguration, naming the file. */
 export function operatorText(file: string, what = ''): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readWholeText(file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new OrchError('BadConfiguration', `${named(file, what)} cannot be read (${code})`);
+    throw new OrchError('BadConfiguration', `${named(file, what)} cannot be read (${whyUnread(error)})`);
   }
 }
 

@@ -21,6 +21,7 @@ import { OrchError } from '../runtime/errors.ts';
 import { createLogger } from '../runtime/logging/log.ts';
 import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
+import { readWholeText } from '../runtime/whole-file.ts';
 import { ApiUnanswered } from '../transport/outgoing/api-client.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 import { keptAlive } from './kept-alive.ts';
@@ -93,7 +94,7 @@ async function podMadeOf(server: ApiServer, path: string): Promise<JsonObject> {
 /** Throws OrchError BadConfiguration. */
 function readManifest(path: string): unknown {
   try {
-    const text = readFileSync(path === '-' ? 0 : path, 'utf8');
+    const text = path === '-' ? readFileSync(0, 'utf8') : readWholeText(path);
     return text.trimStart().startsWith('{') ? JSON.parse(text) : parseYaml(text, DEPTH_MAX);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -1,5 +1,4 @@
 // Reads the files that set a scheduler up: its configuration, a legacy policy, and what these name. YAML or JSON.
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { SchedulerConfiguration } from '../actors/scheduler/configuration/configuration.ts';
@@ -15,6 +14,7 @@ import { ConfigurationError } from '../config/configuration-file.ts';
 import { DIALECT_NAMES, DIALECTS, type DialectName } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { readWholeText, whyUnread } from '../runtime/whole-file.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 import { requireFile } from './writable-places.ts';
 
@@ -133,9 +133,9 @@ function unlessUnreadable(read: () => unknown): unknown {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readWholeText(path);
   } catch (error) {
-    throw new OrchError('BadConfiguration', `${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new OrchError('BadConfiguration', `${path} cannot be read (${whyUnread(error)})`);
   }
 }
 

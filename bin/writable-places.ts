@@ -1,5 +1,5 @@
-// Folders and files that a program is to write, looked at without making anything.
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+// Folders and files that a program is to write, looked at before it does.
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 
@@ -16,6 +16,15 @@ export function requireFile(path: string, option: string): void {
   const file = resolve(path);
   if (existsSync(file)) writable(file, false, `${option} ${file}`);
   else requireFolder(dirname(file), option);
+}
+
+/**
+ * Makes the file where it is missing, and looks whether it can be added to. Throws what the system says: of a pipe that nobody reads
+ * ENXIO, in place of waiting until somebody does.
+ */
+export function requireAppendable(path: string): void {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  closeSync(openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600));
 }
 
 function writable(path: string, isFolder: boolean, what: string): void {

@@ -2,6 +2,7 @@
 // again, and hands on what has changed. Knows nothing of what is in them.
 import type { Disk, Timer, Timers } from './environment.ts';
 import { OrchError } from './errors.ts';
+import { whyUnread } from './whole-file.ts';
 
 const LOOK_EVERY_MS = 2000;
 
@@ -80,6 +81,5 @@ export class FollowedFiles {
 }
 
 function unread(path: string, error: unknown): never {
-  const { code, message } = error as NodeJS.ErrnoException;
-  throw new OrchError('BadConfiguration', `${path} cannot be read (${code ?? message})`);
+  throw new OrchError('BadConfiguration', `${path} cannot be read (${whyUnread(error)})`);
 }

@@ -1,8 +1,9 @@
 // Where placement files are found: the shipped profiles by name, any other file by its path.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OrchError } from './errors.ts';
+import { readWholeText, whyUnread } from './whole-file.ts';
 
 /** The package's own config folder, seen from the compiled file in dist/runtime. */
 const CONFIG_FOLDER = fileURLToPath(new URL('../../config', import.meta.url));
@@ -25,13 +26,12 @@ export function readPlacement(nameOrPath: string): { readonly text: string; read
   const isProfile = profiles.includes(nameOrPath);
   const path = isProfile ? join(CONFIG_FOLDER, `placement.${nameOrPath}.json`) : resolve(nameOrPath);
   try {
-    return { text: readFileSync(path, 'utf8'), fileName: isProfile ? `placement.${nameOrPath}.json` : nameOrPath };
+    return { text: readWholeText(path), fileName: isProfile ? `placement.${nameOrPath}.json` : nameOrPath };
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
     const shipped = profiles.join(', ');
     throw new OrchError(
       'BadConfiguration',
-      `the placement ${JSON.stringify(nameOrPath)} cannot be read (${reason}); give a file, or one of ${shipped}`,
+      `the placement ${JSON.stringify(nameOrPath)} cannot be read (${whyUnread(error)}); give a file, or one of ${shipped}`,
     );
   }
 }

@@ -1,12 +1,13 @@
 // The environment of a running server: Node's clock, timers, randomness and file system. The only file of the runtime
 // that an actor's time and chance come from; simulation/ holds the virtual counterpart.
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { access, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 // The global of this name is made anew by a getter each time it is asked for.
 import { performance } from 'node:perf_hooks';
 import type { Clock, Disk, Environment, Random, Timer, Timers } from './environment.ts';
 import { randomUuid } from './random-uuid.ts';
+import { UNBLOCKED, UnreadableFile } from './whole-file.ts';
 
 /** Node fires a longer timeout at once, so longer delays are slept in pieces. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
@@ -58,8 +59,16 @@ let temporaryFiles = 0;
 
 const disk: Disk = {
   async readFile(path) {
-    const bytes = await readFile(path);
-    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    // Waiting for a pipe's other end would keep one of the few threads that read files.
+    const file = await open(path, UNBLOCKED);
+    try {
+      if ((await file.stat()).isFIFO())
+        throw new UnreadableFile('a pipe can be read once, and this is read again and again');
+      const bytes = await file.readFile();
+      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    } finally {
+      await file.close();
+    }
   },
 
   async writeFileAtomic(path, bytes, mode = 0o600) {

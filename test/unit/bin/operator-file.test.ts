@@ -26,3 +26,9 @@ test('a member that is there twice is refused: which of them counts would be sai
   t.throws(contentOf(t, 'rules:\n  - level: None\n    level: Metadata\n'), { message });
   t.notThrows(contentOf(t, 'rules:\n  - level: None\n  - level: Metadata\n'));
 });
+
+test('a file that never ends is refused', (t) => {
+  t.throws(() => operatorContent('/dev/zero', 'the settings'), {
+    message: 'the settings /dev/zero cannot be read (it does not end within 256 MiB)',
+  });
+});
