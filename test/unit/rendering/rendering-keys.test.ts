@@ -27,7 +27,7 @@ test('renderings that differ in anything have keys that differ', (t) => {
     renderingOf(TARGET, { encoding: 'protobuf' }),
     renderingOf(TARGET, { shape: SHAPE }),
     renderingOf(TARGET, { shape: { ...SHAPE, kind: 'PartialObjectMetadata' } }),
-    renderingOf(TARGET, { shape: { ...SHAPE, metaGroup: 'meta.k8s.io' } }),
+    renderingOf(TARGET, { shape: { ...SHAPE, metaGroup: 'meta.other.io' } }),
     renderingOf(TARGET, { shape: { ...SHAPE, version: 'v1beta1' } }),
     renderingOf(TARGET, { shape: { ...SHAPE, includeObject: 'Object' } }),
   ];
