@@ -1,6 +1,7 @@
 // The bench's command: runs the named workloads one after another and prints what they measure. Ends its children and
 // removes its files whether it finishes, fails or is interrupted.
 import { Bench, type Workload } from './bench.ts';
+import { requireHeeded } from './option-use.ts';
 import { type BenchOptions, parseCommandLine, UsageError, usage } from './options.ts';
 import { profiledBench, profileWorkload } from './profile/command.ts';
 import { partLines } from './profile/parts.ts';
@@ -85,7 +86,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const exitCode =
     names[0] === 'profile'
       ? await profile(names.slice(1), options, print)
-      : await runWorkloads(chosenWorkloads(names), options, print);
+      : await runWorkloads(heeding(chosenWorkloads(names), options), options, print);
   if (exitCode === 0) refuseFailures(told);
   return exitCode;
 }
@@ -97,11 +98,21 @@ async function profile(
 ): Promise<number> {
   const [workload, ...others] = chosenWorkloads(names);
   if (others.length > 0) throw new UsageError('profile takes one workload');
+  requireHeeded(['profile', workload!.name], options);
   return await runIn(profiledBench(options), async (bench) => {
     const { file, costs } = await profileWorkload(bench, workload!, print);
     const text = options.json === true ? JSON.stringify({ file, costs }) : `${partLines(costs)}\n${file}`;
     process.stdout.write(`${text}\n`);
   });
+}
+
+/** The workloads themselves. Throws UsageError for an option that none of them looks at. */
+function heeding(workloads: readonly Workload[], options: BenchOptions): readonly Workload[] {
+  requireHeeded(
+    workloads.map(({ name }) => name),
+    options,
+  );
+  return workloads;
 }
 
 /** Throws where figures say nothing, in one line that says why. */

@@ -4,6 +4,7 @@ import { ACTORS } from '../actors/actors.ts';
 import { resolvePlacement } from '../runtime/placement.ts';
 import { readPlacement } from '../runtime/placement-file.ts';
 import { chosenWorkloads, refuseFailures, runWorkloads } from './command.ts';
+import { requireHeeded } from './option-use.ts';
 import { type BenchOptions, parseCommandLine, UsageError } from './options.ts';
 import type { Figures } from './report.ts';
 
@@ -53,6 +54,7 @@ export function comparison(argv: readonly string[]): Comparison {
   }
   const workloads = options.workload === undefined ? WORKLOADS : options.workload.split(',');
   chosenWorkloads(workloads);
+  requireHeeded(['placement compare', ...workloads], options);
   // Now, and not when those before it have been measured.
   for (const placement of placements) {
     const { text, fileName } = readPlacement(placement);

@@ -65,7 +65,7 @@ const OPTIONS = {
   help: { type: 'flag', description: 'This page' },
 } as const satisfies Readonly<Record<string, OptionEntry>>;
 
-type OptionName = keyof typeof OPTIONS;
+export type OptionName = keyof typeof OPTIONS;
 type ValueOf<T extends OptionEntry['type']> = T extends 'flag'
   ? boolean
   : T extends 'texts'
@@ -131,6 +131,9 @@ function checkTogether(options: BenchOptions): void {
     throw new UsageError(`--connections, --watchers and --stalled are at most ${SOCKETS_MAX}`);
   }
   if (url !== undefined && kubeconfig !== undefined) throw new UsageError('--url and --kubeconfig exclude each other');
+  if (options['allow-remote'] === true && url === undefined && kubeconfig === undefined) {
+    throw new UsageError('--allow-remote goes with --url or --kubeconfig');
+  }
   if (token !== undefined && url === undefined) throw new UsageError('--token goes with --url');
   if (pid !== undefined && url === undefined && kubeconfig === undefined) {
     throw new UsageError('--pid goes with --url or --kubeconfig');

@@ -16,6 +16,7 @@ for (const [argv, says] of [
   [['single', 'wide', '--workload', 'dance'], /no workload "dance"/],
   [['single', 'nosuch'], /^the placement "nosuch" cannot be read/],
   [['single', 'wide', '--url', 'https://127.0.0.1:1'], /a running server has one placement/],
+  [['single', 'wide', '--rows', 'get'], /does not heed --rows/],
 ] as const) {
   test(`refuses ${argv.join(' ')}`, (t) => {
     t.throws(() => comparison(argv), { message: says });

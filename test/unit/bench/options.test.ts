@@ -40,6 +40,7 @@ const refused: readonly (readonly [argv: string, says: RegExp])[] = [
   ['get --url http://localhost --kubeconfig f', /exclude each other/],
   ['get --token t', /--token goes with --url/],
   ['get --pid 1', /--pid goes with/],
+  ['get --allow-remote', /--allow-remote goes with/],
 ];
 
 for (const [argv, says] of refused) {
