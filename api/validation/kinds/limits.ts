@@ -6,6 +6,7 @@ import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import {
   type Amounts,
+  amountOf,
   checkLimitRangeName,
   isOvercommittable,
   isStandardQuota,
@@ -195,8 +196,8 @@ const ORDER = [
 
 function checkOrder(name: string, item: LimitRangeItem, at: Report): void {
   for (const [low, high, wrong, lowSaid, highSaid] of ORDER) {
-    const lower = item[low]?.[name];
-    const upper = item[high]?.[name];
+    const lower = amountOf(item[low], name);
+    const upper = amountOf(item[high], name);
     if (lower === undefined || upper === undefined || compareQuantities(lower, upper) <= 0) continue;
     at.invalid(
       `${wrong}[${name}]`,
@@ -205,31 +206,27 @@ function checkOrder(name: string, item: LimitRangeItem, at: Report): void {
     );
   }
   checkRatio(name, item, at);
-  const { default: limit, defaultRequest: request } = item;
   if (isOvercommittable(name, at.dialect)) return;
-  if (
-    limit?.[name] !== undefined &&
-    request?.[name] !== undefined &&
-    compareQuantities(limit[name], request[name]) !== 0
-  ) {
-    at.invalid(
-      `defaultRequest[${name}]`,
-      request[name],
-      `default value ${limit[name]} must equal to defaultRequest value ${request[name]} in ${name}`,
-    );
-  }
+  const limit = amountOf(item.default, name);
+  const request = amountOf(item.defaultRequest, name);
+  if (limit === undefined || request === undefined || compareQuantities(limit, request) === 0) return;
+  at.invalid(
+    `defaultRequest[${name}]`,
+    request,
+    `default value ${limit} must equal to defaultRequest value ${request} in ${name}`,
+  );
 }
 
 const NANO = nanoOf('1');
 
 function checkRatio(name: string, { maxLimitRequestRatio, min, max }: LimitRangeItem, at: Report): void {
-  const ratio = maxLimitRequestRatio?.[name];
+  const ratio = amountOf(maxLimitRequestRatio, name);
   if (ratio === undefined) return;
   const path = `maxLimitRequestRatio[${name}]`;
   const ratioNano = nanoOf(ratio);
   if (ratioNano < NANO) at.invalid(path, ratio, `ratio ${ratio} is less than 1`);
-  const least = min?.[name];
-  const most = max?.[name];
+  const least = amountOf(min, name);
+  const most = amountOf(max, name);
   if (least === undefined || most === undefined) return;
   const leastNano = nanoOf(least);
   // ratio > max / min, without a division.

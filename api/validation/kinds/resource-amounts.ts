@@ -42,6 +42,11 @@ const WHOLE_RESOURCES: ReadonlySet<string> = new Set(COUNTED_RESOURCES);
 
 const LIMIT_RANGE_RESOURCES: ReadonlySet<string> = new Set([...QUOTA_RESOURCES, 'storage']);
 
+/** What is said of a resource. Clients choose the names, and may ask for what every object inherits: nobody has said that. */
+export function amountOf(amounts: Amounts | undefined, name: string): string | undefined {
+  return amounts !== undefined && Object.hasOwn(amounts, name) ? amounts[name] : undefined;
+}
+
 function isHugePages(name: string): boolean {
   return name.startsWith(HUGE_PAGES);
 }
@@ -149,7 +154,7 @@ const resourceRequirements: Rule<ResourceRequirements> = (resources, at) => {
     at.enter('requests');
     checkContainerAmount(name, requests[name]!, at);
     at.leave();
-    checkAgainstLimit(name, requests[name]!, limits?.[name], at);
+    checkAgainstLimit(name, requests[name]!, amountOf(limits, name), at);
   }
   checkHugePagesCompany(limits, requests, at);
 };
