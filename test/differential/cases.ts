@@ -51,7 +51,7 @@ export function validObject(type: KnownType, dice: Dice): JsonObject {
 
 /**
  * The case of a number. `kept`: objects of each type that both servers have, by name. A third are updates of those; of the others each
- * is a valid object with up to four changes, most of them with one or two.
+ * is a valid object with up to four changes, most of them with one or two, under a name of its own.
  */
 export function caseOf(
   seed: number,
@@ -69,8 +69,21 @@ export function caseOf(
     const body = changed(found, dice, changes);
     return { ...namesOf(type), method: 'PUT', path: `${collection}/${nameIn(found)}?dryRun=All`, body };
   }
-  const body = changed(validObject(type, dice), dice, changes);
+  const body = underNewName(changed(validObject(type, dice), dice, changes), type, index);
   return { ...namesOf(type), method: 'POST', path: `${collection}?dryRun=All`, body };
+}
+
+/** Of these an object is named by what it says. */
+const NAMED_BY_CONTENT = /^(?:customresourcedefinitions|apiservices)$/;
+
+/** The object under a name that none has: that the name is taken is told before anything else could be compared. */
+function underNewName(object: JsonObject, { plural }: KnownType, index: number): JsonObject {
+  const { metadata } = object;
+  if (NAMED_BY_CONTENT.test(plural) || !isJsonObject(metadata)) return object;
+  const { name } = metadata;
+  return typeof name === 'string' && name !== ''
+    ? { ...object, metadata: { ...metadata, name: `${name}-${index}` } }
+    : object;
 }
 
 /** The object with changes below its kind, and most of the time not of its name. */

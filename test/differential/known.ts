@@ -77,7 +77,6 @@ const KNOWN: readonly Known[] = [
     why: 'an apply that does not fit the schema is refused before anything else is looked at',
   },
   {
-    types: CUSTOM,
     line: /managedFields(?:\[\d\])?: \[?\{.*"fieldsV1":\{"f:status.* \| –$/,
     why: 'from 1.21 on who writes an object owns nothing of its status',
   },
@@ -102,6 +101,30 @@ const KNOWN: readonly Known[] = [
     why: 'what all versions have alike is named where it was said',
   },
   { types: CUSTOM, line: /^\.rows\[\d+\]\.cells/, why: 'an age, while it was counted' },
+  { types: /^ingressclasses/, line: /parameters\.(?:f:)?scope/, why: 'a field of 1.21' },
+  { types: /^csidrivers/, line: /requiresRepublish|storageCapacity|tokenRequests|generation/, why: 'fields of 1.21' },
+  { types: /^nodes/, line: /podCIDRs/, why: 'families are on in 1.21' },
+  {
+    types: /^cronjobs/,
+    line: /spec\.schedule\b/,
+    why: '1.21 reads schedules with time zones, and tells of them in other words',
+  },
+  {
+    types: /^services/,
+    line: /^(?:cause |answer: 422 .*)metadata\.resourceVersion/,
+    why: 'a service can be updated without a version',
+  },
+  {
+    types: /^(?:nodes|clusterroles|flowschemas|serviceaccounts)\b/,
+    line: /kube-controller-manager|config-consumer|managedFields\[[01]\]|-token-/,
+    why: 'controllers run here, which write what is kept',
+  },
+  {
+    line: /^cause .*(?:template\.(?:metadata\.)?(?:labels|annotations)|\.taints|spec\.finalizers|overhead\.|volumeMode|data\[(?:%s|username|password|ssh-privatekey))/,
+    why: 'told where it is, and not at a place that is not there',
+  },
+  { types: /^networkpolicies/, line: /spec\.policyTypes/, why: 'too many are told to be that' },
+  { types: /^priorityclasses/, line: /^cause – \| preemptionPolicy/, why: 'what is created is checked in updates too' },
   { types: /^podsecuritypolicies/, line: /allowedProcMountTypes/, why: 'a field whose gate is off owns nothing' },
 ];
 
