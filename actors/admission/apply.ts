@@ -51,7 +51,11 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
     );
     // What is stored has been through this: all that is brought into its form is the result's own.
     type.custom?.schema.coerce(result);
-    if (live !== undefined) merged = { live, result };
+    if (live !== undefined) {
+      // A configuration need not name its object; one that calls it nothing does not mean it.
+      requireIdentityOfPath(result, request.target);
+      merged = { live, result };
+    }
     return result;
   };
   const whenMissing = async (): Promise<WriteReply | undefined> => {

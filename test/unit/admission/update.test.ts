@@ -4,6 +4,7 @@ import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
 
+const APPLY = 'apply-patch+yaml';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const A = `${CONFIG_MAPS}/a`;
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
@@ -119,6 +120,7 @@ const NAMELESS: readonly (readonly [
   ['a PUT of a status', 'update', `${DEPLOYMENTS}/web/status`, { status: { replicas: 3 } }],
   ['a patch that takes the name', 'patch', A, { metadata: { name: null } }],
   ['a patch that takes the metadata', 'patch', A, { metadata: null, data: { k: '2' } }],
+  ['an apply with a blank name', 'patch', A, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '' } }, APPLY],
   ['a JSON patch that takes the name', 'patch', A, [{ op: 'remove', path: '/metadata/name' }], 'json-patch+json'],
 ];
 for (const [what, verb, path, body, type] of NAMELESS) {
@@ -128,7 +130,8 @@ for (const [what, verb, path, body, type] of NAMELESS) {
     await world.created(DEPLOYMENTS, DEPLOYMENT);
     const before = await world.revision();
     const contentType = type === undefined ? undefined : { contentType: `application/${type}` };
-    const answer = await world.write(verb, path, { body, ...contentType });
+    const parameters = type === APPLY ? { fieldManager: 'm' } : {};
+    const answer = await world.write(verb, path, { body, ...contentType, parameters });
     t.is(answer.code, 400);
     t.regex(
       answer.body.message ?? '',
