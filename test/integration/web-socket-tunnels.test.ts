@@ -229,6 +229,45 @@ for (const listener of LISTENERS) {
     await until(() => side.socket.closed);
   });
 
+  test(`a client that goes away while it reads nothing takes the agent’s connection along (${listener})`, async (t) => {
+    const { server, agentSide } = await setUp(t, listener);
+    const client = await open(t, server);
+    client.socket.pause();
+    const side = agentSide();
+    const piece = Buffer.alloc(MEGABYTE);
+    // More than all that is between them takes.
+    for (let i = 0; i < 64; i++) side.send(BINARY, piece);
+    let [left, still] = [0, 0];
+    await until(() => {
+      const { writableLength } = side.socket;
+      still = writableLength === left ? still + 1 : 0;
+      left = writableLength;
+      return still > 100;
+    });
+    client.socket.destroy();
+    await until(() => side.socket.closed);
+    t.is((await server.client.get('/readyz')).status, 200);
+  });
+
+  test(`a client that reads slowly what an agent sends back of a lot loses nothing (${listener})`, async (t) => {
+    const { server } = await setUp(t, listener, ({ opcode, payload }, side) => {
+      if (side.send(opcode, payload)) return;
+      side.socket.pause();
+      side.socket.once('drain', () => side.socket.resume());
+    });
+    const client = await open(t, server);
+    client.socket.on('data', () => {
+      client.socket.pause();
+      setTimeout(() => client.socket.resume(), 1);
+    });
+    const MESSAGES = 60;
+    const payload = Buffer.alloc(512 * 1024, 'z');
+    const message = clientFrame(BINARY, payload);
+    for (let i = 0; i < MESSAGES; i++) client.socket.write(message);
+    await client.until(({ frames }) => frames.filter(isData).length === MESSAGES);
+    t.true(client.frames.every((frame) => !isData(frame) || frame.payload.equals(payload)));
+  });
+
   test(`an agent that will not have a WebSocket is heard (${listener})`, async (t) => {
     const { server } = await setUp(t, listener, undefined, (_request, socket) => {
       socket.end(

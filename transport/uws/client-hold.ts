@@ -51,6 +51,11 @@ export class ClientHold implements KeptAlive {
     return bytes <= WAITING_BYTES_MAX || this.#scope.waiting.bytes <= ALL_WAITING_BYTES_MAX;
   }
 
+  /** The binary holds nothing of it any more, and the client was not read meanwhile. */
+  sent(): void {
+    if (!this.#isHeld) this.#look();
+  }
+
   goOn(): void {
     this.#count(0);
     if (!this.#isHeld) return;

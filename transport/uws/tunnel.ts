@@ -9,6 +9,9 @@ import { BINARY, CLOSE, CLOSE_TOO_BIG, closePayload, PONG, TEXT } from '../webso
 import { ClientHold, HELD_AT_BYTES } from './client-hold.ts';
 import type { UwsResponseScope } from './stream.ts';
 
+/** Between two tries to send what the binary holds: so long at first, and up to so long where nothing could be sent. */
+const SEND_FIRST_MS = 1;
+const SEND_LAST_MS = 50;
 /** Of what the backend sends, held by the binary for a client that does not read, before the backend is held back. */
 const HELD_BYTES_MAX = 64 * 1024;
 /** What the binary reports for a connection that was lost. */
@@ -24,6 +27,8 @@ export class UwsTunnel extends Duplex {
   #hold: ClientHold | undefined;
   /** The backend goes on when the client has taken what it was sent. */
   #goOn: (() => void) | undefined;
+  /** While the binary holds something for the client, which is not read then. */
+  #sending: NodeJS.Timeout | undefined;
 
   /** @param response what the WebSocket will be made of: see #holdOf. */
   constructor(response: NativeResponse, scope: UwsResponseScope) {
@@ -72,6 +77,7 @@ export class UwsTunnel extends Duplex {
   /** The client's side is over: the backend is told, with the client's reason where it gave one. */
   onClosed(code: number, lentReason: ArrayBuffer): void {
     this.#native = undefined;
+    this.#stopSending();
     this.#hold?.drop();
     if (!this.destroyed) {
       const payload = UNSENT_CODES.has(code) ? [] : [closePayload(code), new Uint8Array(lentReason)];
@@ -90,6 +96,7 @@ export class UwsTunnel extends Duplex {
     const native = this.#native;
     native?.cork(() => this.#reader.feed(bytes));
     // What was read may have closed it.
+    if (this.#native !== undefined && this.#sending === undefined) this.#sendRest(this.#native, SEND_FIRST_MS);
     if ((this.#native?.getBufferedAmount() ?? 0) > HELD_BYTES_MAX) this.#goOn = callback;
     else callback();
   }
@@ -105,9 +112,42 @@ export class UwsTunnel extends Duplex {
     callback(error);
   }
 
+  /**
+   * What the binary holds is sent by tries, and the client not read meanwhile. Left to itself, the binary sends it while it reads what the
+   * client sends, and forgets what it has not deciphered yet of half a MiB: the connection was lost.
+   */
+  #sendRest(native: WebSocket<unknown>, delayMs: number): void {
+    const bytes = native.getBufferedAmount();
+    if (bytes === 0) return;
+    this.#calls.pause.call(native as unknown as NativeResponse);
+    this.#sending = setTimeout(() => {
+      this.#sending = undefined;
+      // Behind it, the binary tries.
+      native.cork(() => {});
+      const left = native.getBufferedAmount();
+      // One that has gone is not seen to, while it is not read.
+      if (left === bytes && native.getRemoteAddress().byteLength === 0) native.close();
+      else if (left > 0) this.#sendRest(native, left < bytes ? SEND_FIRST_MS : Math.min(delayMs * 2, SEND_LAST_MS));
+      else if (this.#hold === undefined) this.#resume(native);
+      else this.#hold.sent();
+      this.onDrain();
+    }, delayMs);
+  }
+
+  #stopSending(): void {
+    clearTimeout(this.#sending);
+    this.#sending = undefined;
+  }
+
+  #resume(native: WebSocket<unknown>): void {
+    if (this.#sending === undefined) this.#calls.resume.call(native as unknown as NativeResponse);
+  }
+
   /** One that is held would never be seen to close. */
   #endClient(code: number, reason: string | Uint8Array): void {
+    this.#stopSending();
     this.#hold?.letGo();
+    if (this.#native !== undefined) this.#resume(this.#native);
     this.#native?.end(code, reason);
   }
 
@@ -116,10 +156,10 @@ export class UwsTunnel extends Duplex {
    * WebSocket of it is asked by nobody.
    */
   #holdOf(native: WebSocket<unknown>): ClientHold {
-    const { pause, resume } = this.#calls;
+    const { pause } = this.#calls;
     const socket = native as unknown as NativeResponse;
     return new ClientHold(
-      { pause: () => pause.call(socket), resume: () => resume.call(socket) },
+      { pause: () => pause.call(socket), resume: () => this.#resume(native) },
       this.#scope,
       () => native.getBufferedAmount() > 0,
     );

@@ -38,6 +38,15 @@ test('one that has unsent bytes is not held back, and given up when too much wai
   t.deepEqual(heard(), []);
 });
 
+test('one of which nothing is unsent any more is looked at, unless it is held for what it sends', (t) => {
+  const { hold, heard } = world();
+  hold.sent();
+  t.deepEqual(heard(), LOOK);
+  hold.waiting(MEGABYTE);
+  hold.sent();
+  t.deepEqual(heard(), ['pause']);
+});
+
 test('of clients whose bytes come all the same, those with many are given up when all have too many together', (t) => {
   const { hold, make } = world();
   t.true(hold.waiting(200 * MEGABYTE));
