@@ -233,13 +233,14 @@ test('an interrupted bench ends its processes and leaves no files', async (t) =>
   const directory = mkdtempSync(join(tmpdir(), 'bench-test-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const program = fileURLToPath(new URL('../../../bench/run.js', import.meta.url));
-  const child = spawn(process.execPath, [program, 'floor'], {
+  // One that does not end by itself before this process sees that it has begun.
+  const child = spawn(process.execPath, [program, 'create', '--seconds', '600', '--floor', 'no'], {
     env: { ...process.env, TMPDIR: directory },
     stdio: 'ignore',
   });
   t.teardown(() => child.kill('SIGKILL'));
   const ended = once(child, 'exit') as Promise<[number | null]>;
-  // The certificate is written just before the first process is started.
+  // The server writes its certificate.
   const isBegun = () => readdirSync(directory, { recursive: true }).some((path) => String(path).endsWith('.crt'));
   await until(() => isBegun() || child.exitCode !== null);
   child.kill('SIGINT');

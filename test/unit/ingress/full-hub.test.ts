@@ -46,7 +46,7 @@ test('a watch that is ready for more says so again when the hub had no room for 
   const response = new FakeResponse();
   const request = { isWebSocket: false } as unknown as Arrival['request'];
   const exchange = exchangeOver(response, { request, query: parseQuery('watch=1') });
-  const info = { namespace: '' } as Parameters<Watches['serve']>[1];
+  const info = { namespace: '', name: '' } as Parameters<Watches['serve']>[1];
   const type = { storageKey: 'core/pods', selectableFields: [] };
   const form = { type, representation: { contentType: 'application/json' } };
   void watches.serve(exchange, info, form as unknown as AnswerForm);
