@@ -30,7 +30,7 @@ export class UwsTunnel extends Duplex {
   /** While the binary holds something for the client, which is not read then. */
   #sending: NodeJS.Timeout | undefined;
 
-  /** @param response what the WebSocket will be made of: see #holdOf. */
+  /** @param response what the WebSocket will be made of: see #pause. */
   constructor(response: NativeResponse, scope: UwsResponseScope) {
     // Until so much waits it is asked for more, and then when that has been taken.
     super({ readableHighWaterMark: HELD_AT_BYTES });
@@ -119,7 +119,7 @@ export class UwsTunnel extends Duplex {
   #sendRest(native: WebSocket<unknown>, delayMs: number): void {
     const bytes = native.getBufferedAmount();
     if (bytes === 0) return;
-    this.#calls.pause.call(native as unknown as NativeResponse);
+    this.#pause(native);
     this.#sending = setTimeout(() => {
       this.#sending = undefined;
       // Behind it, the binary tries.
@@ -128,7 +128,7 @@ export class UwsTunnel extends Duplex {
       // One that has gone is not seen to, while it is not read.
       if (left === bytes && native.getRemoteAddress().byteLength === 0) native.close();
       else if (left > 0) this.#sendRest(native, left < bytes ? SEND_FIRST_MS : Math.min(delayMs * 2, SEND_LAST_MS));
-      else if (this.#hold === undefined) this.#resume(native);
+      else if (this.#hold === undefined) this.#readOn(native);
       else this.#hold.sent();
       this.onDrain();
     }, delayMs);
@@ -139,27 +139,36 @@ export class UwsTunnel extends Duplex {
     this.#sending = undefined;
   }
 
+  /** One that is held would never be seen to close. */
+  #endClient(code: number, reason: string | Uint8Array): void {
+    const wasSending = this.#sending !== undefined;
+    this.#stopSending();
+    this.#hold?.letGo();
+    if (wasSending && this.#native !== undefined) this.#readOn(this.#native);
+    this.#native?.end(code, reason);
+  }
+
+  /** Pausing first is needed: see UwsStream.keepAlive. */
+  #readOn(native: WebSocket<unknown>): void {
+    this.#pause(native);
+    this.#resume(native);
+  }
+
+  /**
+   * The binary has this call and the next for responses alone. They do the same to any of its sockets, and throw where it is closed; which
+   * makes a WebSocket of it is asked by nobody.
+   */
+  #pause(native: WebSocket<unknown>): void {
+    this.#calls.pause.call(native as unknown as NativeResponse);
+  }
+
   #resume(native: WebSocket<unknown>): void {
     if (this.#sending === undefined) this.#calls.resume.call(native as unknown as NativeResponse);
   }
 
-  /** One that is held would never be seen to close. */
-  #endClient(code: number, reason: string | Uint8Array): void {
-    this.#stopSending();
-    this.#hold?.letGo();
-    if (this.#native !== undefined) this.#resume(this.#native);
-    this.#native?.end(code, reason);
-  }
-
-  /**
-   * The binary has these calls for responses alone. They do the same to any of its sockets, and throw where it is closed; which makes a
-   * WebSocket of it is asked by nobody.
-   */
   #holdOf(native: WebSocket<unknown>): ClientHold {
-    const { pause } = this.#calls;
-    const socket = native as unknown as NativeResponse;
     return new ClientHold(
-      { pause: () => pause.call(socket), resume: () => this.#resume(native) },
+      { pause: () => this.#pause(native), resume: () => this.#resume(native) },
       this.#scope,
       () => native.getBufferedAmount() > 0,
     );
