@@ -57,12 +57,26 @@ function unresolved(errors: UserRules['errors']): string {
 
 /** Parts that differ in their verbs alone, as one; those of paths stay apart. */
 function merged(parts: readonly PolicyRule[]): readonly PolicyRule[] {
-  const byTarget = new Map<string, PolicyRule>();
-  for (const { verbs, ...target } of parts) {
-    const key = JSON.stringify(target.nonResourceURLs === undefined ? target : { ...target, verbs });
-    byTarget.set(key, { ...target, verbs: [...(byTarget.get(key)?.verbs ?? []), ...verbs] });
+  const byTarget = new Map<string, PolicyRule & { readonly verbs: string[] }>();
+  for (const part of parts) {
+    const key = targetKey(part);
+    const known = byTarget.get(key);
+    if (known === undefined) byTarget.set(key, { ...part, verbs: [...part.verbs] });
+    else known.verbs.push(...part.verbs);
   }
   return [...byTarget.values()];
+}
+
+/** The same for parts that become one, and for no others: texts behind their lengths. There may be many thousand parts. */
+function targetKey({ verbs, nonResourceURLs, apiGroups, resources, resourceNames }: PolicyRule): string {
+  if (nonResourceURLs !== undefined) return `u${listKey(nonResourceURLs)}${listKey(verbs)}`;
+  return `r${listKey(apiGroups)}${listKey(resources)}${listKey(resourceNames)}`;
+}
+
+function listKey(list: readonly string[] = []): string {
+  let key = `${list.length}`;
+  for (const text of list) key += `,${text.length}:${text}`;
+  return key;
 }
 
 function ruleText({

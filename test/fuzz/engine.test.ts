@@ -2,12 +2,13 @@
 // change what all share.
 import test from 'ava';
 import { BATCH_INPUTS, runSlice, schedule } from './engine.ts';
-import { failureOf } from './findings.ts';
+import { failureOf, SLOW_MS } from './findings.ts';
 import { diceOf } from './generate/dice.ts';
 import { withName } from './generate/junk.ts';
 import { mutatedBytes } from './generate/mutate-text.ts';
 import { grownValue, mutatedValue } from './generate/mutate-value.ts';
 import { inputFileText, NO_BYTES, parseInputFile } from './input.ts';
+import { REAL_STOPWATCH, type Stopwatch } from './stopwatch.ts';
 import type { Target } from './target.ts';
 
 const QUIET = { begin() {}, done() {} };
@@ -65,22 +66,48 @@ test.serial('a member given to every object is found', async (t) => {
   t.true(findings.some(({ kind }) => kind === 'prototype'));
 });
 
-test.serial('an input that takes too long every time is found', async (t) => {
-  let chosen: string | undefined;
-  const target = planted((text) => {
-    chosen ??= text;
-    // By the processor's time: what the machine does for others does not count.
-    const from = process.cpuUsage().user;
-    while (text === chosen && process.cpuUsage().user - from < 300_000)
-      for (let i = 0; i < 1e6; i++) text.includes('y');
+/** Every piece of work takes `ms`, on a machine that is `slowness` times slower than others. */
+function stopwatchOf(ms: readonly number[], slowness: number): Stopwatch {
+  let times = 0;
+  return {
+    async time(work) {
+      await work();
+      return ms[times++ % ms.length]!;
+    },
+    slowness: () => slowness,
+  };
+}
+
+for (const [why, ms, slowness, found] of [
+  ['too long every time is found', [400, 500], 1, ['slow']],
+  ['long once is not', [400, 400, 400, 100], 1, []],
+  ['long on a machine on which everything does is not', [400], 2, []],
+  ['too long on such a machine is found', [1000], 2, ['slow']],
+] as const) {
+  test.serial(`an input that takes ${why}`, async (t) => {
+    const target = planted(() => {
+      const from = performance.now();
+      while (performance.now() - from <= SLOW_MS);
+    });
+    const { findings, slow } = await runSlice([target], { ...SLICE, inputs: 1 }, QUIET, stopwatchOf(ms, slowness));
+    t.is(slow, 1);
+    t.deepEqual(
+      findings.map(({ kind }) => kind),
+      found,
+    );
   });
-  const { findings, slow } = await runSlice([target], { ...SLICE, inputs: 20 }, QUIET);
-  t.true(slow > 0);
-  t.deepEqual(
-    findings.map(({ kind }) => kind),
-    ['slow'],
-  );
-});
+}
+
+test.serial(
+  'the real stopwatch tells of work by the time it takes, and of the machine by a piece of work',
+  async (t) => {
+    const took = await REAL_STOPWATCH.time(async () => {
+      for (let round = 0; round < 10; round++) REAL_STOPWATCH.slowness();
+    });
+    t.true(took > 0);
+    t.true(REAL_STOPWATCH.slowness() >= 1);
+  },
+);
 
 test.serial('several inputs at a time are all put, and the check follows each batch', async (t) => {
   let put = 0;

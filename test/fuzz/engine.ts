@@ -16,6 +16,7 @@ import {
 } from './findings.ts';
 import { diceOf } from './generate/dice.ts';
 import { type Input, NO_BYTES } from './input.ts';
+import { REAL_STOPWATCH, type Stopwatch } from './stopwatch.ts';
 import type { Target } from './target.ts';
 
 writeExactIntegers();
@@ -69,6 +70,7 @@ class SliceRun {
   readonly #targets: readonly Target[];
   readonly #seed: number;
   readonly #progress: Progress;
+  readonly #stopwatch: Stopwatch;
   readonly #known = new Map<string, number>();
   readonly findings: Finding[] = [];
   readonly milliseconds: Record<string, number> = {};
@@ -76,10 +78,11 @@ class SliceRun {
   inputs = 0;
   slow = 0;
 
-  constructor(targets: readonly Target[], seed: number, progress: Progress) {
+  constructor(targets: readonly Target[], seed: number, progress: Progress, stopwatch: Stopwatch) {
     this.#targets = targets;
     this.#seed = seed;
     this.#progress = progress;
+    this.#stopwatch = stopwatch;
   }
 
   async batch(targetAt: number, first: number, count: number): Promise<void> {
@@ -109,8 +112,7 @@ class SliceRun {
     } catch (error) {
       await this.#found(target, index, 'error', errorText(error), input);
     }
-    const tookMs = performance.now() - from;
-    if (tookMs > SLOW_MS) await this.#lookAgain(target, index, input, tookMs);
+    if (performance.now() - from > SLOW_MS) await this.#lookAgain(target, index, input);
     if (!arePlain()) await this.#found(target, index, 'prototype', 'objects have members nobody gave them', input);
   }
 
@@ -135,9 +137,9 @@ class SliceRun {
     }
   }
 
-  async #lookAgain(target: Target, index: number, input: Input, tookMs: number): Promise<void> {
+  async #lookAgain(target: Target, index: number, input: Input): Promise<void> {
     this.slow++;
-    const detail = await slowness(target, input, tookMs);
+    const detail = await slowness(target, input, this.#stopwatch);
     if (detail !== undefined) await this.#found(target, index, 'slow', detail, input);
   }
 
@@ -170,8 +172,13 @@ function placeOf(failure: string): string {
 }
 
 /** Runs the slice's inputs. The targets must have been started. */
-export async function runSlice(targets: readonly Target[], slice: Slice, progress: Progress): Promise<SliceResult> {
-  const run = new SliceRun(targets, slice.seed, progress);
+export async function runSlice(
+  targets: readonly Target[],
+  slice: Slice,
+  progress: Progress,
+  stopwatch = REAL_STOPWATCH,
+): Promise<SliceResult> {
+  const run = new SliceRun(targets, slice.seed, progress, stopwatch);
   const heapMb: number[] = [];
   const batches = Math.ceil(slice.inputs / BATCH_INPUTS);
   let batch = 0;

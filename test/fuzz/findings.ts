@@ -1,5 +1,6 @@
 // What a run has found: an input, and what went wrong with it. Checks one input, and cuts a bad one down to what matters.
 import { type Input, NO_BYTES, shownInput } from './input.ts';
+import type { Stopwatch } from './stopwatch.ts';
 import type { Target } from './target.ts';
 
 export type FindingKind = 'error' | 'prototype' | 'slow' | 'hang' | 'crash' | 'memory';
@@ -20,7 +21,7 @@ export const SLOW_MS = 50;
 /** Longer than this, each time it is tried, is a finding; larger inputs may take longer in proportion. */
 const TOO_SLOW_MS = 250;
 const TOO_SLOW_PER_BYTE_MS = 250 / (256 * 1024);
-const SLOW_TRIES = 2;
+const SLOW_TRIES = 6;
 
 function sizeOf({ text, body }: Input): number {
   return Object.values(text).reduce((size, value) => size + value.length, body.length);
@@ -36,16 +37,14 @@ export async function failureOf(target: Target, input: Input): Promise<string | 
   }
 }
 
-/** Whether an input that took long takes too long every time. Other work on the machine is not its fault. */
-export async function slowness(target: Target, input: Input, firstMs: number): Promise<string | undefined> {
+/** Whether an input takes too long every time. Other work on the machine is not its fault. */
+export async function slowness(target: Target, input: Input, stopwatch: Stopwatch): Promise<string | undefined> {
   const limitMs = TOO_SLOW_MS + sizeOf(input) * TOO_SLOW_PER_BYTE_MS * (target.passes ?? 1);
-  let leastMs = firstMs;
+  let leastMs = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < SLOW_TRIES && leastMs > limitMs; tries++) {
-    const from = performance.now();
-    const cpuFrom = process.cpuUsage();
-    await failureOf(target, input);
-    const { user, system } = process.cpuUsage(cpuFrom);
-    leastMs = Math.min(leastMs, performance.now() - from, (user + system) / 1000);
+    const before = stopwatch.slowness();
+    const tookMs = await stopwatch.time(() => failureOf(target, input));
+    leastMs = Math.min(leastMs, tookMs / Math.max(before, stopwatch.slowness()));
   }
   return leastMs > limitMs ? `${Math.round(leastMs)} ms for ${sizeOf(input)} bytes` : undefined;
 }

@@ -32,7 +32,7 @@ export interface RunResult {
 /** In place of an input's number: a thread has not come to its first, before which it reads all the code there is. */
 const NOT_BEGUN = -1;
 /** A thread that stands at one input for so long hangs. The machine may be busy with other things. */
-const HANG_MS = 30_000;
+const HANG_MS = 120_000;
 const CHECK_MS = 500;
 const HEAP_MB_MAX = 1024;
 /** From the third tenth of a run on, the heap may grow by this. */

@@ -4,6 +4,7 @@ import { readCommandLine } from '../command-line.ts';
 import { type Finding, failureOf, findingText, slowness } from './findings.ts';
 import { inputFileText, parseInputFile, shownInput } from './input.ts';
 import { runSockets, runThreads } from './run-threads.ts';
+import { REAL_STOPWATCH } from './stopwatch.ts';
 import type { Target } from './target.ts';
 import { SOCKET_TARGETS, TARGETS, targetNamed } from './targets.ts';
 
@@ -37,8 +38,7 @@ async function replay(file: string): Promise<boolean> {
   const target = targetNamed(name);
   await target.start?.();
   print(`${name}: ${shownInput(input)}`);
-  const from = performance.now();
-  const failure = (await failureOf(target, input)) ?? (await slowness(target, input, performance.now() - from));
+  const failure = (await failureOf(target, input)) ?? (await slowness(target, input, REAL_STOPWATCH));
   await target.stop?.();
   print(failure ?? 'nothing is wrong with it');
   return failure === undefined;
