@@ -121,7 +121,7 @@ export interface HttpResponse {
   /**
    * Ends a streamed answer with its closing chunk. `last`: bytes before that; unlike a chunk of `write` they may follow a
    * refused one, so that an answer to a client that does not read can still say why it is over. A client that takes
-   * nothing for ten seconds is cut off.
+   * nothing for half a minute is cut off.
    */
   end(last?: Uint8Array): void;
   /** Cuts the connection without a proper end. */

@@ -24,6 +24,13 @@ const CHARACTER_BYTES_MAX = 2;
  */
 const PROBE_BYTES = 64;
 
+/**
+ * An answer that has ended is kept alive so many times in a row in which its client took nothing: every four seconds, which makes half a
+ * minute with the binary's ten seconds. The kernel says that a client takes some of it only when a third of its buffer is free, which
+ * may be a megabyte and more: a slow client needs ten seconds for that.
+ */
+const END_KEPT_MAX = 5;
+
 const NEWLINE = 0x0a;
 
 // The binary sends the line end that closes a chunk together with the next chunk, and the one that closes the headers
@@ -166,6 +173,8 @@ export class UwsStream implements AnswerStream {
   /** The last piece was refused, and waits in the binary. */
   #isRefused = false;
   #isEnding = false;
+  /** Since the socket last took something. */
+  #endKept = 0;
 
   constructor(owner: StreamOwner, status: number, headers: HeaderList, isVerbatim: boolean, isEager: boolean) {
     this.#owner = owner;
@@ -206,7 +215,7 @@ export class UwsStream implements AnswerStream {
     return !this.#isFull;
   }
 
-  /** Ends the answer when the socket has taken all of it. A client that takes nothing for ten seconds is cut off. */
+  /** Ends the answer when the socket has taken all of it. A client that takes nothing for half a minute is cut off. */
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -217,6 +226,7 @@ export class UwsStream implements AnswerStream {
   drop(): void {
     this.#pending = undefined;
     this.#isEnding = true;
+    this.#isRefused = false;
     this.onDrained = undefined;
     this.#setFull(false);
   }
@@ -227,7 +237,7 @@ export class UwsStream implements AnswerStream {
    * polling for good.
    */
   keepAlive(): void {
-    if (!this.#isRefused || this.#isEnding) return;
+    if (!this.#isRefused || (this.#isEnding && ++this.#endKept > END_KEPT_MAX)) return;
     this.#owner.native.pause();
     this.#owner.native.resume();
   }
@@ -316,6 +326,7 @@ export class UwsStream implements AnswerStream {
 
   #onWritable(): boolean {
     if (this.#isEnding && this.#pending === undefined) return true;
+    this.#endKept = 0;
     // The binary leaves its own buffer to the next write; with nothing to write, an empty cork sends it.
     if (this.#pending === undefined) this.#owner.native.cork(() => {});
     else if (!this.#writePending(this.#pending)) return true;

@@ -190,7 +190,7 @@ test('a chunk that waits is not copied anew for each piece that leaves', async (
   t.true(process.memoryUsage().arrayBuffers - before < 16_000_000);
 });
 
-test('only a stream whose bytes were refused is kept alive, and not after its end', async (t) => {
+test('only a stream whose bytes were refused is kept alive', async (t) => {
   const world = new World();
   const { socket, stream } = await world.answer(100_000, 'application/octet-stream', (begun) => {
     t.false(begun.write(Buffer.alloc(50_000)), 'more than the callback can take');
@@ -203,9 +203,27 @@ test('only a stream whose bytes were refused is kept alive, and not after its en
   t.is(world.parked.size, 1);
   for (const response of world.parked) response.keepAlive();
   t.is(socket.renewals, 1);
-  stream.end();
-  for (const response of world.parked) response.keepAlive();
-  t.is(socket.renewals, 1);
   stream.drop();
   t.is(world.parked.size, 0);
+});
+
+test('a stream that has ended is kept alive while its client takes some of it now and then, and no longer', async (t) => {
+  const world = new World();
+  const { socket, stream } = await world.answer(0, 'application/octet-stream', () => {});
+  await immediate();
+  t.false(stream.write(Buffer.alloc(200_000)));
+  const keptAlive = (): number => {
+    const before = socket.renewals;
+    for (let tick = 0; tick < 20; tick++) for (const response of world.parked) response.keepAlive();
+    return socket.renewals - before;
+  };
+  t.is(keptAlive(), 20, 'until it ends, for as long as that takes');
+  stream.end();
+  t.is(keptAlive(), 5);
+  t.is(keptAlive(), 0);
+  socket.drain(20_000);
+  t.is(keptAlive(), 5);
+  socket.drain(300_000);
+  t.true(socket.isEnded);
+  t.is(keptAlive(), 0);
 });
