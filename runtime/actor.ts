@@ -136,7 +136,7 @@ export interface ActorContext extends Environment {
   threadLocal<T>(key: string, create: () => T): T;
   /** A number for a request that has come in: its messages and log lines carry it, on whichever thread. */
   nextRequestNumber(): number;
-  /** The metrics of all threads that answer, this one's included: for /metrics. */
+  /** The metrics of all threads, this one's included, for /metrics: of one too busy to answer, those it said last. */
   metricsOfAllThreads(): Promise<readonly MetricsReading[]>;
   /** Says what happened and ends this thread; the supervisor restarts it. For broken invariants only. */
   crash(error: Error): never;

@@ -20,6 +20,7 @@ import { threadMemory } from './profiles/thread-memory.ts';
 import type { Profiler } from './profiles/thread-profile.ts';
 import type { ThreadState } from './profiles/thread-state.ts';
 import { ThreadActor, type ThreadProtocol } from './thread-actor.ts';
+import { ThreadMetrics } from './thread-metrics.ts';
 import { RequestNumbers } from './turn.ts';
 
 /** How a system reaches the actors of other threads. */
@@ -56,7 +57,6 @@ export interface ActorStats extends MailboxStats {
   readonly name: string;
 }
 
-const METRICS_DEADLINE_MS = 2000;
 /** How long a thread that ends waits for its actors' sockets to be closed. */
 const ABANDON_MS = 2000;
 
@@ -73,6 +73,8 @@ export class System<Options> {
   private readonly running: RunningActor[] = [];
   private readonly stopped = new Set<string>();
   private crashed: Error | undefined;
+  /** Made when they are first asked for. */
+  private threadMetrics: ThreadMetrics | undefined;
 
   constructor(setup: SystemOptions<Options>) {
     this.setup = setup;
@@ -280,15 +282,11 @@ export class System<Options> {
     return this.shared.get(key) as T;
   }
 
-  private async metricsOfAllThreads(): Promise<readonly MetricsReading[]> {
-    const answers = await Promise.allSettled(
-      this.book
-        .instancesOf(THREAD_ACTOR)
-        .map((address) =>
-          typed<ThreadProtocol>(this.refTo(address)).ask({ type: 'metrics' }, { deadlineMs: METRICS_DEADLINE_MS }),
-        ),
+  private metricsOfAllThreads(): Promise<readonly MetricsReading[]> {
+    this.threadMetrics ??= new ThreadMetrics(
+      this.book.instancesOf(THREAD_ACTOR).map((address) => typed<ThreadProtocol>(this.refTo(address))),
     );
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    return this.threadMetrics.readings();
   }
 
   /** The actor's timers: callbacks run as its turns, and no more once it has stopped. */
