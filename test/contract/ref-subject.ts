@@ -116,7 +116,7 @@ class Subject implements Actor<SubjectProtocol> {
   private noteAround(reply: Reply): void {
     this.notes.push(1);
     const self = this.context.refNamed<SubjectProtocol>('subject');
-    const noted = self.askSoon({ type: 'noteAndCount', note: 2 }, { deadlineMs: 20_000 });
+    const noted = self.askSoon({ type: 'noteAndCount', note: 2 }, { deadlineMs: 240_000 });
     this.notes.push(3);
     void Promise.resolve(noted).then(() => reply.send([...this.notes]));
   }
@@ -128,7 +128,7 @@ class Subject implements Actor<SubjectProtocol> {
       return;
     }
     const self = this.context.refNamed<SubjectProtocol>('subject');
-    const deadlineMs = 20_000;
+    const deadlineMs = 240_000;
     void self.ask({ type: 'requestNumber' }, { deadlineMs }).then(async (inTurn) => {
       const inNoTurn = await self.ask({ type: 'requestNumber' }, { deadlineMs });
       const named = await self.ask({ type: 'requestNumber' }, { deadlineMs, requestNumber });

@@ -8,7 +8,8 @@ import { Children } from '../../../bench/children.ts';
 import { codec } from '../../../bench/workloads/codec.ts';
 
 const ONE_ANSWER = fileURLToPath(new URL('./one-answer.js', import.meta.url));
-const DEADLINE_MS = 60_000;
+/** Longer than any machine takes: other tests hold this thread up for a minute where it is slow. */
+const DEADLINE_MS = 3_600_000;
 
 /** Holds this thread up until the process has ended. Whatever it did before is there, and nothing of it has been read. */
 function blockUntilEnded({ pid }: ChildProcess): void {

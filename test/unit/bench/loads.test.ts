@@ -32,7 +32,7 @@ function requests(endpoint: Endpoint, count: number): RequestJob {
     objects: 1,
     objectChoice: 'shared',
     capturesVersion: false,
-    bounds: { seconds: 60, count, warmupSeconds: 0 },
+    bounds: { seconds: 3600, count, warmupSeconds: 0 },
   };
 }
 
@@ -47,8 +47,8 @@ function watches(endpoint: Endpoint, watchers: number, count: number): WatchJob 
     write: { method: 'PUT', path: '/publish?frame=900', body: configMap('w', 400) },
     writers: 3,
     windowWrites: 8,
-    drainSeconds: 60,
-    bounds: { seconds: 60, count, warmupSeconds: 0 },
+    drainSeconds: 3600,
+    bounds: { seconds: 3600, count, warmupSeconds: 0 },
   };
 }
 

@@ -17,7 +17,7 @@ const LOAD = {
   objects: 1,
   objectChoice: 'shared',
   capturesVersion: false,
-  bounds: { seconds: 60, count: 10, warmupSeconds: 0 },
+  bounds: { seconds: 3600, count: 10, warmupSeconds: 0 },
 } as const;
 
 test('a load of other users is profiled as the administrator', async (t) => {

@@ -112,13 +112,13 @@ class Driver implements Actor<Protocol> {
 
   private async provoke(mischief: Mischief): Promise<void> {
     const worker = this.context.refNamed<WorkerProtocol>('worker');
-    await worker.ask({ type: 'misbehave', mischief }, { deadlineMs: 60_000 }).catch((error: OrchError) => {
+    await worker.ask({ type: 'misbehave', mischief }, { deadlineMs: 240_000 }).catch((error: OrchError) => {
       this.note(`ask failed with ${error.code}`);
     });
   }
 
   private async greet(): Promise<void> {
-    await this.context.refNamed<WorkerProtocol>('worker').ask({ type: 'pid' }, { deadlineMs: 60_000 });
+    await this.context.refNamed<WorkerProtocol>('worker').ask({ type: 'pid' }, { deadlineMs: 240_000 });
     this.note('was answered again');
     this.context.metrics.counter('greetings_total', 'Answers after a restart.').add(1);
   }

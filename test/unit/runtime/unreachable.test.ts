@@ -38,12 +38,12 @@ const kind: ActorDefinition<unknown> = {
 test('an ask that no case takes is refused at once, without a word of its content, and the actor goes on', async (t) => {
   const running = await startInProcess({ actors: [kind], options: {}, environment: realEnvironment });
   const ref = running.ref<OneProtocol>('one');
-  const refused = ref.ask({ type: 'unheardOf', token: 'hunter2' } as never, { deadlineMs: 1000 });
+  const refused = ref.ask({ type: 'unheardOf', token: 'hunter2' } as never, { deadlineMs: 240_000 });
   const error = await t.throwsAsync(refused);
   t.is((error as { code?: string }).code, 'Refused');
   t.regex(error.message, /"unheardOf"/);
   t.notRegex(error.message, /hunter2/);
-  t.is(await ref.ask({ type: 'known' }, { deadlineMs: 1000 }), 'yes');
+  t.is(await ref.ask({ type: 'known' }, { deadlineMs: 240_000 }), 'yes');
   await running.stop();
 });
 
