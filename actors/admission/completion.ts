@@ -41,7 +41,8 @@ export class Completion {
     const said = strategy.meant === undefined ? object : strategy.meant(object, attributes);
     const meant = strategy.inStep === undefined ? said : strategy.inStep(said);
     if (schema === undefined) {
-      if (attributes.type.custom?.schema.complete(meant) === false)
+      // What an apply says is said of an object, and not read as one: no null in it counts as left out.
+      if (attributes.type.custom?.schema.complete(meant, !attributes.asked.isTracked) === false)
         throw new StatusError(tooLarge(`the defaults come to more than ${OBJECT_BYTES_MAX} bytes`));
       return meant;
     }

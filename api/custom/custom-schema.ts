@@ -109,10 +109,14 @@ export class CustomSchema {
     return pruned.paths;
   }
 
-  /** Gives an object its defaults, in place. False: they are more than an object may be, and not all were given. */
-  complete(object: JsonObject): boolean {
+  /**
+   * Gives an object its defaults, in place. False: they are more than an object may be, and not all were given.
+   *
+   * @param keepsNulls whether nulls stay that the schema refuses. Otherwise they are taken out: nothing stored has any.
+   */
+  complete(object: JsonObject, keepsNulls = false): boolean {
     this.#compile();
-    return this.#defaulter === undefined || giveDefaults(this.#defaulter, object as Members);
+    return this.#defaulter === undefined || giveDefaults(this.#defaulter, object as Members, keepsNulls);
   }
 
   /** What is wrong with an object, which is new where nothing is said of an update. Needs `loadPatterns`. */

@@ -1,5 +1,5 @@
 // Gives an object what its schema says of members that are left out, in place. A null where there can be none counts as left
-// out.
+// out; where nothing is given for it, it is taken out, or kept for the checks to refuse.
 import { jsonCopy } from '../conversion/json-copy.ts';
 import { OBJECT_BYTES_MAX } from '../status/failures.ts';
 import type { Members, Structure } from './structure.ts';
@@ -10,9 +10,17 @@ export type Defaulter = (value: unknown) => void;
 /** How long the JSON of what one object is given may still get: a list of empty items comes to gigabytes under some schemas. */
 let left = 0;
 
-/** Gives an object its defaults. False: they came to more than an object may be, and some were left out. */
-export function giveDefaults(defaulter: Defaulter, object: Members): boolean {
+/** Of the object at hand: nulls that nothing is given for stay. */
+let keepsNulls = false;
+
+/**
+ * Gives an object its defaults. False: they came to more than an object may be, and some were left out.
+ *
+ * @param keeps whether a null stays that cannot be there and that nothing is given for.
+ */
+export function giveDefaults(defaulter: Defaulter, object: Members, keeps: boolean): boolean {
   left = OBJECT_BYTES_MAX;
+  keepsNulls = keeps;
   defaulter(object);
   return left >= 0;
 }
@@ -84,7 +92,7 @@ function defaultMember(object: Members, member: DefaultedMember): void {
   if (value === undefined || (value === null && !isNullable)) {
     const given = whenAbsent?.copy();
     if (given === undefined) {
-      if (isThere) delete object[name];
+      if (isThere && !keepsNulls) delete object[name];
       return;
     }
     setOwn(object, name, given);
@@ -106,8 +114,8 @@ function defaultRest(
     if (known.has(name)) continue;
     if (object[name] === null && !isNullable) {
       const given = whenAbsent?.copy();
-      if (given === undefined) delete object[name];
-      else setOwn(object, name, given);
+      if (given !== undefined) setOwn(object, name, given);
+      else if (!keepsNulls) delete object[name];
     }
     below?.(object[name]);
   }

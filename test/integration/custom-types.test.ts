@@ -152,6 +152,16 @@ test('objects are patched, updated, scaled, given a status and applied', async (
     { name: 'y', size: 'S' },
   ]);
   t.is((await apply('two', object('b', { cron: '2' }))).status, 409);
+
+  // A null where there can be none: given its default, and otherwise refused; who creates or patches has left it out.
+  const given = await apply('three', object('b', { replicas: null, image: null }));
+  t.like(given.json.spec, { replicas: 1, image: null });
+  const refused = await apply('three', object('b', { port: null }));
+  t.is(refused.status, 422, refused.text);
+  const told = 'spec.port: Invalid value: "null": spec.port in body must be of type integer,string: "null"';
+  t.is(refused.json.message, `CronTab.stable.example.com "b" is invalid: ${told}`);
+  t.is((await patch('json-patch+json', [{ op: 'add', path: '/spec/port', value: null }])).status, 200);
+  t.is((await client.request('POST', path(), { body: object('c', { cron: '1', port: null }) })).status, 201);
 });
 
 test('deleting a definition deletes its objects first, and one made anew has none of them', async (t) => {
@@ -206,6 +216,28 @@ test('names that are taken are refused, and given when they become free', async 
     (condition) => condition?.status === 'True',
   );
   t.is((await client.get(path('others'))).status, 200);
+});
+
+test('a name that a definition has already is no short name that it may be given', async (t) => {
+  const { client } = await startServer(t);
+  await establish(client);
+  const name = `crontabs.${GROUP}`;
+  const named = (shortNames: readonly string[]) =>
+    client.request('PATCH', `${DEFINITIONS}/${name}`, {
+      body: { spec: { names: { shortNames } } },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+  t.is((await named(['crontabs', 'ct'])).status, 200);
+  const refused = await eventually(
+    () => conditionOf(client, name, 'NamesAccepted'),
+    (condition) => condition?.status === 'False',
+  );
+  t.like(refused, { reason: 'ShortNamesConflict', message: '"crontabs" is already in use' });
+  t.is((await named(['ct'])).status, 200);
+  await eventually(
+    () => conditionOf(client, name, 'NamesAccepted'),
+    (condition) => condition?.status === 'True',
+  );
 });
 
 test('a definition whose names were never accepted says so as it goes', async (t) => {
