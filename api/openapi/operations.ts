@@ -201,13 +201,15 @@ export class ResourceOperations {
 
   #readAndWrite(
     name: string,
-    kind: GroupVersionKind,
+    shown: GroupVersionKind,
     verbs: { has(verb: string): boolean },
     subresource?: string,
   ): [Method, SwaggerOperation][] {
     const { parameters, definitions, dialect } = this.#context;
     const about = { subresource };
-    const answer = this.#answer(kind);
+    const answer = this.#answer(shown);
+    // An operation on a custom object names that, whatever it is shown as.
+    const kind = this.#isCustom ? this.#gvk : shown;
     const operations: [Method, SwaggerOperation][] = [];
     if (verbs.has('get')) {
       const id = `read${this.#family}${name}`;

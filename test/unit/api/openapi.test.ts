@@ -91,7 +91,12 @@ const rows = ({ groupDomain }: Dialect): readonly Row[] => [
     namespaced: false,
   },
   { group: `apiregistration.${groupDomain}`, kind: 'APIService', plural: 'apiservices', namespaced: false },
-  { group: 'example.com', kind: 'Widget', plural: 'widgets' },
+  {
+    group: 'example.com',
+    kind: 'Widget',
+    plural: 'widgets',
+    subresources: [{ name: 'scale', kind: 'Scale', group: 'autoscaling', verbs: ['get', 'patch', 'update'] }],
+  },
 ];
 
 function documentIn(dialect: Dialect, gates: readonly string[] = []): SwaggerDocument {
@@ -297,6 +302,14 @@ test('a custom kind has its own schema and a list', (t) => {
   const path = orch.paths['/apis/example.com/v1/namespaces/{namespace}/widgets/{name}'];
   t.is(path?.get?.responses[200]?.schema?.$ref, '#/definitions/com.example.v1.Widget');
   t.false(path?.patch?.consumes.includes('application/strategic-merge-patch+json'));
+});
+
+test('an operation on the scale of a custom object names its kind, and shows a scale', (t) => {
+  const path = orch.paths['/apis/example.com/v1/namespaces/{namespace}/widgets/{name}/scale'];
+  const kind = { group: 'example.com', version: 'v1', kind: 'Widget' };
+  for (const method of ['get', 'put', 'patch'] as const)
+    t.like(path?.[method], { 'x-orch-group-version-kind': kind }, method);
+  t.is(path?.get?.responses[200]?.schema?.$ref, '#/definitions/io.orch.api.autoscaling.v1.Scale');
 });
 
 test('the metadata of custom objects and of their lists is described as that of others', (t) => {
