@@ -116,19 +116,18 @@ export class CustomDefinitions implements Controller {
   #planStatus({ object, definition }: KnownDefinition): Plan {
     const accepted = readNames(partAt(object, 'status').acceptedNames);
     // Names that it has are not asked for again: many definitions would all be held against each other at a start.
-    const taken = takenNames(deepEqual(accepted, definition.names) ? [] : this.#othersOf(definition));
+    const taken = takenNames(deepEqual(accepted, definition.names) ? [] : this.#namesIn(definition));
     // What prunes its objects was refused unless its schemas are structural.
     const problems = definition.keepsUnknown ? schemaProblemsOf(definition, this.#dialect) : '';
     const status = definitionStatus(object, definition, taken, problems, this.#nowIso(), this.#dialect);
     return deepEqual(status, object.status) ? NOTHING : { writes: [this.#statusWrite(object, status)] };
   }
 
-  *#othersOf({ name, group }: Definition): Iterable<DefinedNames> {
+  /** Its own are among them: a name that it has in one place is taken in another. */
+  *#namesIn({ group }: Definition): Iterable<DefinedNames> {
     yield* this.#types.builtInNames(group);
     for (const { object, definition } of this.#known.values()) {
-      if (definition.group === group && definition.name !== name) {
-        yield readNames(partAt(object, 'status').acceptedNames);
-      }
+      if (definition.group === group) yield readNames(partAt(object, 'status').acceptedNames);
     }
   }
 

@@ -13,7 +13,7 @@ export interface DefinitionCondition {
   readonly message: string;
 }
 
-/** Names that others of the group have. */
+/** Names that definitions of the group have, with the one in question, and built-in types. */
 export interface TakenNames {
   /** Plural, singular and short names. */
   readonly resources: ReadonlySet<string>;
@@ -135,7 +135,7 @@ function establishedCondition(before: JsonObject, isAccepted: boolean): Definiti
     : { type, status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' };
 }
 
-/** The names that a definition has, and the last of its conflicts with those of others. */
+/** The names that a definition has, and the last of its conflicts with names that are taken. */
 function namesOf(
   wanted: DefinedNames,
   accepted: DefinedNames,
