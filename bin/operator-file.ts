@@ -1,5 +1,6 @@
 // Files that an operator names in options: as text, or as what their YAML or JSON says. Whatever is wrong with one is told in one
 // line that names the file and what it is for, and never quotes what stands in it, which may be a secret.
+import { statSync } from 'node:fs';
 import { ConfigurationError, memberPath } from '../config/configuration-file.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { readWholeText, whyUnread } from '../runtime/whole-file.ts';
@@ -8,10 +9,17 @@ import { parseYaml } from '../transport/yaml/read.ts';
 
 const DEPTH_MAX = 32;
 
+/** By path: a pipe (a shell's `<(…)`) has its text once, and several parts of a start look at the same file. */
+const pipedTexts = new Map<string, string>();
+
 /** The text of the file. `what` it is, where the path does not say. Throws OrchError BadConfiguration, naming the file. */
 export function operatorText(file: string, what = ''): string {
+  const known = pipedTexts.get(file);
+  if (known !== undefined) return known;
   try {
-    return readWholeText(file);
+    const text = readWholeText(file);
+    if (statSync(file).isFIFO()) pipedTexts.set(file, text);
+    return text;
   } catch (error) {
     throw new OrchError('BadConfiguration', `${named(file, what)} cannot be read (${whyUnread(error)})`);
   }

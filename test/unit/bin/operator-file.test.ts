@@ -1,9 +1,10 @@
 // Files of operators: what is wrong with one is a line that names it.
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { operatorContent } from '../../../bin/operator-file.ts';
+import { operatorContent, operatorText } from '../../../bin/operator-file.ts';
 
 function contentOf(t: ExecutionContext, text: string): () => unknown {
   const folder = mkdtempSync(join(tmpdir(), 'orch-operator-'));
@@ -19,6 +20,17 @@ test('a file in YAML or JSON is read', (t) => {
     rules: [{ level: 'None' }],
   });
   t.deepEqual(contentOf(t, '{"kind":"Policy"}')(), { kind: 'Policy' });
+});
+
+test('what a pipe is given is there for every part of a start that looks at it', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-operator-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const writer = spawn('sh', ['-c', 'echo one > "$0"', path], { stdio: 'ignore' });
+  t.teardown(() => void writer.kill());
+  t.is(operatorText(path), 'one\n');
+  t.is(operatorText(path), 'one\n');
 });
 
 test('a member that is there twice is refused: which of them counts would be said by nobody', (t) => {
