@@ -237,7 +237,10 @@ function keepMutated(attributes: Attributes, write: WriteContext, before: JsonOb
   if (attributes.object === before) return;
   // Webhooks' objects have the defaults of built-in types already, but not those of a custom type's schema.
   if (!attributes.isComplete || attributes.type.custom !== undefined) complete(attributes, write);
-  if (attributes.asked.operation === 'update') keepStored(attributes);
+  if (attributes.asked.operation !== 'update') return;
+  const { kind, object, old } = attributes;
+  attributes.object = kind.strategy.onUpdate?.(object, old!, attributes) ?? object;
+  keepStored(attributes);
 }
 
 /** The place of plugins that look at the object as it will be stored. */

@@ -163,3 +163,23 @@ class Refuser {
     }),
   };
 }
+
+const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
+
+test('what a plugin changes in an update is what the kind lets an update change, and counts as the change of a client', async (t) => {
+  const imaged = recorder([], (attributes) => {
+    const { object, old } = attributes;
+    if (old === undefined) return;
+    const changed = structuredClone(object) as { spec: { template: { spec: { containers: { image: string }[] } } } };
+    changed.spec.template.spec.containers[0]!.image = 'other';
+    attributes.object = changed;
+  });
+  const world = await AdmissionWorld.start({ plugins: [imaged] });
+  await world.created(DAEMON_SETS, deployment('set'));
+  const { code } = await world.write('patch', `${DAEMON_SETS}/set`, { body: { metadata: { labels: { a: 'b' } } } });
+  t.is(code, 200);
+  const { metadata } = (await world.stored(`${DAEMON_SETS}/set`))!;
+  t.like(metadata, { generation: 2, annotations: { [TEMPLATE_GENERATION]: '2' } });
+  await world.stop();
+});
