@@ -4,12 +4,11 @@ import { parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { type MakeWebhookClient, ServiceClient } from '../../transport/outgoing/service-client.ts';
-import { recordingOf } from '../audit-taker.ts';
+import { componentRecordingOf } from '../component-audit.ts';
 import { type DefineActor, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { threadRegistry } from '../thread-registry.ts';
 import { type AdmissionOptions, admissionActor } from './admission.ts';
-import type { InsideRecording } from './inside-audit.ts';
 import { runningPlugins } from './plugins/plugins.ts';
 
 export const define: DefineActor = ({ checks, webhookClient = (parts) => new ServiceClient(parts) }) =>
@@ -48,20 +47,6 @@ function admissionOptions(
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
     featureGates: options.featureGates,
-    recording: insideRecording(settings),
+    recording: componentRecordingOf(settings),
   };
 }
-
-/** Undefined where no request is recorded. */
-function insideRecording(settings: ServerSettings): InsideRecording | undefined {
-  const recording = recordingOf(settings);
-  if (recording === undefined) return undefined;
-  const { gitVersion, brand } = DIALECTS[settings.dialect];
-  const { platform, gitCommit } = settings.build;
-  const build = `${gitVersion} (${platform}) ${brand}/${gitCommit.slice(0, COMMIT_LENGTH) || 'unknown'}`;
-  const loopback = settings.options.bindAddress.includes(':') ? '::1' : '127.0.0.1';
-  return { ...recording, build, loopback };
-}
-
-/** As clients of Kubernetes shorten it. */
-const COMMIT_LENGTH = 7;

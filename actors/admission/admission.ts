@@ -23,6 +23,7 @@ import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
+import type { ComponentRecording } from '../component-audit.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { definitionOf, servedType, storedType } from '../served-type.ts';
 import { apply, isApply } from './apply.ts';
@@ -41,7 +42,7 @@ import { deleteCollection } from './delete-collection.ts';
 import { evict } from './evict.ts';
 import { ADMISSION_FACTS } from './facts.ts';
 import { withWarnings } from './field-validation.ts';
-import { InsideAudit, type InsideRecording } from './inside-audit.ts';
+import { InsideAudit } from './inside-audit.ts';
 import { KindVersions } from './kind-version.ts';
 import { KnownApplies } from './known-applies.ts';
 import { KnownSpecs } from './known-specs.ts';
@@ -84,7 +85,7 @@ export interface AdmissionOptions {
   readonly pluginConfigurations: PluginConfigurations;
   readonly pluginOptions: PluginOptions;
   /** Absent: nothing is recorded of what is written inside. */
-  readonly recording?: InsideRecording | undefined;
+  readonly recording?: ComponentRecording | undefined;
 }
 
 /** A write is looked at by a newer definition this often before its client hears of it. */

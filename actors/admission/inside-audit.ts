@@ -1,9 +1,6 @@
 // The audit of what components of this server write, which Kubernetes has as clients: each write is recorded as the request that it
 // would be there, and waits for its events as one would. The ingress records all others.
-import type { AuditedRequest } from '../../api/audit/event.ts';
-import { isBodyLookedAt, objectOfPath } from '../../api/audit/event.ts';
-import { requestTexts } from '../../api/audit/event-text.ts';
-import type { AccessAttributes, User } from '../../api/authorization/attributes.ts';
+import type { AccessAttributes } from '../../api/authorization/attributes.ts';
 import { liesAsAsked } from '../../api/conversion/stored-form.ts';
 import { authorizationNamespace } from '../../api/request-info.ts';
 import { isStatus, isStatusError } from '../../api/status/status.ts';
@@ -13,23 +10,13 @@ import type { Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { copyOfBody, decodeRecord } from '../../storage/record-reading.ts';
-import { Kept } from '../../values/kept.ts';
 import { ANSWER_BYTES_MAX, type AuditedBody } from '../audit/protocol.ts';
-import type { Held } from '../audit-event-groups.ts';
-import { AuditTaker, type RecordingSettings } from '../audit-taker.ts';
+import { AuditTaker } from '../audit-taker.ts';
+import { type BegunAudit, ComponentAudit, type ComponentRecording, receivedOf } from '../component-audit.ts';
 import { statusOfError } from '../error-status.ts';
-import { RequestAudit } from '../request-audit.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
 import type { WriteParameters, WriteReply, WriteRequest, WriteTarget } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
-
-/** How what is inside is recorded. */
-export interface InsideRecording extends RecordingSettings {
-  /** The address that clients on this machine come from. */
-  readonly loopback: string;
-  /** What stands in the name of a client's program behind its own: version, platform and build. */
-  readonly build: string;
-}
 
 /** A write, as far as it is recorded. */
 export type RecordedWrite = Pick<
@@ -37,24 +24,18 @@ export type RecordedWrite = Pick<
   'verb' | 'target' | 'user' | 'userAgent' | 'parameters' | 'contentType' | 'payload'
 >;
 
-/** Components, and the accounts that they go by. */
-const AGENTS_MAX = 256;
 const JSON_TYPE = 'application/json';
-const ACCOUNTS = 'system:serviceaccount:';
 
 export class InsideAudit {
   readonly #taker: AuditTaker;
-  readonly #recording: InsideRecording;
+  readonly #components: ComponentAudit;
   readonly #write: WriteContext;
-  readonly #sourceIPs: readonly string[];
-  readonly #agents = new Kept<string, string>(AGENTS_MAX);
 
-  constructor(write: WriteContext, recording: InsideRecording) {
+  constructor(write: WriteContext, recording: ComponentRecording) {
     const { context, dialect, requestTimeoutMs } = write;
     this.#taker = new AuditTaker({ ...recording, context, audit: context.ref('audit'), dialect, requestTimeoutMs });
-    this.#recording = recording;
+    this.#components = new ComponentAudit(this.#taker, recording, context.random);
     this.#write = write;
-    this.#sourceIPs = [recording.loopback];
   }
 
   /** What has come up in this turn goes to the audit actor now. */
@@ -81,56 +62,16 @@ export class InsideAudit {
 
   /** Begins to record a write; undefined: it is not to be recorded. */
   begin(asked: RecordedWrite): WriteRecord | undefined {
-    const { verb, user, parameters, contentType, payload } = asked;
-    const access = accessOf(asked);
-    const taker = this.#taker;
-    const { level, omitStages } = taker.decide(user, access);
-    if (level === 'None') return undefined;
-    const isRead = payload.length > 0 && isBodyLookedAt(verb, level);
-    // A copy: of a payload that came with others, all of them would go to the audit actor.
-    const requestBody = isRead ? { contentType, bytes: Uint8Array.from(payload) } : undefined;
-    const said = {
-      requestURI: addressOf(asked.target, parameters),
-      verb,
+    const { user, userAgent, target, parameters, contentType, payload } = asked;
+    const begun = this.#components.begin({
       user,
-      sourceIPs: this.#sourceIPs,
-      userAgent: this.#agentOf(asked.userAgent, user),
-      objectRef: objectOfPath(access),
-    };
-    const request: AuditedRequest = {
-      texts: requestBody === undefined ? requestTexts(said) : undefined,
-      level,
-      auditID: this.#write.context.random.uuid(),
-      ...said,
-      receivedMs: taker.nowMs(),
-    };
-    const held = taker.isWaitedFor ? new HeldAnswer() : undefined;
-    const answer: { body: AuditedBody | undefined } = { body: undefined };
-    const audit = new RequestAudit({
-      omitStages,
-      request,
-      isRefused: false,
-      isLongRunning: false,
-      isHarmless: false,
-      requestBody,
-      responseBody: answer,
-      held,
-      taker,
+      userAgent,
+      access: accessOf(asked),
+      requestURI: () => addressOf(target, parameters),
+      // A copy: of a payload that came with others, all of them would go to the audit actor.
+      body: () => (payload.length > 0 ? { contentType, bytes: Uint8Array.from(payload) } : undefined),
     });
-    const written = (place: PublishedPlace): Soon<AuditedBody | undefined> => this.#written(asked.target, place);
-    return new WriteRecord({ audit, answer, held, written, allowed: taker.answerOf(true, '') });
-  }
-
-  /** As a client of that program calls itself, and behind it the account that it goes by. */
-  #agentOf(name: string, user: User): string {
-    const key = `${name} ${user.name}`;
-    let agent = this.#agents.get(key);
-    if (agent === undefined) {
-      const program = `${name}/${this.#recording.build}`;
-      agent = user.name.startsWith(ACCOUNTS) ? `${program}/${user.name}` : program;
-      this.#agents.set(key, agent);
-    }
-    return agent;
+    return begun && new WriteRecord(begun, (place) => this.#written(target, place));
   }
 
   /** An object that was just written, as its writer speaks of it. Never rejects. */
@@ -158,52 +99,29 @@ export class InsideAudit {
   }
 }
 
-/** An answer that goes when its events have come to something. */
-class HeldAnswer implements Held {
-  readonly isFree: Promise<void>;
-  release: () => void = () => {};
-
-  constructor() {
-    this.isFree = new Promise((resolve) => {
-      this.release = resolve;
-    });
-  }
-}
-
-interface RecordParts {
-  readonly audit: RequestAudit;
-  readonly answer: { body: AuditedBody | undefined };
-  readonly held: HeldAnswer | undefined;
-  readonly written: (place: PublishedPlace) => Soon<AuditedBody | undefined>;
-  /** What is said of it that nobody is asked whether a component may do its work. */
-  readonly allowed: Readonly<Record<string, string>>;
-}
-
 /** The record of one write. */
 export class WriteRecord {
-  readonly #parts: RecordParts;
+  readonly #begun: BegunAudit;
+  readonly #written: (place: PublishedPlace) => Soon<AuditedBody | undefined>;
 
-  constructor(parts: RecordParts) {
-    this.#parts = parts;
+  constructor(begun: BegunAudit, written: (place: PublishedPlace) => Soon<AuditedBody | undefined>) {
+    this.#begun = begun;
+    this.#written = written;
   }
 
   /** It is to be carried out. Undefined, or a promise, as RequestAudit.received. */
   received(): Promise<void> | undefined {
-    const { audit, allowed } = this.#parts;
-    // Its event says nothing yet of what comes after it.
-    const received = audit.received();
-    audit.annotate(allowed);
-    return received;
+    return receivedOf(this.#begun);
   }
 
   /** What the write has come to. Over when the answer may be given. */
   answered(reply: WriteReply): Soon<void> {
-    const { audit, answer, written } = this.#parts;
+    const { audit, answer } = this.#begun;
     const { code, auditAnnotations } = reply;
     if (auditAnnotations !== undefined) audit.annotateBy(auditAnnotations);
     if ('body' in reply && isStatus(reply.body)) audit.answerStatus(reply.body);
     else if (isAtLeast(audit.level, 'RequestResponse'))
-      return whenThere('place' in reply ? written(reply.place) : bodyOf(reply.body), (body) => {
+      return whenThere('place' in reply ? this.#written(reply.place) : bodyOf(reply.body), (body) => {
         answer.body = body;
         return this.#ended(code);
       });
@@ -212,7 +130,7 @@ export class WriteRecord {
 
   /** It has failed in a way of which a client would have been told by the ingress. */
   failed(error: unknown): Soon<void> {
-    const { audit } = this.#parts;
+    const { audit } = this.#begun;
     const status = statusOfError(error, 'POST');
     if (status === undefined) audit.panicked();
     else audit.answerStatus(status);
@@ -220,7 +138,7 @@ export class WriteRecord {
   }
 
   #ended(code: number): Soon<void> {
-    const { audit, held } = this.#parts;
+    const { audit, held } = this.#begun;
     audit.started(code);
     audit.ended();
     return held?.isFree;

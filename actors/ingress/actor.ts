@@ -5,7 +5,7 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import { Lazy } from '../../runtime/lazy.ts';
 import { metricsRules } from '../../runtime/metrics-rules.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
-import { recordingOf } from '../audit-taker.ts';
+import { componentRecordingOf } from '../component-audit.ts';
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
 import { isFair, type ServerSettings, storePrefixOf } from '../server-settings.ts';
 import { startHooks } from '../start-hooks.ts';
@@ -102,7 +102,7 @@ function keyServicesOf({ encryption = [] }: ServerSettings): number {
 
 /** Who is told of requests beside their clients. */
 function recordedBy(settings: ServerSettings): Pick<IngressOptions, 'audit' | 'tracing'> {
-  return { audit: recordingOf(settings), tracing: tracingOf(settings) };
+  return { audit: componentRecordingOf(settings), tracing: tracingOf(settings) };
 }
 
 function tracingOf({ tracing, build }: ServerSettings): IngressOptions['tracing'] {

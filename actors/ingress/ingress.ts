@@ -256,7 +256,7 @@ class Ingress implements Actor<IngressProtocol> {
   }
 
   #wayOut(): WayOut {
-    const { registry, requestTimeoutMs, connect, tls } = this.#options;
+    const { registry, requestTimeoutMs, connect, tls, audit } = this.#options;
     return new WayOut({
       context: this.#context,
       registry,
@@ -267,6 +267,7 @@ class Ingress implements Actor<IngressProtocol> {
         remotes: this.#options.remotes,
         identityNames: this.#options.identityHeaders,
         bearerPrefix: webSocketBearerPrefix(registry.dialect),
+        audit: audit && this.#auditor?.ofComponents(audit, this.#context.random),
       },
       isTls: tls !== undefined,
       handsOver: () => this.#listener.kind === 'node',

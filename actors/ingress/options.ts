@@ -5,7 +5,7 @@ import type { Registry } from '../../api/resources/registry.ts';
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { JobPool } from '../../runtime/job-pool.ts';
 import type { MetricsRules } from '../../runtime/metrics-rules.ts';
-import type { RecordingSettings } from '../audit-taker.ts';
+import type { ComponentRecording } from '../component-audit.ts';
 import type { AggregationSettings } from './aggregation/backends.ts';
 import type { ConnectSettings } from './connect/connect.ts';
 import type { RequestLimitOptions } from './fairness/request-limits.ts';
@@ -21,7 +21,7 @@ export interface IngressOptions extends IngressListenerOptions, RequestLimitOpti
   readonly remotes: RemoteGroups;
   readonly aggregation: AggregationSettings;
   /** Which requests are recorded, and whether they wait for it. Absent: none. */
-  readonly audit: RecordingSettings | undefined;
+  readonly audit: ComponentRecording | undefined;
   /** Absent: as the gates are by default. */
   readonly paging?: ListPaging;
   /** Absent: requests are not traced. */

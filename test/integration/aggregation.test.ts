@@ -1,5 +1,5 @@
 // Groups that another server answers for: a second orch, with a type of its own, behind an APIService of the first.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
@@ -52,6 +52,35 @@ test('objects whose owners an extension server has are collected where it says t
     ({ status }) => status === 404,
   );
   t.is((await client.get(`${maps}/of-one`)).status, 200);
+});
+
+test('what is deleted there of a namespace on its way out is recorded as its controller would ask for it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-swept-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const log = join(folder, 'audit.log');
+  const policy = join(folder, 'policy.json');
+  const rules = [{ level: 'Request', verbs: ['deletecollection'], resources: [{ group: GROUP }] }, { level: 'None' }];
+  writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules }));
+  const at = await federation(t, { args: ['--audit-policy-file', policy, '--audit-log-path', log] });
+  await register(at);
+  const { client } = at.front;
+  const namespace = { metadata: { name: 'swept' } };
+  t.is((await client.request('POST', '/api/v1/namespaces', { body: namespace })).status, 201);
+  t.is((await client.request('DELETE', '/api/v1/namespaces/swept')).status, 200);
+  const completed = await eventually(
+    async () => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1) : []),
+    (lines) => lines.some((line) => line.includes('ResponseComplete')),
+  );
+  const event = completed.map((line) => JSON.parse(line)).find(({ stage }) => stage === 'ResponseComplete');
+  t.like(event, {
+    verb: 'deletecollection',
+    requestURI: `/apis/${GROUP}/v1/namespaces/swept/crontabs`,
+    user: { username: 'system:serviceaccount:orch-system:namespace-controller' },
+    objectRef: { resource: 'crontabs', namespace: 'swept', apiGroup: GROUP, apiVersion: 'v1' },
+    responseStatus: { code: 200 },
+    requestObject: { kind: 'DeleteOptions', propagationPolicy: 'Background' },
+  });
+  t.regex(event.userAgent, /^orch-controller-manager\/.*\/system:serviceaccount:orch-system:namespace-controller$/);
 });
 
 test('an extension server hears who asks from the first alone', async (t) => {

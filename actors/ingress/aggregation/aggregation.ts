@@ -12,6 +12,7 @@ import { badRequest, internalError, serviceUnavailable, timeout, tooLarge } from
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { BodyFlow, HeaderList } from '../../../transport/http.ts';
+import type { ComponentAudit } from '../../component-audit.ts';
 import { NoPlace } from '../../service-places.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from '../connect/passage.ts';
 import type { UpgradeDoor } from '../connect/upgrade-door.ts';
@@ -20,6 +21,7 @@ import { availabilityOf } from './availability.ts';
 import { type Backend, type BackendParts, Backends } from './backends.ts';
 import { sweepNamespace } from './namespace-sweeps.ts';
 import { lookUpOwner } from './owner-look-ups.ts';
+import type { RemoteCallParts } from './remote-calls.ts';
 import { RemoteDocuments } from './remote-documents.ts';
 
 export interface AggregationParts extends BackendParts {
@@ -27,6 +29,8 @@ export interface AggregationParts extends BackendParts {
   /** Headers that name users to this server, where a proxy is believed. */
   readonly identityNames: IdentityNames | undefined;
   readonly bearerPrefix: string;
+  /** Of what this server's controllers do there; undefined where no request is recorded. */
+  readonly audit: ComponentAudit | undefined;
 }
 
 /** Requests to extension servers that are open at once on a thread; what is more is told to come back. */
@@ -76,21 +80,24 @@ export class Aggregation {
 
   /** Deletes what all extension servers have of a namespace, as they are committed now. Never rejects. */
   async sweep(namespace: string): Promise<NamespaceSweep> {
-    const { context, dialect, remotes } = this.#parts;
     await this.#newest('');
-    const { clock, timers } = context;
-    return sweepNamespace({ backends: this.backends, dialect, clock, timers }, remotes.all(), namespace);
+    return sweepNamespace(this.#callParts(), this.#parts.remotes.all(), namespace);
   }
 
   /** What the server that answers for an owner's group, as it is committed now, says of the owner. Never rejects. */
   async owner(asked: RemoteOwnerAsked): Promise<RemoteOwner> {
-    const { context, dialect, remotes } = this.#parts;
+    const { remotes } = this.#parts;
     await this.#newest('');
     const { group, version } = splitApiVersion(asked.apiVersion);
     const apiService = remotes.at(group, version);
     if (apiService === undefined) return UNKNOWN_OWNER;
+    return lookUpOwner(this.#callParts(), apiService, asked);
+  }
+
+  #callParts(): RemoteCallParts {
+    const { context, dialect, audit } = this.#parts;
     const { clock, timers } = context;
-    return lookUpOwner({ backends: this.backends, dialect, clock, timers }, apiService, asked);
+    return { backends: this.backends, dialect, clock, timers, audit };
   }
 
   /** Ends every connection. */

@@ -4,7 +4,7 @@ import { pathOf, type RemoteApiService } from '../../../api/aggregation/api-serv
 import type { NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts';
 import { byVersion } from '../../../api/aggregation/priorities.ts';
 import { partAt, partsAt, textAt, textsAt } from '../../../api/object-fields.ts';
-import { accepted, jsonOf, type RemoteCallParts, RemoteCalls } from './remote-calls.ts';
+import { accepted, type CallObject, jsonOf, type RemoteCallParts, RemoteCalls } from './remote-calls.ts';
 
 const ACCOUNT = 'namespace-controller';
 /** For all servers together; what is not deleted by then is the next attempt's. */
@@ -92,11 +92,14 @@ class Sweep {
   }
 
   async #type(apiService: RemoteApiService, { name, path, verbs }: RemoteType): Promise<void> {
-    const isEmptied = verbs.includes('deletecollection') && (await this.#deleted(apiService, path));
+    const resource = path.slice(path.lastIndexOf('/') + 1);
+    const about = { resource, namespace: this.#namespace, name: '' };
+    const isEmptied = verbs.includes('deletecollection') && (await this.#deleted(apiService, path, about));
     if (!verbs.includes('list')) return;
     if (!isEmptied)
       for await (const { items } of this.#pages(apiService, path))
-        for (const item of items) await this.#deleted(apiService, `${path}/${encodeURIComponent(item.name)}`);
+        for (const item of items)
+          await this.#deleted(apiService, `${path}/${encodeURIComponent(item.name)}`, { ...about, name: item.name });
     for await (const { items } of this.#pages(apiService, path)) {
       if (items.length > 0) this.#remaining.set(name, (this.#remaining.get(name) ?? 0) + items.length);
       for (const finalizer of items.flatMap(({ finalizers }) => finalizers))
@@ -105,9 +108,10 @@ class Sweep {
   }
 
   /** False where there is nothing there that could be, or it cannot be deleted in this way. */
-  async #deleted(apiService: RemoteApiService, path: string): Promise<boolean> {
+  async #deleted(apiService: RemoteApiService, path: string, deletes: CallObject): Promise<boolean> {
     const options = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' };
-    const answer = await this.#calls.call(apiService, { method: 'DELETE', path, body: JSON.stringify(options) });
+    const body = JSON.stringify(options);
+    const answer = await this.#calls.call(apiService, { method: 'DELETE', path, body, deletes });
     if (answer.status === 404 || answer.status === 405) return false;
     accepted(answer);
     return true;

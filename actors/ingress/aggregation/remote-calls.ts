@@ -2,12 +2,17 @@
 // in time and size, all together by the end that is given.
 import { pathOf, type RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import { identityHeaders } from '../../../api/aggregation/identity-headers.ts';
+import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { serviceAccountUser } from '../../../api/authorization/service-account-user.ts';
 import { asObject, partsAt, textAt } from '../../../api/object-fields.ts';
+import { serviceUnavailable } from '../../../api/status/failures.ts';
+import { isStatus, type Status } from '../../../api/status/status.ts';
+import { isAtLeast } from '../../../config/audit-policy.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
 import type { BodyFlow } from '../../../transport/http.ts';
 import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
+import { type BegunAudit, type ComponentAudit, receivedOf } from '../../component-audit.ts';
 import type { Backends } from './backends.ts';
 
 /** For one answer. */
@@ -15,6 +20,7 @@ const ANSWER_MS = 10_000;
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 const TRIES_MAX = 3;
 const TYPES_MAX = 500;
+const JSON_TYPE = 'application/json';
 const UNABLE = 'the server is currently unable to handle the request';
 
 export interface RemoteCallParts {
@@ -22,7 +28,12 @@ export interface RemoteCallParts {
   readonly dialect: Dialect;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Undefined where no request is recorded. */
+  readonly audit: ComponentAudit | undefined;
 }
+
+/** What a call is about. */
+export type CallObject = Pick<AccessAttributes, 'resource' | 'namespace' | 'name'>;
 
 export interface RemoteCall {
   readonly method: 'GET' | 'DELETE';
@@ -30,6 +41,8 @@ export interface RemoteCall {
   /** What of the objects in the answer is wanted. */
   readonly shape?: 'names';
   readonly body?: string;
+  /** Of what deletes: it is recorded as the request that a client would make of this server. */
+  readonly deletes?: CallObject;
 }
 
 export interface Answered {
@@ -61,8 +74,38 @@ export class RemoteCalls {
       .slice(0, TYPES_MAX);
   }
 
-  /** Sent again where a kept connection turns out to be closed: nothing that is asked here does harm twice. */
   async call(apiService: RemoteApiService, asked: RemoteCall): Promise<Answered> {
+    const record = asked.deletes && this.#begin(apiService, asked, asked.deletes);
+    if (record === undefined) return this.#callOften(apiService, asked);
+    await receivedOf(record);
+    try {
+      const answer = await this.#callOften(apiService, asked);
+      await answered(record, answer);
+      return answer;
+    } catch (error) {
+      await refused(record, error);
+      throw error;
+    }
+  }
+
+  #begin({ group, version }: RemoteApiService, { path, body = '' }: RemoteCall, about: CallObject) {
+    const { audit } = this.#parts;
+    const verb = about.name === '' ? 'deletecollection' : 'delete';
+    return audit?.begin({
+      user: this.#user(),
+      userAgent: this.#parts.dialect.spell('@short-controller-manager'),
+      access: { verb, isResource: true, group, version, subresource: '', path: '', ...about },
+      requestURI: () => path,
+      body: () => ({ contentType: JSON_TYPE, bytes: Buffer.from(body) }),
+    });
+  }
+
+  #user(): User {
+    return serviceAccountUser(this.#parts.dialect.systemNamespace, this.#account);
+  }
+
+  /** Sent again where a kept connection turns out to be closed: nothing that is asked here does harm twice. */
+  async #callOften(apiService: RemoteApiService, asked: RemoteCall): Promise<Answered> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.#callOnce(apiService, asked);
@@ -100,12 +143,11 @@ export class RemoteCalls {
 
   #headers({ shape, body }: RemoteCall): readonly (readonly [string, string])[] {
     const { dialect } = this.#parts;
-    const user = serviceAccountUser(dialect.systemNamespace, this.#account);
     const namesOnly = `application/json;as=PartialObjectMetadataList;g=${dialect.spell('meta.@group')};v=v1`;
     return [
       ['accept', shape === undefined ? 'application/json' : `${namesOnly},application/json`],
       ...(body !== undefined ? [['content-type', 'application/json'] as const] : []),
-      ...(identityHeaders(user) ?? []),
+      ...(identityHeaders(this.#user()) ?? []),
     ];
   }
 }
@@ -119,6 +161,35 @@ function flowOf(text: string | undefined): BodyFlow | undefined {
     },
     resume: () => {},
   };
+}
+
+/** Over when the answer may be acted upon. */
+function answered({ audit, answer, held }: BegunAudit, { status, text }: Answered): Promise<void> | undefined {
+  const said = status >= 400 ? statusIn(text) : undefined;
+  if (said !== undefined) audit.answerStatus(said);
+  else if (isAtLeast(audit.level, 'RequestResponse'))
+    answer.body = { contentType: JSON_TYPE, bytes: Buffer.from(text) };
+  audit.started(status);
+  audit.ended();
+  return held?.isFree;
+}
+
+/** There is no answer: a client would have been told that there is none to be had. */
+function refused({ audit, held }: BegunAudit, error: unknown): Promise<void> | undefined {
+  const status = serviceUnavailable(error instanceof Error ? error.message : String(error));
+  audit.answerStatus(status);
+  audit.started(503);
+  audit.ended();
+  return held?.isFree;
+}
+
+function statusIn(text: string): Status | undefined {
+  try {
+    const said = asObject(JSON.parse(text));
+    return isStatus(said) ? said : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The answer, unless it is an error: then it throws what it says. */

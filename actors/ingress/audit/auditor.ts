@@ -8,12 +8,13 @@ import { SAFE_METHODS } from '../../../api/verbs.ts';
 import { type AuditLevel, isAtLeast } from '../../../config/audit-policy.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
-import type { Clock } from '../../../runtime/environment.ts';
+import type { Clock, Random } from '../../../runtime/environment.ts';
 import type { HttpRequest } from '../../../transport/http.ts';
 import { parseIp } from '../../../values/ip.ts';
 import type { AuditedBody } from '../../audit/protocol.ts';
 import { AuditTaker, type AuditTakerParts, auditTotals, type RecordingSettings } from '../../audit-taker.ts';
 import type { Admitted } from '../../auth/protocol.ts';
+import { ComponentAudit, type ComponentRecording } from '../../component-audit.ts';
 import { RequestAudit } from '../../request-audit.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ResponseWithHeaders } from '../pipeline/response-with-headers.ts';
@@ -116,6 +117,11 @@ export class Auditor {
     audit.annotate(
       this.#taker.answerOf(refusal === undefined, (refusal === undefined ? reason : refusal.reason) ?? ''),
     );
+  }
+
+  /** Records requests of components beside those of clients. */
+  ofComponents(recording: ComponentRecording, random: Pick<Random, 'uuid'>): ComponentAudit {
+    return new ComponentAudit(this.#taker, recording, random);
   }
 
   /** What has come up in this turn goes to the audit actor now. */

@@ -26,7 +26,7 @@ export interface WayOutParts {
   readonly registry: Registry;
   readonly requestTimeoutMs: number;
   readonly settings: ConnectSettings;
-  readonly aggregation: Pick<AggregationParts, 'settings' | 'remotes' | 'identityNames' | 'bearerPrefix'>;
+  readonly aggregation: Pick<AggregationParts, 'settings' | 'remotes' | 'identityNames' | 'bearerPrefix' | 'audit'>;
   readonly isTls: boolean;
   /** Asked with the first request: whether the listener hands over connections of any protocol. */
   readonly handsOver: () => boolean;
