@@ -64,10 +64,14 @@ const rollingUpdate =
     fillAbsent(parameters, 'maxSurge', maxSurge);
   };
 
+/** What says how pods are replaced says all of it, also where they are not replaced so: 0 is what is not said then. */
 const daemonSetUpdate: DefaultRule = (strategy, type, features) => {
   rollingUpdate(1, 0)(strategy, type, features);
-  const parameters = strategy.rollingUpdate as JsonObject | undefined;
-  if (parameters?.maxSurge !== undefined && !features('DaemonSetUpdateSurge')) parameters.maxSurge = 0;
+  if (!isSet(strategy.rollingUpdate)) return;
+  const parameters = part(strategy, 'rollingUpdate');
+  fillAbsent(parameters, 'maxUnavailable', 0);
+  fillAbsent(parameters, 'maxSurge', 0);
+  if (!features('DaemonSetUpdateSurge')) parameters.maxSurge = 0;
 };
 
 const statefulSetUpdate: DefaultRule = (strategy) => {

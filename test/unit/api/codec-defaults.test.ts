@@ -125,6 +125,11 @@ const ruleCases: readonly RuleCase[] = [
     expected: { type: 'OnDelete', rollingUpdate: undefined },
   },
   {
+    type: 'apps/v1.DaemonSetUpdateStrategy',
+    given: { type: 'OnDelete', rollingUpdate: {} },
+    expected: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 0, maxSurge: 0 } },
+  },
+  {
     type: 'apps/v1.DeploymentStrategy',
     given: { rollingUpdate: { maxSurge: 1 } },
     expected: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: 1 } },
