@@ -36,7 +36,7 @@ const pods: Pair = [
   }),
   ({ metric, target }) => {
     const { name, selector } = asObject(metric);
-    return { metricName: name, selector, targetAverageValue: asObject(target).averageValue ?? ZERO };
+    return { metricName: name, selector, targetAverageValue: asObject(target).averageValue };
   },
 ];
 
@@ -49,7 +49,7 @@ const object: Pair = [
   }),
   ({ describedObject, target, metric }) => {
     const { name, selector } = asObject(metric);
-    const { value = ZERO, averageValue } = asObject(target);
+    const { value, averageValue } = asObject(target);
     return { target: describedObject, metricName: name, selector, targetValue: value, averageValue };
   },
 ];
@@ -72,7 +72,7 @@ const resourceStatus: Pair = [
     current: { averageValue, averageUtilization },
   }),
   ({ current, ...rest }) => {
-    const { averageUtilization, averageValue = ZERO } = asObject(current);
+    const { averageUtilization, averageValue } = asObject(current);
     return { ...rest, currentAverageUtilization: averageUtilization, currentAverageValue: averageValue };
   },
 ];
@@ -84,7 +84,7 @@ const podsStatus: Pair = [
   }),
   ({ metric, current }) => {
     const { name, selector } = asObject(metric);
-    return { metricName: name, selector, currentAverageValue: asObject(current).averageValue ?? ZERO };
+    return { metricName: name, selector, currentAverageValue: asObject(current).averageValue };
   },
 ];
 
@@ -96,7 +96,7 @@ const objectStatus: Pair = [
   }),
   ({ metric, current, describedObject }) => {
     const { name, selector } = asObject(metric);
-    const { value = ZERO, averageValue } = asObject(current);
+    const { value, averageValue } = asObject(current);
     return { target: describedObject, metricName: name, selector, currentValue: value, averageValue };
   },
 ];
@@ -108,7 +108,7 @@ const externalStatus: Pair = [
   }),
   ({ metric, current }) => {
     const { name, selector } = asObject(metric);
-    const { value = ZERO, averageValue } = asObject(current);
+    const { value, averageValue } = asObject(current);
     return { metricName: name, metricSelector: selector, currentValue: value, currentAverageValue: averageValue };
   },
 ];
@@ -134,7 +134,7 @@ function reshaped(metric: JsonObject, sources: Readonly<Record<string, Pair>>, w
 
 /** A metric of v2beta1 as one of the hub. */
 export const metricUp = (metric: JsonObject): JsonObject => reshaped(metric, SPECS, 0);
-/** A metric of the hub as one of v2beta1, as well as it can be said there. */
+/** A metric of the hub as one of v2beta1, as well as it can be said there: a quantity that must be, and is not, is left to decoding. */
 export const metricDown = (metric: JsonObject): JsonObject => reshaped(metric, SPECS, 1);
 /** The status of a metric of v2beta1 as one of the hub. */
 export const metricStatusUp = (status: JsonObject): JsonObject => reshaped(status, STATUSES, 0);

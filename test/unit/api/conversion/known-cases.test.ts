@@ -1,5 +1,6 @@
 // What changes between the versions of a kind, by hand: each case in both directions, and some in one.
 import test from 'ava';
+import { applyDefaults } from '../../../../api/codec/defaults.ts';
 import { StoredForm } from '../../../../api/conversion/stored-form.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { DIALECT, REGISTRY, SCHEMA, schemaOfType } from './kinds.ts';
@@ -293,6 +294,35 @@ const CASES: readonly Case[] = [
     ],
   },
   {
+    of: 'a webhook that does not say which reviews it takes',
+    kind: 'CustomResourceDefinition',
+    older: [
+      'apiextensions.@group/v1beta1',
+      {
+        spec: definitionSpec({
+          version: 'v1',
+          versions: [{ name: 'v1', served: true, storage: true }],
+          conversion: { strategy: 'Webhook', webhookClientConfig: { url: 'https://x.example' } },
+          preserveUnknownFields: false,
+        }),
+        ...NO_DEFINITION_STATUS,
+      },
+    ],
+    newer: [
+      'apiextensions.@group/v1',
+      {
+        spec: definitionSpec({
+          versions: [{ name: 'v1', served: true, storage: true }],
+          conversion: {
+            strategy: 'Webhook',
+            webhook: { clientConfig: { url: 'https://x.example' }, conversionReviewVersions: null },
+          },
+        }),
+        ...NO_DEFINITION_STATUS,
+      },
+    ],
+  },
+  {
     of: 'the groups of whom is asked about',
     kind: 'SubjectAccessReview',
     older: ['authorization.@group/v1beta1', { spec: { user: 'u', group: ['g'] }, status: { allowed: false } }],
@@ -418,6 +448,35 @@ const CASES: readonly Case[] = [
     ],
   },
   {
+    of: 'an amount of CPU, which is no share of it',
+    kind: 'HorizontalPodAutoscaler',
+    older: [
+      'autoscaling/v1',
+      {
+        annotations: {
+          'autoscaling.alpha.kubernetes.io/metrics':
+            '[{"type":"Resource","resource":{"name":"cpu","targetAverageValue":"1"}}]',
+        },
+        spec: { scaleTargetRef: TARGET, maxReplicas: 3, targetCPUUtilizationPercentage: 60 },
+        status: NO_SCALE_STATUS,
+      },
+    ],
+    newer: [
+      'autoscaling/v2beta2',
+      {
+        spec: {
+          scaleTargetRef: TARGET,
+          maxReplicas: 3,
+          metrics: [
+            { type: 'Resource', resource: { name: 'cpu', target: { type: 'AverageValue', averageValue: '1' } } },
+            { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 60 } } },
+          ],
+        },
+        status: { ...NO_SCALE_STATUS, currentMetrics: null, conditions: null },
+      },
+    ],
+  },
+  {
     of: 'what two metrics are called differently',
     kind: 'HorizontalPodAutoscaler',
     older: [
@@ -452,6 +511,66 @@ const CASES: readonly Case[] = [
           ],
         },
         status: { ...NO_SCALE_STATUS, currentMetrics: null, conditions: null },
+      },
+    ],
+  },
+  {
+    of: 'metrics that go by the average alone, and what is measured of them',
+    kind: 'HorizontalPodAutoscaler',
+    older: [
+      'autoscaling/v2beta1',
+      {
+        spec: {
+          scaleTargetRef: TARGET,
+          maxReplicas: 3,
+          metrics: [
+            { type: 'Object', object: { target: TARGET, metricName: 'm', targetValue: '0', averageValue: '2' } },
+            { type: 'Resource', resource: { name: 'memory', targetAverageValue: '1Gi' } },
+          ],
+        },
+        status: {
+          ...NO_SCALE_STATUS,
+          currentMetrics: [
+            { type: 'Object', object: { target: TARGET, metricName: 'm', currentValue: '7', averageValue: '2' } },
+            { type: 'External', external: { metricName: 'e', currentValue: '8', currentAverageValue: '4' } },
+            { type: 'Pods', pods: { metricName: 'p', currentAverageValue: '5' } },
+            { type: 'Resource', resource: { name: 'memory', currentAverageValue: '2Gi' } },
+          ],
+          conditions: null,
+        },
+      },
+    ],
+    newer: [
+      'autoscaling/v2beta2',
+      {
+        spec: {
+          scaleTargetRef: TARGET,
+          maxReplicas: 3,
+          metrics: [
+            {
+              type: 'Object',
+              object: {
+                describedObject: TARGET,
+                target: { type: 'AverageValue', averageValue: '2' },
+                metric: { name: 'm' },
+              },
+            },
+            { type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1Gi' } } },
+          ],
+        },
+        status: {
+          ...NO_SCALE_STATUS,
+          currentMetrics: [
+            {
+              type: 'Object',
+              object: { metric: { name: 'm' }, current: { value: '7', averageValue: '2' }, describedObject: TARGET },
+            },
+            { type: 'External', external: { metric: { name: 'e' }, current: { value: '8', averageValue: '4' } } },
+            { type: 'Pods', pods: { metric: { name: 'p' }, current: { averageValue: '5' } } },
+            { type: 'Resource', resource: { name: 'memory', current: { averageValue: '2Gi' } } },
+          ],
+          conditions: null,
+        },
       },
     ],
   },
@@ -498,6 +617,15 @@ test('the order of metrics, which annotations cannot say, outlives v1, until v1 
   t.deepEqual(metricsOf(back(changed)), [MEMORY, cpu]);
 });
 
+test('that there is no metric at all outlives v1, whose defaults leave it so', (t) => {
+  const [hub, v1] = [typeOf('autoscaling/v2beta2', AUTOSCALER), typeOf('autoscaling/v1', AUTOSCALER)];
+  const object = { metadata: {}, spec: { scaleTargetRef: TARGET, maxReplicas: 3, metrics: [] } };
+  const inV1 = forms.between(hub, v1)(object) as Record<string, unknown>;
+  applyDefaults(inV1, schemaOfType(v1), () => true);
+  t.is((inV1.spec as JsonObject).targetCPUUtilizationPercentage, undefined);
+  t.is(metricsOf(forms.between(v1, hub)(inV1)), undefined);
+});
+
 const BROKEN = [
   '',
   '[',
@@ -507,6 +635,9 @@ const BROKEN = [
   '[{"type":1}]',
   '[[]]',
   '{"__proto__":{"metrics":[]}}',
+  '{"ScaleUp":1}',
+  '{"metrics":[1],"current":[]}',
+  '{"metrics":[]}',
   '['.repeat(10_000),
 ];
 
