@@ -163,6 +163,7 @@ export class EtcdClient implements EtcdCluster {
       let isOver = false;
       let session: ClientHttp2Session | undefined;
       const token = this.#token;
+      const place = this.#place;
       const over = (error: EtcdError | undefined): void => {
         if (isOver) return;
         isOver = true;
@@ -184,7 +185,7 @@ export class EtcdClient implements EtcdCluster {
         // Its streams go with it.
         this.#leave(session);
         this.#forget(token);
-        over(new EtcdError('unknown', `${this.#place} did not answer within ${CALL_MS_MAX} ms`));
+        over(new EtcdError('unknown', `${place} did not answer within ${CALL_MS_MAX} ms`));
       };
       let timer = this.#timers.after(CALL_MS_MAX, onSilent);
       try {
@@ -205,6 +206,8 @@ export class EtcdClient implements EtcdCluster {
     onDone?: () => void,
   ): ClientHttp2Stream {
     const session = this.#connected();
+    // Who has left the member by the end of the stream still says which it was.
+    const place = this.#place;
     const token = this.#token;
     const stream = session.request({
       ':method': 'POST',
@@ -235,7 +238,7 @@ export class EtcdClient implements EtcdCluster {
         return;
       }
       const refusal = token === undefined ? undefined : errorOfToken(status, text);
-      const error = refusal ?? errorOfStatus(status, text, this.#place);
+      const error = refusal ?? errorOfStatus(status, text, place);
       if (refusal !== undefined) this.#forget(token);
       else if (error.kind === 'unknown' && !this.#given.has(stream)) this.#leave(session);
       onEnd(error);
