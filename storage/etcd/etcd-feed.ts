@@ -103,8 +103,9 @@ export class EtcdFeed {
       return;
     }
     if (this.#tries++ === 0) this.#parts.warn(`the watch of the store broke off: ${error.message}`);
-    // At once: who compacts often may be faster than pauses are short.
-    if (error.kind === 'compacted') this.#skip(error, { revision: error.compactRevision });
+    // At once: who compacts often may be faster than pauses are short. Commits of ours may have been told beyond what was compacted.
+    if (error.kind === 'compacted')
+      this.#skip(error, { revision: Math.max(error.compactRevision, this.#history.reached) });
     else this.#watchLater();
   }
 
@@ -136,12 +137,15 @@ export class EtcdFeed {
       this.lose(ended(error));
       return;
     }
+    // Those that are told until it is answered are not in the state that is read.
+    const { position } = this.#history;
     cluster.range({ key: view.outline, ...at }).then(
       ({ revision, pairs }) => {
         if (this.#isStopped) return;
         const history = this.#history;
         const present = batchOf(pairs[0]);
-        const problem = breakBetween({ ...history.position, reached: 0 }, revision, present);
+        const reached = Math.min(position.reached, revision);
+        const problem = breakBetween({ ...position, reached }, revision, present);
         if (present.revision > history.reached || problem !== undefined) {
           this.lose(problem === undefined ? ended(error) : new OrchError('StoreUnusable', problem));
           return;

@@ -1,11 +1,13 @@
 // What a follower of etcd is told and when, and by what one history is told from another.
 import test from 'ava';
-import type {
-  EtcdCluster,
-  EtcdEvent,
-  EtcdPair,
-  RangeRequest,
-  WatchListener,
+import {
+  type EtcdCluster,
+  EtcdError,
+  type EtcdEvent,
+  type EtcdPair,
+  type RangeAnswer,
+  type RangeRequest,
+  type WatchListener,
 } from '../../../storage/etcd/etcd-cluster.ts';
 import { EtcdFeed } from '../../../storage/etcd/etcd-feed.ts';
 import { breakBehind, breakBetween, requireBehind } from '../../../storage/etcd/etcd-history.ts';
@@ -52,12 +54,6 @@ test('a revision is told when it has been read, and the next when the follower h
     },
   };
   feed.start(follower, 5);
-  const event = (key: string, modRevision: number): EtcdEvent => ({
-    key,
-    createRevision: 1,
-    modRevision,
-    value: undefined,
-  });
   listener!.onEvents([event('a1', 6), event('a2', 6), event('a3', 8)]);
   await settled();
   t.deepEqual(told, [[6, ['a1', 'a2']]]);
@@ -101,4 +97,151 @@ test('where more has happened since, what etcd remembers of then is looked at', 
   t.is(await breakBehind(clusterWith(outline(9, 1)), OUTLINE, AT), undefined);
   t.regex((await breakBehind(clusterWith(outline(9, 2)), OUTLINE, AT))!, /another history/);
   t.regex((await breakBehind(clusterWith(outline(8, 1)), OUTLINE, AT))!, /another history/);
+});
+
+const event = (key: string, modRevision: number): EtcdEvent => ({
+  key,
+  createRevision: 1,
+  modRevision,
+  value: undefined,
+});
+
+/** A feed that has followed up to AT, on a cluster that does as it is told; and what has come of it. */
+function followed(outlineKey?: string) {
+  const watches: { readonly from: number; readonly listener: WatchListener }[] = [];
+  const asked: { readonly request: RangeRequest; readonly answer: (given: RangeAnswer) => void }[] = [];
+  const seen = { ended: 0, told: [] as string[], pauses: [] as number[], warned: [] as string[], lost: [] as Error[] };
+  const cluster = {
+    watch: (_key: string, _end: string, from: number, listener: WatchListener) => {
+      watches.push({ from, listener });
+      return () => void seen.ended++;
+    },
+    range: (request: RangeRequest) =>
+      new Promise<RangeAnswer>((answer) => {
+        asked.push({ request, answer });
+      }),
+  };
+  const feed = new EtcdFeed({
+    cluster: cluster as unknown as EtcdCluster,
+    view: {
+      from: 'a',
+      end: 'z',
+      read: (events) => events.map(({ key }) => ({ key, value: undefined, place: 0 })),
+      ...(outlineKey !== undefined && { outline: outlineKey }),
+    },
+    pause: (tries) => {
+      seen.pauses.push(tries);
+      return Promise.resolve();
+    },
+    warn: (text) => void seen.warned.push(text),
+  });
+  const follower = {
+    value: () => {},
+    again: () => {},
+    lost: (error: Error) => void seen.lost.push(error),
+    revision: (revision: number, events: readonly SharedEvent[]) =>
+      void seen.told.push(`${revision} ${events.map(({ key }) => key)}`),
+  };
+  feed.start(follower, AT.reached, AT.newest);
+  return { feed, watches, asked, seen };
+}
+
+const committed = (feed: EtcdFeed, revision: number): void =>
+  feed.committed({ revision, mark: 1 }, () => [{ key: `own${revision}`, value: undefined, place: 0 }]);
+
+test('a watch that breaks off begins again where it was, later each time, and one line says so until it goes on', async (t) => {
+  const { watches, seen } = followed();
+  const breakOff = async (): Promise<void> => {
+    watches.at(-1)!.listener.onEnd(new EtcdError('unknown', 'gone'));
+    await settled();
+  };
+  for (let round = 0; round < 3; round++) await breakOff();
+  t.deepEqual(seen.pauses, [0, 1, 2]);
+  t.is(seen.warned.length, 1);
+  watches.at(-1)!.listener.onEvents([event('k', 12)]);
+  await breakOff();
+  t.deepEqual(seen.pauses, [0, 1, 2, 0]);
+  t.is(seen.warned.length, 2);
+  t.deepEqual(
+    watches.map(({ from }) => from),
+    [11, 11, 11, 11, 13],
+  );
+});
+
+test('a watch that is refused is the end of what is followed', async (t) => {
+  const { watches, seen } = followed();
+  watches[0]!.listener.onEnd(new EtcdError('refused', 'permission denied'));
+  await settled();
+  t.is(seen.lost.length, 1);
+  t.like(seen.lost[0], { code: 'StoreUnusable', message: 'the watch of the store ended: permission denied' });
+  t.deepEqual([watches.length, seen.ended, seen.pauses.length], [1, 1, 0]);
+});
+
+test('a commit of ours before which others are yet to come is told behind them, once and as it was made', async (t) => {
+  const { feed, watches, seen } = followed();
+  committed(feed, 11);
+  committed(feed, 13);
+  await settled();
+  t.deepEqual(seen.told, ['11 own11']);
+  watches[0]!.listener.onEvents([event('k', 11), event('k', 12)]);
+  watches[0]!.listener.onEvents([event('own', 13), event('k', 14)]);
+  await settled();
+  t.deepEqual(seen.told, ['11 own11', '12 k', '13 own13', '14 k']);
+  committed(feed, 20);
+  // What came between was nothing that is watched.
+  watches[0]!.listener.onEvents([event('own', 20)]);
+  await settled();
+  t.is(seen.told.at(-1), '20 own20');
+});
+
+test('what comes after the end is not told, and nothing is looked for any more', async (t) => {
+  const { feed, watches, asked, seen } = followed(OUTLINE);
+  const [{ listener }] = watches as [(typeof watches)[0]];
+  listener.onEnd(new EtcdError('compacted', 'compacted', 12));
+  t.is(asked.length, 1);
+  feed.stop();
+  asked[0]!.answer({ revision: 15, pairs: [outline(14, 2)], more: false });
+  listener.onEvents([event('k', 11)]);
+  listener.onEnd(new EtcdError('unknown', 'gone'));
+  committed(feed, 11);
+  await settled();
+  t.like(seen, { told: [], lost: [], pauses: [] });
+  t.is(watches.length, 1);
+});
+
+test('where others were compacted the watch goes on behind that, whatever of ours is told while it is looked at', async (t) => {
+  const { feed, watches, asked, seen } = followed(OUTLINE);
+  committed(feed, 11);
+  watches[0]!.listener.onEnd(new EtcdError('compacted', 'compacted', 11));
+  t.deepEqual(asked[0]!.request, { key: OUTLINE, revision: 11 });
+  committed(feed, 12);
+  // The state at 11, from an etcd that has come to 20.
+  asked[0]!.answer({ revision: 20, pairs: [outline(11, 1)], more: false });
+  await settled();
+  t.deepEqual(seen.lost, []);
+  t.deepEqual(
+    watches.map(({ from }) => from),
+    [11, 13],
+  );
+  watches[1]!.listener.onEnd(new EtcdError('compacted', 'compacted', 17));
+  asked[1]!.answer({ revision: 20, pairs: [outline(12, 1)], more: false });
+  await settled();
+  t.is(watches[2]!.from, 18);
+  watches[2]!.listener.onEnd(new EtcdError('compacted', 'compacted', 13));
+  t.deepEqual(asked[2]!.request, { key: OUTLINE, revision: 17 }, 'what lies behind that is known');
+  t.deepEqual(seen.told, ['11 own11', '12 own12']);
+});
+
+test('where a batch of ours was compacted, or another history is found behind it, nothing is gone on from', async (t) => {
+  for (const [newest, message] of [
+    [outline(15, 1), /^the watch of the store ended: compacted/],
+    [outline(9, 2), /^etcd is of another history than was followed up to revision 10,/],
+  ] as const) {
+    const { watches, asked, seen } = followed(OUTLINE);
+    watches[0]!.listener.onEnd(new EtcdError('compacted', 'compacted', 16));
+    asked[0]!.answer({ revision: 20, pairs: [newest], more: false });
+    await settled();
+    t.regex(seen.lost[0]!.message, message);
+    t.is(watches.length, 1);
+  }
 });
