@@ -1,0 +1,89 @@
+// A store that shares its engine while the engine refuses, does not answer, or is left.
+import test from 'ava';
+import { OrchError } from '../../../runtime/errors.ts';
+import { realEnvironment } from '../../../runtime/real-environment.ts';
+import type { EtcdEngine } from '../../../storage/etcd/etcd-engine.ts';
+import { engineOn, quietModel } from './shared-rig.ts';
+import { gate, rigFor, settle, startRig } from './store-rig.ts';
+
+/** Timers of the environment alone keep no process alive. */
+const alive = setInterval(() => {}, 60_000);
+test.after.always(() => clearInterval(alive));
+const KEY = 'core/configmaps/default/a';
+const RETRY_MS = 250;
+const FULL = new OrchError('StorageFull', 'no room');
+
+/** An engine whose commits go through `inner`, with how often it was asked for one. */
+function engineWith(inner: (commit: EtcdEngine['commit']) => EtcdEngine['commit']): [EtcdEngine, () => number] {
+  const engine = engineOn(quietModel());
+  const commit = inner(engine.commit.bind(engine));
+  let asked = 0;
+  engine.commit = (batch) => {
+    asked++;
+    return commit(batch);
+  };
+  return [engine, () => asked];
+}
+
+test('an engine that refuses is not asked again for a moment, and then stores again', async (t) => {
+  let isFull = true;
+  let nowMs = 1000;
+  const [engine, asked] = engineWith((commit) => (batch) => (isFull ? Promise.reject(FULL) : commit(batch)));
+  const clock = { ...realEnvironment.clock, nowMs: () => nowMs, monotonicMs: () => nowMs };
+  const rig = await rigFor(t, { options: { engine: () => engine }, environment: { ...realEnvironment, clock } });
+  for (let tries = 0; tries < 3; tries++) await t.throwsAsync(rig.put(KEY), { message: FULL.message });
+  t.is(asked(), 1);
+  nowMs += RETRY_MS;
+  await t.throwsAsync(rig.put(KEY), { message: FULL.message });
+  t.is(asked(), 2);
+  nowMs += RETRY_MS;
+  isFull = false;
+  t.true((await rig.put(KEY)) > 0);
+  t.true((await rig.put(KEY)) > 0, 'without waiting for another moment');
+});
+
+test('who needs a state that the engine does not give is refused with the reason', async (t) => {
+  const engine = engineOn(quietModel());
+  const rig = await rigFor(t, { options: { engine: () => engine } });
+  await rig.put(KEY);
+  engine.readBarrier = () => Promise.reject(new OrchError('StoreUnusable', 'no answer'));
+  await t.throwsAsync(
+    rig.commit((writer) => [writer.put(KEY, 0, 'x')]),
+    { message: 'no answer' },
+  );
+  t.true((await rig.put(KEY)) > 0);
+});
+
+test('a store that stops answers what its engine has, and leaves the engine then', async (t) => {
+  const held = gate();
+  const [engine, asked] = engineWith((commit) => (batch) => held.passed.then(() => commit(batch)));
+  const close = engine.close.bind(engine);
+  const order: string[] = [];
+  engine.close = () => {
+    order.push('closed');
+    return close();
+  };
+  const rig = await startRig({
+    options: { engine: () => engine },
+    onReply: (type) => {
+      if (type === 'commit') order.push('answered');
+    },
+  });
+  const put = rig.put(KEY);
+  while (asked() === 0) await settle();
+  const stopping = rig.running.stop();
+  await settle();
+  t.deepEqual(order, []);
+  held.open();
+  await Promise.all([put, stopping]);
+  t.deepEqual(order, ['answered', 'closed']);
+});
+
+test('an engine that cannot be followed is left', async (t) => {
+  const engine = engineOn(quietModel());
+  let closed = 0;
+  engine.follow = () => Promise.reject(new OrchError('StoreUnusable', 'it is damaged'));
+  engine.close = async () => void closed++;
+  await t.throwsAsync(startRig({ options: { engine: () => engine } }), { message: /it is damaged/ });
+  t.is(closed, 1);
+});
