@@ -97,6 +97,15 @@ test('where more has happened since, what etcd remembers of then is looked at', 
   t.is(await breakBehind(clusterWith(outline(9, 1)), OUTLINE, AT), undefined);
   t.regex((await breakBehind(clusterWith(outline(9, 2)), OUTLINE, AT))!, /another history/);
   t.regex((await breakBehind(clusterWith(outline(8, 1)), OUTLINE, AT))!, /another history/);
+  const forgetful = (present: EtcdPair): EtcdCluster => {
+    const range = async ({ revision }: RangeRequest) => {
+      if (revision !== undefined) throw new EtcdError('compacted', 'compacted');
+      return { revision: 20, pairs: [present], more: false };
+    };
+    return { range } as unknown as EtcdCluster;
+  };
+  t.is(await breakBehind(forgetful(outline(9, 1)), OUTLINE, AT), undefined, 'nothing of ours has happened');
+  await t.throwsAsync(breakBehind(forgetful(outline(15, 3)), OUTLINE, AT), { message: 'compacted' });
 });
 
 const event = (key: string, modRevision: number): EtcdEvent => ({
