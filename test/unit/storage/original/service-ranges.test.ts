@@ -119,3 +119,80 @@ test('a range of another spec is made anew from the services', (t) => {
   const [write] = made.repairs();
   t.deepEqual([write!.compare.value, write!.state.spec, [...write!.state.bits]], [40, '10.96.0.0/24', [8]]);
 });
+
+test('a range that is removed is made anew of what services have, and by whoever finds it gone', (t) => {
+  const made = ranges();
+  made.noteService('core/services/a/s', { spec: { clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9'] } });
+  t.deepEqual(shown(made.told(ADDRESSES, undefined, 40)).sort(), [
+    '+internal/clusteraddresses//10.96.0.9',
+    '-internal/clusteraddresses//10.96.0.1',
+  ]);
+  const [write] = made.repairs();
+  t.deepEqual([write!.compare.value, [...write!.state.bits]], [0, [8]]);
+});
+
+test('a number behind the end of a range is nothing that could be given', (t) => {
+  const made = ranges();
+  t.deepEqual(made.told(PORTS, { spec: '30000-30063', bits: new Set([64, 900]), ...NEW }, 12), []);
+  t.deepEqual(made.told(PORTS, { spec: '30000-30063', bits: new Set(), ...NEW }, 13), []);
+});
+
+test('what is there already is not taken again, and what is not there or is another is not given back', (t) => {
+  const made = ranges();
+  const [first, second] = ['internal/clusteraddresses//10.96.0.1', 'internal/clusteraddresses//10.96.0.2'];
+  t.deepEqual(made.plan([put(first)]), { takenAt: 5 });
+  t.deepEqual(made.plan([removal(second, 0)]), { takenAt: 5 });
+  t.deepEqual(made.plan([removal(first, 4)]), { takenAt: 5 });
+  t.deepEqual(made.plan([put(second), put(second)]), { takenAt: 5 });
+  const several = planned(made, [removal(first, 5), put(second), put('internal/clusteraddresses//10.96.0.3')]);
+  t.deepEqual(
+    several.map(({ path, state }) => [path, [...state.bits]]),
+    [[ADDRESSES, [1, 2]]],
+  );
+});
+
+test('who is seen to claim a number again has it for as long as before', (t) => {
+  const made = ranges();
+  const claim = (): void =>
+    made.noteService('core/services/a/s', { spec: { clusterIP: '10.96.0.1', clusterIPs: ['10.96.0.1'] } });
+  t.deepEqual([made.repairs(), made.repairs()], [[], []]);
+  claim();
+  t.deepEqual(made.repairs(), []);
+  made.noteService('core/services/a/s', { spec: { type: 'ExternalName' } });
+  t.deepEqual([made.repairs(), made.repairs()], [[], []]);
+  t.deepEqual([...made.repairs()[0]!.state.bits], []);
+  t.deepEqual([made.repairs(), made.repairs()], [[], []], 'where that was not written it is looked at anew');
+});
+
+test('what a service has and no range notes is told, and nothing is once nothing is known', (t) => {
+  const made = ranges();
+  made.noteService('core/services/a/s', { spec: { clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9'] } });
+  t.deepEqual(made.unnoted(), ['internal/clusteraddresses//10.96.0.9']);
+  made.clear();
+  t.deepEqual([made.unnoted(), made.records()], [[], []]);
+  t.deepEqual(shown(made.told(ADDRESSES, ofAddresses(0), 50)), ['+internal/clusteraddresses//10.96.0.1']);
+});
+
+test('the records of a service are named as ranges name them, and keep what else an object says', (t) => {
+  const clusterIpRanges = [parseIpRange('fd00::/64')!];
+  const made = new ServiceRanges({ ...NETWORK, clusterIpRanges }, '/registry/');
+  const [record] = made.recordsOf({
+    metadata: { name: 's', namespace: 'a', uid: 'u' },
+    spec: { clusterIP: 'FD00:0::3', clusterIPs: ['FD00:0::3'] },
+  });
+  t.is(record!.key, 'internal/clusteraddresses//fd00::3');
+  const whole = { metadata: { labels: { kept: 'yes' } } };
+  made.told(ADDRESSES, { spec: 'fd00::/64', bits: new Set(), whole }, 5);
+  t.deepEqual(planned(made, [put(record!.key)])[0]!.state.whole, whole);
+});
+
+test('ranges that are not there are made, though no service has anything', (t) => {
+  const made = new ServiceRanges(NETWORK, '/registry/');
+  t.deepEqual(
+    made.repairs().map(({ compare, state }) => [compare.key, compare.value, state.spec, [...state.bits]]),
+    [
+      [ADDRESSES, 0, '10.96.0.0/24', []],
+      [PORTS, 0, '30000-30063', []],
+    ],
+  );
+});
