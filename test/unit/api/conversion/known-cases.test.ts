@@ -617,6 +617,17 @@ test('the order of metrics, which annotations cannot say, outlives v1, until v1 
   t.deepEqual(metricsOf(back(changed)), [MEMORY, cpu]);
 });
 
+test('what v2beta1 cannot say of a metric outlives it, until v2beta1 changes the metric', (t) => {
+  const [hub, older] = [typeOf('autoscaling/v2beta2', AUTOSCALER), typeOf('autoscaling/v2beta1', AUTOSCALER)];
+  const raw = { type: 'Resource', resource: { name: 'memory', target: { type: 'Value', value: '3' } } };
+  const object = { metadata: {}, spec: { scaleTargetRef: TARGET, maxReplicas: 3, metrics: [raw] } };
+  const inOlder = forms.between(hub, older)(object);
+  const back = forms.between(older, hub);
+  t.deepEqual(metricsOf(back(inOlder)), [raw]);
+  const metrics = [{ type: 'Resource', resource: { name: 'memory', targetAverageValue: '1Gi' } }];
+  t.deepEqual(metricsOf(back({ ...inOlder, spec: { ...(inOlder.spec as object), metrics } })), [MEMORY]);
+});
+
 test('that there is no metric at all outlives v1, whose defaults leave it so', (t) => {
   const [hub, v1] = [typeOf('autoscaling/v2beta2', AUTOSCALER), typeOf('autoscaling/v1', AUTOSCALER)];
   const object = { metadata: {}, spec: { scaleTargetRef: TARGET, maxReplicas: 3, metrics: [] } };
