@@ -133,6 +133,7 @@ export class UwsRequest implements HttpRequest, Asking {
         flow.hold = this.#response.clientHold();
         this.#nativeResponse.onData((lent, isLast) => {
           this.#response.enterCallback();
+          if (isLast) this.#response.readWhole();
           flow.add(lent, isLast);
         });
       }

@@ -9,6 +9,7 @@ import { CLOSE_TOO_BIG, MESSAGE_BYTES_MAX } from '../websocket/frames.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
 import { ClientHold } from './client-hold.ts';
 import { writeHead } from './head.ts';
+import { SendingByTries, type Tried } from './sending-by-tries.ts';
 import { UwsSizedStream } from './sized-stream.ts';
 import { type AnswerStream, type StreamOwner, type UwsResponseScope, UwsStream } from './stream.ts';
 import { UwsTunnel } from './tunnel.ts';
@@ -42,6 +43,9 @@ export interface Asking {
   readonly offer: WebSocketOffer | undefined;
 }
 
+/** The longest time between two tries to send what a client has not taken that is still read. */
+const TRIES_LAST_MS = 1000;
+
 const NOTHING = new Uint8Array(0);
 
 type State = 'idle' | 'ongoing' | 'done' | 'aborted';
@@ -54,6 +58,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #state: State = 'idle';
   #stream: AnswerStream | undefined;
   #hold: ClientHold | undefined;
+  #sending: SendingByTries | undefined;
   #webSocket: UwsWebSocket | undefined;
   #tunnel: UwsTunnel | undefined;
   #abortCallback: (() => void) | undefined;
@@ -112,10 +117,32 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     this.#abortCallback = earlier === undefined ? callback : both;
   }
 
+  get sending(): SendingByTries | undefined {
+    return this.#sending;
+  }
+
   /** Made for a body that is passed on, while nothing is answered. */
   clientHold(): ClientHold {
-    this.#hold = new ClientHold(this.native, this.scope, () => this.#stream?.isFull ?? false);
-    return this.#hold;
+    const { native } = this;
+    const attempt = (): Tried => this.#stream?.sendOn() ?? 'all';
+    const sending = new SendingByTries(native, TRIES_LAST_MS, attempt, () => hold.sent());
+    const socket = {
+      pause: () => native.pause(),
+      resume: () => {
+        if (!sending.isUnderWay) native.resume();
+      },
+    };
+    const hold = new ClientHold(socket, this.scope, () => this.#stream?.isFull === true && !sending.isUnderWay);
+    this.#sending = sending;
+    this.#hold = hold;
+    return hold;
+  }
+
+  /** All of the body has come: what is sent from now on is the binary's matter. */
+  readWhole(): void {
+    const wasSending = this.#sending?.stop();
+    this.#sending = undefined;
+    if (wasSending === true) this.#hold?.sent();
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
@@ -235,6 +262,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     if (last !== undefined) this.write(last);
     const webSocket = this.#webSocket;
     if (webSocket === undefined) {
+      this.readWhole();
       this.#hold?.letGo();
       this.#stream?.end();
       return;
@@ -282,6 +310,8 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #finish(): void {
     this.#state = 'done';
     this.#abortCallback = undefined;
+    this.#sending?.stop();
+    this.#sending = undefined;
     this.#hold?.drop();
     this.scope.outstanding--;
     if (this.#stream === undefined) return;

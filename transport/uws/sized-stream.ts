@@ -2,10 +2,12 @@
 // much that was, and holds the rest. The answer is over with its last byte.
 import type { HeaderList } from '../http.ts';
 import { writeStreamHead } from './head.ts';
+import type { Tried } from './sending-by-tries.ts';
 import type { AnswerStream, StreamOwner } from './stream.ts';
 
 /** What fits into the buffer that the binary gathers in: more would be encrypted at once, and again with each try. */
 const PIECE_BYTES = 16 * 1024 - 512;
+const NOTHING = new Uint8Array(0);
 
 export class UwsSizedStream implements AnswerStream {
   onDrained: (() => void) | undefined;
@@ -35,15 +37,22 @@ export class UwsSizedStream implements AnswerStream {
   write(bytes: Uint8Array): boolean {
     if (this.#isOver) return false;
     if (bytes.length === 0) return !this.#isFull;
-    if (this.#pending.length > 0) {
+    if (this.#pending.length > 0 || (this.#isFull && this.#owner.sending !== undefined)) {
       this.#pending.push(new Uint8Array(bytes));
       return false;
     }
     const taken = this.#hand(bytes);
     if (this.#isOver) return false;
     if (taken < bytes.length) this.#pending = [new Uint8Array(bytes.subarray(taken))];
-    this.#setFull(taken < bytes.length);
+    this.#setFull(taken < bytes.length || !this.#isSent());
     return !this.#isFull;
+  }
+
+  sendOn(): Tried {
+    const before = this.#owner.native.getWriteOffset();
+    this.#onWritable();
+    if (!this.#isFull) return 'all';
+    return this.#owner.native.getWriteOffset() > before ? 'some' : 'nothing';
   }
 
   /** What is on its way ends the answer; one that lacks bytes is cut, since nothing else says so. */
@@ -68,7 +77,7 @@ export class UwsSizedStream implements AnswerStream {
 
   /** See UwsStream.keepAlive. */
   keepAlive(): void {
-    if (!this.#isFull || this.#isOver) return;
+    if (!this.#isFull || this.#isOver || this.#owner.sending?.isUnderWay === true) return;
     this.#owner.native.pause();
     this.#owner.native.resume();
   }
@@ -111,6 +120,17 @@ export class UwsSizedStream implements AnswerStream {
     return native.getWriteOffset() - before;
   }
 
+  /** What is sent by tries has been sent: a try with nothing tells. */
+  #isSent(): boolean {
+    const { native, sending } = this.#owner;
+    if (sending === undefined) return true;
+    let isTaken = true;
+    native.cork(() => {
+      [isTaken] = native.tryEnd(NOTHING, this.#length);
+    });
+    return isTaken;
+  }
+
   /** Writes status and headers where they have not been; to be called inside a cork. `saysClosed`: the binary does. */
   #sendHead(saysClosed: boolean): void {
     const head = this.#head;
@@ -133,6 +153,7 @@ export class UwsSizedStream implements AnswerStream {
       }
       this.#pending.shift();
     }
+    if (!this.#isSent()) return true;
     const wasFull = this.#isFull;
     this.#setFull(false);
     if (wasFull && this.onDrained !== undefined) this.#owner.guarded(this.onDrained);
@@ -142,7 +163,9 @@ export class UwsSizedStream implements AnswerStream {
   #setFull(isFull: boolean): void {
     if (this.#isFull === isFull) return;
     this.#isFull = isFull;
-    if (isFull) this.#owner.scope.parked.add(this.#owner);
-    else this.#owner.scope.parked.delete(this.#owner);
+    if (isFull) {
+      this.#owner.scope.parked.add(this.#owner);
+      this.#owner.sending?.begin();
+    } else this.#owner.scope.parked.delete(this.#owner);
   }
 }

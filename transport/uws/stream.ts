@@ -8,6 +8,7 @@ import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { HeaderList } from '../http.ts';
 import { isLengthDelimited, isPlainJson } from '../response-headers.ts';
 import { writeStreamHead } from './head.ts';
+import type { SendingByTries, Tried } from './sending-by-tries.ts';
 
 /** The binary's buffer: one for all sockets of a thread, lent to the one that is corked. */
 const CORK_BYTES = 16 * 1024;
@@ -30,6 +31,12 @@ const PROBE_BYTES = 64;
  * may be a megabyte and more: a slow client needs ten seconds for that.
  */
 const END_KEPT_MAX = 5;
+
+/**
+ * Of what is sent by tries, the last bytes go one by one until one of them is taken: nothing else tells that the binary has sent all that
+ * was before it. After so many tries the answer is left to the binary.
+ */
+const LAST_BYTES = 32;
 
 const NEWLINE = 0x0a;
 
@@ -132,6 +139,8 @@ export interface AnswerStream extends KeptAlive {
   enterCallback(): void;
   /** Sends a chunk. False when the socket is full; what it has not taken is on its way. */
   write(bytes: Uint8Array): boolean;
+  /** Tries to send what waits. */
+  sendOn(): Tried;
   /** Ends the answer when the socket has taken all of it. */
   end(): void;
   /** The socket is gone. */
@@ -142,6 +151,8 @@ export interface AnswerStream extends KeptAlive {
 export interface StreamOwner extends KeptAlive {
   readonly native: NativeResponse;
   readonly scope: UwsResponseScope;
+  /** Absent where nothing more is read of the client. */
+  readonly sending: SendingByTries | undefined;
   /** The closing chunk has been handed over: the native response is gone. */
   streamEnded(): void;
   /** Cuts the connection. */
@@ -172,6 +183,10 @@ export class UwsStream implements AnswerStream {
   #isFull = false;
   /** The last piece was refused, and waits in the binary. */
   #isRefused = false;
+  /** The last piece was taken, and so small that no socket takes it in part, but by a rare chance. */
+  #isSent = false;
+  /** Since the last try. */
+  #piecesTaken = 0;
   #isEnding = false;
   /** Since the socket last took something. */
   #endKept = 0;
@@ -196,14 +211,15 @@ export class UwsStream implements AnswerStream {
     // Once the callback has returned, the buffer is free again, and what did not fit is sent.
     setImmediate(() => {
       scope.cork.leave(native);
-      if (this.#pending !== undefined) this.#onWritable();
+      if (this.#pending !== undefined && this.#owner.sending?.isUnderWay !== true) this.#onWritable();
     });
   }
 
   write(bytes: Uint8Array): boolean {
     if (this.#isEnding) return false;
     if (bytes.length === 0) return !this.#isFull;
-    if (this.#pending !== undefined) {
+    if (this.#pending !== undefined || (this.#isFull && this.#owner.sending !== undefined)) {
+      this.#pending ??= [];
       this.#pending.push(copyOf(bytes));
       return false;
     }
@@ -213,6 +229,13 @@ export class UwsStream implements AnswerStream {
     if (taken < owed.length) this.#pending = [copyOf(owed.subarray(taken))];
     this.#setFull(this.#isRefused || taken < owed.length);
     return !this.#isFull;
+  }
+
+  sendOn(): Tried {
+    this.#piecesTaken = 0;
+    this.#onWritable();
+    if (!this.#isFull) return 'all';
+    return this.#piecesTaken > 0 ? 'some' : 'nothing';
   }
 
   /** Ends the answer when the socket has taken all of it. A client that takes nothing for half a minute is cut off. */
@@ -237,7 +260,8 @@ export class UwsStream implements AnswerStream {
    * polling for good.
    */
   keepAlive(): void {
-    if (!this.#isRefused || (this.#isEnding && ++this.#endKept > END_KEPT_MAX)) return;
+    if (!this.#isRefused || this.#owner.sending?.isUnderWay === true) return;
+    if (this.#isEnding && ++this.#endKept > END_KEPT_MAX) return;
     this.#owner.native.pause();
     this.#owner.native.resume();
   }
@@ -275,13 +299,23 @@ export class UwsStream implements AnswerStream {
     while (taken < bytes.length) {
       const room = this.#room();
       if (room <= 0) return taken;
-      const end = Math.min(bytes.length, taken + (this.#isRefused ? Math.min(room, PROBE_BYTES) : room));
+      const end = taken + this.#pieceBytes(bytes.length - taken, room);
       const piece = taken === 0 && end === bytes.length ? bytes : bytes.subarray(taken, end);
       taken = end;
       this.#isRefused = !this.#writePiece(piece, end === bytes.length && bytes[end - 1] === NEWLINE);
       if (this.#isRefused) return taken;
+      this.#piecesTaken++;
+      this.#isSent = piece.length <= PROBE_BYTES;
     }
     return taken;
+  }
+
+  /** How many of the bytes that are left go next. */
+  #pieceBytes(left: number, room: number): number {
+    const most = Math.min(left, this.#isRefused ? Math.min(room, PROBE_BYTES) : room);
+    if (this.#owner.sending === undefined) return most;
+    if (left > LAST_BYTES) return Math.min(most, left - LAST_BYTES);
+    return this.#isSent ? most : 1;
   }
 
   #writePiece(piece: Uint8Array, endsLine: boolean): boolean {
@@ -320,8 +354,10 @@ export class UwsStream implements AnswerStream {
   #setFull(isFull: boolean): void {
     if (this.#isFull === isFull) return;
     this.#isFull = isFull;
-    if (isFull) this.#owner.scope.parked.add(this.#owner);
-    else this.#owner.scope.parked.delete(this.#owner);
+    if (isFull) {
+      this.#owner.scope.parked.add(this.#owner);
+      this.#owner.sending?.begin();
+    } else this.#owner.scope.parked.delete(this.#owner);
   }
 
   #onWritable(): boolean {

@@ -7,11 +7,11 @@ import { Duplex } from 'node:stream';
 import { BackendFrameReader, CLOSE_WITHOUT_CODE, maskedFrame } from '../websocket/backend-frames.ts';
 import { BINARY, CLOSE, CLOSE_TOO_BIG, closePayload, PONG, TEXT } from '../websocket/frames.ts';
 import { ClientHold, HELD_AT_BYTES } from './client-hold.ts';
+import { SendingByTries, type Tried } from './sending-by-tries.ts';
 import type { UwsResponseScope } from './stream.ts';
 
-/** Between two tries to send what the binary holds: so long at first, and up to so long where nothing could be sent. */
-const SEND_FIRST_MS = 1;
-const SEND_LAST_MS = 50;
+/** The longest time between two tries to send what the binary holds. */
+const TRIES_LAST_MS = 50;
 /** Of what the backend sends, held by the binary for a client that does not read, before the backend is held back. */
 const HELD_BYTES_MAX = 64 * 1024;
 /** What the binary reports for a connection that was lost. */
@@ -27,8 +27,8 @@ export class UwsTunnel extends Duplex {
   #hold: ClientHold | undefined;
   /** The backend goes on when the client has taken what it was sent. */
   #goOn: (() => void) | undefined;
-  /** While the binary holds something for the client, which is not read then. */
-  #sending: NodeJS.Timeout | undefined;
+  /** Made when the binary holds something for the client for the first time. */
+  #sending: SendingByTries | undefined;
 
   /** @param response what the WebSocket will be made of: see #pause. */
   constructor(response: NativeResponse, scope: UwsResponseScope) {
@@ -77,7 +77,7 @@ export class UwsTunnel extends Duplex {
   /** The client's side is over: the backend is told, with the client's reason where it gave one. */
   onClosed(code: number, lentReason: ArrayBuffer): void {
     this.#native = undefined;
-    this.#stopSending();
+    this.#sending?.stop();
     this.#hold?.drop();
     if (!this.destroyed) {
       const payload = UNSENT_CODES.has(code) ? [] : [closePayload(code), new Uint8Array(lentReason)];
@@ -96,7 +96,10 @@ export class UwsTunnel extends Duplex {
     const native = this.#native;
     native?.cork(() => this.#reader.feed(bytes));
     // What was read may have closed it.
-    if (this.#native !== undefined && this.#sending === undefined) this.#sendRest(this.#native, SEND_FIRST_MS);
+    if ((this.#native?.getBufferedAmount() ?? 0) > 0) {
+      this.#sending ??= this.#sendingOf(this.#native!);
+      this.#sending.begin();
+    }
     if ((this.#native?.getBufferedAmount() ?? 0) > HELD_BYTES_MAX) this.#goOn = callback;
     else callback();
   }
@@ -112,37 +115,29 @@ export class UwsTunnel extends Duplex {
     callback(error);
   }
 
-  /**
-   * What the binary holds is sent by tries, and the client not read meanwhile. Left to itself, the binary sends it while it reads what the
-   * client sends, and forgets what it has not deciphered yet of half a MiB: the connection was lost.
-   */
-  #sendRest(native: WebSocket<unknown>, delayMs: number): void {
-    const bytes = native.getBufferedAmount();
-    if (bytes === 0) return;
-    this.#pause(native);
-    this.#sending = setTimeout(() => {
-      this.#sending = undefined;
+  #sendingOf(native: WebSocket<unknown>): SendingByTries {
+    const attempt = (): Tried => {
+      const bytes = native.getBufferedAmount();
       // Behind it, the binary tries.
       native.cork(() => {});
       const left = native.getBufferedAmount();
-      // One that has gone is not seen to, while it is not read.
-      if (left === bytes && native.getRemoteAddress().byteLength === 0) native.close();
-      else if (left > 0) this.#sendRest(native, left < bytes ? SEND_FIRST_MS : Math.min(delayMs * 2, SEND_LAST_MS));
-      else if (this.#hold === undefined) this.#readOn(native);
-      else this.#hold.sent();
       this.onDrain();
-    }, delayMs);
-  }
-
-  #stopSending(): void {
-    clearTimeout(this.#sending);
-    this.#sending = undefined;
+      return left === 0 ? 'all' : left < bytes ? 'some' : 'nothing';
+    };
+    const socket = {
+      pause: () => this.#pause(native),
+      close: () => native.close(),
+      getRemoteAddress: () => native.getRemoteAddress(),
+    };
+    return new SendingByTries(socket, TRIES_LAST_MS, attempt, () => {
+      if (this.#hold === undefined) this.#readOn(native);
+      else this.#hold.sent();
+    });
   }
 
   /** One that is held would never be seen to close. */
   #endClient(code: number, reason: string | Uint8Array): void {
-    const wasSending = this.#sending !== undefined;
-    this.#stopSending();
+    const wasSending = this.#sending?.stop() === true;
     this.#hold?.letGo();
     if (wasSending && this.#native !== undefined) this.#readOn(this.#native);
     this.#native?.end(code, reason);
@@ -163,7 +158,7 @@ export class UwsTunnel extends Duplex {
   }
 
   #resume(native: WebSocket<unknown>): void {
-    if (this.#sending === undefined) this.#calls.resume.call(native as unknown as NativeResponse);
+    if (this.#sending?.isUnderWay !== true) this.#calls.resume.call(native as unknown as NativeResponse);
   }
 
   #holdOf(native: WebSocket<unknown>): ClientHold {

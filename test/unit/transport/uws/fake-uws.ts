@@ -61,6 +61,11 @@ export class FakeSocket {
     if (this.#loop.corked === this) this.#uncork();
   }
 
+  /** The client reads, while the binary does not look at the socket. */
+  drainUnseen(bytes: number): void {
+    this.#room += bytes;
+  }
+
   /** The client reads: the kernel has so much more room, and says so when somebody waits for it. */
   drain(bytes: number): void {
     this.#room += bytes;

@@ -1,6 +1,7 @@
 // A streamed answer on the binary's terms: whatever is written when, whatever the kernel takes, what is on the wire is
 // framed exactly, and neither side holds more than it must for a client that does not read.
 import test from 'ava';
+import { SendingByTries } from '../../../../transport/uws/sending-by-tries.ts';
 import { Cork, type KeptAlive, type UwsResponseScope, UwsStream } from '../../../../transport/uws/stream.ts';
 import { parseChunks } from '../../../contract/listener-client.ts';
 import { casesOf } from '../../../server/effort.ts';
@@ -9,6 +10,8 @@ import { FakeLoop, FakeSocket } from './fake-uws.ts';
 const CORK_BYTES = 16 * 1024;
 /** Two pieces, and a few probes. */
 const HELD_BYTES_MAX = 2 * CORK_BYTES + 1024;
+/** The longest of the pieces that find out whether a socket takes more. */
+const PROBE_BYTES_MAX = 64;
 const NEWLINE = 0x0a;
 const BLANK = 0x20;
 const EMPTY_LINE = Buffer.from([NEWLINE]);
@@ -43,6 +46,7 @@ class World {
     onError: () => {},
   };
 
+  sending: SendingByTries | undefined;
   readonly #isEager: boolean;
 
   constructor(isEager = false) {
@@ -62,6 +66,7 @@ class World {
         abort: () => {},
         guarded: (run: () => void) => run(),
         keepAlive: () => stream?.keepAlive(),
+        sending: this.sending,
       };
       stream = new UwsStream(owner, 200, [['Content-Type', contentType]], false, this.#isEager);
       inCallback(stream);
@@ -155,6 +160,43 @@ for (const contentType of ['application/json', 'application/octet-stream', 'appl
     }
   });
 }
+
+test('while a client is read, the binary holds nothing of what it is sent', async (t) => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const random = numbers(seed);
+    const world = new World();
+    const unread = { pause: () => {}, close: () => t.fail(), getRemoteAddress: () => new ArrayBuffer(4) };
+    const begun: UwsStream[] = [];
+    world.sending = new SendingByTries(
+      unread,
+      1,
+      () => begun[0]!.sendOn(),
+      () => {},
+    );
+    const { socket, stream } = await world.answer(20_000, 'application/octet-stream', () => {});
+    begun.push(stream);
+    await immediate();
+    const written: Buffer[] = [];
+    let bytes = 0;
+    for (let i = 0; i < 12; i++) {
+      const chunk = chunkAt(bytes, random);
+      written.push(chunk);
+      bytes += chunk.length;
+      const isTaken = stream.write(chunk);
+      t.is(world.sending.isUnderWay, !isTaken);
+      while (world.sending.isUnderWay) {
+        socket.drainUnseen(Math.floor(random() * 60_000));
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      // A few bytes may be what just did not fit.
+      t.true(socket.held.length <= 2 * PROBE_BYTES_MAX, `seed ${seed}: ${socket.held.length}`);
+    }
+    socket.drain(1_000_000);
+    stream.end();
+    t.true(bodyOf(socket).equals(Buffer.concat(written)), `seed ${seed}`);
+    t.is(world.loop.lost, 0);
+  }
+});
 
 test('a client that reads a little now and then never has more waiting than one chunk', async (t) => {
   const world = new World();
