@@ -173,10 +173,10 @@ class ThreadSupervisor implements Supervisor {
       heartbeatMs,
       links,
     };
+    seat.startedMs = performance.now();
     const worker = new WorkerThread(birth);
     seat.worker = worker;
     seat.state = 'starting';
-    seat.startedMs = performance.now();
     this.monitor.forget(seat.index);
     void worker.exited.then((error) => this.onExit(seat, worker, error));
   }
@@ -198,6 +198,10 @@ class ThreadSupervisor implements Supervisor {
     if (this.stopping !== undefined) return;
     this.log.error({ err: error, ended: seat.name }, 'a thread has ended');
     if (!wasRunning) return; // `startAll` fails.
+    this.restartLater(seat);
+  }
+
+  private restartLater(seat: Seat): void {
     const delayMs = seat.backoff.nextDelayMs(performance.now() - seat.startedMs);
     // Unlike the environment's, this timer keeps the process alive: there may be no other thread to do so.
     setTimeout(() => void this.restart(seat), delayMs);
@@ -214,7 +218,15 @@ class ThreadSupervisor implements Supervisor {
       links.push([peer.index, port1]);
       peer.worker?.connect(seat.index, port2).catch(() => port2.close());
     }
-    this.launch(seat, links);
+    try {
+      this.launch(seat, links);
+    } catch (error) {
+      // The system has no thread for it now.
+      this.log.error({ err: error, restarted: seat.name }, 'a thread could not be started again');
+      for (const [, port] of links) port.close();
+      this.restartLater(seat);
+      return;
+    }
     const { worker } = seat;
     try {
       await this.create(seat);

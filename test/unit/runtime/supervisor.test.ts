@@ -114,6 +114,22 @@ test.serial('a thread that ends without a word is replaced too', async (t) => {
   await supervisor.stop();
 });
 
+test.serial('a thread that cannot be started again at once is started later', async (t) => {
+  let births = 0;
+  const unborn = {
+    // Neither of the first two, but the one that is to replace one of them.
+    get third() {
+      return ++births === 3 ? () => {} : births;
+    },
+  };
+  const options = { mischief: 'exit', unborn } as const;
+  const { supervisor, journal, go } = await start(options);
+  await go();
+  await until(() => journal().includes('driver was answered again'));
+  t.deepEqual([births, (await supervisor.stats())[1]!.restarts], [4, 2]);
+  await supervisor.stop();
+});
+
 test.serial('a drain reaches actors at once, and those of a replaced thread before they start', async (t) => {
   const { supervisor, journal, go } = await start({ mischief: 'crash' });
   await supervisor.ready;
