@@ -5,9 +5,9 @@
 // with a checksum of its own.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
+import { folderBytes, goneFrom } from './database-folder.ts';
 import { FoundFiles, finishPuttingBack } from './found-files.ts';
 import { HeadMarker, isMarkerDamaged, markedRevision } from './head-marker.ts';
 import { type LevelDatabase, openLevelDatabase, writeSynced } from './level-database.ts';
@@ -212,24 +212,22 @@ export class LevelEngine implements LocalEngine {
   }
 
   async diskBytes(): Promise<number> {
-    const path = join(this.#options.directory, DATABASE_DIRECTORY);
-    const names = await readdir(path);
-    // One that LevelDB has just removed counts for nothing.
-    const sizes = await Promise.all(
-      names.map((name) =>
-        stat(join(path, name)).then(
-          ({ size }) => size,
-          () => 0,
-        ),
-      ),
-    );
-    return sizes.reduce((sum, size) => sum + size, 0);
+    await this.#lookForFiles();
+    return await folderBytes(join(this.#options.directory, DATABASE_DIRECTORY));
   }
 
   async probe(): Promise<void> {
+    await this.#lookForFiles();
     if (this.#refusal?.code === 'StorageFull') return;
     if (this.#refusal !== undefined) throw this.#refusal;
     await this.#database.get(META_FORMAT);
+  }
+
+  /** Writes from now on are refused where the files are gone: they would be acknowledged, and no start would find them. */
+  async #lookForFiles(): Promise<void> {
+    const { directory } = this.#options;
+    const gone = await goneFrom(join(directory, DATABASE_DIRECTORY));
+    if (gone !== undefined) this.#refusal = refusedWrite(directory, gone);
   }
 
   async close({ asFound }: CloseOptions = { asFound: false }): Promise<void> {
@@ -265,13 +263,16 @@ export class LevelEngine implements LocalEngine {
   async #reopen(): Promise<void> {
     if (this.#refusal === undefined) return;
     const { directory } = this.#options;
-    const left = this.#refusedTail.cut();
+    // Where the files were gone, it is open.
+    await this.#handle?.close();
+    this.#handle = undefined;
+    const left = (await goneFrom(join(directory, DATABASE_DIRECTORY))) ?? this.#refusedTail.cut();
     if (left !== undefined) throw refusedWrite(directory, left);
     const handle = openLevelDatabase(join(directory, DATABASE_DIRECTORY));
     this.#handle = handle;
     let found: number;
     try {
-      await handle.open();
+      await handle.open({ createIfMissing: false });
       found = await this.#newestRevision();
     } catch (error) {
       await handle.close();

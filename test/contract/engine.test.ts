@@ -1,7 +1,7 @@
 // Runs the engine contract over the engines there are, and what only an engine with a directory must refuse.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -170,6 +170,31 @@ async function flipByte(database: Level<string, Uint8Array>, key: string, at: nu
   await database.put(key, value);
   return value.length;
 }
+
+test('where the files are gone writes are refused from the next look on, and stored again when the files are back', async (t) => {
+  const directory = await usedDirectory(t);
+  const engine = new LevelEngine(optionsFor(directory));
+  await load(engine);
+  await engine.commit(batchOf(2, 2));
+  await engine.probe();
+  renameSync(join(directory, 'store'), join(directory, 'moved'));
+  await t.throwsAsync(engine.probe(), { message: /cannot be written to: ENOENT/ });
+  await t.throwsAsync(engine.commit(batchOf(3, 3)), { message: /cannot be written to: ENOENT/ });
+  // What an empty folder would be taken for is a new database.
+  mkdirSync(join(directory, 'store'));
+  await t.throwsAsync(
+    engine.diskBytes().then(() => engine.commit(batchOf(3, 3))),
+    { message: /cannot be written to/ },
+  );
+  rmSync(join(directory, 'store'), { recursive: true });
+  renameSync(join(directory, 'moved'), join(directory, 'store'));
+  await engine.commit(batchOf(3, 3));
+  await engine.probe();
+  await engine.close();
+  const again = new LevelEngine(optionsFor(directory));
+  t.is((await load(again)).events.length, 3);
+  await again.close();
+});
 
 test('a directory in use by another process is refused', async (t) => {
   const directory = freshDirectory(t);
