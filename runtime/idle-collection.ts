@@ -38,14 +38,19 @@ export class IdleWatch {
   }
 }
 
-/** Collects this thread's heap whenever it has worked and has nothing to do any more. */
-export function collectWhenIdle(): void {
+/**
+ * Collects this thread's heap whenever it has worked and has nothing to do any more.
+ * @param onCheck told each second how much of the heap is used, and how large it may be.
+ */
+export function collectWhenIdle(onCheck: (usedBytes: number, limitBytes: number) => void = () => {}): void {
   const watch = new IdleWatch();
   let before: EventLoopUtilization = performance.eventLoopUtilization();
   setInterval(() => {
     const now = performance.eventLoopUtilization();
     const { active, idle } = performance.eventLoopUtilization(now, before);
     before = now;
-    if (watch.check(active, active + idle) && getHeapStatistics().used_heap_size <= HEAP_BYTES_MAX) collectHeap();
+    const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = getHeapStatistics();
+    onCheck(usedBytes, limitBytes);
+    if (watch.check(active, active + idle) && usedBytes <= HEAP_BYTES_MAX) collectHeap();
   }, CHECK_MS).unref();
 }

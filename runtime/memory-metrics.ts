@@ -6,6 +6,9 @@ import type { Metrics } from './metrics.ts';
 /** Declares the series and fills them before each reading. */
 export function publishMemoryMetrics(metrics: Metrics, thread: string): void {
   const used = metrics.gauge('orch_thread_heap_bytes', 'Bytes of objects on the heap of a thread.', { thread });
+  const limit = metrics.gauge('orch_thread_heap_limit_bytes', 'Bytes that the heap of a thread may grow to.', {
+    thread,
+  });
   const external = metrics.gauge(
     'orch_thread_external_bytes',
     'Bytes that objects of a thread hold outside its heap.',
@@ -16,6 +19,7 @@ export function publishMemoryMetrics(metrics: Metrics, thread: string): void {
   metrics.beforeReading(() => {
     const statistics = getHeapStatistics();
     used.set(statistics.used_heap_size);
+    limit.set(statistics.heap_size_limit);
     external.set(statistics.external_memory);
   });
 }

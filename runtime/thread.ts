@@ -6,6 +6,7 @@ import { expose } from 'comlink';
 import { endpoint, type Outcome, type ThreadBirth, type ThreadControl } from './control.ts';
 import { toErrorFrame } from './errors.ts';
 import { writeExactIntegers } from './exact-integers.ts';
+import { warningOfFullHeap } from './heap-warning.ts';
 import { beat } from './heartbeat.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { createLogger } from './logging/log.ts';
@@ -28,7 +29,7 @@ let host: ThreadHost<unknown> | undefined;
 const waitingLinks = [...birth.links];
 
 beat(birth.heartbeats, birth.thread, birth.heartbeatMs, realEnvironment.timers);
-collectWhenIdle();
+collectWhenIdle(warningOfFullHeap(log));
 writeExactIntegers();
 process.on('uncaughtException', (error) => endBroken(error));
 process.on('unhandledRejection', (reason) => endBroken(reason instanceof Error ? reason : new Error(String(reason))));

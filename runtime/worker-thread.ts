@@ -4,13 +4,8 @@ import { type MessagePort, SHARE_ENV, Worker } from 'node:worker_threads';
 import { type Remote, transfer, wrap } from 'comlink';
 import { endpoint, type Outcome, type ThreadBirth, type ThreadControl } from './control.ts';
 import { fromErrorFrame } from './errors.ts';
+import { YOUNG_HEAP_MAX_MIB } from './heap-warning.ts';
 import { actorDown } from './pending-ask.ts';
-
-/**
- * Of the heap of a thread, for what was made last: Node's own limit. Half of it costs a tenth more CPU for each write, which
- * makes some 60 KB of garbage; a thread that is idle gives back what it has taken (idle-collection.ts).
- */
-const YOUNG_HEAP_MAX_MIB = 48;
 
 const THREAD_ENTRY = new URL('./thread.js', import.meta.url);
 
