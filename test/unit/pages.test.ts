@@ -99,7 +99,16 @@ const RUN_OPTIONS = [
 /** Of kubectl, kubemark, the original's controller manager, etcd, etcdctl, useradd, systemctl and V8. */
 const OTHERS_OPTIONS = [
   ...['from-literal', 'image', 'raw', 'name', 'morph', 'kubelet-port', 'service-account-private-key-file', 'prefix'],
-  ...['max-request-bytes', 'system', 'now', 'no-parallel-scavenge', 'leader-elect', 'kubeconfig', 'root-ca-file'],
+  ...[
+    'max-request-bytes',
+    'system',
+    'now',
+    'no-parallel-scavenge',
+    'max-old-space-size',
+    'leader-elect',
+    'kubeconfig',
+    'root-ca-file',
+  ],
   'cluster-signing-cert-file',
 ];
 
