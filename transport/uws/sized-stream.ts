@@ -25,20 +25,26 @@ export class UwsSizedStream implements AnswerStream {
     this.#owner = owner;
     this.#length = length;
     this.#head = { status, headers };
+    this.enterCallback();
   }
 
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** What is corked is sent by the binary: it takes nothing that does not fit. */
-  enterCallback(): void {}
+  /** What is corked is sent by the binary: it takes nothing that does not fit. But nothing of what is tried is sent while it reads. */
+  enterCallback(): void {
+    const { native, scope, sending } = this.#owner;
+    if (sending !== undefined && scope.cork.holds(native)) setImmediate(() => scope.cork.leave(native));
+  }
 
   write(bytes: Uint8Array): boolean {
     if (this.#isOver) return false;
     if (bytes.length === 0) return !this.#isFull;
-    if (this.#pending.length > 0 || (this.#isFull && this.#owner.sending !== undefined)) {
+    const { native, scope, sending } = this.#owner;
+    if (this.#pending.length > 0 || (sending !== undefined && (this.#isFull || scope.cork.holds(native)))) {
       this.#pending.push(new Uint8Array(bytes));
+      this.#setFull(true);
       return false;
     }
     const taken = this.#hand(bytes);
@@ -49,10 +55,12 @@ export class UwsSizedStream implements AnswerStream {
   }
 
   sendOn(): Tried {
-    const before = this.#owner.native.getWriteOffset();
+    const { native, scope } = this.#owner;
+    if (scope.cork.holds(native)) return 'nothing';
+    const before = native.getWriteOffset();
     this.#onWritable();
     if (!this.#isFull) return 'all';
-    return this.#owner.native.getWriteOffset() > before ? 'some' : 'nothing';
+    return native.getWriteOffset() > before ? 'some' : 'nothing';
   }
 
   /** What is on its way ends the answer; one that lacks bytes is cut, since nothing else says so. */

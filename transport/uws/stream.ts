@@ -338,6 +338,8 @@ export class UwsStream implements AnswerStream {
       native,
       scope: { cork },
     } = this.#owner;
+    // Nothing is sent of what is tried while the binary reads: see SendingByTries.
+    if (this.#owner.sending !== undefined && cork.holds(native)) return 0;
     const room = cork.room(native) - this.#headBytesMax();
     // A head that fills the whole buffer goes alone, and finds an empty socket.
     return this.#head === undefined || cork.holds(native) ? room : Math.max(PROBE_BYTES, room);
