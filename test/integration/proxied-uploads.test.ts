@@ -91,7 +91,7 @@ for (const listener of LISTENERS) {
     const server = await serverWithNode(t, agent.port, ['--ingress', listener]);
     const outgoing = upload(t, server, {});
     const [message] = (await once(outgoing, 'response')) as [IncomingMessage];
-    message.on('error', () => {});
+    for (const side of [outgoing, message]) side.on('error', () => {});
     message.pause();
     let [left, still] = [0, 0];
     while (still < 100) {
