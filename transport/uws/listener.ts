@@ -22,10 +22,11 @@ import { reasonAgainstUws } from '../tls/listener-limits.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
 import { listenError, probeAddress } from './address-probe.ts';
 import { loadUws, prepareUws, type UwsModule } from './binary.ts';
+import { Cork } from './cork.ts';
 import { RemoteAddresses } from './remote-addresses.ts';
 import { UwsRequest } from './request.ts';
 import { UwsResponse, type WebSocketData } from './response.ts';
-import { Cork, type KeptAlive, type ParkedResponses, type UwsResponseScope } from './stream.ts';
+import type { KeptAlive, ParkedResponses, UwsResponseScope } from './stream.ts';
 
 /** The binary cuts a socket whose bytes are refused for ten seconds; its clock ticks every four. */
 const KEEP_ALIVE_INTERVAL_MS = 4000;

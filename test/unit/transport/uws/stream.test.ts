@@ -1,8 +1,9 @@
 // A streamed answer on the binary's terms: whatever is written when, whatever the kernel takes, what is on the wire is
 // framed exactly, and neither side holds more than it must for a client that does not read.
 import test from 'ava';
+import { Cork } from '../../../../transport/uws/cork.ts';
 import { SendingByTries } from '../../../../transport/uws/sending-by-tries.ts';
-import { Cork, type KeptAlive, type UwsResponseScope, UwsStream } from '../../../../transport/uws/stream.ts';
+import { type KeptAlive, type UwsResponseScope, UwsStream } from '../../../../transport/uws/stream.ts';
 import { parseChunks } from '../../../contract/listener-client.ts';
 import { casesOf } from '../../../server/effort.ts';
 import { FakeLoop, FakeSocket } from './fake-uws.ts';
