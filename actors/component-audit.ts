@@ -139,7 +139,7 @@ export function receivedOf({ audit, allowed }: BegunAudit): Promise<void> | unde
 }
 
 /** An answer that goes when its events have come to something. */
-export class HeldAnswer implements Held {
+class HeldAnswer implements Held {
   readonly isFree: Promise<void>;
   release: () => void = () => {};
 

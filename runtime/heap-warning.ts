@@ -17,7 +17,7 @@ const ROOM_SHARE = 0.75;
 const FULL_CHECKS = 5;
 
 /** When it is to be told, by how much of the heap is used at each check. */
-export class HeapWatch {
+class HeapWatch {
   #fullChecks = 0;
   #isTold = false;
 

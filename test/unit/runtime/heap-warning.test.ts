@@ -1,13 +1,16 @@
 // When the heap of a thread is said to be nearly full.
 import test from 'ava';
-import { HeapWatch, warningOfFullHeap, YOUNG_HEAP_MAX_MIB } from '../../../runtime/heap-warning.ts';
+import { warningOfFullHeap, YOUNG_HEAP_MAX_MIB } from '../../../runtime/heap-warning.ts';
 
 const MIB = 1024 * 1024;
 
 /** After which checks it is told, given how many hundredths of the heap are used at each. */
 function toldAfter(...used: readonly number[]): readonly number[] {
-  const watch = new HeapWatch();
-  return used.flatMap((bytes, index) => (watch.check(bytes, 100) ? [index] : []));
+  const told: number[] = [];
+  let at = 0;
+  const check = warningOfFullHeap({ warn: () => void told.push(at) }, () => 0);
+  for (; at < used.length; at++) check(used[at]! * MIB, (100 + YOUNG_HEAP_MAX_MIB) * MIB);
+  return told;
 }
 
 test('a heap that stays nearly full is told once, and again only after there was room', (t) => {
