@@ -7,6 +7,11 @@ import type { AnswerStream, StreamOwner } from './stream.ts';
 
 /** What fits into the buffer that the binary gathers in: more would be encrypted at once, and again with each try. */
 const PIECE_BYTES = 16 * 1024 - 512;
+/**
+ * The last byte of a longer answer goes alone: it is taken when the binary holds nothing any more. Until then the answer is kept alive; one
+ * that is over has ten seconds for what the binary holds, in which a slow client may take nothing that the kernel tells of.
+ */
+const LONG_BYTES = 64 * 1024;
 const NOTHING = new Uint8Array(0);
 
 export class UwsSizedStream implements AnswerStream {
@@ -101,8 +106,9 @@ export class UwsSizedStream implements AnswerStream {
     let taken = 0;
     while (taken < bytes.length) {
       const left = this.#length - native.getWriteOffset();
-      // A listener that stops closes what is answered: a last byte that goes alone is taken when nothing is held any more.
-      const most = scope.isStopping && left > 1 ? left - 1 : left;
+      // A listener that stops closes what is answered.
+      const isLastAlone = this.#length > LONG_BYTES || scope.isStopping;
+      const most = isLastAlone && left > 1 ? left - 1 : left;
       const piece = bytes.subarray(taken, taken + Math.min(PIECE_BYTES, most));
       const took = this.#handPiece(piece);
       taken += took;

@@ -26,6 +26,8 @@ export class FakeSocket {
   readonly #loop: FakeLoop;
   #room: number;
   #isChunked = false;
+  /** Of the body, where its length is known. */
+  #offset = 0;
   #writable: (() => boolean) | undefined;
 
   constructor(loop: FakeLoop, room: number) {
@@ -36,6 +38,8 @@ export class FakeSocket {
       writeStatus: (status: string) => this.#put(`HTTP/1.1 ${status}\r\n`),
       writeHeader: (name: string, value: string) => this.#put(`${name}: ${value}\r\n`),
       write: (bytes: Uint8Array) => this.#writeChunk(bytes),
+      getWriteOffset: () => this.#offset,
+      tryEnd: (bytes: Uint8Array, length: number) => this.#tryEnd(bytes, length),
       end: () => {
         this.#beginChunks();
         this.#put('\r\n0\r\n\r\n');
@@ -83,6 +87,15 @@ export class FakeSocket {
     this.#loop.corked = this;
     callback();
     if (this.#loop.corked === this) this.#uncork();
+  }
+
+  /** Takes all that fits into the cork, and nothing behind what it holds. */
+  #tryEnd(bytes: Uint8Array, length: number): [isTaken: boolean, isWhole: boolean] {
+    if (this.held.length > 0 && !this.#send(NOTHING)) return [false, false];
+    const isTaken = this.#put(bytes);
+    this.#offset += bytes.length;
+    if (this.#offset === length) this.isEnded = true;
+    return [isTaken, this.isEnded];
   }
 
   #beginChunks(): void {
