@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { request as startRequest } from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import ava, { type ExecutionContext } from 'ava';
 import { startFakeAgent } from '../server/fake-agent.ts';
 import type { ServerProcess } from '../server/server-process.ts';
@@ -34,8 +36,13 @@ function upload(t: ExecutionContext, server: ServerProcess, headers: Record<stri
     agent: false,
   });
   t.teardown(() => void outgoing.destroy());
-  for (let i = 0; i < PIECES; i++) outgoing.write(PIECE);
-  outgoing.end();
+  outgoing.write(PIECE);
+  // The rest when the answer has begun: the agent shares this thread, and a server does not wait long for its handshake.
+  outgoing.once('response', () => {
+    const rest = Array.from({ length: PIECES - 1 }, () => PIECE);
+    // What becomes of it shows in the answer.
+    pipeline(Readable.from(rest), outgoing).catch(() => {});
+  });
   return outgoing;
 }
 
