@@ -138,6 +138,13 @@ export function receivedOf({ audit, allowed }: BegunAudit): Promise<void> | unde
   return received;
 }
 
+/** It is over, with that code. Undefined, or a promise: over when the answer may be given, or acted upon. */
+export function endedOf({ audit, held }: BegunAudit, code: number): Promise<void> | undefined {
+  audit.started(code);
+  audit.ended();
+  return held?.isFree;
+}
+
 /** An answer that goes when its events have come to something. */
 class HeldAnswer implements Held {
   readonly isFree: Promise<void>;

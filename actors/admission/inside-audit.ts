@@ -12,7 +12,7 @@ import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { copyOfBody, decodeRecord } from '../../storage/record-reading.ts';
 import { ANSWER_BYTES_MAX, type AuditedBody } from '../audit/protocol.ts';
 import { AuditTaker } from '../audit-taker.ts';
-import { type BegunAudit, ComponentAudit, type ComponentRecording, receivedOf } from '../component-audit.ts';
+import { type BegunAudit, ComponentAudit, type ComponentRecording, endedOf, receivedOf } from '../component-audit.ts';
 import { statusOfError } from '../error-status.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
 import type { WriteParameters, WriteReply, WriteRequest, WriteTarget } from './protocol.ts';
@@ -123,9 +123,9 @@ export class WriteRecord {
     else if (isAtLeast(audit.level, 'RequestResponse'))
       return whenThere('place' in reply ? this.#written(reply.place) : bodyOf(reply.body), (body) => {
         answer.body = body;
-        return this.#ended(code);
+        return endedOf(this.#begun, code);
       });
-    return this.#ended(code);
+    return endedOf(this.#begun, code);
   }
 
   /** It has failed in a way of which a client would have been told by the ingress. */
@@ -134,14 +134,7 @@ export class WriteRecord {
     const status = statusOfError(error, 'POST');
     if (status === undefined) audit.panicked();
     else audit.answerStatus(status);
-    return this.#ended(status?.code ?? 500);
-  }
-
-  #ended(code: number): Soon<void> {
-    const { audit, held } = this.#begun;
-    audit.started(code);
-    audit.ended();
-    return held?.isFree;
+    return endedOf(this.#begun, status?.code ?? 500);
   }
 }
 

@@ -156,8 +156,12 @@ function withOutcome(pod: Own<JsonObject>, known: KnownSpec, kind: KindVersion):
 
 /** What of the kind an update cannot change is as it is stored. */
 function keepUnchangeable(attributes: Attributes): void {
-  const { kind, object } = attributes;
-  attributes.object = canonicalOf(kind.strategy.onUpdate?.(object, attributes.old!, attributes) ?? object, kind);
+  attributes.object = canonicalOf(updatedByKind(attributes), attributes.kind);
+}
+
+function updatedByKind(attributes: Attributes): JsonObject {
+  const { kind, object, old } = attributes;
+  return kind.strategy.onUpdate?.(object, old!, attributes) ?? object;
 }
 
 /** What it leaves as it is, is what is stored: told to be so without comparing it again. */
@@ -238,8 +242,7 @@ function keepMutated(attributes: Attributes, write: WriteContext, before: JsonOb
   // Webhooks' objects have the defaults of built-in types already, but not those of a custom type's schema.
   if (!attributes.isComplete || attributes.type.custom !== undefined) complete(attributes, write);
   if (attributes.asked.operation !== 'update') return;
-  const { kind, object, old } = attributes;
-  attributes.object = kind.strategy.onUpdate?.(object, old!, attributes) ?? object;
+  attributes.object = updatedByKind(attributes);
   keepStored(attributes);
 }
 

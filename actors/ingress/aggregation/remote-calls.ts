@@ -12,7 +12,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
 import type { BodyFlow } from '../../../transport/http.ts';
 import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
-import { type BegunAudit, type ComponentAudit, receivedOf } from '../../component-audit.ts';
+import { type BegunAudit, type ComponentAudit, endedOf, receivedOf } from '../../component-audit.ts';
 import type { Backends } from './backends.ts';
 
 /** For one answer. */
@@ -164,23 +164,19 @@ function flowOf(text: string | undefined): BodyFlow | undefined {
 }
 
 /** Over when the answer may be acted upon. */
-function answered({ audit, answer, held }: BegunAudit, { status, text }: Answered): Promise<void> | undefined {
+function answered(begun: BegunAudit, { status, text }: Answered): Promise<void> | undefined {
+  const { audit, answer } = begun;
   const said = status >= 400 ? statusIn(text) : undefined;
   if (said !== undefined) audit.answerStatus(said);
   else if (isAtLeast(audit.level, 'RequestResponse'))
     answer.body = { contentType: JSON_TYPE, bytes: Buffer.from(text) };
-  audit.started(status);
-  audit.ended();
-  return held?.isFree;
+  return endedOf(begun, status);
 }
 
 /** There is no answer: a client would have been told that there is none to be had. */
-function refused({ audit, held }: BegunAudit, error: unknown): Promise<void> | undefined {
-  const status = serviceUnavailable(error instanceof Error ? error.message : String(error));
-  audit.answerStatus(status);
-  audit.started(503);
-  audit.ended();
-  return held?.isFree;
+function refused(begun: BegunAudit, error: unknown): Promise<void> | undefined {
+  begun.audit.answerStatus(serviceUnavailable(error instanceof Error ? error.message : String(error)));
+  return endedOf(begun, 503);
 }
 
 function statusIn(text: string): Status | undefined {
