@@ -1,7 +1,7 @@
 // Loads the program of a thread, which is one of several by what the thread does (pack.js, which copies this file beside them as
 // program.js). With it comes what V8 had compiled of it when it was built (rehearsal.js). V8 refuses that when it is of another version or of other
 // flags, and compiles anew: nothing but time is lost.
-const { existsSync, readFileSync } = require('node:fs');
+const { closeSync, existsSync, openSync, readSync, statSync } = require('node:fs');
 const { join } = require('node:path');
 const { fileURLToPath, pathToFileURL } = require('node:url');
 const { Script } = require('node:vm');
@@ -20,16 +20,36 @@ function roleOfThread() {
 const role = roleOfThread();
 const compiled = fileOf(role, 'compiled');
 const url = pathToFileURL(fileOf(role, 'cjs')).href;
+const files = [fileOf(role, 'cjs'), ...(existsSync(compiled) ? [compiled] : [])];
+// One after the other in the same memory: what is touched for the first time costs more than what is read into it.
+const room = Buffer.allocUnsafeSlow(Math.max(...files.map((file) => statSync(file).size)));
+
+/** The bytes of a file, until the next is read. */
+function bytesOf(file) {
+  const descriptor = openSync(file, 'r');
+  try {
+    let end = 0;
+    for (let read = -1; read !== 0; end += read) read = readSync(descriptor, room, end, room.length - end, null);
+    return room.subarray(0, end);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 // One byte a character: the packer writes ASCII.
-const script = new Script(readFileSync(fileOf(role, 'cjs'), 'latin1'), {
-  filename: url,
-  ...(existsSync(compiled) && { cachedData: readFileSync(compiled) }),
-});
+const text = bytesOf(files[0]).latin1Slice();
+const script = new Script(text, { filename: url, ...(files.length > 1 && { cachedData: bytesOf(compiled) }) });
 /** What lies beside the program needs no loader of modules, which takes a thread some milliseconds to set up. */
 const isBeside = (address) => address.startsWith(new URL('.', url).href);
 const importOutside = async (address) => (isBeside(address) ? require(fileURLToPath(address)) : import(address));
+/** A module of Node's own, loaded with the first of its exports that is asked for; `assert` is itself a function. */
+const later = (name) =>
+  new Proxy(() => {}, {
+    get: (_, member) => require(name)[member],
+    apply: (_, receiver, given) => Reflect.apply(require(name), receiver, given),
+  });
 const packed = { exports: {} };
-script.runInThisContext()(packed.exports, require, packed, url, importOutside);
+script.runInThisContext()(packed.exports, require, packed, url, importOutside, later);
 
 /** `program`: a function to load each of its entries. The others are for the rehearsal. */
 module.exports = { program: packed.exports, script, compiled, role };

@@ -3,7 +3,9 @@
 
 import type * as Uws from 'uWebSockets.js';
 import type * as UwsLater from 'uWebSockets.js-node24';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 
 export type UwsModule = typeof Uws | typeof UwsLater;
@@ -35,5 +37,11 @@ export function uwsHeaderBytesMax(): number {
 /** The module. Rejects where there is no binary for this Node version, processor and C library. */
 export async function loadUws(): Promise<UwsModule> {
   // Not by `import`: the loader that a thread would set up for it takes longer than all else that its listener needs.
-  return createRequire(import.meta.url)(PACKAGE) as UwsModule;
+  const require = createRequire(import.meta.url);
+  return require(fileOf(require.resolve.paths(PACKAGE) ?? [])) as UwsModule;
+}
+
+/** What a package exports is found by parts of that loader too: asked for by its place, a file needs none of them. */
+function fileOf(folders: readonly string[]): string {
+  return folders.map((folder) => join(folder, PACKAGE, 'uws.js')).find(existsSync) ?? PACKAGE;
 }
