@@ -2,7 +2,6 @@
 // 7517), read through jose, which is loaded with the first token that looks like one. RSA and ECDSA only. Time is the caller's, and
 // what the claims mean is service-account-claims.ts.
 import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { promisify } from 'node:util';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 
 /** By the curve in the key's details. */
@@ -42,7 +41,6 @@ function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): st
   throw new TypeError('the key is neither RSA nor ECDSA on P-256, P-384 or P-521');
 }
 
-const signed = promisify(sign);
 const partOf = (value: JsonObject): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /**
@@ -52,7 +50,10 @@ const partOf = (value: JsonObject): string => Buffer.from(JSON.stringify(value))
 export async function signJwt(claims: JsonObject, { id, algorithm, key }: TokenKey): Promise<string> {
   const text = `${partOf({ alg: algorithm, kid: id })}.${partOf(claims)}`;
   // An ECDSA signature is its two numbers side by side there (RFC 7518, section 3.4). All algorithms here name their digest's bits.
-  const signature = await signed(`sha${algorithm.slice(2)}`, Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
+  const signature = await new Promise<Buffer>((resolve, reject) => {
+    const how = { key, dsaEncoding: 'ieee-p1363' } as const;
+    sign(`sha${algorithm.slice(2)}`, Buffer.from(text), how, (error, bytes) => (error ? reject(error) : resolve(bytes)));
+  });
   return `${text}.${signature.toString('base64url')}`;
 }
 
