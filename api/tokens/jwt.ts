@@ -52,7 +52,9 @@ export async function signJwt(claims: JsonObject, { id, algorithm, key }: TokenK
   // An ECDSA signature is its two numbers side by side there (RFC 7518, section 3.4). All algorithms here name their digest's bits.
   const signature = await new Promise<Buffer>((resolve, reject) => {
     const how = { key, dsaEncoding: 'ieee-p1363' } as const;
-    sign(`sha${algorithm.slice(2)}`, Buffer.from(text), how, (error, bytes) => (error ? reject(error) : resolve(bytes)));
+    sign(`sha${algorithm.slice(2)}`, Buffer.from(text), how, (error, bytes) =>
+      error ? reject(error) : resolve(bytes),
+    );
   });
   return `${text}.${signature.toString('base64url')}`;
 }
