@@ -206,7 +206,7 @@ export class SharedBatch {
     const conditions = group.length > 1 ? sizeOf(group[0]!.transaction) : 0;
     const { limits } = this.#parts;
     for (const [at, { transaction }] of group.entries()) {
-      place += transaction.thenRemoves === undefined ? 1 : 2;
+      place += (transaction.thenRemoves ?? []).length > 0 ? 2 : 1;
       bytes += bytesOf(transaction);
       largest = Math.max(largest, sizeOf(transaction) + (at === 0 ? 0 : conditions));
       count++;

@@ -200,8 +200,9 @@ class UwsBodyFlow implements BodyFlow {
       this.#waitingBytes += lent.byteLength + CHUNK_COST_BYTES;
     }
     if (!this.#isHeld) this.resume();
-    if (this.hold?.waiting(this.#waitingBytes) === false) this.lose('tooFast');
-    else if (isLast) this.end();
+    // Behind the last nothing comes that would have to be held back.
+    if (isLast) this.end();
+    else if (this.hold?.waiting(this.#waitingBytes) === false) this.lose('tooFast');
   }
 
   end(): void {

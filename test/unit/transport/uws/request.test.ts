@@ -1,0 +1,74 @@
+// A body that is passed on while it comes, by what the binary lends.
+
+import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
+import test from 'ava';
+import type { RemoteAddresses } from '../../../../transport/uws/remote-addresses.ts';
+import { UwsRequest } from '../../../../transport/uws/request.ts';
+import type { UwsResponse } from '../../../../transport/uws/response.ts';
+
+const MEGABYTE = 1024 * 1024;
+const HEADERS = [['transfer-encoding', 'chunked']] as const;
+
+/** A request whose client cannot be held back: more than `bytesMax` that wait are too much. */
+function upload(bytesMax: number) {
+  let lend: (lent: ArrayBuffer, isLast: boolean) => void = () => {};
+  const native = {
+    getUrl: () => '/',
+    getQuery: () => '',
+    forEach: (each: (name: string, value: string) => void) => {
+      for (const [name, value] of HEADERS) each(name, value);
+    },
+  };
+  const nativeResponse = { onData: (callback: typeof lend) => (lend = callback) };
+  const hold = { waiting: (bytes: number) => bytes <= bytesMax, goOn: () => {}, gotAll: () => {} };
+  const response = {
+    aborted: false,
+    isAnswered: false,
+    belongsTo: () => {},
+    onAborted: () => {},
+    enterCallback: () => {},
+    readWhole: () => {},
+    clientHold: () => hold,
+  };
+  const request = new UwsRequest(
+    'POST',
+    native as unknown as NativeRequest,
+    nativeResponse as unknown as NativeResponse,
+    response as unknown as UwsResponse,
+    undefined,
+    {} as RemoteAddresses,
+  );
+  const flow = request.bodyFlow();
+  return { flow, lend: (bytes: number, isLast: boolean) => lend(new ArrayBuffer(bytes), isLast) };
+}
+
+function receiver() {
+  const heard: (number | string)[] = [];
+  return {
+    heard,
+    onChunk: (chunk: Uint8Array) => {
+      heard.push(chunk.length);
+      return true;
+    },
+    onEnd: () => heard.push('end'),
+    onLost: (reason: string) => heard.push(reason),
+  };
+}
+
+test('what has come whole is kept for who takes it slowly, however much it is', (t) => {
+  const { flow, lend } = upload(MEGABYTE);
+  lend(MEGABYTE / 2, false);
+  lend(MEGABYTE, true);
+  const taking = receiver();
+  flow.start(taking);
+  t.deepEqual(taking.heard, [MEGABYTE / 2, MEGABYTE, 'end']);
+});
+
+test('of a client that cannot be held back, too much that waits is given up', (t) => {
+  const { flow, lend } = upload(MEGABYTE);
+  lend(MEGABYTE, false);
+  lend(MEGABYTE, true);
+  const taking = receiver();
+  flow.start(taking);
+  t.deepEqual(taking.heard, ['tooFast']);
+});
