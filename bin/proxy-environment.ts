@@ -2,12 +2,14 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAMES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'] as const;
+const EXCEPTIONS = ['NO_PROXY', 'no_proxy'] as const;
 
 /**
  * That the environment names a proxy that no connection goes through, in one line; `instead`: what there is in its place. The proxy is not
  * told, since a password may stand in it.
  */
 export function idleProxy(environment: Environment, instead: string): string | undefined {
+  if (EXCEPTIONS.some((each) => environment[each]?.trim() === '*')) return undefined;
   const name = NAMES.find((each) => (environment[each] ?? '') !== '');
   return name === undefined ? undefined : `${name} in the environment: not in force, ${instead}`;
 }

@@ -1,5 +1,5 @@
-// What explains most differences between machines: how long memory beyond the caches' reach takes to answer, and how long a
-// thread that sleeps takes to wake. Measured in this process, for a second in all.
+// What explains most differences between machines: how long memory beyond the caches' reach takes to answer, how long a thread
+// that sleeps takes to wake, and what memory costs that nobody has used before. Measured in this process, for a second in all.
 import { Worker } from 'node:worker_threads';
 
 export interface Machine {
@@ -7,16 +7,32 @@ export interface Machine {
   readonly memoryLatencyNs: number;
   /** From waking a thread that waits to its answer, there and back: the median. */
   readonly wakeUpMicroseconds: number;
+  /** The first write to a page of memory: some tenths of a microsecond of the kernel's, and ten and more where a host is asked for it. */
+  readonly firstTouchMicroseconds: number;
 }
 
 const BYTES = 4 * 1024 * 1024;
+/** What the kernel gives at a time. */
+const PAGE_BYTES = 4096;
 const READS = 2_000_000;
 const ROUND_TRIPS = 2_000;
 const WAIT_MS = 5_000;
 
 /** Takes a second. */
 export async function measureMachine(): Promise<Machine> {
-  return { memoryLatencyNs: memoryLatency(), wakeUpMicroseconds: await wakeUp() };
+  return {
+    memoryLatencyNs: memoryLatency(),
+    wakeUpMicroseconds: await wakeUp(),
+    firstTouchMicroseconds: firstTouch(),
+  };
+}
+
+/** Of memory that is none of V8's, so that it was nobody's before. */
+function firstTouch(): number {
+  const bytes = new Uint8Array(new SharedArrayBuffer(BYTES));
+  const startedMs = performance.now();
+  for (let at = 0; at < BYTES; at += PAGE_BYTES) bytes[at] = 1;
+  return ((performance.now() - startedMs) * 1000) / (BYTES / PAGE_BYTES);
 }
 
 /** A cycle through all places, in an order that no prefetcher guesses. */

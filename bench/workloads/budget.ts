@@ -42,9 +42,12 @@ function print(bench: Bench, machine: Awaited<ReturnType<typeof measureMachine>>
     process.stdout.write(`${JSON.stringify({ machine, rows: verdicts })}\n`);
     return;
   }
-  const { memoryLatencyNs, wakeUpMicroseconds } = machine;
-  const words = `memory latency at 4 MB ${memoryLatencyNs.toFixed(0)} ns, waking a thread ${wakeUpMicroseconds.toFixed(0)} µs`;
-  process.stdout.write(`${words}\n\n${tableOf(verdicts)}`);
+  const words = [
+    `memory latency at 4 MB ${machine.memoryLatencyNs.toFixed(0)} ns`,
+    `waking a thread ${machine.wakeUpMicroseconds.toFixed(0)} µs`,
+    `a page's first touch ${machine.firstTouchMicroseconds.toFixed(1)} µs`,
+  ];
+  process.stdout.write(`${words.join(', ')}\n\n${tableOf(verdicts)}`);
 }
 
 /** Throws for a name that is none. */

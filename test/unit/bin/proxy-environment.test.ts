@@ -14,3 +14,8 @@ test('where there is none nothing is said', (t) => {
   t.is(idleProxy({}, 'x'), undefined);
   t.is(idleProxy({ HTTPS_PROXY: '', NO_PROXY: '10.0.0.0/8' }, 'x'), undefined);
 });
+
+test('one that is for nothing is not told', (t) => {
+  t.is(idleProxy({ HTTPS_PROXY: 'http://proxy', no_proxy: '*' }, 'x'), undefined);
+  t.not(idleProxy({ HTTPS_PROXY: 'http://proxy', NO_PROXY: 'localhost' }, 'x'), undefined);
+});
