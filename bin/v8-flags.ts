@@ -17,18 +17,13 @@ const START_BUDGET = 400_000;
 const FRESH_CPU_MS = 600;
 const FRESH_LOOK_MS = 250;
 
-/** By how much V8 makes the room of young objects larger when many survive: its own choice, and not at all. */
-const USUAL_GROWTH = 2;
-const NO_GROWTH = 1;
-
 /**
- * From here on V8 optimizes later, and collects in the room that it has. For the time in which actors start: what is done a few hundred
- * times there is optimized for what a start does, beside the start and at its cost, and again for the requests that follow; and a
- * page of memory that is touched for the first time costs up to a hundred times one that is there. Not before the threads have
- * loaded their code, Node's own and ours: V8 refuses what was compiled under another budget.
+ * From here on V8 optimizes later. For the time in which actors start: what is done a few hundred times there is optimized for what a
+ * start does, beside the start and at its cost, and again for the requests that follow. Not before the threads have loaded their
+ * code, Node's own and ours: V8 refuses what was compiled under another budget.
  */
 export function optimizeLate(): void {
-  tune(START_BUDGET, NO_GROWTH);
+  setBudget(START_BUDGET);
 }
 
 /**
@@ -41,19 +36,17 @@ export function optimizeAsUsualOnceWarm(): void {
     const { user, system } = process.cpuUsage(freshFrom);
     if (user + system < FRESH_CPU_MS * 1000) return;
     clearInterval(look);
-    tune(USUAL_BUDGET, USUAL_GROWTH);
+    setBudget(USUAL_BUDGET);
   }, FRESH_LOOK_MS);
   look.unref();
 }
 
-function tune(budget: number, growth: number): void {
-  if (!process.versions.v8.startsWith(KNOWN_V8)) return;
-  setFlagsFromString(`--interrupt-budget=${budget}`);
-  setFlagsFromString(`--semi-space-growth-factor=${growth}`);
+function setBudget(bytes: number): void {
+  if (process.versions.v8.startsWith(KNOWN_V8)) setFlagsFromString(`--interrupt-budget=${bytes}`);
 }
 
 /** Sets them, at the start of the process. What V8 compiles is of use to a process that has the same. */
 export function setV8Flags(): void {
   for (const flag of FLAGS) setFlagsFromString(flag);
-  tune(USUAL_BUDGET, USUAL_GROWTH);
+  setBudget(USUAL_BUDGET);
 }

@@ -43,11 +43,14 @@ const script = new Script(text, { filename: url, ...(files.length > 1 && { cache
 const isBeside = (address) => address.startsWith(new URL('.', url).href);
 const importOutside = async (address) => (isBeside(address) ? require(fileURLToPath(address)) : import(address));
 /** A module of Node's own, loaded with the first of its exports that is asked for; `assert` is itself a function. */
-const later = (name) =>
-  new Proxy(() => {}, {
-    get: (_, member) => require(name)[member],
-    apply: (_, receiver, given) => Reflect.apply(require(name), receiver, given),
+function later(name) {
+  let loaded;
+  const module_ = () => (loaded ??= require(name));
+  return new Proxy(() => {}, {
+    get: (_, member) => module_()[member],
+    apply: (_, receiver, given) => Reflect.apply(module_(), receiver, given),
   });
+}
 const packed = { exports: {} };
 script.runInThisContext()(packed.exports, require, packed, url, importOutside, later);
 
