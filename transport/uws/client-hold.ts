@@ -1,12 +1,7 @@
 // Holds back a client that sends faster than somebody takes it: the binary is told to look at the socket no more. Nothing is known of the
 // client then, so that the listener's timer has a look from time to time.
+import { type Pausable, renew } from './parking.ts';
 import type { KeptAlive, UwsResponseScope } from './stream.ts';
-
-/** What the binary has of a socket, whatever it carries. */
-interface Pausable {
-  pause(): unknown;
-  resume(): unknown;
-}
 
 /** Bytes that wait for who takes them slowly before the client is held back. */
 export const HELD_AT_BYTES = 256 * 1024;
@@ -53,7 +48,7 @@ export class ClientHold implements KeptAlive {
 
   /** The binary holds nothing of it any more, and the client was not read meanwhile. */
   sent(): void {
-    if (!this.#isHeld) this.#look();
+    if (!this.#isHeld) renew(this.#socket);
   }
 
   goOn(): void {
@@ -61,7 +56,7 @@ export class ClientHold implements KeptAlive {
     if (!this.#isHeld) return;
     this.#isHeld = false;
     this.#scope.parked.delete(this);
-    this.#look();
+    renew(this.#socket);
   }
 
   /**
@@ -71,7 +66,7 @@ export class ClientHold implements KeptAlive {
   gotAll(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    this.#look();
+    renew(this.#socket);
   }
 
   /** Ends it for good, before the socket is left to the binary. */
@@ -90,17 +85,11 @@ export class ClientHold implements KeptAlive {
 
   keepAlive(): void {
     if (this.#isHeld && ++this.#turns < LOOK_TURNS) return;
-    this.#look();
+    renew(this.#socket);
   }
 
   #count(bytes: number): void {
     this.#scope.waiting.bytes += bytes - this.#counted;
     this.#counted = bytes;
-  }
-
-  /** Pausing first is needed: see UwsStream.keepAlive. */
-  #look(): void {
-    this.#socket.pause();
-    this.#socket.resume();
   }
 }

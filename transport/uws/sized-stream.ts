@@ -2,6 +2,7 @@
 // much that was, and holds the rest. The answer is over with its last byte.
 import type { HeaderList } from '../http.ts';
 import { writeStreamHead } from './head.ts';
+import { park, renew } from './parking.ts';
 import type { Tried } from './sending-by-tries.ts';
 import type { AnswerStream, StreamOwner } from './stream.ts';
 
@@ -88,11 +89,10 @@ export class UwsSizedStream implements AnswerStream {
     this.#setFull(false);
   }
 
-  /** See UwsStream.keepAlive. */
+  /** For as long as the socket has not taken all. */
   keepAlive(): void {
     if (!this.#isFull || this.#isOver || this.#owner.sending?.isUnderWay === true) return;
-    this.#owner.native.pause();
-    this.#owner.native.resume();
+    renew(this.#owner.native);
   }
 
   #finish(): void {
@@ -177,9 +177,6 @@ export class UwsSizedStream implements AnswerStream {
   #setFull(isFull: boolean): void {
     if (this.#isFull === isFull) return;
     this.#isFull = isFull;
-    if (isFull) {
-      this.#owner.scope.parked.add(this.#owner);
-      this.#owner.sending?.begin();
-    } else this.#owner.scope.parked.delete(this.#owner);
+    park(this.#owner, isFull);
   }
 }

@@ -9,6 +9,7 @@ import type { HeaderList } from '../http.ts';
 import { isLengthDelimited, isPlainJson } from '../response-headers.ts';
 import type { Cork } from './cork.ts';
 import { writeStreamHead } from './head.ts';
+import { park, renew } from './parking.ts';
 import type { SendingByTries, Tried } from './sending-by-tries.ts';
 
 /** What the binary writes between a status and a body by itself: the protocol, the date, its own name, the coding. */
@@ -201,16 +202,11 @@ export class UwsStream implements AnswerStream {
     this.#setFull(false);
   }
 
-  /**
-   * Renews the ten seconds after which the binary cuts a socket that takes nothing of what was refused. Pausing first is
-   * needed: resuming restores the poll flags that the last pause on this thread saved, and without one it would stop the
-   * polling for good.
-   */
+  /** For as long as something was refused. */
   keepAlive(): void {
     if (!this.#isRefused || this.#owner.sending?.isUnderWay === true) return;
     if (this.#isEnding && ++this.#endKept > END_KEPT_MAX) return;
-    this.#owner.native.pause();
-    this.#owner.native.resume();
+    renew(this.#owner.native);
   }
 
   #end(): void {
@@ -303,10 +299,7 @@ export class UwsStream implements AnswerStream {
   #setFull(isFull: boolean): void {
     if (this.#isFull === isFull) return;
     this.#isFull = isFull;
-    if (isFull) {
-      this.#owner.scope.parked.add(this.#owner);
-      this.#owner.sending?.begin();
-    } else this.#owner.scope.parked.delete(this.#owner);
+    park(this.#owner, isFull);
   }
 
   #onWritable(): boolean {

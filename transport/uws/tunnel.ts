@@ -143,7 +143,7 @@ export class UwsTunnel extends Duplex {
     this.#native?.end(code, reason);
   }
 
-  /** Pausing first is needed: see UwsStream.keepAlive. */
+  /** Pausing first is needed: see `renew` in parking.ts. */
   #readOn(native: WebSocket<unknown>): void {
     this.#pause(native);
     this.#resume(native);
