@@ -1,7 +1,7 @@
 // Holds back a client that sends faster than somebody takes it: the binary is told to look at the socket no more. Nothing is known of the
 // client then, so that the listener's timer has a look from time to time.
-import { type Pausable, renew } from './parking.ts';
-import type { KeptAlive, UwsResponseScope } from './stream.ts';
+import { type KeptAlive, type Pausable, renew } from './parking.ts';
+import type { UwsResponseScope } from './stream.ts';
 
 /** Bytes that wait for who takes them slowly before the client is held back. */
 export const HELD_AT_BYTES = 256 * 1024;

@@ -23,10 +23,11 @@ import { webSocketKey } from '../websocket/handshake.ts';
 import { listenError, probeAddress } from './address-probe.ts';
 import { loadUws, prepareUws, type UwsModule } from './binary.ts';
 import { Cork } from './cork.ts';
+import type { KeptAlive, ParkedResponses } from './parking.ts';
 import { RemoteAddresses } from './remote-addresses.ts';
 import { UwsRequest } from './request.ts';
 import { UwsResponse, type WebSocketData } from './response.ts';
-import type { KeptAlive, ParkedResponses, UwsResponseScope } from './stream.ts';
+import type { UwsResponseScope } from './stream.ts';
 
 /** The binary cuts a socket whose bytes are refused for ten seconds; its clock ticks every four. */
 const KEEP_ALIVE_INTERVAL_MS = 4000;

@@ -9,7 +9,7 @@ import type { HeaderList } from '../http.ts';
 import { isLengthDelimited, isPlainJson } from '../response-headers.ts';
 import type { Cork } from './cork.ts';
 import { writeStreamHead } from './head.ts';
-import { park, renew } from './parking.ts';
+import { type KeptAlive, type ParkedResponses, park, renew } from './parking.ts';
 import type { SendingByTries, Tried } from './sending-by-tries.ts';
 
 /** What the binary writes between a status and a body by itself: the protocol, the date, its own name, the coding. */
@@ -66,16 +66,6 @@ export interface UwsResponseScope {
   /** The binary's cork, as far as it matters here. */
   readonly cork: Cork;
   onError(error: unknown): void;
-}
-
-export interface KeptAlive {
-  keepAlive(): void;
-}
-
-/** The responses that wait for their client to read. */
-export interface ParkedResponses {
-  add(response: KeptAlive): void;
-  delete(response: KeptAlive): void;
 }
 
 /** A streamed answer, its length known or not. */

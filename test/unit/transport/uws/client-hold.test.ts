@@ -1,7 +1,7 @@
 // How a client is held back that sends faster than what it sends is taken, by what the binary is told.
 import test from 'ava';
 import { ClientHold } from '../../../../transport/uws/client-hold.ts';
-import type { KeptAlive } from '../../../../transport/uws/stream.ts';
+import type { KeptAlive } from '../../../../transport/uws/parking.ts';
 
 const MEGABYTE = 1024 * 1024;
 const LOOK = ['pause', 'resume'];

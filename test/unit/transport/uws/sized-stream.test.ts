@@ -1,8 +1,8 @@
 // An answer of known length on the binary's terms: it is over only when the binary holds nothing of it for a slow client.
 import test from 'ava';
 import { Cork } from '../../../../transport/uws/cork.ts';
+import type { KeptAlive } from '../../../../transport/uws/parking.ts';
 import { UwsSizedStream } from '../../../../transport/uws/sized-stream.ts';
-import type { KeptAlive } from '../../../../transport/uws/stream.ts';
 import { FakeLoop, FakeSocket } from './fake-uws.ts';
 
 const LENGTH = 200_000;

@@ -2,8 +2,9 @@
 // framed exactly, and neither side holds more than it must for a client that does not read.
 import test from 'ava';
 import { Cork } from '../../../../transport/uws/cork.ts';
+import type { KeptAlive } from '../../../../transport/uws/parking.ts';
 import { SendingByTries } from '../../../../transport/uws/sending-by-tries.ts';
-import { type KeptAlive, type UwsResponseScope, UwsStream } from '../../../../transport/uws/stream.ts';
+import { type UwsResponseScope, UwsStream } from '../../../../transport/uws/stream.ts';
 import { parseChunks } from '../../../contract/listener-client.ts';
 import { casesOf } from '../../../server/effort.ts';
 import { FakeLoop, FakeSocket } from './fake-uws.ts';
