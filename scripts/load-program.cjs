@@ -43,7 +43,7 @@ const script = new Script(text, { filename: url, ...(files.length > 1 && { cache
 const isBeside = (address) => address.startsWith(new URL('.', url).href);
 const importOutside = async (address) => (isBeside(address) ? require(fileURLToPath(address)) : import(address));
 /** A module of Node's own, loaded with the first of its exports that is asked for; `assert` is itself a function. */
-function later(name) {
+function laterOn(name) {
   let loaded;
   const module_ = () => (loaded ??= require(name));
   return new Proxy(() => {}, {
@@ -52,7 +52,7 @@ function later(name) {
   });
 }
 const packed = { exports: {} };
-script.runInThisContext()(packed.exports, require, packed, url, importOutside, later);
+script.runInThisContext()(packed.exports, require, packed, url, importOutside, laterOn);
 
 /** `program`: a function to load each of its entries. The others are for the rehearsal. */
 module.exports = { program: packed.exports, script, compiled, role };

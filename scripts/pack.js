@@ -31,10 +31,10 @@ const fileNameOf = (entry) => entry.slice(entry.lastIndexOf('/') + 1);
 
 /**
  * Modules of Node's own that a start asks for and does not use, or not in every thread: each is compiled, and what it is made of as
- * well, when one of its exports is asked for.
+ * well, when one of its exports is asked for. `laterOn` is as long as what it stands for: nothing moves from where the map says it is.
  */
 const LATER =
-  /=\s*require\("(?:node:)?(assert|child_process|dns|fs\/promises|https?|http2|inspector(?:\/promises)?|net|readline|stream\/promises|tls)"\)/g;
+  /(=\s*)require(\("(?:node:)?(?:assert|child_process|dns|fs\/promises|https?|http2|inspector(?:\/promises)?|net|readline|stream\/promises|tls)"\))/g;
 
 /** The load generator is no part of the server: its processes are started from their own files. */
 const benchOutside = {
@@ -105,7 +105,7 @@ async function packProgram(role, entries, plugins = []) {
     outfile: program,
     // A module that V8 has compiled cannot be kept before Node 22, a script can: see load-program.cjs.
     format: 'cjs',
-    banner: { js: "(function (exports, require, module, programUrl, importOutside, later) { 'use strict';" },
+    banner: { js: "(function (exports, require, module, programUrl, importOutside, laterOn) { 'use strict';" },
     footer: { js: '})' },
     define: { 'import.meta.url': 'programUrl' },
     // What is left out is held in memory by no thread.
@@ -116,7 +116,7 @@ async function packProgram(role, entries, plugins = []) {
   });
   // Whatever the program imports from outside of it comes through the loader: a script's own imports need a flag of Node.
   const text = readFileSync(program, 'utf8');
-  const outside = text.replaceAll(/\bimport\(/g, 'importOutside(').replaceAll(LATER, '=later("node:$1")');
+  const outside = text.replaceAll(/\bimport\(/g, 'importOutside(').replaceAll(LATER, '$1laterOn$2');
   writeFileSync(program, asciiOf(outside));
   const sourceMap = JSON.parse(readFileSync(`${program}.map`, 'utf8'));
   const table = lineTable(sourceMap, (source) => relative(root, join(packed, source)));
