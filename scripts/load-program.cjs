@@ -20,25 +20,31 @@ function roleOfThread() {
 const role = roleOfThread();
 const compiled = fileOf(role, 'compiled');
 const url = pathToFileURL(fileOf(role, 'cjs')).href;
-const files = [fileOf(role, 'cjs'), ...(existsSync(compiled) ? [compiled] : [])];
-// One after the other in the same memory: what is touched for the first time costs more than what is read into it.
-const room = Buffer.allocUnsafeSlow(Math.max(...files.map((file) => statSync(file).size)));
 
-/** The bytes of a file, until the next is read. */
-function bytesOf(file) {
+/** The program, with what V8 had compiled of it where that is there. */
+function compile() {
+  const files = [fileOf(role, 'cjs'), ...(existsSync(compiled) ? [compiled] : [])];
+  // One after the other in the same memory, which nobody holds when this returns: what is touched for the first time costs more than what
+  // is read into it.
+  const room = Buffer.allocUnsafeSlow(Math.max(...files.map((file) => statSync(file).size)));
+  // One byte a character: the packer writes ASCII.
+  const text = read(files[0], room).latin1Slice();
+  return new Script(text, { filename: url, ...(files.length > 1 && { cachedData: read(compiled, room) }) });
+}
+
+/** The bytes of a file, which lie in `room`. */
+function read(file, room) {
   const descriptor = openSync(file, 'r');
   try {
     let end = 0;
-    for (let read = -1; read !== 0; end += read) read = readSync(descriptor, room, end, room.length - end, null);
+    for (let bytes = -1; bytes !== 0; end += bytes) bytes = readSync(descriptor, room, end, room.length - end, null);
     return room.subarray(0, end);
   } finally {
     closeSync(descriptor);
   }
 }
 
-// One byte a character: the packer writes ASCII.
-const text = bytesOf(files[0]).latin1Slice();
-const script = new Script(text, { filename: url, ...(files.length > 1 && { cachedData: bytesOf(compiled) }) });
+const script = compile();
 /** What lies beside the program needs no loader of modules, which takes a thread some milliseconds to set up. */
 const isBeside = (address) => address.startsWith(new URL('.', url).href);
 const importOutside = async (address) => (isBeside(address) ? require(fileURLToPath(address)) : import(address));
