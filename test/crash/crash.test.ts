@@ -63,10 +63,11 @@ testOnEtcd(
 
 /**
  * Which of them shows first depends on the moment of the crash: a lost write, a lost step, a change shown in vain, an owner that is
- * lost with what it owned, a deletion that did not happen, or of which the end is lost, so that nobody goes on with it.
+ * lost with what it owned, a deletion that did not happen, or of which the end is lost, so that nobody goes on with it. Or the marker of
+ * what was acknowledged, which the disk has cut in its first bytes: then the store is refused.
  */
 const LIES =
-  /was acknowledged|the counter is|before or after the crash|nobody deleted it|was deleted and is there|is being deleted still|outlived/;
+  /was acknowledged|were acknowledged|the counter is|before or after the crash|nobody deleted it|was deleted and is there|is being deleted still|outlived/;
 /** So slow a disk has something to lose at each crash, also beside a machine that is kept busy. */
 const HASTY_SYNC_MS = 40;
 
