@@ -19,6 +19,7 @@ const testOnBadDisk = testNeeding(ava, ['cc']).serial;
 const testOnEtcd = testNeeding(ava, ['etcd']).serial;
 const HASTY = fileURLToPath(new URL('./hasty-server.js', import.meta.url));
 const HASTY_ROUNDS_MAX = 5;
+const HASTY_SEEDS_MAX = 3;
 
 for (const [rounds, dropUnsynced, what] of [
   [6, false, 'of the process'],
@@ -63,19 +64,22 @@ testOnEtcd(
 
 /**
  * Which of them shows first depends on the moment of the crash: a lost write, a lost step, a change shown in vain, an owner that is
- * lost with what it owned, a deletion that did not happen, or of which the end is lost, so that nobody goes on with it. Or the marker of
- * what was acknowledged, which the disk has cut in its first bytes: then the store is refused.
+ * lost with what it owned, a deletion that did not happen, or of which the end is lost, so that nobody goes on with it.
  */
 const LIES =
-  /was acknowledged|were acknowledged|the counter is|before or after the crash|nobody deleted it|was deleted and is there|is being deleted still|outlived/;
+  /was acknowledged|the counter is|before or after the crash|nobody deleted it|was deleted and is there|is being deleted still|outlived/;
 /** So slow a disk has something to lose at each crash, also beside a machine that is kept busy. */
 const HASTY_SYNC_MS = 40;
 
 testOnBadDisk('a server that acknowledges before it has synced is found out', async (t) => {
   const slow = { dropUnsynced: true, syncMs: HASTY_SYNC_MS };
-  const reports = await runCrashRounds({ seed: 1, rounds: HASTY_ROUNDS_MAX, ...slow, program: HASTY });
-  const problems = reports.flatMap((report) => report.problems);
-  t.log(`in round ${reports.length}`);
+  const problems: string[] = [];
+  // A disk that has cut the store's own files within their first bytes leaves nothing to find lies in: then the next seed tells.
+  for (let seed = 1; seed <= HASTY_SEEDS_MAX && !problems.some((problem) => LIES.test(problem)); seed++) {
+    const reports = await runCrashRounds({ seed, rounds: HASTY_ROUNDS_MAX, ...slow, program: HASTY });
+    problems.push(...reports.flatMap((report) => report.problems));
+    t.log(`in round ${reports.length} of seed ${seed}`);
+  }
   t.true(
     problems.some((problem) => LIES.test(problem)),
     problems.join('\n'),
