@@ -1,14 +1,11 @@
 // Bodies that come in very many small chunks: that they are read whole on both listeners, and how many pieces are kept meanwhile.
 
-import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { Readable } from 'node:stream';
 import test from 'ava';
 import fc from 'fast-check';
 import { addChunk, wholeOf } from '../../../transport/body-chunks.ts';
 import { NodeRequest, type RequestSource } from '../../../transport/node/request.ts';
-import type { RemoteAddresses } from '../../../transport/uws/remote-addresses.ts';
-import { UwsRequest } from '../../../transport/uws/request.ts';
-import type { UwsResponse } from '../../../transport/uws/response.ts';
+import { arrivingOnUws } from './uws/fake-request.ts';
 
 const CHUNKS = 100_000;
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
@@ -28,22 +25,7 @@ function onNode(): Arriving {
 }
 
 function onUws(): Arriving {
-  let give = (_lent: ArrayBuffer, _isLast: boolean): void => {};
-  const native = { getUrl: () => '/', getQuery: () => '', forEach: () => {} };
-  const nativeResponse = {
-    onData: (handler: typeof give) => {
-      give = handler;
-    },
-  };
-  const response = { belongsTo: () => {}, onAborted: () => {}, enterCallback: () => {} };
-  const request = new UwsRequest(
-    'POST',
-    native as unknown as NativeRequest,
-    nativeResponse as unknown as NativeResponse,
-    response as unknown as UwsResponse,
-    undefined,
-    {} as RemoteAddresses,
-  );
+  const { request, give } = arrivingOnUws();
   const whole = request.body(BODY_BYTES_MAX);
   const lent = (chunk: Buffer): ArrayBuffer => new Uint8Array(chunk).buffer;
   return { next: (chunk) => give(lent(chunk), false), end: () => give(new ArrayBuffer(0), true), whole };

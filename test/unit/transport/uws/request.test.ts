@@ -1,45 +1,17 @@
 // A body that is passed on while it comes, by what the binary lends.
-
-import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import test from 'ava';
-import type { RemoteAddresses } from '../../../../transport/uws/remote-addresses.ts';
-import { UwsRequest } from '../../../../transport/uws/request.ts';
-import type { UwsResponse } from '../../../../transport/uws/response.ts';
+import { arrivingOnUws } from './fake-request.ts';
 
 const MEGABYTE = 1024 * 1024;
 const HEADERS = [['transfer-encoding', 'chunked']] as const;
 
 /** A request whose client cannot be held back: more than `bytesMax` that wait are too much. */
 function upload(bytesMax: number) {
-  let lend: (lent: ArrayBuffer, isLast: boolean) => void = () => {};
-  const native = {
-    getUrl: () => '/',
-    getQuery: () => '',
-    forEach: (each: (name: string, value: string) => void) => {
-      for (const [name, value] of HEADERS) each(name, value);
-    },
-  };
-  const nativeResponse = { onData: (callback: typeof lend) => (lend = callback) };
   const hold = { waiting: (bytes: number) => bytes <= bytesMax, goOn: () => {}, gotAll: () => {} };
-  const response = {
-    aborted: false,
-    isAnswered: false,
-    belongsTo: () => {},
-    onAborted: () => {},
-    enterCallback: () => {},
-    readWhole: () => {},
-    clientHold: () => hold,
-  };
-  const request = new UwsRequest(
-    'POST',
-    native as unknown as NativeRequest,
-    nativeResponse as unknown as NativeResponse,
-    response as unknown as UwsResponse,
-    undefined,
-    {} as RemoteAddresses,
-  );
+  const answering = { aborted: false, isAnswered: false, readWhole: () => {}, clientHold: () => hold };
+  const { request, give } = arrivingOnUws(HEADERS, answering);
   const flow = request.bodyFlow();
-  return { flow, lend: (bytes: number, isLast: boolean) => lend(new ArrayBuffer(bytes), isLast) };
+  return { flow, lend: (bytes: number, isLast: boolean) => give(new ArrayBuffer(bytes), isLast) };
 }
 
 function receiver() {
