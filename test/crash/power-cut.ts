@@ -1,9 +1,10 @@
 // What a disk holds after the power went, worked out from what it held before and the journal of what was done since.
 //
-// Modelled: what was written to a file and not synced is lost, kept, kept up to some byte, or kept in some 512-byte sectors and
-// zero in others, each file for itself. Names (creations, renames, removals, directories) change in the order in which they
-// were asked for, as on a file system with a metadata journal: a sync of a directory makes all name changes so far durable, a
-// sync of a file those up to the file's own last change of name or length; of the others the first few are kept.
+// Modelled: what was written to a file and not synced is lost, kept, kept up to some byte (a write within one sector whole or
+// not at all), or kept in some 512-byte sectors and zero in others, each file for itself. Names (creations, renames, removals,
+// directories) change in the order in which they were asked for, as on a file system with a metadata journal: a sync of a
+// directory makes all name changes so far durable, a sync of a file those up to the file's own last change of name or length;
+// of the others the first few are kept.
 // Not modelled: file systems that reorder name changes, disks that lie about a sync, damage to what was synced.
 import type { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import type { Operation } from './journal.ts';
@@ -170,13 +171,20 @@ function keepSome(content: Content, changes: readonly Change[], random: SeededRa
     const whole = random.below(changes.length);
     for (const change of changes.slice(0, whole)) content.apply(change);
     const torn = changes[whole]!;
-    if (torn.kind === 'write') content.write(torn.offset, torn.bytes.subarray(0, random.below(torn.bytes.length + 1)));
+    if (torn.kind === 'write' && !isWithinOneSector(torn.offset, torn.bytes.length)) {
+      content.write(torn.offset, torn.bytes.subarray(0, random.below(torn.bytes.length + 1)));
+    }
   } else {
     for (const change of changes) {
       if (change.kind === 'write') keepSectors(content, change.offset, change.bytes, random);
       else if (random.next() < 0.5) content.apply(change);
     }
   }
+}
+
+/** Such a write is never torn: a disk writes a sector, and a file system tells a new length, whole or not at all. */
+function isWithinOneSector(offset: number, length: number): boolean {
+  return Math.floor(offset / SECTOR_BYTES) === Math.floor((offset + length - 1) / SECTOR_BYTES);
 }
 
 /** Sectors of a write, in no order: the file may be as long as if all were there, with zeros in between. */

@@ -118,6 +118,24 @@ test('by chance a write survives whole, not at all, up to a byte, and in sectors
   t.deepEqual([...seen].sort(), ['a beginning', 'everything', 'nothing', 'sectors']);
 });
 
+test('a write within one sector is there whole or not at all', (t) => {
+  const bytes = Buffer.alloc(16, 'x');
+  const operations: Operation[] = [
+    { number: 0, kind: 'create', file: 0, path: '/f' },
+    { number: 1, kind: 'syncDirectory', path: '/', before: 1 },
+    { number: 2, kind: 'write', file: 0, offset: 0, bytes },
+    { number: 3, kind: 'write', file: 0, offset: 504, bytes },
+  ];
+  const lengths = new Set<number>();
+  for (let seed = 0; seed < 300; seed++) {
+    const left = afterPowerCut(new Map(), operations, new SeededRandom(seed)).get('/f')!;
+    lengths.add(left.length);
+    const first = left.subarray(0, 16);
+    if (left.length > 0) t.true(first.equals(bytes) || first.every((byte) => byte === 0));
+  }
+  t.true([0, 16, 520].every((length) => lengths.has(length)) && lengths.size > 3, [...lengths].join());
+});
+
 test('names change in order: of those that are not durable, the first few are kept', (t) => {
   const operations: Operation[] = [
     { number: 0, kind: 'create', file: 0, path: '/a' },
