@@ -24,6 +24,8 @@ export class WatchStream implements AsyncIterable<WatchEvent> {
   readonly #events: WatchEvent[] = [];
   #text = '';
   #end: WatchEnd | undefined;
+  /** A line that is no event: most are the text of an answer that refuses the watch. */
+  #other: string | undefined;
   #wake = (): void => {};
 
   constructor(message: IncomingMessage) {
@@ -35,17 +37,22 @@ export class WatchStream implements AsyncIterable<WatchEvent> {
     message.on('error', () => {}); // `close` follows.
     this.ended = new Promise((resolve) => {
       message.on('close', () => {
-        this.#end ??= message.complete && this.#text.trim() === '' ? 'clean' : 'torn';
+        const isWhole = message.complete && this.#other === undefined && this.#text.trim() === '';
+        this.#end ??= isWhole ? 'clean' : 'torn';
         this.#wake();
         resolve(this.#end);
       });
     });
   }
 
-  /** The next event; undefined at the end of the stream. Rejects when neither comes. */
+  /** The next event; undefined at the end of the stream. Rejects when neither comes, and when something else did. */
   async next(): Promise<WatchEvent | undefined> {
     if (this.#events.length === 0 && this.#end === undefined) await this.#something();
-    return this.#events.shift();
+    const event = this.#events.shift();
+    if (event === undefined && this.#other !== undefined) {
+      throw new Error(`instead of an event came, with code ${this.status}: ${this.#other}`);
+    }
+    return event;
   }
 
   /** The next events up to the first that `isLast` holds for, that one included. Rejects when the stream ends before. */
@@ -84,12 +91,25 @@ export class WatchStream implements AsyncIterable<WatchEvent> {
   }
 
   #take(text: string): void {
+    // What was read before a stream was closed still arrives.
+    if (this.#end !== undefined || this.#other !== undefined) return;
     const lines = (this.#text + text).split('\n');
     this.#text = lines.pop() ?? '';
     for (const line of lines) {
-      if (line.trim() !== '') this.#events.push(JSON.parse(line) as WatchEvent);
+      if (line.trim() !== '' && !this.#takeEvent(line)) break;
     }
     this.#wake();
+  }
+
+  #takeEvent(line: string): boolean {
+    try {
+      this.#events.push(JSON.parse(line) as WatchEvent);
+      return true;
+    } catch {
+      this.#other = line;
+      this.#message.destroy();
+      return false;
+    }
   }
 
   #something(): Promise<void> {
