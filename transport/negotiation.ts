@@ -115,7 +115,8 @@ export function takesOfferedType(header: string, offer: Offer): boolean {
  */
 export function isPrettyRequest(prettyParameter: string | null, userAgent: string): boolean {
   if (prettyParameter !== null && prettyParameter !== '') return TRUE_WORDS.has(prettyParameter);
-  return PRETTY_AGENTS.some((agent) => userAgent.startsWith(agent));
+  for (const agent of PRETTY_AGENTS) if (userAgent.startsWith(agent)) return true;
+  return false;
 }
 
 const EVERY_FORMAT: readonly Format[] = ['json', 'yaml', 'protobuf'];

@@ -155,7 +155,7 @@ function configurationOf({ payload }: WriteRequest, expected: ExpectedKind): Jso
   const config = decodeBody(payload, 'application/yaml');
   if (!isJsonObject(config)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   if (expected.custom !== undefined) requireFinite(config, payload);
-  const { apiVersion = '', kind = '' } = kindTexts(config);
+  const { apiVersion, kind } = kindTexts(config, { apiVersion: '', kind: '' });
   if (apiVersion === expected.apiVersion && kind === '')
     throw new StatusError(badRequest(`an applied object must have its kind, here ${expected.kind}`));
   if (apiVersion !== expected.apiVersion || kind !== expected.kind)

@@ -33,7 +33,7 @@ export function readPatchedObject(
     if (isCustom) requireNamedKind(patch, result);
     // Nothing is read of an object that does not say its version, as in 1.21: it is refused for having no name.
     else if (!isStrategic && (result.apiVersion ?? '') === '') return canonical(write.schema, {}, expected);
-    const { apiVersion = expected.apiVersion, kind = expected.kind } = kindTexts(result);
+    const { apiVersion, kind } = kindTexts(result, expected);
     // What a strategic merge patch makes of an object is of the object's type, whatever kind and version the patch names: clients
     // patch a scale with the kind of its owner.
     if (isStrategic || (apiVersion === expected.apiVersion && kind === expected.kind)) {

@@ -104,7 +104,7 @@ function bodyOf(schema: Schema, request: WriteRequest, expected: ExpectedKind): 
   const value = decodeValue(schema, request, expected) ?? {};
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   if (expected.custom !== undefined) requireFinite(value, request.payload);
-  const { apiVersion = expected.apiVersion, kind = expected.kind } = kindTexts(value);
+  const { apiVersion, kind } = kindTexts(value, expected);
   if (kind !== expected.kind || apiVersion !== expected.apiVersion)
     throw otherThanExpected(schema, value, { apiVersion, kind }, expected);
   const missing = expected.custom === undefined ? undefined : missingKindText(value);
@@ -193,11 +193,14 @@ export function metadataAlone(value: unknown, expected: ExpectedKind): JsonObjec
   return isJsonObject(metadata) ? metadata : undefined;
 }
 
-/** The kind and the version that an object says it is of, where it says them. Throws DecodeError where one of them is no text. */
-export function kindTexts(object: JsonObject): Partial<Pick<ExpectedKind, 'apiVersion' | 'kind'>> {
-  const apiVersion = textOf(object, 'apiVersion');
-  const kind = textOf(object, 'kind');
-  return { ...(apiVersion === '' ? undefined : { apiVersion }), ...(kind === '' ? undefined : { kind }) };
+type KindTexts = Pick<ExpectedKind, 'apiVersion' | 'kind'>;
+
+/** The kind and the version that an object says it is of, or `unsaid` where it says none. Throws DecodeError where one of them is no text. */
+export function kindTexts(object: JsonObject, unsaid: KindTexts): KindTexts {
+  return {
+    apiVersion: textOf(object, 'apiVersion') || unsaid.apiVersion,
+    kind: textOf(object, 'kind') || unsaid.kind,
+  };
 }
 
 /** A member that is a text; empty where it is absent or null. Throws DecodeError where it is anything else. */
