@@ -1,6 +1,7 @@
 // A question to a service outside that judges requests: tried again after failures that may pass, its answer
 // remembered for a while. What is asked, and what an answer means, is the caller's.
 import { isJsonObject, type JsonObject } from '../api/json-value.ts';
+import { misfit, type Shape } from '../api/shape.ts';
 import type { Clock, Random, Timers } from '../runtime/environment.ts';
 import type { ServiceConnection } from '../transport/outgoing/connection-file.ts';
 import { ServiceCallFailed, type ServiceClient, ServiceRefused } from '../transport/outgoing/service-client.ts';
@@ -60,18 +61,23 @@ export async function askWebhook(
 
 /**
  * The review that was answered with; undefined where it is none. What does not say what it is, is what was sent, and nothing is one
- * that says nothing, as the original has it.
+ * that says nothing, as the original has it. Throws ServiceCallFailed where a member of its status is of another type than it must
+ * be: half of what such a service says is no judgement, least of all one to remember.
  */
 export function reviewIn(
   answer: unknown,
   sent: { readonly kind: string; readonly apiVersion: string },
+  statusShape: Shape,
 ): JsonObject | undefined {
   if (answer === null) return {};
   if (!isJsonObject(answer)) return undefined;
   const isSo = (['kind', 'apiVersion'] as const).every((member) =>
     [undefined, '', sent[member]].includes(answer[member] as string),
   );
-  return isSo ? answer : undefined;
+  if (!isSo) return undefined;
+  const problem = misfit(answer.status, statusShape, 'status');
+  if (problem === undefined) return answer;
+  throw new ServiceCallFailed(`the service answered a review that cannot be read: ${problem}`, false);
 }
 
 /** Answers by key, each for its own time; the oldest go first when there are too many. */

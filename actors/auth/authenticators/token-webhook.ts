@@ -1,13 +1,18 @@
 // Tokens that a service outside knows (SPEC.md "Webhook token authentication"): asked by token reviews, its answers
 // remembered.
 import { asList, asObject, asText, asTexts } from '../../../api/object-fields.ts';
+import { MapShape, type Shape } from '../../../api/shape.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../webhook-call.ts';
 import { reasonOf } from '../../webhook-failure.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 
-/** A failure is not asked about again at once by everyone who holds the token. */
-const FAILURE_MS = 2_000;
+const STATUS: Shape = {
+  authenticated: 'bool',
+  error: 'string',
+  audiences: ['string'],
+  user: { username: 'string', uid: 'string', groups: ['string'], extra: new MapShape(['string']) },
+};
 
 export interface TokenWebhookSettings {
   readonly client: Pick<ServiceClient, 'post' | 'url'>;
@@ -49,15 +54,14 @@ export class TokenWebhook implements TokenAuthenticator {
     const spec = { token, ...(audiences.length === 0 ? {} : { audiences }) };
     try {
       const review = { kind: 'TokenReview', apiVersion, spec };
-      const owner = ownerOf(reviewIn(await askWebhook(client, review, environment), review), audiences);
-      this.#remembered.set(key, owner, cacheMs);
+      const answer = reviewIn(await askWebhook(client, review, environment), review, STATUS);
+      const owner = ownerOf(answer, audiences);
+      // What went wrong is no judgement: as soon as it is over, who holds the token is let in again.
+      if (owner.user !== null || owner.error === '') this.#remembered.set(key, owner, cacheMs);
       return owner;
     } catch (error) {
       // What nobody foresaw may quote the token.
-      const told = reasonOf(error, client.url) ?? 'the service that knows tokens could not be asked';
-      const failed: TokenOwner = { user: null, error: told };
-      this.#remembered.set(key, failed, Math.min(FAILURE_MS, cacheMs));
-      return failed;
+      return { user: null, error: reasonOf(error, client.url) ?? 'the service that knows tokens could not be asked' };
     }
   }
 }

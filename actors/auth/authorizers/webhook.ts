@@ -2,6 +2,7 @@
 // cannot be asked, or whose answer says nothing, is an error beside no opinion, which is never remembered.
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { asObject, asText } from '../../../api/object-fields.ts';
+import type { Shape } from '../../../api/shape.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../webhook-call.ts';
 import { reasonOf } from '../../webhook-failure.ts';
@@ -15,6 +16,8 @@ export interface WebhookAuthorizerSettings {
   readonly allowedMs: number;
   readonly refusedMs: number;
 }
+
+const STATUS: Shape = { allowed: 'bool', denied: 'bool', reason: 'string', evaluationError: 'string' };
 
 const UNLISTED: Rules = {
   ...NO_RULES,
@@ -46,7 +49,7 @@ export class WebhookAuthorizer implements Authorizer {
     const { client, environment, apiVersion, allowedMs, refusedMs } = this.#settings;
     try {
       const review = { kind: 'SubjectAccessReview', apiVersion, metadata: { creationTimestamp: null }, spec };
-      const answer = reviewIn(await askWebhook(client, review, environment), review);
+      const answer = reviewIn(await askWebhook(client, review, environment), review, STATUS);
       if (answer === undefined) return failed('the service answered another kind or version of a review');
       const verdict = verdictOf(asObject(answer.status));
       if (verdict.errors === undefined)

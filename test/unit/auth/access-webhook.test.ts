@@ -44,6 +44,28 @@ const FAILURES: readonly (readonly [answer: unknown, error: string])[] = [
   [{ apiVersion: 'v9', kind, status: { allowed: true } }, 'the service answered another kind or version of a review'],
 ];
 
+/** What is said of an answer with a member of another type. */
+function unread(member: string, given: string, type: string): string {
+  const why = `status.${member}: json: cannot unmarshal ${given} into Go value of type ${type}`;
+  return `Post "https://judge/": the service answered a review that cannot be read: ${why}`;
+}
+
+test('a service that says what it says in another type has said nothing', async (t) => {
+  for (const [status, error] of [
+    [{ allowed: 'true' }, unread('allowed', 'string', 'bool')],
+    [{ allowed: true, denied: 1 }, unread('denied', 'number', 'bool')],
+    [{ allowed: true, reason: {} }, unread('reason', 'object', 'string')],
+  ] as const) {
+    const { decide, asked } = service({ apiVersion, kind, status });
+    for (let times = 1; times <= 2; times++) {
+      t.deepEqual(await decide(), { decision: 'noOpinion', reason: '', errors: [error] });
+      t.is(asked(), times);
+    }
+  }
+  const { decide } = service({ apiVersion, kind, status: { allowed: true, denied: null, reason: null } });
+  t.deepEqual(await decide(), { decision: 'allow', reason: '' });
+});
+
 test('a service that cannot be asked has no opinion, says why, and is asked again', async (t) => {
   for (const [answer, error] of FAILURES) {
     const { decide, asked } = service(answer);

@@ -52,10 +52,12 @@ test('an answer is gone by for a while, for the audiences that it was about', as
   t.is(asked.length, 3);
 });
 
-/** Who a token is, by what its service answers, or why nobody knows. */
-async function ownerBy(answer: unknown): Promise<string> {
+/** Who a token is, by what its service answers one time after the other, or why nobody knows. */
+async function ownersBy(...answers: readonly unknown[]): Promise<readonly string[]> {
   const time = new VirtualTime();
+  const left = [...answers];
   const post = async (): Promise<unknown> => {
+    const answer = left.shift();
     if (answer instanceof Error) throw answer;
     return answer;
   };
@@ -63,15 +65,56 @@ async function ownerBy(answer: unknown): Promise<string> {
     client: { url: 'https://judge/', post },
     environment: { clock: time, timers: time, random: { next: () => 0 } },
     apiVersion,
-    cacheMs: 0,
+    cacheMs: 120_000,
     audiences: [],
   });
-  const owner = await webhook.owner('token', 'digest', []);
-  return owner.user === null ? owner.error : owner.user.name;
+  const owners: string[] = [];
+  for (const _ of answers) {
+    const owner = await webhook.owner('token', 'digest', []);
+    owners.push(owner.user === null ? owner.error : owner.user.name);
+  }
+  return owners;
 }
 
+async function ownerBy(answer: unknown): Promise<string> {
+  return (await ownersBy(answer))[0]!;
+}
+
+const JANE = { status: { authenticated: true, user: { username: 'jane' } } };
+
+test('what keeps a service from judging a token is over with the answer that says so, and what it has judged is gone by', async (t) => {
+  const away = new ServiceCallFailed('EOF', false);
+  t.deepEqual(await ownersBy(away, JANE, away), ['Post "https://judge/": EOF', 'jane', 'jane']);
+  const ailing = { status: { authenticated: false, error: 'the directory is down' } };
+  t.deepEqual(await ownersBy(ailing, JANE), ['the directory is down', 'jane']);
+  t.deepEqual(await ownersBy({ kind: 'Pod' }, JANE), ['the service that knows tokens answered something else', 'jane']);
+  t.deepEqual(await ownersBy({ status: { authenticated: false } }, JANE), ['', '']);
+});
+
+test('a review whose status has a member of another type is believed in nothing, and the next one is asked for', async (t) => {
+  const user = { username: 'jane' };
+  for (const [status, told] of [
+    [{ authenticated: 'true', user }, 'authenticated: json: cannot unmarshal string into Go value of type bool'],
+    [{ authenticated: false, error: 7 }, 'error: json: cannot unmarshal number into Go value of type string'],
+    [{ authenticated: true, user: 'jane' }, 'user: json: cannot unmarshal string into Go value of type object'],
+    [
+      { authenticated: true, user: { ...user, groups: 'staff' } },
+      'user.groups: json: cannot unmarshal string into Go value of type list',
+    ],
+    [
+      { authenticated: true, user: { ...user, extra: { scopes: ['a', 7] } } },
+      'user.extra: json: cannot unmarshal number into Go value of type string',
+    ],
+  ] as const) {
+    const words = `Post "https://judge/": the service answered a review that cannot be read: status.${told}`;
+    t.deepEqual(await ownersBy({ status }, JANE), [words, 'jane']);
+  }
+  const nulls = { authenticated: true, error: null, audiences: null, user: { ...user, groups: [null], extra: null } };
+  t.is(await ownerBy({ status: nulls }), 'jane');
+});
+
 test('a service that does not say what it answers is understood, and one that says something else is not', async (t) => {
-  const status = { authenticated: true, user: { username: 'jane' } };
+  const { status } = JANE;
   const other = 'the service that knows tokens answered something else';
   t.is(await ownerBy({ status }), 'jane');
   t.is(await ownerBy({ kind: 'TokenReview', apiVersion: '', status }), 'jane');

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { asTextMap, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
+import { MapShape, type Shape } from '../../../../api/shape.ts';
 import { webhookCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceCallFailed, ServiceClient } from '../../../../transport/outgoing/service-client.ts';
 import type { WebhookEnvironment } from '../../../webhook-call.ts';
@@ -19,6 +20,8 @@ interface ImageAnswer {
   /** For the audit event. */
   readonly annotations: ReadonlyMap<string, string>;
 }
+
+const STATUS: Shape = { allowed: 'bool', reason: 'string', auditAnnotations: new MapShape('string') };
 
 class ImagePolicyWebhook implements AdmissionPlugin {
   readonly #client: ServiceClient;
@@ -64,7 +67,8 @@ class ImagePolicyWebhook implements AdmissionPlugin {
     const review = { kind: 'ImageReview', apiVersion: this.#apiVersion, metadata: { creationTimestamp: null }, spec };
     let answer: ImageAnswer;
     try {
-      answer = answerOf(reviewIn(await askWebhook(this.#client, review, this.#environment, retryFirstMs), review));
+      const answered = await askWebhook(this.#client, review, this.#environment, retryFirstMs);
+      answer = answerOf(reviewIn(answered, review, STATUS));
     } catch (error) {
       if (!(error instanceof ServiceCallFailed)) throw error;
       if (!allowsWithoutAnswer) throw forbid(attributes, reasonOf(error, this.#client.url) ?? error.message);
