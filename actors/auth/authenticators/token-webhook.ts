@@ -55,7 +55,7 @@ export class TokenWebhook implements TokenAuthenticator {
     try {
       const review = { kind: 'TokenReview', apiVersion, spec };
       const answer = reviewIn(await askWebhook(client, review, environment), review, STATUS);
-      const owner = ownerOf(answer, audiences);
+      const owner = ownerOf(answer, audiences, this.#settings.audiences);
       // What went wrong is no judgement: as soon as it is over, who holds the token is let in again.
       if (owner.user !== null || owner.error === '') this.#remembered.set(key, owner, cacheMs);
       return owner;
@@ -66,14 +66,18 @@ export class TokenWebhook implements TokenAuthenticator {
   }
 }
 
-function ownerOf(review: Readonly<Record<string, unknown>> | undefined, asked: readonly string[]): TokenOwner {
+function ownerOf(
+  review: Readonly<Record<string, unknown>> | undefined,
+  asked: readonly string[],
+  ours: readonly string[],
+): TokenOwner {
   if (review === undefined) return { user: null, error: 'the service that knows tokens answered something else' };
   const status = asObject(review.status);
   if (status.authenticated !== true) return { user: null, error: asText(status.error) };
   const user = asObject(status.user);
   const named = asTexts(status.audiences);
-  // A service that says nothing of audiences speaks for all of them.
-  const audiences = named.length === 0 ? asked : named.filter((audience) => asked.includes(audience));
+  // A service that says nothing of audiences knows none but this server.
+  const audiences = (named.length === 0 ? ours : named).filter((audience) => asked.includes(audience));
   if (asked.length > 0 && audiences.length === 0) return { user: null, error: '' };
   const extra = Object.fromEntries(
     Object.entries(asObject(user.extra)).map(([field, values]) => [field, asList(values).map(asText)]),

@@ -33,12 +33,15 @@ function service(named: readonly string[] | undefined) {
   return { audiencesOf, asked, time };
 }
 
-test('a token is good for those audiences that were asked about and that its service names, for all where it names none', async (t) => {
+test('a token is good for those audiences that were asked about and that its service names, and for this server’s where it names none', async (t) => {
   const some = service(['a', 'c']);
   t.deepEqual(await some.audiencesOf('a', 'b'), ['a']);
   t.is(await some.audiencesOf('b'), null);
   t.is(await some.audiencesOf(), null, 'the server’s own');
-  t.deepEqual(await service(undefined).audiencesOf('a', 'b'), ['a', 'b']);
+  const silent = service(undefined);
+  t.is(await silent.audiencesOf('a', 'b'), null, 'it may never have heard of audiences');
+  t.deepEqual(await silent.audiencesOf('a', 'server'), ['server']);
+  t.deepEqual(await silent.audiencesOf(), ['server']);
 });
 
 test('an answer is gone by for a while, for the audiences that it was about', async (t) => {
