@@ -16,11 +16,14 @@ export interface IssuerKeysParts {
 }
 
 const FETCH_DEADLINE_MS = 10_000;
-/** Keys are asked for no oftener than this, whatever tokens name. */
+/** Keys that are there are asked for no oftener than this, whatever tokens name. */
 const REFRESH_MIN_MS = 10_000;
 /** A provider that could not be asked is left alone for this long. */
 const FAILURE_MS = 1_000;
-/** Keys that a provider has taken back are forgotten after this, and so is what was verified with them. */
+/**
+ * Keys that a provider has taken back are forgotten after this, and so is what was verified with them. While it cannot be asked the
+ * old ones hold: that a provider is down is no reason to let nobody in.
+ */
 export const KEYS_KEPT_MS = 15 * 60_000;
 /** The clock of an issuer may be ahead by this. */
 const NOT_BEFORE_LEEWAY_SECONDS = 60;
@@ -34,7 +37,6 @@ export class IssuerKeys {
   readonly #parts: IssuerKeysParts;
   #keys: Keys | undefined;
   #fetching: Promise<Keys> | undefined;
-  #triedMs = Number.NEGATIVE_INFINITY;
   #failedMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: IssuerKeysParts) {
@@ -73,17 +75,30 @@ export class IssuerKeys {
     return payload;
   }
 
-  #current(): Promise<Keys> {
-    const { clock } = this.#parts;
-    if (this.#keys !== undefined && clock.monotonicMs() - this.#keys.fetchedMs < KEYS_KEPT_MS)
-      return Promise.resolve(this.#keys);
-    if (clock.monotonicMs() - this.#failedMs < FAILURE_MS)
-      return Promise.reject(new Error('the provider could not be asked'));
-    return this.#fetch();
+  async #current(): Promise<Keys> {
+    const keys = this.#keys;
+    const nowMs = this.#parts.clock.monotonicMs();
+    const oldMs = keys === undefined ? Number.NEGATIVE_INFINITY : keys.fetchedMs + KEYS_KEPT_MS;
+    if (keys !== undefined && nowMs < oldMs) return keys;
+    if (nowMs - this.#failedMs < FAILURE_MS) {
+      if (keys === undefined) throw new Error('the provider could not be asked');
+      return keys;
+    }
+    const fetched = this.#fetch();
+    if (keys === undefined) return fetched;
+    const fetchedOrOld = fetched.catch(() => keys);
+    // The first to find them old waits; once that has come to nothing, nobody does.
+    return this.#failedMs >= oldMs ? keys : fetchedOrOld;
   }
 
-  #refreshed(before: Keys): Promise<Keys> {
-    return this.#parts.clock.monotonicMs() - this.#triedMs < REFRESH_MIN_MS ? Promise.resolve(before) : this.#fetch();
+  /** Keys that are newer, as far as there are any to be had. */
+  async #refreshed(before: Keys): Promise<Keys> {
+    // Of several tokens with a new key one asks, and all see what comes of it.
+    if (this.#fetching !== undefined) return this.#fetching;
+    if (this.#keys !== undefined && this.#keys !== before) return this.#keys;
+    const nowMs = this.#parts.clock.monotonicMs();
+    const isEarly = nowMs - before.fetchedMs < REFRESH_MIN_MS || nowMs - this.#failedMs < FAILURE_MS;
+    return isEarly ? before : this.#fetch();
   }
 
   #fetch(): Promise<Keys> {
@@ -100,7 +115,6 @@ export class IssuerKeys {
 
   async #fetchNow(): Promise<Keys> {
     const { client, clock, issuerUrl } = this.#parts;
-    this.#triedMs = clock.monotonicMs();
     const { createLocalJWKSet } = await import('jose');
     const base = issuerUrl.replace(/\/$/, '');
     const document = asObject(await client.get(`${base}/.well-known/openid-configuration`, FETCH_DEADLINE_MS));
