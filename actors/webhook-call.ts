@@ -59,6 +59,32 @@ export async function askWebhook(
   }
 }
 
+/** As 1.21: who says more often that it is to be asked later has refused. */
+const AGAIN_MAX = 10;
+
+/**
+ * Asks a service, and again when it says that it is to be asked later, as long as there is time: it is overloaded or about to be
+ * replaced, and has judged nothing.
+ *
+ * @param ask is given what is left of the time. It is called anew each time, so that nobody holds the question meanwhile.
+ */
+export async function askAsTold<T>(
+  ask: (leftMs: number) => Promise<T>,
+  forMs: number,
+  { clock, timers }: Pick<WebhookEnvironment, 'clock' | 'timers'>,
+): Promise<T> {
+  const endMs = clock.monotonicMs() + forMs;
+  for (let again = 0; ; again++) {
+    try {
+      return await ask(endMs - clock.monotonicMs());
+    } catch (error) {
+      const waitMs = error instanceof ServiceRefused ? error.retryAfterMs : undefined;
+      if (waitMs === undefined || again === AGAIN_MAX || clock.monotonicMs() + waitMs >= endMs) throw error;
+      await new Promise<void>((resolve) => timers.after(waitMs, resolve));
+    }
+  }
+}
+
 /**
  * The review that was answered with; undefined where it is none. What does not say what it is, is what was sent, and nothing is one
  * that says nothing, as the original has it. Throws ServiceCallFailed where a member of its status is of another type than it must

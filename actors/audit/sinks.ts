@@ -5,7 +5,7 @@ import { type AuditVersion, eventListText, eventSayer, TextParts } from '../../a
 import { isAtLeast } from '../../config/audit-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Random, Timers } from '../../runtime/environment.ts';
-import type { ServiceClient } from '../../transport/outgoing/service-client.ts';
+import { type ServiceClient, ServiceRefused } from '../../transport/outgoing/service-client.ts';
 
 /** Absent: nothing is cut. */
 export interface TruncationLimits {
@@ -85,6 +85,9 @@ const TRIES = 5;
 const BACKOFF_FACTOR = 1.5;
 const BACKOFF_JITTER = 0.2;
 const CALL_MS = 30_000;
+/** How often one that says when it is to be asked again is asked then, beside its tries, and how long that may be. */
+const AGAIN_MAX = 10;
+const AGAIN_MS_MAX = 5 * 60_000;
 
 /** One POST a batch. Whatever goes wrong is tried again. */
 export class WebhookSink implements AuditSink {
@@ -117,15 +120,21 @@ export class WebhookSink implements AuditSink {
   async #send(json: string): Promise<void> {
     const { client, firstBackoffMs } = this.#parts;
     let waitMs = firstBackoffMs;
-    for (let tried = 1; ; tried++) {
+    let again = 0;
+    for (let tried = 1; ; ) {
+      let namedMs: number | undefined;
       try {
+        // A service that takes events may answer them with nothing.
         return await client.deliver(json, CALL_MS);
       } catch (error) {
-        // A service that takes events may answer them with nothing.
-        if (tried === TRIES || this.#isClosing) throw error;
+        namedMs = again < AGAIN_MAX ? namedBy(error) : undefined;
+        if (this.#isClosing || (namedMs === undefined && tried === TRIES)) throw error;
       }
-      await this.#wait(waitMs);
-      waitMs *= BACKOFF_FACTOR;
+      await this.#wait(namedMs ?? waitMs);
+      if (namedMs === undefined) {
+        tried++;
+        waitMs *= BACKOFF_FACTOR;
+      } else again++;
     }
   }
 
@@ -141,6 +150,12 @@ export class WebhookSink implements AuditSink {
       this.#waits.add(go);
     });
   }
+}
+
+/** When a service says that it is to be asked again. */
+function namedBy(error: unknown): number | undefined {
+  const namedMs = error instanceof ServiceRefused ? error.retryAfterMs : undefined;
+  return namedMs === undefined || namedMs > AGAIN_MS_MAX ? undefined : namedMs;
 }
 
 interface SaidEvent {

@@ -329,6 +329,19 @@ for (const [what, at, does, message, args] of FAILURES) {
   });
 }
 
+test('a conversion webhook that is busy is asked again when it says so', async (t) => {
+  const does = behaviour();
+  const { client, hooks } = await world(t, {
+    busy: (call) =>
+      hooks.asked.length === 1 ? void call.response.writeHead(429, { 'retry-after': '0' }).end() : does(call),
+  });
+  await convertedAt(client, hooks, 'busy');
+  await made(client, 'busys', 'one');
+  const read = await client.get(`${path('busys', 'default', 'v2')}/one`);
+  t.is(read.status, 200, read.text);
+  t.is(hooks.asked[1]?.review.request.uid, hooks.asked[0]?.review.request.uid);
+});
+
 test('a watch whose webhook fails ends with the reason', async (t) => {
   const { client, hooks } = await world(t, {
     bad: behaviour(() => ({ result: { status: 'Failure', message: 'no' } })),

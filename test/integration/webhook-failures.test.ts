@@ -93,6 +93,27 @@ test('a webhook that does not answer as it must refuses the write or lets it pas
     t.regex(metrics, line);
 });
 
+test('a webhook that is busy is asked again when it says so, and one that is busy for longer than it is waited for has failed', async (t) => {
+  const begun = new Set<string>();
+  const busyOnce: Behaviour = ({ review, response }) => {
+    const { uid } = review.request;
+    if (begun.has(uid)) return { allowed: true };
+    begun.add(uid);
+    return void response.writeHead(503, { 'retry-after': '0' }).end();
+  };
+  const at = await world(t, {
+    once: busyOnce,
+    long: ({ response }) => void response.writeHead(429, { 'retry-after': '3600' }).end(),
+  });
+  await configure(at, 'mutating', 'm', [webhookAt(at.hooks, 'once'), webhookAt(at.hooks, 'long')]);
+  await configure(at, 'validating', 'v', [webhookAt(at.hooks, 'once')]);
+  t.is((await created(at, map('once', 'once'))).status, 201);
+  t.is(at.hooks.asked.length, 4, 'both of them, the same question twice');
+  const { status, json } = await created(at, map('long', 'long'));
+  t.is(status, 500);
+  t.regex(json.message!, /failed calling webhook "long.example.org": /);
+});
+
 test('a patch that cannot be, or makes an object that cannot be, refuses the write whatever the policy', async (t) => {
   const behaviours: Readonly<Record<string, Behaviour>> = {
     nonsense: () => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from('{').toString('base64') }),

@@ -12,6 +12,7 @@ import { StatusError } from '../../../api/status/status.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../transport/outgoing/egress.ts';
 import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
+import { askAsTold } from '../../webhook-call.ts';
 import { reasonOf } from '../../webhook-failure.ts';
 import { afterOthers } from '../large-writes.ts';
 import type { HookAddress } from '../plugins/webhooks/hook.ts';
@@ -159,10 +160,13 @@ export class WebhookConversion {
     const uid = context.random.uuid();
     const place = await placeOf({ ...this.#parts, reader: this.#reader }, hook.address);
     const deadlineMs = requestTimeoutMs > 0 ? Math.min(hook.timeoutMs, requestTimeoutMs) : hook.timeoutMs;
-    const review = conversionReview(this.#group, version, { uid, desiredApiVersion, objectTexts });
-    const isLong = isLarge(review.length);
+    const question = { uid, desiredApiVersion, objectTexts };
+    const isLong = isLarge(lengthOf(objectTexts));
     if (isLong) await afterOthers(this.#reader);
-    const read = await this.#clients.of(hook).postUnread(review, deadlineMs, place);
+    const client = this.#clients.of(hook);
+    const post = (leftMs: number): Promise<() => unknown> =>
+      client.postUnread(conversionReview(this.#group, version, question), leftMs, place);
+    const read = await askAsTold(post, deadlineMs, context);
     if (isLong) await afterOthers(this.#reader);
     const answer = read();
     try {

@@ -3,6 +3,8 @@ import test from 'ava';
 import { WebhookSink } from '../../../actors/audit/sinks.ts';
 import type { AuditEvent } from '../../../api/audit/event.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
+import type { Timers } from '../../../runtime/environment.ts';
+import { ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 
 function eventOf(auditID: string): AuditEvent {
   return {
@@ -28,8 +30,14 @@ function eventOf(auditID: string): AuditEvent {
   };
 }
 
+const NEVER: Pick<Timers, 'after'> = { after: () => ({ cancel: () => {} }) };
+
 /** A webhook whose answers `deliver` makes, of batches of so many bytes. */
-function webhook(batchBytesMax: number, deliver: (ids: readonly string[]) => Promise<void>): WebhookSink {
+function webhook(
+  batchBytesMax: number,
+  deliver: (ids: readonly string[]) => Promise<void>,
+  timers = NEVER,
+): WebhookSink {
   const said = (json: string): readonly string[] =>
     (JSON.parse(json) as { items: { auditID: string }[] }).items.map(({ auditID }) => auditID);
   return new WebhookSink({
@@ -42,7 +50,7 @@ function webhook(batchBytesMax: number, deliver: (ids: readonly string[]) => Pro
     client: { deliver: (json) => deliver(said(json)), close: () => {} } as ConstructorParameters<
       typeof WebhookSink
     >[0]['client'],
-    timers: { after: () => ({ cancel: () => {} }) },
+    timers,
     random: { next: () => 0 },
     firstBackoffMs: 1000,
   });
@@ -80,4 +88,41 @@ test('audit events that wait for another try when their webhook is closed have o
   await sink.close();
   await settle();
   t.deepEqual([tries, failed], [2, 'no']);
+});
+
+/** How long a sink waits for each next try where its webhook refuses with these one after the other, and whether it takes the event at last. */
+async function waitsFor(refusals: readonly Error[]): Promise<readonly [waits: readonly number[], isTaken: boolean]> {
+  const waits: number[] = [];
+  const left = [...refusals];
+  const timers: typeof NEVER = {
+    after: (ms, go) => {
+      waits.push(ms);
+      queueMicrotask(go);
+      return { cancel: () => {} };
+    },
+  };
+  const sink = webhook(
+    1_000_000,
+    async () => {
+      const refusal = left.shift();
+      if (refusal !== undefined) throw refusal;
+    },
+    timers,
+  );
+  const isTaken = await sink.write([eventOf('a')]).then(
+    () => true,
+    () => false,
+  );
+  return [waits, isTaken];
+}
+
+test('a webhook that says when it takes audit events again is asked then, beside its tries, unless it makes no end of it', async (t) => {
+  const busy = new ServiceRefused(429, '', 60_000);
+  const failing = new ServiceRefused(500, '');
+  const away = new ServiceRefused(503, '', 3_600_000);
+  const tries = [failing, failing, failing, failing];
+  t.deepEqual(await waitsFor([...tries, busy, busy]), [[1000, 1500, 2250, 3375, 60_000, 60_000], true]);
+  t.deepEqual(await waitsFor([...tries, busy, busy, failing]), [[1000, 1500, 2250, 3375, 60_000, 60_000], false]);
+  t.deepEqual(await waitsFor([away]), [[1000], true], 'nobody waits for an hour');
+  t.is((await waitsFor(Array(15).fill(busy)))[0].length, 14, 'ten times, and what is left of the tries');
 });

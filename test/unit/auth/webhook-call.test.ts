@@ -1,6 +1,6 @@
 // Questions to webhooks: which failures are tried again, when, and for how long.
 import test from 'ava';
-import { askWebhook, judgeAt, type WebhookEnvironment } from '../../../actors/webhook-call.ts';
+import { askAsTold, askWebhook, judgeAt, type WebhookEnvironment } from '../../../actors/webhook-call.ts';
 import type { ServiceConnection } from '../../../transport/outgoing/connection-file.ts';
 import { ServiceCallFailed, ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 
@@ -33,7 +33,13 @@ function world(answers: readonly (unknown | Error)[], callMs = 0) {
       return answer;
     },
   };
-  return { ask: () => askWebhook(client, {}, environment), waits, deadlines, calls: () => calls };
+  return {
+    ask: () => askWebhook(client, {}, environment),
+    askAsTold: (forMs: number) => askAsTold((leftMs) => client.post('', leftMs), forMs, environment),
+    waits,
+    deadlines,
+    calls: () => calls,
+  };
 }
 
 const PASSING = new ServiceCallFailed('the service answered 500', true);
@@ -79,4 +85,21 @@ test('when the time is over there is no other try', async (t) => {
   const { ask, calls } = world([PASSING], 29_900);
   await t.throwsAsync(ask(), { is: PASSING });
   t.is(calls(), 1);
+});
+
+test('a service that answers once is asked again when it says so, while there is time, and so often', async (t) => {
+  const busy = new ServiceRefused(503, '', 2000);
+  const soon = world([busy, busy, { yes: true }], 100);
+  t.deepEqual(await soon.askAsTold(10_000), { yes: true });
+  t.deepEqual(soon.waits, [2000, 2000]);
+  t.deepEqual(soon.deadlines, [10_000, 7900, 5800]);
+  const late = world([busy, busy, { yes: true }], 100);
+  await t.throwsAsync(late.askAsTold(3000), { is: busy });
+  t.is(late.calls(), 2);
+  const never = world([new ServiceRefused(429, '', 0)]);
+  await t.throwsAsync(never.askAsTold(10_000));
+  t.is(never.calls(), 11);
+  const failing = world([PASSING]);
+  await t.throwsAsync(failing.askAsTold(10_000), { is: PASSING });
+  t.is(failing.calls(), 1);
 });

@@ -6,6 +6,7 @@ import { StatusError } from '../../../../api/status/status.ts';
 import { qualifiedNameProblems } from '../../../../api/validation/formats.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import { ServiceCallFailed, type ServicePlace } from '../../../../transport/outgoing/service-client.ts';
+import { askAsTold } from '../../../webhook-call.ts';
 import { reasonOf } from '../../../webhook-failure.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { PluginContext } from '../plugin.ts';
@@ -150,7 +151,8 @@ export class HookCaller {
     deadlineMs: number,
     place: ServicePlace | undefined,
   ): Promise<unknown> {
-    return this.clients.of(hook).post(reviewText(told, form, uid), deadlineMs, place);
+    const client = this.clients.of(hook);
+    return askAsTold((leftMs) => client.post(reviewText(told, form, uid), leftMs, place), deadlineMs, this.#context);
   }
 
   #placeOf(address: HookAddress, { asked: { reader } }: Attributes): Promise<ServicePlace | undefined> {
