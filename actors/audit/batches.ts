@@ -31,8 +31,11 @@ export interface BatchParts {
  * in it, and the log's batches hold one event unless the operator says otherwise.
  */
 const JOINED_MAX = 64;
-/** What the bodies in the buffer may be together. */
-const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
+/**
+ * What the bodies may be together, in the buffer and under way: a backend that hangs holds each of its batches for minutes, several
+ * times over, as what it is made of, as text and as bytes.
+ */
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 interface Waiting {
   readonly event: AuditEvent;
@@ -64,7 +67,7 @@ export class Batches {
     for (const [at, event] of events.entries()) {
       if (this.#waiting.length >= limits.bufferMax) this.#go();
       const bytes = bytesOf(at);
-      if (this.#waiting.length >= limits.bufferMax || this.#bytes + bytes > BUFFER_BYTES_MAX) {
+      if (this.#waiting.length >= limits.bufferMax || this.#bytes + bytes > BODY_BYTES_MAX) {
         onOverflow();
         continue;
       }
@@ -119,18 +122,23 @@ export class Batches {
   #send(): void {
     const { sink, onFailed } = this.#parts;
     const batch = this.#waiting.splice(0, this.#countToGo());
-    for (const { bytes } of batch) this.#bytes -= bytes;
-    const fail = (error: unknown): void => onFailed(batch.length, error);
+    const count = batch.length;
+    const bytes = batch.reduce((total, one) => total + one.bytes, 0);
+    const fail = (error: unknown): void => onFailed(count, error);
     let sent: Promise<void> | undefined;
     try {
       sent = sink.write(batch.map(({ event }) => event));
     } catch (error) {
       fail(error);
     }
-    if (sent === undefined) return;
+    if (sent === undefined) {
+      this.#bytes -= bytes;
+      return;
+    }
     this.#underWay++;
     void sent.catch(fail).then(() => {
       this.#underWay--;
+      this.#bytes -= bytes;
       this.#go();
     });
   }
