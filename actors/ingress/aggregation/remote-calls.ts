@@ -131,6 +131,8 @@ export class RemoteCalls {
       const request = { method, path, headers: this.#headers(asked), body: flowOf(body) };
       const answer = await client.send(target, request, (one) => {
         cancel = one;
+        // Finding the server has taken all of the time.
+        if (isLate) one();
       });
       const text = await answer.text(ANSWER_BYTES_MAX);
       return { status: answer.status, text };

@@ -139,7 +139,11 @@ export class RemoteDocuments {
 
   async #ask(kept: Kept, apiService: RemoteApiService): Promise<void> {
     let cancel = (): void => {};
-    const limit = this.#context.timers.after(ANSWER_MS, () => cancel());
+    let isLate = false;
+    const limit = this.#context.timers.after(ANSWER_MS, () => {
+      isLate = true;
+      cancel();
+    });
     try {
       const { client, target } = await this.#backends.of(apiService);
       const user = { name: 'system:aggregator', uid: '', groups: [], extra: {} };
@@ -150,6 +154,8 @@ export class RemoteDocuments {
       ];
       const answer = await client.send(target, { method: 'GET', path: PATH, headers, body: undefined }, (one) => {
         cancel = one;
+        // Finding the server has taken all of the time.
+        if (isLate) one();
       });
       const text = await answer.text(DOCUMENT_BYTES_MAX + 1);
       if (answer.status === 304) return;

@@ -19,8 +19,8 @@ const API_SERVICE: RemoteApiService = {
   isAvailable: true,
 };
 
-/** The document, as answered after `delayMs`, and how often it was asked for. */
-function extension(time: VirtualTime, delayMs: number) {
+/** The document, as answered after `delayMs`, and how often it was asked for. `findMs`: how long it takes to find the server. */
+function extension(time: VirtualTime, delayMs: number, findMs = 0) {
   const asked = { times: 0 };
   const send = (_target: AgentTarget, _request: object, onSent: (cancel: () => void) => void): Promise<AgentAnswer> => {
     asked.times++;
@@ -35,7 +35,10 @@ function extension(time: VirtualTime, delayMs: number) {
     });
   };
   const target = {} as unknown as AgentTarget;
-  const of = () => Promise.resolve({ client: { send }, target });
+  const of = async () => {
+    if (findMs > 0) await new Promise<void>((resolve) => time.timers.after(findMs, resolve));
+    return { client: { send }, target };
+  };
   const documents = new RemoteDocuments(
     { all: () => [API_SERVICE] },
     { of },
@@ -73,6 +76,17 @@ test('a server that never answers is given up after a minute, and asked again th
   await time.advance(1);
   void documents.present();
   await time.settle();
+  t.is(asked.times, 2);
+});
+
+test('a server that never answers is given up, too, when finding it has taken all of the time', async (t) => {
+  const time = new VirtualTime();
+  const { documents, asked } = extension(time, 1e9, 61_000);
+  void documents.present();
+  await time.advance(61_000);
+  t.is(asked.times, 1);
+  void documents.present();
+  await time.advance(61_000);
   t.is(asked.times, 2);
 });
 
