@@ -15,6 +15,7 @@ import { DialTimeout, dialWords } from './dial-words.ts';
 import { type EgressWay, type OnDial, throughWay } from './egress.ts';
 import { retire } from './idle-connections.ts';
 import { watchForNames } from './nameless-peers.ts';
+import { sharedLookup } from './shared-lookup.ts';
 import { isUnbelieved } from './tls-failures.ts';
 
 /** Connections to one backend that are kept for the next request, where the settings say nothing. */
@@ -150,7 +151,7 @@ export class AgentClient {
       headers: headerRecord(framed(headers, body !== undefined), target),
       maxHeaderSize: HEADER_BYTES_MAX,
       setHost: false,
-      ...(addressProblem === undefined ? undefined : { lookup: checkedLookup(addressProblem) }),
+      lookup: addressProblem === undefined ? sharedLookup : checkedLookup(addressProblem),
     };
     const outgoing =
       scheme === 'http'

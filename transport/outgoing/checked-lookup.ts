@@ -1,11 +1,11 @@
 // Names as connections look them up, where not every address that a name may stand for is connected to.
-import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { lookupAll } from './shared-lookup.ts';
 
 /** Looks a name up, and fails where one of its addresses is refused. */
 export function checkedLookup(addressProblem: (address: string) => string | undefined): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    lookupAll(hostname, options, (error, addresses) => {
       if (error !== null) {
         callback(error, '');
         return;

@@ -9,6 +9,7 @@ import type { Pems, ServiceConnection } from '../connection-file.ts';
 import type { ConnectionSecretsParts } from '../connection-secrets.ts';
 import { openTunnel } from '../egress.ts';
 import { watchForNames } from '../nameless-peers.ts';
+import { sharedLookup } from '../shared-lookup.ts';
 
 const SESSIONS_MAX = 100;
 const PROBE_MS = 15_000;
@@ -157,12 +158,12 @@ function standing(socket: Socket, reads: Reads | undefined): Standing {
 interface PlaceOptions {
   readonly host: string;
   readonly port: number;
-  readonly lookup?: LookupFunction;
+  readonly lookup: LookupFunction;
   readonly onread?: Reads['onread'];
 }
 
-function placeOptions({ host, port, lookup }: Place): PlaceOptions {
-  return { host, port, ...(lookup === undefined ? undefined : { lookup }) };
+function placeOptions({ host, port, lookup = sharedLookup }: Place): PlaceOptions {
+  return { host, port, lookup };
 }
 
 function contextOf({ caPem, certPem, keyPem }: Pems): SecureContext {
