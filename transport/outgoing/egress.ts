@@ -77,8 +77,11 @@ function openSecure(way: EgressWay, target: Target, connected: Connected, onDial
   );
 }
 
-/** Answers once: a connection that leads to the target and does not read yet, or why there is none. */
-export function openTunnel(way: EgressWay, target: Target, connected: Connected, onDial?: OnDial): void {
+/**
+ * Answers once: a connection that leads to the target and does not read yet, or why there is none. What is returned gives up a tunnel
+ * that does not stand yet, which is an answer as well.
+ */
+export function openTunnel(way: EgressWay, target: Target, connected: Connected, onDial?: OnDial): () => void {
   const name = target.hostname ?? target.host ?? '';
   const authority = `${bracketed(name)}:${target.port}`;
   const begunMs = performance.now();
@@ -128,6 +131,7 @@ export function openTunnel(way: EgressWay, target: Target, connected: Connected,
   socket.on('error', settle);
   socket.on('close', onClose);
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}${HEAD_END}`);
+  return () => settle(new Error('given up'));
 }
 
 function connectionTo({ host, port, socketPath, tls }: EgressWay): Socket {

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createPlain, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecure } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -170,4 +170,35 @@ test('a proxy that is not there is counted as one that could not be connected to
   await t.throwsAsync(() => client.send(target, request, () => {}), { message: /ENOENT/ });
   const labels = { protocol: 'http_connect', transport: 'uds', stage: 'connect' };
   t.deepEqual(dialled(metrics), [['apiserver_egress_dialer_dial_failure_count', labels, 1]]);
+});
+
+test('a tunnel that is waited for no longer is given up with its connection, and counted', async (t) => {
+  let ended = (): void => {};
+  const isGone = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  const silent = createServer(
+    (socket) =>
+      void socket
+        .on('error', () => {})
+        .on('close', () => ended())
+        .resume(),
+  );
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const way = { host: '127.0.0.1', port, socketPath: '' };
+  const outcomes: unknown[] = [];
+  const client = new ServiceClient({
+    connection: { ...NOTHING_SHOWN, url: 'http://svc/', caPem: '', insecure: false, serverName: '', way },
+    readFile: () => Promise.reject(new Error('there are no files')),
+    nowMs: () => performance.now(),
+    onRefused: () => {},
+    onDial: (_way, outcome) => void outcomes.push(outcome),
+  });
+  const connected = new Promise((resolve) => silent.once('connection', resolve));
+  const call = client.post('{}', 500);
+  await Promise.all([connected, t.throwsAsync(call)]);
+  t.is(outcomes.length, 1);
+  await isGone;
 });

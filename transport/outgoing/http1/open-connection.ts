@@ -78,20 +78,20 @@ export class ConnectionOpener {
     if (this.#isTls) this.#context ??= contextOf(this.#pems);
     if (way === undefined) return this.#begin(place, undefined, opened);
     let isGivenUp = false;
-    let giveUp = (): void => {
-      isGivenUp = true;
-    };
-    openTunnel(
+    let giveUp = openTunnel(
       way,
       place,
       (error, tunnel) => {
-        if (isGivenUp) tunnel?.destroy();
-        else if (tunnel === undefined) opened(error ?? new Error('no tunnel'), undefined);
+        if (isGivenUp) return;
+        if (tunnel === undefined) opened(error ?? new Error('no tunnel'), undefined);
         else giveUp = this.#begin(place, tunnel, opened);
       },
       this.#told.onDial,
     );
-    return () => giveUp();
+    return () => {
+      isGivenUp = true;
+      giveUp();
+    };
   }
 
   #begin(place: Place, tunnel: Socket | undefined, opened: Opened): () => void {
