@@ -11,7 +11,7 @@ import { unnamedError } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../transport/outgoing/egress.ts';
-import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
+import { type MakeWebhookClient, ServiceTooLate } from '../../../transport/outgoing/service-client.ts';
 import { askAsTold } from '../../webhook-call.ts';
 import { reasonOf } from '../../webhook-failure.ts';
 import { afterOthers } from '../large-writes.ts';
@@ -29,13 +29,12 @@ import {
   reviewVersionOf,
   UnusableConversion,
 } from './conversion-review.ts';
+import { ReviewTurns } from './review-turns.ts';
 
 const TIMEOUT_MS = 30_000;
 /** Of one review, whichever comes first. What is larger than the bytes goes alone. */
 const BATCH_OBJECTS_MAX = 500;
 const BATCH_BYTES_MAX = 1024 * 1024;
-/** Reviews under way at a time: the others wait, and what they are for is bounded by the limits of requests. */
-const REVIEWS_MAX = 32;
 
 interface ConversionParts {
   readonly registry: Registry;
@@ -63,8 +62,7 @@ export class WebhookConversion {
   readonly #metrics: ConversionMetrics;
   /** By the names of definitions. */
   readonly #hooks = new Map<string, ConversionHook>();
-  #underWay = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #turns = new ReviewTurns();
 
   constructor(reader: StoreReader, parts: ConversionParts) {
     this.#reader = reader;
@@ -119,12 +117,13 @@ export class WebhookConversion {
     const failed = (problem: string): StatusError =>
       new StatusError(unnamedError(`conversion webhook for ${kindText(objects[0]!)} ${problem}`));
     const hook = this.#hookOf(definition);
-    await this.#begin();
     const { clock } = this.#reader.context;
+    const askedMs = clock.monotonicMs();
+    await this.#turns.begin(definition.name);
     const begunMs = clock.monotonicMs();
     let succeeded = false;
     try {
-      const answers = await this.#answers(hook, form.apiVersion, texts);
+      const answers = await this.#answers(hook, form.apiVersion, texts, begunMs - askedMs);
       if (answers.length !== objects.length) {
         throw new UnusableConversion(`returned ${answers.length} objects, expected ${objects.length}`);
       }
@@ -143,8 +142,7 @@ export class WebhookConversion {
         { ...versionsOf(objects[0]!, form), name: definition.name, succeeded },
         clock.monotonicMs() - begunMs,
       );
-      this.#underWay--;
-      this.#waiting.shift()?.();
+      this.#turns.end(definition.name);
     }
   }
 
@@ -152,6 +150,7 @@ export class WebhookConversion {
     hook: ConversionHook,
     desiredApiVersion: string,
     objectTexts: readonly string[],
+    waitedMs: number,
   ): Promise<readonly unknown[]> {
     const version = reviewVersionOf(hook.webhook.reviewVersions);
     if (version === undefined)
@@ -159,7 +158,10 @@ export class WebhookConversion {
     const { context, requestTimeoutMs } = this.#reader;
     const uid = context.random.uuid();
     const place = await placeOf({ ...this.#parts, reader: this.#reader }, hook.address);
-    const deadlineMs = requestTimeoutMs > 0 ? Math.min(hook.timeoutMs, requestTimeoutMs) : hook.timeoutMs;
+    const leftMs = requestTimeoutMs > 0 ? requestTimeoutMs - waitedMs : hook.timeoutMs;
+    // Whoever wanted the objects has been told by now that there are none to be had.
+    if (leftMs <= 0) throw new ServiceTooLate();
+    const deadlineMs = Math.min(hook.timeoutMs, leftMs);
     const question = { uid, desiredApiVersion, objectTexts };
     const isLong = isLarge(lengthOf(objectTexts));
     if (isLong) await afterOthers(this.#reader);
@@ -174,14 +176,6 @@ export class WebhookConversion {
     } catch (error) {
       throw error instanceof UnusableConversion ? new UnusableConversion(`failed: ${error.message}`) : error;
     }
-  }
-
-  #begin(): Promise<void> | undefined {
-    this.#underWay++;
-    if (this.#underWay <= REVIEWS_MAX) return undefined;
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-    });
   }
 
   #hookOf({ name, webhook }: Definition): ConversionHook {
