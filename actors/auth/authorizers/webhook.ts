@@ -1,5 +1,6 @@
 // The mode Webhook: a service outside is asked by access reviews (SPEC.md "Authorization" 3), its answers remembered. One that
 // cannot be asked, or whose answer says nothing, is an error beside no opinion, which is never remembered.
+import { createHash } from 'node:crypto';
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { asObject, asText } from '../../../api/object-fields.ts';
 import type { Shape } from '../../../api/shape.ts';
@@ -37,7 +38,7 @@ export class WebhookAuthorizer implements Authorizer {
 
   decide(user: User, access: AccessAttributes): Verdict | Promise<Verdict> {
     const spec = this.#specOf(user, access);
-    const key = JSON.stringify(spec);
+    const key = keyOf(JSON.stringify(spec), access);
     return this.#remembered.get(key) ?? this.#ask(spec, key);
   }
 
@@ -71,6 +72,20 @@ export class WebhookAuthorizer implements Authorizer {
       ...(Object.keys(extra).length === 0 ? {} : { extra }),
     };
   }
+}
+
+/** Of what a client chooses; a question with more is not remembered. */
+const ASKED_LENGTH_MAX = 10_000;
+/** Longer ones are kept as their digests. */
+const KEY_LENGTH_MAX = 1000;
+
+/** What a question is found by. One that is long since its user is in many groups is remembered like any other. */
+function keyOf(spec: string, access: AccessAttributes): string {
+  if (spec.length <= KEY_LENGTH_MAX) return spec;
+  const { verb, group, version, resource, subresource, namespace, name, path } = access;
+  const asked = [verb, group, version, resource, subresource, namespace, name, path];
+  if (asked.reduce((total, text) => total + text.length, 0) >= ASKED_LENGTH_MAX) return spec;
+  return createHash('sha256').update(spec).digest('base64');
 }
 
 function withoutEmpty(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -122,3 +122,32 @@ test('what a service allows is remembered as long as is said of that, what it re
   await time.advance(4000);
   t.deepEqual(await all(), ['jane/', 'jane/other', 'june/']);
 });
+
+test('what is decided about a user of many groups is remembered, and what is asked about by a name without measure is not', async (t) => {
+  const time = new VirtualTime();
+  let asked = 0;
+  const authorizer = new WebhookAuthorizer({
+    client: {
+      url: 'https://judge/',
+      post: async () => {
+        asked++;
+        return { apiVersion, kind, status: { allowed: true } };
+      },
+    },
+    environment: { clock: time, timers: time, random: { next: () => 0 } },
+    apiVersion,
+    allowedMs: 5000,
+    refusedMs: 1000,
+  });
+  const groups = Array.from({ length: 400 }, (_, index) => `cn=group-${index},ou=groups,dc=example,dc=org`);
+  const times = async (user: typeof USER, access: typeof ACCESS): Promise<number> => {
+    asked = 0;
+    for (let i = 0; i < 3; i++) t.is((await authorizer.decide(user, access)).decision, 'allow');
+    return asked;
+  };
+  const member = { ...USER, groups } as unknown as typeof USER;
+  t.is(await times(member, ACCESS), 1);
+  t.is(await times({ ...member, name: 'june' }, ACCESS), 1);
+  t.is(await times(member, { ...ACCESS, name: 'x'.repeat(9000) }), 1);
+  t.is(await times(USER, { ...ACCESS, name: 'x'.repeat(20_000) }), 3);
+});
