@@ -35,3 +35,13 @@ test('a patch without operations changes nothing, also where there is no object 
   const error = t.throws(() => patched(NO_OBJECT, [{ op: 'add', path: '/a', value: 1 }]));
   t.true(isStatusError(error) && error.status.code === 500);
 });
+
+test('a patch that nests without end refuses the write, also where nothing of that becomes part of the object', (t) => {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const patch = `[{"op":"add","path":"/data","value":{"a":"b"},"why":${deep}}]`;
+  const answer = { patch, patchType: 'JSONPatch' } as Parameters<typeof patchedBy>[1];
+  const error = t.throws(() => patchedBy({ name: 'w' } as Hook, answer, object, schema, () => true));
+  t.true(isStatusError(error) && error.status.code === 500);
+  t.regex(error!.message, /the patch of admission webhook "w" nests deeper than 1000 levels$/);
+});

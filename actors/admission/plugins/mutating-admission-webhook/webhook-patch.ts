@@ -15,6 +15,7 @@ import { splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../../api/schema/schema.ts';
 import { internalError } from '../../../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../../../api/status/status.ts';
+import { DEPTH_MAX, isTooDeep } from '../../../../transport/body.ts';
 import { NO_OBJECT } from '../../attributes.ts';
 import type { Hook } from '../webhooks/hook.ts';
 import { type HookAnswer, UnusableAnswer } from '../webhooks/review.ts';
@@ -48,6 +49,9 @@ export function patchedBy(
 }
 
 function parsed(patch: string, quoted: string): unknown {
+  // It stands in the answer as a text, so that nobody has looked into it; as it is, it is said in an annotation.
+  if (patch.length > DEPTH_MAX && isTooDeep(Buffer.from(patch)))
+    throw refused(`the patch of admission webhook ${quoted} nests deeper than ${DEPTH_MAX} levels`);
   try {
     return parseExact(patch);
   } catch {
