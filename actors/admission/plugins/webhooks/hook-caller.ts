@@ -1,7 +1,7 @@
 // One call of one webhook: what is asked, how long it is waited for, what its silence, its nonsense and its refusal come to. Both
 // kinds of webhooks are called here.
 import type { Schema } from '../../../../api/schema/schema.ts';
-import { badRequest, internalError } from '../../../../api/status/failures.ts';
+import { badRequest, internalError, timeout } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import { qualifiedNameProblems } from '../../../../api/validation/formats.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
@@ -75,6 +75,9 @@ export class HookCaller {
         log.warn({ webhook: hook.name, reason: error.message }, 'webhook not asked, going on');
         this.#metrics.failedOpen(hook.name);
         done(false);
+        // The client has been told so: nothing must come of the write any more, least of all past those who were never asked.
+        if (this.#leftMs(told.attributes) <= 0)
+          throw new StatusError(timeout('request did not complete within requested timeout'));
         return undefined;
       }
       done(true);
@@ -160,12 +163,17 @@ export class HookCaller {
   }
 
   #timeLeft(hook: Hook, attributes: Attributes): number {
-    const nowMs = this.#context.clock.monotonicMs();
-    attributes.webhooksBeganMs ??= nowMs;
-    const beganMs = attributes.webhooksBeganMs;
-    const leftMs = this.#requestTimeoutMs > 0 ? this.#requestTimeoutMs - (nowMs - beganMs) : hook.timeoutMs;
+    attributes.webhooksBeganMs ??= this.#context.clock.monotonicMs();
+    const leftMs = this.#leftMs(attributes);
     if (leftMs <= 0) throw new ServiceCallFailed('the time of the request is up', false);
     return Math.ceil(Math.min(hook.timeoutMs, leftMs));
+  }
+
+  /** What is left of the time of the request, as far as that has an end. */
+  #leftMs({ webhooksBeganMs }: Attributes): number {
+    if (this.#requestTimeoutMs <= 0) return Number.POSITIVE_INFINITY;
+    const nowMs = this.#context.clock.monotonicMs();
+    return this.#requestTimeoutMs - (nowMs - (webhooksBeganMs ?? nowMs));
   }
 }
 
