@@ -11,6 +11,7 @@ import { decodeEnveloped, encodeEnveloped } from '../../../api/codec/protobuf.ts
 import { encodeStored, REVISION_SLOT_BYTES } from '../../../api/codec/stored-object.ts';
 import { conversionsOf } from '../../../api/conversion/conversion.ts';
 import { storedKind } from '../../../api/conversion/stored-form.ts';
+import { parseExact } from '../../../api/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
 import { metadataOf } from '../../../api/object-meta.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
@@ -183,7 +184,7 @@ function decodeJson(
 
 function parsed(bytes: Uint8Array): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    const value = parseExact(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

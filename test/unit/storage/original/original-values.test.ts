@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
+import { writeExactIntegers } from '../../../../runtime/exact-integers.ts';
 import { unpackAttributes } from '../../../../storage/attributes.ts';
 import { OriginalKeys } from '../../../../storage/etcd/original/original-keys.ts';
 import { OriginalValues } from '../../../../storage/etcd/original/original-values.ts';
@@ -9,6 +10,8 @@ import { readStoredValue, type StorageMedia } from '../../../../storage/stored-v
 import { openWire, readWire, sealWire } from '../../../server/kubernetes-messages.ts';
 import { documents } from '../../api/validation/objects.ts';
 import { objectOf, REGISTRY, storedFormOf } from './original-rig.ts';
+
+writeExactIntegers();
 
 const KEYS = new OriginalKeys(REGISTRY, '/registry');
 const valuesWith = (media: StorageMedia): OriginalValues =>
@@ -159,6 +162,27 @@ test('a custom object is JSON as it is; what is no object is left alone', (t) =>
   t.deepEqual(JSON.parse(Buffer.from(PROTOBUF.write(key, readStoredValue(key, read)!)).toString()), object);
   for (const value of ['k8s\0\x0a\x00', 'plain', '{}', '[]', '{"kind":"Tab","apiVersion":"v1"}']) {
     t.is(PROTOBUF.read(key, Buffer.from(value), 4), undefined, value);
+  }
+});
+
+test('an integer that no double holds is read and written with every digit', (t) => {
+  const [EXACT, LOWEST] = ['9007199254740993', '-9223372036854775808'];
+  const schema = `{"type":"object","default":{"n":${EXACT}},"example":{"n":${LOWEST}}}`;
+  const versions = `[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":${schema}}}]`;
+  const names = '{"plural":"tabs","kind":"Tab"}';
+  for (const [key, kind, apiVersion, spec] of [
+    ['example.com/tabs/default/x', 'Tab', 'example.com/v1', `{"n":[${EXACT},${LOWEST}]}`],
+    [
+      'apiextensions.k8s.io/customresourcedefinitions//tabs.example.com',
+      'CustomResourceDefinition',
+      'apiextensions.k8s.io/v1',
+      `{"group":"example.com","names":${names},"scope":"Namespaced","versions":${versions}}`,
+    ],
+  ] as const) {
+    const value = `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"name":"x"},"spec":${spec}}`;
+    const read = readStoredValue(key, PROTOBUF.read(key, Buffer.from(value), 4)!)!;
+    for (const bytes of [read.json, Buffer.from(PROTOBUF.write(key, read))])
+      for (const digits of [EXACT, LOWEST]) t.true(bytes.includes(digits), `${kind} ${digits}`);
   }
 });
 
