@@ -177,7 +177,7 @@ function ownView({ outline, objects, objectsEnd }: EtcdKeys): FeedView {
     from: outline,
     end: objectsEnd,
     outline,
-    read: (events) => {
+    arrived: (events) => () => {
       const written = events.find(({ key }) => key === outline)?.value;
       const places = written === undefined ? undefined : readOutline(written);
       return events

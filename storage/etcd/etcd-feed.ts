@@ -11,8 +11,11 @@ export interface FeedView {
   /** Keys from there to before `end` are watched. */
   readonly from: string;
   readonly end: string;
-  /** The events of one revision as the follower is told them. Asked for in the order of revisions, each once. */
-  read(events: readonly EtcdEvent[], revision: number): Told;
+  /**
+   * The events of one revision, when they arrive. What it gives says what the follower is told of them, and is asked in the order of
+   * revisions, each once: later, where one before them takes its time.
+   */
+  arrived(events: readonly EtcdEvent[], revision: number): () => Told;
   /** The key of outlines, which every change writes; absent: none is. */
   readonly outline?: string;
 }
@@ -172,7 +175,7 @@ export class EtcdFeed {
       const some = events.slice(from, to);
       const outline = some.find(({ key }) => key === view.outline)?.value;
       const mark = outline === undefined ? undefined : readMark(outline);
-      changes.push({ batch: { revision, mark }, read: () => view.read(some, revision) });
+      changes.push({ batch: { revision, mark }, read: view.arrived(some, revision) });
     }
     return changes;
   }

@@ -2,17 +2,34 @@
 import test from 'ava';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import { EtcdClient } from '../../storage/etcd/etcd-client.ts';
+import type { EtcdTransaction, WatchListener } from '../../storage/etcd/etcd-cluster.ts';
+import type { SharedTransaction } from '../../storage/shared-engine.ts';
 import { EtcdMember } from '../server/etcd-member.ts';
 import { testNeeding } from '../server/machine-tools.ts';
+import { OriginalServer } from '../server/original-server.ts';
 import { type CallFate, EtcdModel } from '../simulation/etcd-model.ts';
-import { engineOn } from '../unit/storage/original/original-rig.ts';
+import { engineOn, storedFormOf } from '../unit/storage/original/original-rig.ts';
 import { originalEngineContract } from './original-engine-contract.ts';
 
 const { timers } = realEnvironment;
 /** Timers of the environment alone keep no process alive. */
 const alive = setInterval(() => {}, 60_000);
 test.after.always(() => clearInterval(alive));
+
+/** What waits behind it goes on when it is opened. */
+class Gate {
+  open = (): void => {};
+  readonly #opened = new Promise<void>((resolve) => (this.open = resolve));
+
+  passed(): Promise<void>;
+  passed<Value>(value: Value): Promise<Value>;
+  async passed<Value>(value?: Value): Promise<Value | undefined> {
+    await this.#opened;
+    return value;
+  }
+}
 
 const SOUND: CallFate = { delayMs: 0, loses: undefined };
 
@@ -51,6 +68,74 @@ test('a consistent read that has waited since etcd was full goes on once it is n
   await isThere;
   await engine.close();
   t.pass();
+});
+
+test('a commit that the watch tells before its answer is told as it was made, though what came before it is opened later', async (t) => {
+  const model = modelWith(
+    () => SOUND,
+    () => 0,
+  );
+  const [theirs, next, heard] = [new Gate(), new Gate(), new Gate()];
+  const isTheirs = (path: string): boolean => path.endsWith('/theirs');
+  const encryption = {
+    readyFor: () => undefined,
+    sealBare: (_key: string, _path: string, plain: Uint8Array) => plain,
+    // As where a data key has to be asked for.
+    openBare: (_key: string, path: string, bytes: Uint8Array) => (isTheirs(path) ? theirs.passed(bytes) : bytes),
+    isBareStale: () => false,
+  } as unknown as StoredEncryption;
+  const client = model.client();
+  const transact = client.transact.bind(client);
+  const watch = client.watch.bind(client);
+  const writes = (transaction: EtcdTransaction, name: string): boolean => JSON.stringify(transaction).includes(name);
+  const engine = engineOn(
+    Object.assign(client, {
+      transact: async (transaction: EtcdTransaction) => {
+        if (writes(transaction, 'default/second')) await next.passed();
+        const answer = await transact(transaction);
+        return writes(transaction, 'default/first') ? heard.passed(answer) : answer;
+      },
+      watch: (from: string, end: string, revision: number, listener: WatchListener) =>
+        watch(from, end, revision, {
+          ...listener,
+          onEvents: (events) => {
+            listener.onEvents(events);
+            if (events.some(({ key }) => key.endsWith('default/first'))) heard.open();
+          },
+        }),
+    }),
+    { encryption },
+  );
+  const told = new Map<number, readonly string[]>();
+  const isTold = new Gate();
+  await engine.open();
+  await engine.follow({
+    value: () => {},
+    again: () => {},
+    revision: (revision, events) => {
+      told.set(
+        revision,
+        events.map(({ key }) => key),
+      );
+      if (revision === model.revision) isTold.open();
+    },
+    lost: (error) => t.fail(error.message),
+  });
+  const mapOf = (name: string): SharedTransaction => {
+    const key = `core/configmaps/default/${name}`;
+    const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, namespace: 'default' } };
+    return { guards: [], writes: [{ key, expect: 0, value: storedFormOf(key, object) }], place: 0 };
+  };
+  const original = new OriginalServer(model.client());
+  await original.create('secrets/default/theirs', 'v1', 'Secret', { metadata: { name: 'theirs' } });
+  const first = await engine.commit([mapOf('first')]);
+  const second = engine.commit([mapOf('second')]);
+  theirs.open();
+  await isTold.passed();
+  t.deepEqual(told.get(first.revision), ['core/configmaps/default/first']);
+  next.open();
+  t.deepEqual((await second).held, [true]);
+  await engine.close();
 });
 
 originalEngineContract('model', async () => {

@@ -85,7 +85,7 @@ export class OriginalEngine implements SharedEngine {
       view: {
         from: keys.root,
         end: keys.rootEnd,
-        read: (events, revision) => this.#reading.read(events, revision),
+        arrived: (events, revision) => this.#reading.arrived(events, revision),
       },
     });
   }

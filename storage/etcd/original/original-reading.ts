@@ -51,15 +51,17 @@ export class OriginalReading {
     this.#parts.ranges.clear();
   }
 
-  /** The events of one revision, asked for in their order. Throws, or rejects with, OrchError StoreUnusable. */
-  read(events: readonly EtcdEvent[], revision: number): readonly SharedEvent[] | Promise<readonly SharedEvent[]> {
+  /**
+   * The events of one revision, as `FeedView.arrived` has it. Whose they are is found out at once: when they are read, their commit
+   * may have been answered, and its counter raised by the next. Reading throws, or rejects with, OrchError StoreUnusable.
+   */
+  arrived(
+    events: readonly EtcdEvent[],
+    revision: number,
+  ): () => readonly SharedEvent[] | Promise<readonly SharedEvent[]> {
     const flight = this.#flightOf(events);
-    if (flight !== undefined) {
-      return events.some(({ key }) => key.startsWith(`${flight.counter}/`)) ? [] : this.own(flight, revision);
-    }
-    const read = events.map((event) => this.#readOne(event, revision));
-    if (!read.some((one) => one instanceof Promise)) return (read as readonly (readonly SharedEvent[])[]).flat();
-    return Promise.all(read).then((all) => all.flat());
+    if (flight === undefined) return () => this.#read(events, revision);
+    return () => (events.some(({ key }) => key.startsWith(`${flight.counter}/`)) ? [] : this.own(flight, revision));
   }
 
   /** A commit of this process that held, as it was formed here. */
@@ -100,6 +102,12 @@ export class OriginalReading {
       if (stored === undefined) return [];
       return this.#parts.ranges.recordsOf(decodeStored(stored.json)).map((record) => ({ ...record, modRevision }));
     });
+  }
+
+  #read(events: readonly EtcdEvent[], revision: number): readonly SharedEvent[] | Promise<readonly SharedEvent[]> {
+    const read = events.map((event) => this.#readOne(event, revision));
+    if (!read.some((one) => one instanceof Promise)) return (read as readonly (readonly SharedEvent[])[]).flat();
+    return Promise.all(read).then((all) => all.flat());
   }
 
   #readOne(event: EtcdEvent, revision: number): readonly SharedEvent[] | Promise<readonly SharedEvent[]> {

@@ -35,7 +35,7 @@ test('a revision is told when it has been read, and the next when the follower h
     view: {
       from: 'a',
       end: 'b',
-      read: async (events) => events.map(({ key }) => ({ key, value: undefined, place: 0 })),
+      arrived: (events) => async () => events.map(({ key }) => ({ key, value: undefined, place: 0 })),
     },
     pause: () => Promise.resolve(),
     warn: () => t.fail(),
@@ -135,7 +135,7 @@ function followed(outlineKey?: string) {
     view: {
       from: 'a',
       end: 'z',
-      read: (events) => events.map(({ key }) => ({ key, value: undefined, place: 0 })),
+      arrived: (events) => () => events.map(({ key }) => ({ key, value: undefined, place: 0 })),
       ...(outlineKey !== undefined && { outline: outlineKey }),
     },
     pause: (tries) => {

@@ -55,7 +55,7 @@ test('what a service claims is known by its own commit, by what others write, an
   const pair = { key: SERVICE_PATH, createRevision: 7, modRevision: 9, version: 1, value: service };
   const [own, others, start] = [rig(), rig(), rig()];
   own.reading.own({ counter: 'c', transaction: transactionOf(service), planned }, 9);
-  t.deepEqual(await others.reading.read([pair], 9), [
+  t.deepEqual(await others.reading.arrived([pair], 9)(), [
     { key: SERVICE, value: service, place: undefined, isStale: true },
   ]);
   await start.reading.load(pair, follower);
@@ -63,7 +63,7 @@ test('what a service claims is known by its own commit, by what others write, an
   t.deepEqual([others.born, start.born], [[7], [7]]);
   for (const { ranges } of [own, others, start]) t.deepEqual(ranges.unnoted(), [RECORD]);
   own.reading.own({ counter: 'c', transaction: transactionOf(undefined, service), planned }, 10);
-  await others.reading.read([{ key: SERVICE_PATH, createRevision: 0, modRevision: 10, value: undefined }], 10);
+  await others.reading.arrived([{ key: SERVICE_PATH, createRevision: 0, modRevision: 10, value: undefined }], 10)();
   for (const { ranges } of [own, others]) t.deepEqual(ranges.unnoted(), []);
 });
 
@@ -75,7 +75,8 @@ test('who removes is told what it was when it went', (t) => {
 test('a range that comes, changes and goes is the records that come and go', async (t) => {
   const { reading, ranges, range } = rig();
   const tell = async (value: Uint8Array | undefined, revision: number): Promise<readonly string[]> => {
-    const events = await reading.read([{ key: ADDRESSES, createRevision: 1, modRevision: revision, value }], revision);
+    const event = { key: ADDRESSES, createRevision: 1, modRevision: revision, value };
+    const events = await reading.arrived([event], revision)();
     return events.map(({ key, value }) => `${value === undefined ? '-' : '+'}${key}`);
   };
   t.deepEqual(await tell(range(0), 5), [`+${FIRST_RECORD}`]);
