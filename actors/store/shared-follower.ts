@@ -6,7 +6,7 @@ import type { StoredEncryption } from '../../storage/encryption/stored-encryptio
 import type { EngineView } from '../../storage/local-engine.ts';
 import { isSealedValue, noProvider, readOpenedValue, unreadable } from '../../storage/sealed-value.ts';
 import type { Follower, SharedContents, SharedEngine, SharedEvent } from '../../storage/shared-engine.ts';
-import type { StoredValue } from '../../storage/stored-value.ts';
+import { type StoredValue, storedRevision } from '../../storage/stored-value.ts';
 import { AdmittedEvents } from './admitted-events.ts';
 import type { Projection } from './projection.ts';
 import type { Place } from './protocol.ts';
@@ -96,6 +96,11 @@ export class SharedFollower implements Follower {
   }
 
   async value(key: string, revision: number, bytes: Uint8Array, isOld = false): Promise<void> {
+    // What is gone needs no key: its provider may have been taken away since.
+    if (isSealedValue(bytes) && (storedRevision(key, bytes) ?? 0) >= DYING_PLACE) {
+      this.remains.set(key, revision);
+      return;
+    }
     const opened = this.#open(key, bytes);
     const { value, isStale } = this.#read(key, bytes, opened instanceof Promise ? await opened : opened);
     if (value.revision >= DYING_PLACE) this.remains.set(key, revision);

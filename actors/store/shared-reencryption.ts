@@ -101,6 +101,8 @@ class Pass {
     const read = readOpenedValue(key, value, await encryption.open(key, value));
     if (read === undefined) throw unreadable(key, 'it is none of ours, or damaged');
     const { revision: placeBefore, bornRevision, attributes, json, itemOffset } = read;
+    // One value may be nearly as much as etcd takes at once.
+    if (this.#bytes + value.byteLength > BATCH_BYTES) await this.#commit();
     const place = this.#batch.length;
     const born = bornRevision === 0 ? this.#numbers.version(modRevision, placeBefore) : bornRevision;
     const head = { ...read, revision: place, bornRevision: born };
@@ -110,7 +112,7 @@ class Pass {
     const sealed = encryption.seal(key, target.subarray(0, length));
     this.#batch.push({ guards: [], writes: [{ key, expect: modRevision, value: sealed }], place });
     this.#bytes += sealed.length;
-    if (this.#batch.length >= BATCH_OBJECTS || this.#bytes >= BATCH_BYTES) await this.#commit();
+    if (this.#batch.length >= BATCH_OBJECTS) await this.#commit();
   }
 
   async #commit(): Promise<void> {
