@@ -6,6 +6,7 @@ import type { RevisionLog } from '../../../actors/store/revision-log.ts';
 import { type BatchParts, type Candidate, groupAt, SharedBatch } from '../../../actors/store/shared-batch.ts';
 import { VersionNumbers } from '../../../actors/store/version-numbers.ts';
 import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
+import { readStoredValue } from '../../../storage/stored-value.ts';
 
 const REVISION = 50;
 /** The version of what was written at place 0 of a revision of the engine. */
@@ -76,6 +77,8 @@ test('what does not hold by what is known is refused only where it cannot hold b
     else t.is(verdict, 'barrier');
     t.like(batch(known).add({ ...writing('k', expect), ...fresh }), { ...refused, reason });
   }
+  const guarded = candidate({ operations: [put('a')], guards: [{ key: 'k', expect: at(5) }] });
+  t.like(batch({ k: 8 }).add(guarded), { ...refused, reason: 'guard' });
 });
 
 test('what writes nothing is answered by a state that is as new as what was acknowledged before', (t) => {
@@ -188,6 +191,53 @@ test('a group goes into one batch, and what has no room even there begins again'
   t.like(third, { ok: false, reason: 'changed', key: 'c', currentRevision: 0 });
 });
 
+test('what is behind the first holds by what the first does: by its guards as well', (t) => {
+  const one = batch({ g: 7 });
+  const first = candidate({ operations: [put('a')], guards: [{ key: 'g', expect: at(7) }] });
+  const second = candidate({ operations: [put('b')], guards: [{ key: 'absent', expect: 0 }] });
+  t.deepEqual(one.addTogether(group(first, second)), ['sent', 'sent']);
+  const conditions = [
+    { key: 'g', revision: 7 },
+    { key: 'a', revision: 0 },
+  ];
+  t.deepEqual(one.entries[1]!.shared.guards, [...conditions, { key: 'absent', revision: 0 }]);
+});
+
+test('of a group what names a key that one before it writes begins again, and takes no name away from others', (t) => {
+  const [, guarded, changed, other, free] = batch().addTogether(
+    group(
+      writing('a'),
+      candidate({ operations: [put('b')], guards: [{ key: 'a', expect: 0 }] }),
+      candidate({ operations: [put('c'), put('a')] }),
+      candidate({ operations: [put('b'), put('c')] }),
+      candidate({ operations: [put('d')], guards: [{ key: 'e', expect: 0 }] }),
+    ),
+  );
+  for (const verdict of [guarded, changed]) t.like(verdict, { ok: false, reason: 'changed', key: 'a' });
+  t.deepEqual([other, free], ['sent', 'sent']);
+});
+
+test('the conditions of what is behind the first count for what comes after the group', (t) => {
+  const limits = { operations: 4, bytes: 10_000 };
+  const one = batch({}, { limits });
+  t.deepEqual(one.addTogether(group(writing('a'), writing('b'))), ['sent', 'sent']);
+  t.is(one.add(writing('c')), 'later');
+  const guarded = batch({}, { limits });
+  const guards = ['x', 'y'].map((key) => ({ key, expect: 0 }));
+  t.is(guarded.add(candidate({ operations: [put('a')], guards })), 'sent');
+  t.is(guarded.add(writing('b')), 'later');
+});
+
+test('removals take room as well, and of bytes what they say', (t) => {
+  const removing = (key: string, engineRevision: number): Candidate =>
+    candidate({ operations: [{ key, expect: at(engineRevision), delete: true }] });
+  const one = batch({ a: 3, b: 4, c: 5 }, { limits: { operations: 100, bytes: 400 } });
+  t.deepEqual(
+    [one.add(removing('a', 3)), one.add(removing('b', 4)), one.add(removing('c', 5))],
+    ['sent', 'sent', 'later'],
+  );
+});
+
 test('where a revision is a version a batch is of one, and holds up who contends for the same', (t) => {
   const contendedAs = (key: string): string => (key.startsWith('range/') ? 'ranges' : key);
   const written = new Set<string>();
@@ -199,4 +249,14 @@ test('where a revision is a version a batch is of one, and holds up who contends
   t.is(next.add(writing('range/2')), 'later');
   t.is(next.add(writing('b')), 'sent');
   t.is(next.add(writing('c')), 'later');
+});
+
+test('where a revision is a version an object goes with its last change in one removal, which says what it was then', (t) => {
+  const one = batch({}, { numbers: new VersionNumbers(0, 1) });
+  t.is(one.add(candidate({ operations: [put('a'), put('stays')], thenRemoves: ['a'] })), 'sent');
+  const [gone, stays] = one.entries[0]!.shared.writes;
+  t.like(gone, { key: 'a', expect: 0, value: undefined });
+  t.is(readStoredValue('a', gone!.last!)?.bornRevision, 0);
+  t.is(stays!.last, undefined);
+  t.is(readStoredValue('stays', stays!.value!)?.revision, 0);
 });
