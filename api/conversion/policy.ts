@@ -1,26 +1,51 @@
 // Disruption budgets: an empty selector selects no pods in v1beta1 and all of the namespace in v1 (SPEC.md "Removals by
-// release"). What one version says by an empty selector, the other says by a label that no pod is meant to have.
+// release"). What one version says by an empty selector, the other says by a label that no pod is meant to have: alone,
+// and never beside what a client selects by.
 import { deepEqual } from '../deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { inside, type Pair, type StepContext, type StepTable } from './step.ts';
 
 const EMPTY = {};
 
-function byMark(operator: 'Exists' | 'DoesNotExist', { dialect }: StepContext): object {
-  const key = dialect.spell('pdb.@label/deprecated-v1beta1-empty-selector-match');
-  return { matchExpressions: [{ key, operator }] };
+function markOf({ dialect }: StepContext): string {
+  return dialect.spell('pdb.@label/deprecated-v1beta1-empty-selector-match');
 }
 
-const selector: Pair = {
+function byMark(operator: 'Exists' | 'DoesNotExist', context: StepContext): JsonObject {
+  return { matchExpressions: [{ key: markOf(context), operator }] };
+}
+
+/** A spec whose selector does not ask for the label. */
+function unmarked(spec: JsonObject, context: StepContext): JsonObject {
+  const { selector } = spec;
+  if (!isJsonObject(selector) || !Array.isArray(selector.matchExpressions)) return spec;
+  const mark = markOf(context);
+  const { matchExpressions, ...rest } = selector;
+  const kept = (matchExpressions as readonly JsonObject[]).filter(({ key }) => key !== mark);
+  if (kept.length === (matchExpressions as readonly JsonObject[]).length) return spec;
+  return { ...spec, selector: kept.length === 0 ? rest : { ...rest, matchExpressions: kept } };
+}
+
+const older: Pair = {
   up: (spec, context) => {
     if (deepEqual(spec.selector, EMPTY)) return { ...spec, selector: byMark('Exists', context) };
-    return deepEqual(spec.selector, byMark('DoesNotExist', context)) ? { ...spec, selector: EMPTY } : spec;
+    return unmarked(spec, context);
   },
   down: (spec, context) => {
     if (deepEqual(spec.selector, EMPTY)) return { ...spec, selector: byMark('DoesNotExist', context) };
-    return deepEqual(spec.selector, byMark('Exists', context)) ? { ...spec, selector: EMPTY } : spec;
+    return deepEqual(spec.selector, byMark('Exists', context)) ? { ...spec, selector: EMPTY } : unmarked(spec, context);
   },
 };
 
+/** What v1beta1 means by an empty selector, v1 can say as well. */
+const newest: Pair = {
+  up: (spec, context) => (deepEqual(spec.selector, byMark('Exists', context)) ? spec : unmarked(spec, context)),
+  down: (spec) => spec,
+};
+
+const HUB = 'policy/v1.PodDisruptionBudget';
+
 export const policySteps: StepTable = {
-  'policy/v1beta1.PodDisruptionBudget': { hub: 'policy/v1.PodDisruptionBudget', ...inside('spec', selector) },
+  'policy/v1.PodDisruptionBudget': { hub: HUB, ...inside('spec', newest) },
+  'policy/v1beta1.PodDisruptionBudget': { hub: HUB, ...inside('spec', older) },
 };

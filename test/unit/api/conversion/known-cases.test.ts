@@ -128,6 +128,23 @@ const CASES: readonly Case[] = [
     older: ['policy/v1beta1', { spec: { minAvailable: 1 }, ...NO_BUDGET_STATUS }],
     newer: ['policy/v1', { spec: { minAvailable: 1 }, ...NO_BUDGET_STATUS }],
   },
+  ...(['Exists', 'DoesNotExist'] as const).flatMap((operator): readonly Case[] => {
+    const mark = { key: MARK, operator };
+    const own = { key: 'k', operator: 'Exists' };
+    const budget = (selector: JsonObject): JsonObject => ({ spec: { selector }, ...NO_BUDGET_STATUS });
+    const both = budget({ matchLabels: { a: 'b' }, matchExpressions: [mark, own] });
+    const labels = budget({ matchLabels: { a: 'b' }, matchExpressions: [mark] });
+    const kept = budget({ matchLabels: { a: 'b' }, matchExpressions: [own] });
+    const case_ = (only: 'up' | 'down', of: string, from: JsonObject, to: JsonObject): Case => {
+      const [older, newer] = only === 'up' ? [from, to] : [to, from];
+      const kind = 'PodDisruptionBudget';
+      return { of: `${operator}, ${of}`, kind, only, older: ['policy/v1beta1', older], newer: ['policy/v1', newer] };
+    };
+    return (['up', 'down'] as const).flatMap((only) => [
+      case_(only, 'which stands for an empty selector, beside an expression of its own', both, kept),
+      case_(only, 'which stands for an empty selector, beside labels', labels, budget({ matchLabels: { a: 'b' } })),
+    ]);
+  }),
   {
     of: 'the zone and node of an endpoint',
     kind: 'EndpointSlice',
@@ -347,6 +364,62 @@ const CASES: readonly Case[] = [
         subjects: [
           { kind: 'User', apiGroup: SUBJECT_GROUP, name: 'u' },
           { kind: 'ServiceAccount', name: 's', namespace: 'n' },
+        ],
+        ...ROLE,
+      },
+    ],
+  },
+  {
+    of: 'subjects of other kinds, by the group that each says',
+    kind: 'RoleBinding',
+    only: 'up',
+    older: [
+      'rbac.authorization.@group/v1alpha1',
+      {
+        subjects: [
+          { kind: 'Group', apiVersion: 'v1', name: '*' },
+          { kind: 'Robot', apiVersion: 'x.example/v1', name: 'r' },
+          { kind: 'Robot', apiVersion: 'v1', name: '*' },
+          { kind: 'Robot', name: 'r' },
+        ],
+        ...ROLE,
+      },
+    ],
+    newer: [
+      'rbac.authorization.@group/v1',
+      {
+        subjects: [
+          { kind: 'Group', apiGroup: SUBJECT_GROUP, name: '*' },
+          { kind: 'Robot', apiGroup: 'x.example', name: 'r' },
+          { kind: 'Robot', name: '*' },
+          { kind: 'Robot', name: 'r' },
+        ],
+        ...ROLE,
+      },
+    ],
+  },
+  {
+    of: 'subjects of another kind, whose group has no version',
+    kind: 'ClusterRoleBinding',
+    only: 'down',
+    older: [
+      'rbac.authorization.@group/v1alpha1',
+      {
+        subjects: [
+          { kind: 'Group', apiVersion: `${SUBJECT_GROUP}/v1alpha1`, name: 'g' },
+          { kind: 'Robot', apiVersion: 'x.example/', name: 'r' },
+          { kind: 'Robot', name: 'r' },
+        ],
+        ...ROLE,
+      },
+    ],
+    newer: [
+      'rbac.authorization.@group/v1',
+      {
+        subjects: [
+          { kind: 'Group', apiGroup: SUBJECT_GROUP, name: 'g' },
+          { kind: 'Robot', apiGroup: 'x.example', name: 'r' },
+          { kind: 'Robot', name: 'r' },
         ],
         ...ROLE,
       },
@@ -666,6 +739,20 @@ for (const text of BROKEN) {
     t.deepEqual((inHub.metadata as JsonObject).annotations, { kept: 'yes' });
   });
 }
+
+test('a budget of v1 stores no mark of an empty selector of v1beta1 but the one that selects nothing', (t) => {
+  const selectorStored = (selector: JsonObject): unknown => {
+    const object = { metadata: {}, spec: { selector } };
+    return (forms.stored(typeOf('policy/v1', 'PodDisruptionBudget'), object).spec as JsonObject).selector;
+  };
+  const [none, all] = ['Exists', 'DoesNotExist'].map((operator) => ({ key: MARK, operator }));
+  t.deepEqual(selectorStored({ matchExpressions: [none] }), { matchExpressions: [none] });
+  t.deepEqual(selectorStored({ matchExpressions: [all] }), {});
+  t.deepEqual(selectorStored({}), {});
+  for (const mark of [none, all]) {
+    t.deepEqual(selectorStored({ matchLabels: { a: 'b' }, matchExpressions: [mark] }), { matchLabels: { a: 'b' } });
+  }
+});
 
 test('what v1 stores has the annotations of its own making only', (t) => {
   const annotations = { [METRICS_KEY]: '[]', [EXACT_KEY]: '{"metrics":[],"current":[]}' };
