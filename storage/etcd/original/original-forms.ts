@@ -49,19 +49,21 @@ export class OriginalForms {
 
   /** The value that lies under a path as it is without encryption. `key`: whose providers hold. */
   open(key: string, path: string, bytes: Uint8Array): Uint8Array | Promise<Uint8Array> {
-    const { encryption } = this.#parts;
-    if (encryption !== undefined) return encryption.openBare(key, path, bytes);
+    const { encryption, keys } = this.#parts;
+    if (encryption !== undefined) return encryption.openBare(keys.providersOf(key), path, bytes);
     if (!this.isSealed(bytes)) return bytes;
     throw unreadable(path, 'it is encrypted, and there is no --encryption-provider-config');
   }
 
   seal(key: string, path: string, plain: Uint8Array): Uint8Array {
-    return this.#parts.encryption?.sealBare(key, path, plain) ?? plain;
+    const { encryption, keys } = this.#parts;
+    return encryption?.sealBare(keys.providersOf(key), path, plain) ?? plain;
   }
 
   /** Resolves when `seal` can be called for a key. */
   async sealable(key: string): Promise<void> {
-    await this.#parts.encryption?.readyFor([{ operations: [{ key }] }]);
+    const { encryption, keys } = this.#parts;
+    await encryption?.readyFor([{ operations: [{ key: keys.providersOf(key) }] }]);
   }
 
   isSealed(bytes: Uint8Array): boolean {
@@ -70,6 +72,7 @@ export class OriginalForms {
 
   /** Whether it would be encrypted otherwise now. */
   isStale(key: string, bytes: Uint8Array): boolean {
-    return this.#parts.encryption?.isBareStale(key, bytes) ?? false;
+    const { encryption, keys } = this.#parts;
+    return encryption?.isBareStale(keys.providersOf(key), bytes) ?? false;
   }
 }

@@ -29,6 +29,9 @@ export const RANGES = {
 /** By whose providers they are encrypted: the original has those of services for them. */
 export const RANGES_AS = 'core/services//';
 
+/** By whose providers servers' leases are: of a resource that no API serves, and not of leases. */
+const MASTER_LEASES_AS = 'core/apiServerIPInfo//';
+
 interface Resource {
   readonly storageKey: string;
   readonly namespaced: boolean;
@@ -93,6 +96,11 @@ export class OriginalKeys {
   /** Whether what lies under a key of ours is a server's own lease there. */
   isMasterLease(key: string): boolean {
     return this.#masterLeases.pathOf(key) !== undefined;
+  }
+
+  /** By whose providers what lies under a key of ours is encrypted there. */
+  providersOf(key: string): string {
+    return this.isMasterLease(key) ? MASTER_LEASES_AS : key;
   }
 
   /** The type of built-in objects that lie under a key; undefined for those that definitions make. */

@@ -23,7 +23,9 @@ export const KMS: EncryptionProvider = {
 export interface EncryptionSetup {
   readonly service?: KeyService;
   readonly monotonicMs?: () => number;
+  /** By its plural in the core group, or by where its objects are kept. */
   readonly resource?: string;
+  readonly prefix?: string;
   readonly measures?: EncryptionMeasures;
 }
 
@@ -36,9 +38,9 @@ export function encryption(providers: readonly EncryptionProvider[], setup: Encr
       if (setup.service === undefined) throw new Error('there is no key service');
       return setup.service;
     },
-    prefix: 'orch:enc:',
+    prefix: setup.prefix ?? 'orch:enc:',
     measures: setup.measures,
-    storageKeyOf: (resource) => `core/${resource}`,
+    storageKeyOf: (resource) => (resource.includes('/') ? resource : `core/${resource}`),
   });
 }
 
