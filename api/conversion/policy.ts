@@ -20,10 +20,8 @@ function unmarked(spec: JsonObject, context: StepContext): JsonObject {
   const { selector } = spec;
   if (!isJsonObject(selector) || !Array.isArray(selector.matchExpressions)) return spec;
   const mark = markOf(context);
-  const { matchExpressions, ...rest } = selector;
-  const kept = (matchExpressions as readonly JsonObject[]).filter(({ key }) => key !== mark);
-  if (kept.length === (matchExpressions as readonly JsonObject[]).length) return spec;
-  return { ...spec, selector: kept.length === 0 ? rest : { ...rest, matchExpressions: kept } };
+  const matchExpressions = selector.matchExpressions.filter((one: unknown) => !isJsonObject(one) || one.key !== mark);
+  return { ...spec, selector: { ...selector, matchExpressions } };
 }
 
 const older: Pair = {
