@@ -114,6 +114,27 @@ test('a webhook that is busy is asked again when it says so, and one that is bus
   t.regex(json.message!, /failed calling webhook "long.example.org": /);
 });
 
+test('a webhook that ends its connection instead of answering is asked again where it says that this does no harm', async (t) => {
+  const used = new WeakSet<object>();
+  const endsKept: Behaviour = ({ request: { socket }, response }) => {
+    if (used.has(socket)) return void response.destroy();
+    used.add(socket);
+    return { allowed: true };
+  };
+  const at = await world(t, { none: endsKept, some: endsKept });
+  const some = webhookAt(at.hooks, 'some', { sideEffects: 'NoneOnDryRun' });
+  await configure(at, 'validating', 'v', [webhookAt(at.hooks, 'none'), some]);
+  for (const [path, second] of [
+    ['none', 201],
+    ['some', 500],
+  ] as const) {
+    t.is((await created(at, map(`${path}-1`, path))).status, 201);
+    t.is((await created(at, map(`${path}-2`, path))).status, second, path);
+  }
+  const asked = (path: string): number => at.hooks.asked.filter((one) => one.path === path).length;
+  t.deepEqual([asked('none'), asked('some')], [3, 2]);
+});
+
 test('a patch that cannot be, or makes an object that cannot be, refuses the write whatever the policy', async (t) => {
   const behaviours: Readonly<Record<string, Behaviour>> = {
     nonsense: () => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from('{').toString('base64') }),

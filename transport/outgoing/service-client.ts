@@ -93,9 +93,11 @@ export class ServiceClient {
   /**
    * POSTs a document, which is given as JSON, to the service's address, at `place` where that is elsewhere. Rejects with
    * ServiceCallFailed.
+   *
+   * @param doesNothing it only asks: sent again where its kept connection ends without an answer.
    */
-  post(json: string, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
-    return this.#answer({ method: 'POST', url: this.url, json, deadlineMs, place }, DOCUMENT);
+  post(json: string, deadlineMs: number, place?: ServicePlace, doesNothing = false): Promise<unknown> {
+    return this.#answer({ method: 'POST', url: this.url, json, deadlineMs, place, doesNothing }, DOCUMENT);
   }
 
   /**

@@ -155,7 +155,10 @@ export class HookCaller {
     place: ServicePlace | undefined,
   ): Promise<unknown> {
     const client = this.clients.of(hook);
-    return askAsTold((leftMs) => client.post(reviewText(told, form, uid), leftMs, place), deadlineMs, this.#context);
+    // Servers that end a connection once they have answered, or are stopped, may do so as the next question is on its way.
+    const post = (leftMs: number): Promise<unknown> =>
+      client.post(reviewText(told, form, uid), leftMs, place, hook.hasNoEffects);
+    return askAsTold(post, deadlineMs, this.#context);
   }
 
   #placeOf(address: HookAddress, { asked: { reader } }: Attributes): Promise<ServicePlace | undefined> {

@@ -33,6 +33,8 @@ export interface Hook {
   /** A write goes on where the webhook cannot be asked. */
   readonly failsOpen: boolean;
   readonly supportsDryRun: boolean;
+  /** It may be asked twice: it says of itself that being asked changes nothing. */
+  readonly hasNoEffects: boolean;
   /** Of the reviews it takes the first that is spoken here; undefined: none is. */
   readonly reviewVersion: ReviewVersion | undefined;
   /** Asked again where another one has changed the object since. */
@@ -72,6 +74,7 @@ function hookOf(webhook: JsonObject, name: string, id: string): Omit<Hook, 'conf
     timeoutMs: (setNumberAt(webhook, 'timeoutSeconds') ?? TIMEOUT_SECONDS) * 1000,
     failsOpen: textAt(webhook, 'failurePolicy') === 'Ignore',
     supportsDryRun: WITHOUT_SIDE_EFFECTS.includes(textAt(webhook, 'sideEffects')),
+    hasNoEffects: textAt(webhook, 'sideEffects') === 'None',
     reviewVersion: textsAt(webhook, 'admissionReviewVersions').find((version) => REVIEW_VERSIONS.includes(version)) as
       | ReviewVersion
       | undefined,
