@@ -46,7 +46,8 @@ export async function askWebhook(
   let delayMs = retryFirstMs;
   for (let tries = 1; ; ) {
     try {
-      return await client.post(json, giveUpMs - clock.monotonicMs());
+      // It only asks: where its kept connection ends without an answer it is sent again at once.
+      return await client.post(json, giveUpMs - clock.monotonicMs(), undefined, true);
     } catch (error) {
       if (!(error instanceof ServiceCallFailed) || !error.mayRepeat) throw error;
       const namedMs = error instanceof ServiceRefused ? error.retryAfterMs : undefined;

@@ -8,6 +8,7 @@ import { ServiceCallFailed, ServiceRefused } from '../../../transport/outgoing/s
 function world(answers: readonly (unknown | Error)[], callMs = 0) {
   const waits: number[] = [];
   const deadlines: number[] = [];
+  const onlyAsking: boolean[] = [];
   let nowMs = 0;
   const environment: WebhookEnvironment = {
     clock: { monotonicMs: () => nowMs, nowMs: () => nowMs },
@@ -25,7 +26,8 @@ function world(answers: readonly (unknown | Error)[], callMs = 0) {
   };
   let calls = 0;
   const client = {
-    async post(_json: string, deadlineMs: number): Promise<unknown> {
+    async post(_json: string, deadlineMs: number, _place?: unknown, doesNothing = false): Promise<unknown> {
+      onlyAsking.push(doesNothing);
       deadlines.push(Math.round(deadlineMs));
       nowMs += callMs;
       const answer = answers[Math.min(calls++, answers.length - 1)];
@@ -38,6 +40,7 @@ function world(answers: readonly (unknown | Error)[], callMs = 0) {
     askAsTold: (forMs: number) => askAsTold((leftMs) => client.post('', leftMs), forMs, environment),
     waits,
     deadlines,
+    onlyAsking,
     calls: () => calls,
   };
 }
@@ -46,8 +49,9 @@ const PASSING = new ServiceCallFailed('the service answered 500', true);
 const FINAL = new ServiceCallFailed('the service answered 400', false);
 
 test('what may pass is asked again, each time a little later, with what is left of the time', async (t) => {
-  const { ask, waits, deadlines } = world([PASSING, PASSING, { yes: true }], 1000);
+  const { ask, waits, deadlines, onlyAsking } = world([PASSING, PASSING, { yes: true }], 1000);
   t.deepEqual(await ask(), { yes: true });
+  t.deepEqual(onlyAsking, [true, true, true], 'a kept connection that ends costs no wait');
   t.deepEqual(waits, [550, 825]);
   t.deepEqual(deadlines, [30_000, 28_450, 26_625]);
 });
