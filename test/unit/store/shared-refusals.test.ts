@@ -4,12 +4,13 @@ import { OrchError } from '../../../runtime/errors.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { EtcdEngine } from '../../../storage/etcd/etcd-engine.ts';
 import { engineOn, quietModel } from './shared-rig.ts';
-import { gate, rigFor, settle, startRig } from './store-rig.ts';
+import { DEADLINE_MS, gate, rigFor, settle, startRig, until } from './store-rig.ts';
 
 /** Timers of the environment alone keep no process alive. */
 const alive = setInterval(() => {}, 60_000);
 test.after.always(() => clearInterval(alive));
 const KEY = 'core/configmaps/default/a';
+const OTHER_KEY = 'core/configmaps/default/b';
 const RETRY_MS = 250;
 const FULL = new OrchError('StorageFull', 'no room');
 
@@ -86,4 +87,45 @@ test('an engine that cannot be followed is left', async (t) => {
   engine.close = async () => void closed++;
   await t.throwsAsync(startRig({ options: { engine: () => engine } }), { message: /it is damaged/ });
   t.is(closed, 1);
+});
+
+test('a write that etcd has not answered for longer than it may take is what keeps the store from being healthy', async (t) => {
+  let nowMs = 1000;
+  const held = gate();
+  const [engine, asked] = engineWith((commit) => (batch) => held.passed.then(() => commit(batch)));
+  const clock = { ...realEnvironment.clock, nowMs: () => nowMs, monotonicMs: () => nowMs };
+  const options = { engine: () => engine, healthcheckTimeoutMs: 2000 };
+  const rig = await rigFor(t, { options, environment: { ...realEnvironment, clock } });
+  const health = async (): Promise<string> => {
+    const { healthy, reason } = await rig.store.ask({ type: 'health' }, { deadlineMs: DEADLINE_MS });
+    t.is(healthy, reason === '');
+    return reason;
+  };
+  const puts = [rig.put(KEY)];
+  while (asked() === 0) await settle();
+  nowMs += 2000;
+  t.is(await health(), '');
+  nowMs++;
+  puts.push(rig.put(OTHER_KEY));
+  t.is(await health(), 'a commit has been waiting for etcd for more than 2000 ms');
+  held.open();
+  await Promise.all(puts);
+  t.is(await health(), '');
+});
+
+test('a message of no transactions is answered, also by a store that shares its engine', async (t) => {
+  const rig = await rigFor(t, { options: { engine: () => engineOn(quietModel()) } });
+  const message = { type: 'commit' as const, transactions: [], payload: new Uint8Array() };
+  t.deepEqual((await rig.store.ask(message, { deadlineMs: DEADLINE_MS })).results, []);
+});
+
+test('what etcd need not remember is forgotten in turns, also behind a turn that failed', async (t) => {
+  const engine = engineOn(quietModel());
+  let turns = 0;
+  engine.compact = async () => {
+    if (turns++ === 0) throw new OrchError('StoreUnusable', 'no answer');
+  };
+  const rig = await rigFor(t, { options: { engine: () => engine, compactionIntervalMs: 1 } });
+  await until(() => turns > 2);
+  t.true((await rig.put(KEY)) > 0);
 });

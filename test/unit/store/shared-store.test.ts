@@ -204,8 +204,15 @@ test('an object that is removed with its last change shows both, and its name is
   for (const rig of [one!, other!]) t.deepEqual(eventsOf(rig).map(changeOf), expected);
   const third = await storeOn(model);
   t.is(third.followers[0]!.state.size, 0);
+  t.is(third.followers[0]!.compactedRevision, third.followers[0]!.revision, 'of what was before it knows nothing');
   await third.running.stop();
   t.true((await commit(other!, (writer) => [writer.put(KEY, 0, 'anew')])).ok);
+  const again = await commit(other!, (writer) => [writer.put(OTHER_KEY, 0, 'last')], undefined, [OTHER_KEY]);
+  t.true(again.ok);
+  const lies = (key: string): number => model.range({ key: `/registry/orch/objects/${key}` }).pairs.length;
+  t.deepEqual([lies(KEY), lies(OTHER_KEY)], [1, 1]);
+  await other!.put(FILLING);
+  t.deepEqual([lies(KEY), lies(OTHER_KEY)], [1, 0], 'what is gone goes from etcd with the next write');
 });
 
 test('a guard holds against a batch mate that came before', async (t) => {

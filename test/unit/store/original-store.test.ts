@@ -1,0 +1,115 @@
+// A store on an engine in the layout of the original, where each write is a revision of its own and the engine has the form of values.
+import test, { type ExecutionContext } from 'ava';
+import type { TransactionResult } from '../../../actors/store/protocol.ts';
+import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
+import { forEachRecord } from '../../../storage/publication.ts';
+import { CREATED, DELETED } from '../../../storage/slab-record.ts';
+import type { EtcdModel } from '../../simulation/etcd-model.ts';
+import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
+import { engineOn } from '../storage/original/original-rig.ts';
+import { quietModel } from './shared-rig.ts';
+import { MessageWriter, versionAt } from './store-model.ts';
+import { DEADLINE_MS, type Rig, rigFor, until } from './store-rig.ts';
+
+/** Timers of the environment alone keep no process alive. */
+const alive = setInterval(() => {}, 60_000);
+test.after.always(() => clearInterval(alive));
+
+/** Of a definition: values are JSON as they are. */
+const keyOf = (name: string): string => `example.com/samples/default/${name}`;
+const pathOf = (name: string): string => `/registry/example.com/samples/default/${name}`;
+const PREFIX = 'k8s:enc:aesgcm:v1:a:';
+
+const encryptionOfSamples = (): StoredEncryption =>
+  encryption([keyed('aesgcm', 'a', 1)], { prefix: 'k8s:enc:', resource: 'example.com/samples' });
+
+async function storeOn(t: ExecutionContext, model: EtcdModel, isSealed = false): Promise<Rig> {
+  const values = isSealed ? encryptionOfSamples() : undefined;
+  const options = {
+    engine: () => engineOn(model.client(), { encryption: values }),
+    ...(values !== undefined && { encryption: async () => values }),
+  };
+  const rig = await rigFor(t, { options });
+  await rig.followers[0]!.subscribe();
+  return rig;
+}
+
+async function ask(rig: Rig, writer: MessageWriter): Promise<readonly TransactionResult[]> {
+  const { transactions, payload } = writer;
+  return (await rig.store.ask({ type: 'commit', transactions, payload }, { deadlineMs: DEADLINE_MS })).results;
+}
+
+/** What a store's reader has been told, in order. */
+function toldBy(rig: Rig): readonly string[] {
+  const { batches, slabs } = rig.followers[0]!;
+  const told: string[] = [];
+  for (const { runs } of batches) {
+    forEachRecord(runs, slabs, (slab, _number, offset) => {
+      const { key, revision, type, data } = versionAt(slab, offset);
+      told.push(`${key} ${revision} ${type} ${data}`);
+    });
+  }
+  return told;
+}
+
+test('a version is the revision of etcd, and what lies there is the object, encrypted once and as the original has it', async (t) => {
+  const model = quietModel();
+  const rig = await storeOn(t, model, true);
+  const revision = await rig.put(keyOf('a'), 'x');
+  const [pair] = model.range({ key: pathOf('a') }).pairs;
+  t.is(pair!.modRevision, revision);
+  const sealed = Buffer.from(pair!.value);
+  t.is(sealed.toString('latin1', 0, PREFIX.length), PREFIX);
+  const plain = Buffer.from(await encryptionOfSamples().openBare(keyOf('a'), pathOf('a'), sealed));
+  t.like(JSON.parse(plain.toString()), { kind: 'Sample', metadata: { name: 'a' }, data: 'x' });
+  await until(() => rig.followers[0]!.state.has(keyOf('a')));
+  t.like(rig.followers[0]!.state.get(keyOf('a')), { revision, born: revision, data: 'x' });
+});
+
+test('who takes the last finalizer away is answered with what the object was then, and watches see it go as it was', async (t) => {
+  const model = quietModel();
+  const rig = await storeOn(t, model);
+  const revision = await rig.put(keyOf('a'), 'x');
+  const writer = new MessageWriter();
+  writer.transaction([writer.put(keyOf('a'), revision, 'last')], [], [keyOf('a')]);
+  const [result] = await ask(rig, writer);
+  if (result?.ok !== true) throw new Error('refused');
+  t.is(model.range({ key: pathOf('a') }).pairs.length, 0);
+  const told = [`${keyOf('a')} ${revision} ${CREATED} x`, `${keyOf('a')} ${result.revision} ${DELETED} x`];
+  await until(() => toldBy(rig).length === 2);
+  t.deepEqual(toldBy(rig), told);
+  const { slab, offset } = result.places[0]!;
+  t.like(versionAt(rig.followers[0]!.slabs.slab(slab), offset), {
+    revision: result.revision,
+    data: 'last',
+    born: revision,
+  });
+  t.true((await rig.put(keyOf('a'), 'anew')) > result.revision);
+});
+
+test('writes of one message are under way at once, each under a revision of its own, and one of several of a key', async (t) => {
+  const rig = await storeOn(t, quietModel());
+  const writer = new MessageWriter();
+  // More than may be under way.
+  const names = Array.from({ length: 70 }, (_, number) => `s${number}`);
+  for (const name of [...names, 's0']) writer.transaction([writer.put(keyOf(name), 0, name)]);
+  const results = await ask(rig, writer);
+  const again = results.at(-1);
+  t.like(again, { ok: false, reason: 'exists', key: keyOf('s0') });
+  const revisions = results.slice(0, -1).map((result) => result.ok && result.revision);
+  t.false(revisions.includes(false));
+  t.is(new Set(revisions).size, names.length);
+});
+
+test('of what is behind the first of its message nothing is committed with it: it begins again', async (t) => {
+  const rig = await storeOn(t, quietModel());
+  const writer = new MessageWriter();
+  for (const name of ['first', 'a', 'b']) writer.transaction([writer.put(keyOf(name), 0, name)]);
+  const [first, ...behind] = writer.transactions;
+  const transactions = [first!, ...behind.map((one) => ({ ...one, isBehindFirst: true }))];
+  const message = { type: 'commit' as const, transactions, payload: writer.payload };
+  const { results } = await rig.store.ask(message, { deadlineMs: DEADLINE_MS });
+  t.true(results[0]!.ok);
+  for (const [at, name] of ['a', 'b'].entries())
+    t.like(results[at + 1], { ok: false, reason: 'changed', key: keyOf(name), currentRevision: 0 });
+});
