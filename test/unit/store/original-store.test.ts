@@ -9,7 +9,7 @@ import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { engineOn } from '../storage/original/original-rig.ts';
 import { quietModel } from './shared-rig.ts';
 import { MessageWriter, versionAt } from './store-model.ts';
-import { DEADLINE_MS, type Rig, rigFor, until } from './store-rig.ts';
+import { DEADLINE_MS, gate, type Rig, rigFor, until } from './store-rig.ts';
 
 /** Timers of the environment alone keep no process alive. */
 const alive = setInterval(() => {}, 60_000);
@@ -99,6 +99,27 @@ test('writes of one message are under way at once, each under a revision of its 
   const revisions = results.slice(0, -1).map((result) => result.ok && result.revision);
   t.false(revisions.includes(false));
   t.is(new Set(revisions).size, names.length);
+});
+
+test('a write of a key that another is writing waits for that one, and holds up nobody else', async (t) => {
+  const engine = engineOn(quietModel().client());
+  const commit = engine.commit.bind(engine);
+  const held = gate();
+  const asked: string[] = [];
+  engine.commit = async (batch) => {
+    asked.push(batch[0]!.writes[0]!.key);
+    await held.passed;
+    return commit(batch);
+  };
+  const rig = await rigFor(t, { options: { engine: () => engine } });
+  const first = rig.put(keyOf('a'), 'x');
+  await until(() => asked.length === 1);
+  const later = [rig.put(keyOf('a'), 'y'), rig.put(keyOf('b'), 'z')];
+  await until(() => asked.length === 2);
+  t.deepEqual(asked, [keyOf('a'), keyOf('b')]);
+  held.open();
+  const [second] = await Promise.all(later);
+  t.true(second! > (await first));
 });
 
 test('of what is behind the first of its message nothing is committed with it: it begins again', async (t) => {
