@@ -86,6 +86,8 @@ test('a state that others compact while a store begins with it is read anew, wit
   const [writer] = await stores(t, model, 1);
   await writer!.put(KEY, 'x');
   const other = await writer!.put(OTHER_KEY, 'y');
+  // It lies there until the next write, which is made when it has been read.
+  await commit(writer!, (message) => [message.put(FILLING, 0, 'last')], undefined, [FILLING]);
   const cluster = model.client();
   let ranges = 0;
   const read = cluster.range.bind(cluster);
@@ -109,6 +111,7 @@ test('a state that others compact while a store begins with it is read anew, wit
     [...began.followers[0]!.state.values()].map(({ key, data }) => [key, data]),
     [[KEY, 'z']],
   );
+  t.true((await commit(began, (message) => [message.put(FILLING, 0, 'anew')])).ok);
 });
 
 test('a message of several transactions is one batch: one revision of the engine, each its own version', async (t) => {

@@ -32,6 +32,15 @@ const PATHS: Readonly<Record<string, string>> = {
   'example.com/racks//r': '/registry/example.com/racks/r',
   'coordination.k8s.io/leases/kube-system/kube-apiserver-endpoint-10.0.0.1': '/registry/masterleases/10.0.0.1',
   'coordination.k8s.io/leases/kube-system/kube-apiserver-endpoint-fd00--1': '/registry/masterleases/fd00::1',
+  // What only looks like one.
+  'coordination.k8s.io/leases/default/kube-apiserver-endpoint-10.0.0.1':
+    '/registry/leases/default/kube-apiserver-endpoint-10.0.0.1',
+  'coordination.k8s.io/leases/kube-system/kube-apiserver-endpoints-10.0.0.1':
+    '/registry/leases/kube-system/kube-apiserver-endpoints-10.0.0.1',
+  'coordination.k8s.io/leases/kube-system/some-apiserver-endpoint-10.0.0.1':
+    '/registry/leases/kube-system/some-apiserver-endpoint-10.0.0.1',
+  'core/configmaps/kube-system/kube-apiserver-endpoint-10.0.0.1':
+    '/registry/configmaps/kube-system/kube-apiserver-endpoint-10.0.0.1',
 };
 
 test('every object lies where the original has it, and is found there', (t) => {
