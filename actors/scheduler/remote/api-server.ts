@@ -51,6 +51,11 @@ export class ApiServer {
     this.#pace = qps > 0 ? new Pace({ perSecond: qps, burst: Math.max(1, burst) }, clock) : undefined;
   }
 
+  /** The same server for calls that must not wait behind the others: they have a pace of their own. */
+  apart(): ApiServer {
+    return new ApiServer(this.#parts);
+  }
+
   get registry(): Registry {
     return this.#parts.registry;
   }

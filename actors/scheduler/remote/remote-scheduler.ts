@@ -43,6 +43,8 @@ export class RemoteScheduler {
   readonly #parts: RemoteSchedulerParts;
   readonly #engine: SchedulerEngine;
   readonly #informers: readonly Informer[];
+  /** Behind some hundred bindings, which go at the pace of the server, a lease would be renewed too late. */
+  readonly #lockServer: ApiServer;
   readonly #election: LeaderElection | undefined;
   #isScheduling = false;
   #isLeading = false;
@@ -51,6 +53,7 @@ export class RemoteScheduler {
     this.#parts = parts;
     const { environment, metrics, log, configuration, profiles, server, host, record, crash } = parts;
     const { dialect } = server.registry;
+    this.#lockServer = server.apart();
     this.#engine = new SchedulerEngine({
       environment,
       metrics,
@@ -132,8 +135,8 @@ export class RemoteScheduler {
   }
 
   #lockPlace(): LockPlace {
-    const { configuration, server } = this.#parts;
-    const { resourceNamespace: namespace, resourceName: name } = configuration.leaderElection;
+    const { resourceNamespace: namespace, resourceName: name } = this.#parts.configuration.leaderElection;
+    const server = this.#lockServer;
     return { server, dialect: server.registry.dialect, namespace, name };
   }
 

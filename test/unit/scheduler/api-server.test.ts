@@ -55,6 +55,17 @@ test('requests go at their pace: as many at once as the burst, then as many a se
   );
 });
 
+test('calls apart do not wait behind the others', async (t) => {
+  const { server, time, calls } = recording(undefined, undefined, 10, 1);
+  const apart = server.apart();
+  const all = Promise.all(Array.from({ length: 100 }, () => server.get('/x')));
+  await time.advance(1);
+  await apart.get('/lease');
+  t.is(calls.length, 2);
+  await time.advance(20_000);
+  await all;
+});
+
 test('objects are sent in Protobuf where that is asked for, and patches as JSON', async (t) => {
   const { server, calls } = recording(undefined, dialect.protobufMediaType);
   const port = httpPort(server);

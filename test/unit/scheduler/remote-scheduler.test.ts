@@ -1,0 +1,84 @@
+// Goal: a scheduler of its own keeps its place whatever there is to do. Method: an API server in memory, and virtual time.
+import test from 'ava';
+import { pino } from 'pino';
+import { defaultConfiguration } from '../../../actors/scheduler/configuration/defaults.ts';
+import { ApiServer } from '../../../actors/scheduler/remote/api-server.ts';
+import { RemoteScheduler } from '../../../actors/scheduler/remote/remote-scheduler.ts';
+import { createRegistry } from '../../../api/resources/registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { realEnvironment } from '../../../runtime/real-environment.ts';
+import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import { type ApiAnswer, type ApiCall, ApiUnanswered } from '../../../transport/outgoing/api-client.ts';
+import { defaultProfile, dialect, node, pod, seededRandom } from './objects.ts';
+
+const LEASE = '/leases/';
+
+/** Lists these objects by the ends of their paths, keeps the lease, takes every binding, and tells of no change. */
+class Server {
+  readonly lists: ReadonlyMap<string, readonly object[]>;
+  bindings = 0;
+  lease: unknown;
+
+  constructor(lists: Readonly<Record<string, readonly object[]>>) {
+    this.lists = new Map(Object.entries(lists));
+  }
+
+  async call({ method, path, body }: ApiCall): Promise<ApiAnswer> {
+    if (path.includes(LEASE) || path.endsWith('/leases')) {
+      if (method !== 'GET') this.lease = JSON.parse(Buffer.from(body!).toString());
+      return this.answer(this.lease === undefined ? 404 : 200, this.lease ?? {});
+    }
+    if (path.endsWith('/binding')) this.bindings++;
+    if (method !== 'GET') return this.answer(201, {});
+    const items = this.lists.get(path.split('?')[0]!) ?? [];
+    return this.answer(200, { metadata: { resourceVersion: '7' }, items });
+  }
+
+  parts(_call: ApiCall, _onPart: (part: Buffer) => void, signal: AbortSignal): Promise<number> {
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new ApiUnanswered('cut', false)));
+    });
+  }
+
+  private async answer(status: number, object: unknown): Promise<ApiAnswer> {
+    return { status, body: Buffer.from(JSON.stringify(object)) };
+  }
+}
+
+test('a leader renews its lease in time while it binds as many pods as the server lets it', async (t) => {
+  const time = new VirtualTime();
+  const pods = Array.from({ length: 3_000 }, (_, at) => pod(`p${at}`, { metadata: { resourceVersion: '' } }));
+  const nodes = Array.from({ length: 40 }, (_, at) => node(`n${at}`));
+  const client = new Server({ '/api/v1/pods': pods, '/api/v1/nodes': nodes });
+  const configuration = defaultConfiguration(dialect);
+  const registry = createRegistry(dialect);
+  const connection = configuration.clientConnection;
+  const scheduler = new RemoteScheduler({
+    environment: { clock: time, timers: time, random: seededRandom(1), disk: realEnvironment.disk },
+    metrics: new MetricsRegistry(),
+    log: pino({ level: 'silent' }),
+    configuration,
+    profiles: [defaultProfile(dialect)],
+    server: new ApiServer({
+      client,
+      registry,
+      clock: time,
+      timers: time,
+      ...connection,
+      contentType: 'application/json',
+    }),
+    host: 'here',
+    identity: 'this one',
+    crash(error) {
+      throw error;
+    },
+  });
+  let isOver = false;
+  void scheduler.run().then(() => {
+    isOver = true;
+  });
+  for (let second = 0; second < 60; second++) await time.advance(1_000);
+  t.true(client.bindings > 500, String(client.bindings));
+  t.false(isOver, 'it leads');
+  t.like(client.lease, { spec: { holderIdentity: 'this one' } });
+});
