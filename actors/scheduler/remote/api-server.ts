@@ -90,10 +90,21 @@ export class ApiServer {
   /** Resolves with the status when the watch has ended; rejects with what `onEvent` throws, or when an event cannot be read. */
   async watch(path: string, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<number> {
     await this.#myTurn('GET');
+    let thrown: unknown;
     const onPart = (part: Buffer): void => {
-      if (part.length > 0) onEvent(this.#eventIn(part));
+      try {
+        if (part.length > 0) onEvent(this.#eventIn(part));
+      } catch (error) {
+        thrown = error;
+        throw error;
+      }
     };
-    return this.#parts.client.parts({ method: 'GET', path, accept: this.#accepts }, onPart, signal);
+    try {
+      return await this.#parts.client.parts({ method: 'GET', path, accept: this.#accepts }, onPart, signal);
+    } catch (error) {
+      // The client takes it for an answer that was cut.
+      throw thrown ?? error;
+    }
   }
 
   get #accepts(): string {

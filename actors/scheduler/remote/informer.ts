@@ -1,6 +1,7 @@
 // Follows all objects of one type on the API server: lists them, then watches from there, resumes a watch that ended, and lists
 // again where the server no longer knows the changes since (410). Tells what there is and what is gone; keeps only names.
 import type { JsonObject } from '../../../api/codec/decode.ts';
+import { DecodeError } from '../../../api/codec/decode-error.ts';
 import { asObject, asText } from '../../../api/object-fields.ts';
 import type { Clock, Random, Timers } from '../../../runtime/environment.ts';
 import type { ClusterNews } from '../driver/scheduler-engine.ts';
@@ -13,6 +14,8 @@ const RETRY_MAX_MS = 30_000;
 const WATCH_SECONDS = 300;
 /** A watch that ends sooner tells of a server in trouble. */
 const SHORT_MS = 1_000;
+const TOO_MANY = 429;
+const EVENTS: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
 export interface InformerParts {
   readonly server: Pick<ApiServer, 'list' | 'watch'>;
@@ -29,7 +32,7 @@ export interface InformerParts {
   readonly onTrouble: (problem: string) => void;
 }
 
-/** What ends a watch that can go on from where it is: nothing, or that it cannot. */
+/** A watch cannot go on from where it is: everything is listed again. Its message, where it has one, tells of trouble. */
 class Expired extends Error {}
 
 export class Informer {
@@ -51,23 +54,26 @@ export class Informer {
 
   /** Until `stop`. Never rejects. */
   async run(): Promise<void> {
+    const { clock } = this.#parts.environment;
     let delayMs = RETRY_FIRST_MS;
     while (!this.#stop.signal.aborted) {
+      let watchedSinceMs = Number.POSITIVE_INFINITY;
+      let problem: unknown;
       try {
         if (this.#version === '') await this.#list();
-        const beganMs = this.#parts.environment.clock.monotonicMs();
+        watchedSinceMs = clock.monotonicMs();
         if (this.#version !== '') await this.#watch();
-        if (this.#parts.environment.clock.monotonicMs() - beganMs > SHORT_MS) {
-          delayMs = RETRY_FIRST_MS;
-          continue;
-        }
       } catch (error) {
-        if (this.#stop.signal.aborted) return;
-        if (error instanceof Expired) {
-          this.#version = '';
-          continue;
-        }
-        this.#parts.onTrouble(`${this.#parts.storageKey}: ${error instanceof Error ? error.message : String(error)}`);
+        problem = error;
+      }
+      if (this.#stop.signal.aborted) return;
+      if (problem instanceof Expired) this.#version = '';
+      const trouble = problem instanceof Error ? problem.message : String(problem ?? '');
+      if (trouble !== '') this.#parts.onTrouble(`${this.#parts.storageKey}: ${trouble}`);
+      // A watch that lasted shows a server that was well: what troubles it had before are over, however the watch ended.
+      if (clock.monotonicMs() - watchedSinceMs > SHORT_MS) {
+        delayMs = RETRY_FIRST_MS;
+        if (trouble === '') continue;
       }
       await this.#rest(delayMs);
       delayMs = Math.min(RETRY_MAX_MS, delayMs * 2);
@@ -96,6 +102,8 @@ export class Informer {
         this.#tell({ apiVersion, ...asObject(item) }, false, seen);
       const metadata = asObject(object.metadata);
       next = asText(metadata.continue);
+      // Some page of a proxy, say: it does not mean that everything is gone.
+      if (next === '' && asText(metadata.resourceVersion) === '') throw new Error('a list was answered with no list');
       this.#version = next === '' ? asText(metadata.resourceVersion) : '';
     } while (next !== '');
     for (const key of this.#known) {
@@ -145,9 +153,12 @@ export class Informer {
     try {
       const status = await server.watch(`${paths[this.#path]}?${query}`, onEvent, signal);
       if (status === 410) throw new Expired();
-      if (status !== 200) throw new Error(`a watch was answered ${status}`);
+      const refusal = `a watch was answered ${status}`;
+      if (status >= 500 || status === TOO_MANY) throw new Error(refusal);
+      // The server may be another by now, that has the type in another version.
+      if (status !== 200) throw new Expired(refusal);
     } catch (error) {
-      throw problem ?? error;
+      throw problem ?? (error instanceof DecodeError ? new Expired(error.message) : error);
     }
   }
 
@@ -155,8 +166,9 @@ export class Informer {
     const object = asObject(event.object);
     if (event.type === 'ERROR') {
       if (object.code === 410) throw new Expired();
-      throw new Error(`a watch ended: ${asText(object.message)}`);
+      throw new Expired(`a watch ended: ${asText(object.message)}`);
     }
+    if (!EVENTS.has(event.type)) throw new Expired('a watch told of what is no event');
     this.#version = asText(asObject(object.metadata).resourceVersion) || this.#version;
     if (event.type === 'BOOKMARK') return;
     this.#tell(object, event.type === 'DELETED', this.#known);

@@ -104,6 +104,56 @@ for (const [title, expire] of [
   });
 }
 
+test('a server that forgets each version at once is not asked without a rest', async (t) => {
+  const { time, asked, watches } = running(() => list('7', 'one'));
+  for (let at = 0; at < 20; at++) {
+    await time.advance(500);
+    watches.at(-1)!.end(410);
+  }
+  await time.advance(500);
+  t.true(asked.length < 8, String(asked.length));
+});
+
+for (const [title, end] of [
+  ['tells of another error', (watch: OpenWatch) => watch.line({ type: 'ERROR', object: { code: 500, message: 'oh' } })],
+  ['tells of what is no event', (watch: OpenWatch) => watch.line({})],
+  ['is answered that there is no such type', (watch: OpenWatch) => watch.end(404)],
+] as const) {
+  test(`a watch that ${title} cannot be resumed: everything is listed again`, async (t) => {
+    let lists = 0;
+    const { time, told, troubles, watches } = running(() => (++lists === 1 ? list('7', 'one') : list('30', 'two')));
+    await time.advance(5_000);
+    end(watches[0]!);
+    await time.advance(5_000);
+    t.deepEqual(told, ['+a/one', 'synced', '+a/two', '-a/one']);
+    t.is(troubles.length, 1);
+    t.regex(watches[1]!.path, /resourceVersion=30&/);
+  });
+}
+
+test('what is answered to a list and is none does not mean that everything is gone', async (t) => {
+  let lists = 0;
+  const { time, told, troubles, watches } = running(() => (++lists === 2 ? {} : list('7', 'one')));
+  await time.advance(5_000);
+  watches[0]!.end(410);
+  await time.advance(10_000);
+  t.deepEqual(told, ['+a/one', 'synced', '+a/one']);
+  t.deepEqual(troubles, ['core/pods: a list was answered with no list']);
+  t.is(watches.length, 2);
+});
+
+test('a watch that is cut after a long time is resumed soon, whatever trouble there was before it', async (t) => {
+  let isWell = false;
+  const { time, watches } = running(() => (isWell ? list('7') : 500));
+  await time.advance(120_000);
+  isWell = true;
+  await time.advance(120_000);
+  t.is(watches.length, 1);
+  watches[0]!.end(500);
+  await time.advance(2_000);
+  t.is(watches.length, 2);
+});
+
 test('a server that is in trouble is asked again, less and less often', async (t) => {
   let isWell = false;
   const { time, told, troubles, asked } = running(() => (isWell ? list('7') : 500));
