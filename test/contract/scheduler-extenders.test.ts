@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { ExtenderConfiguration } from '../../actors/scheduler/configuration/configuration.ts';
+import type { NodeAnswer } from '../../actors/scheduler/core/decision.ts';
 import { Extenders } from '../../actors/scheduler/extenders/extenders.ts';
 import { readPod } from '../../actors/scheduler/pods/pod-info.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
@@ -90,6 +91,19 @@ test('an extender that keeps the nodes itself is sent names, and answers with na
   t.like(questions[0]!.question, { Nodes: null, NodeNames: ['a', 'b', 'c'] });
 });
 
+test('nodes that an extender leaves out without a word are refused for no reason, and any change may help', async (t) => {
+  const { url } = await extenderService(t, { filter: () => ({ NodeNames: ['b'], FailedNodes: { c: 'is full' } }) });
+  const all = extenders(t, { urlPrefix: url, filterVerb: 'filter', nodeCacheCapable: true });
+  const answer = await all.nodes(asked('p'), nodes('a', 'b', 'c'));
+  t.like(answer, {
+    rejections: [{ status: { reasons: ['is full'] } }, { status: { code: 'unschedulable', reasons: [] } }],
+  });
+  t.deepEqual(
+    (answer as NodeAnswer).rejections.map(({ node: { name } }) => name),
+    ['c', 'a'],
+  );
+});
+
 test('each extender filters what the one before has left, and their scores are added by weight', async (t) => {
   const first = await extenderService(t, {
     filter: keeping('a', 'b'),
@@ -156,6 +170,10 @@ const FAILURES: Readonly<Record<string, readonly [ExtenderVerb, RegExp]>> = {
   ],
   'that answers what is no JSON': [respond('<html>'), /the service answered what is no JSON/],
   'that answers a list': [() => [], /the answer is not of the shape/],
+  'that answers names that are no list': [() => ({ NodeNames: 'a' }), /the answer is not of the shape/],
+  'that answers nodes that are no list': [() => ({ Nodes: { items: {} } }), /the answer is not of the shape/],
+  'that answers reasons that are no map': [() => ({ FailedNodes: ['a'] }), /the answer is not of the shape/],
+  'that answers an error that is no text': [() => ({ Error: { a: 1 } }), /the answer is not of the shape/],
   'that tells of an error': [() => ({ Error: 'no database', NodeNames: ['a'] }), /^no database$/],
   'that keeps a node of its own': [
     () => ({ Nodes: { items: [{ metadata: { name: 'z' } }] } }),

@@ -1,7 +1,7 @@
 // What is said to an extender and what it answers, as JSON (extender/v1). Members are written as Go spells them and read whatever
 // their case, as Go does. Pure. What an answer holds is checked here; whether it fits the question is http-extender.ts's business.
 import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asObject, asText } from '../../../api/object-fields.ts';
+import { asObject, asText } from '../../../api/object-fields.ts';
 import type { NodeInfo } from '../core/node-info.ts';
 import type { PreemptionCandidate } from '../framework/framework.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
@@ -68,8 +68,8 @@ export function readFilterAnswer(value: unknown): FilterAnswer {
   const nodes = member(answer, 'Nodes');
   const names = member(answer, 'NodeNames');
   return {
-    nodes: nodes === undefined ? undefined : asList(member(objectOf(nodes), 'items')).map(nameOf),
-    nodeNames: names === undefined ? undefined : asList(names).map(asText),
+    nodes: nodes === undefined ? undefined : listOf(member(objectOf(nodes), 'items')).map(nameOf),
+    nodeNames: names === undefined ? undefined : listOf(names).map(textOf),
     failed: reasonsOf(member(answer, 'FailedNodes')),
     unresolvable: reasonsOf(member(answer, 'FailedAndUnresolvableNodes')),
   };
@@ -83,19 +83,19 @@ export function readPriorities(value: unknown): ReadonlyMap<string, number> {
       const priority = objectOf(entry);
       const score = member(priority, 'Score') ?? 0;
       if (!Number.isSafeInteger(score)) throw new BadAnswer('a score is no whole number');
-      return [asText(member(priority, 'Host')), score as number];
+      return [textOf(member(priority, 'Host')), score as number];
     }),
   );
 }
 
 /** By node. Throws BadAnswer. */
 export function readVictims(value: unknown): ReadonlyMap<string, VictimUids> {
-  const victims = asObject(member(objectOf(value), 'NodeNameToMetaVictims'));
+  const victims = objectOf(member(objectOf(value), 'NodeNameToMetaVictims') ?? {});
   return new Map(
     Object.entries(victims).map(([node, entry]) => {
       const violations = member(objectOf(entry), 'NumPDBViolations') ?? 0;
       if (!Number.isSafeInteger(violations)) throw new BadAnswer('a number of violations is no whole number');
-      const uids = asList(member(objectOf(entry), 'Pods')).map((pod) => asText(member(asObject(pod), 'UID')));
+      const uids = listOf(member(objectOf(entry), 'Pods')).map((pod) => textOf(member(objectOf(pod), 'UID')));
       return [node, { uids, violations: violations as number }];
     }),
   );
@@ -107,14 +107,28 @@ export function readBindingAnswer(value: unknown): void {
 }
 
 function refuseError(answer: JsonObject): void {
-  const error = asText(member(answer, 'Error'));
+  const error = textOf(member(answer, 'Error'));
   if (error !== '') throw new ToldError(shortened(error));
 }
 
 function objectOf(value: unknown): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new BadAnswer('the answer is not of the shape it must have');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw misshapen();
   return value as JsonObject;
+}
+
+// A member that is absent or null is empty, as in Go. One of another type says nothing, and must not be taken for "no node".
+function listOf(value: unknown): readonly unknown[] {
+  if (value !== undefined && !Array.isArray(value)) throw misshapen();
+  return value ?? [];
+}
+
+function textOf(value: unknown): string {
+  if (value !== undefined && value !== null && typeof value !== 'string') throw misshapen();
+  return value ?? '';
+}
+
+function misshapen(): BadAnswer {
+  return new BadAnswer('the answer is not of the shape it must have');
 }
 
 /** Undefined where it is absent or null. */
@@ -127,7 +141,7 @@ function member(object: JsonObject, name: string): unknown {
 const nameOf = (node: unknown): string => asText(asObject(asObject(node).metadata).name);
 
 function reasonsOf(value: unknown): ReadonlyMap<string, string> {
-  return new Map(Object.entries(asObject(value)).map(([node, reason]) => [node, shortened(asText(reason))]));
+  return new Map(Object.entries(objectOf(value ?? {})).map(([node, reason]) => [node, shortened(textOf(reason))]));
 }
 
 function shortened(text: string): string {

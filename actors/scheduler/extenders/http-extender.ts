@@ -19,6 +19,7 @@ const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
 const PRIORITY_MAX = 10;
 /** Reasons of one answer that are told apart; a message would grow with the nodes otherwise. */
 const REASONS_MAX = 100;
+const WITHOUT_REASON = refusal('unschedulable', ClusterEvent.any);
 const OTHER_REASON = 'node(s) were refused by an extender';
 
 /** Why an extender could not be asked, or gave no answer of use; says which one. */
@@ -77,7 +78,7 @@ export class HttpExtender {
           throw new shapes.BadAnswer(`it keeps the node ${JSON.stringify(name)}, about which it was not asked`);
         return node;
       });
-      return { kept, rejections: rejectionsOf(answer, byNames) };
+      return { kept, rejections: [...rejectionsOf(answer, byNames), ...leftOut(answer, nodes, kept)] };
     };
     return this.#ask(filterVerb, shapes.nodeArgs(pod, nodes, byName), read);
   }
@@ -178,6 +179,21 @@ function rejectionsOf(
   for (const [name, reason] of unresolvable) add('unresolvable', name, reason);
   for (const [name, reason] of failed) if (!unresolvable.has(name)) add('unschedulable', name, reason);
   return rejections;
+}
+
+/**
+ * Nodes that it neither keeps nor says anything about. There is no reason to be told, but only it knows what would help, so any
+ * change may.
+ */
+function leftOut(
+  { failed, unresolvable }: shapes.FilterAnswer,
+  nodes: readonly NodeInfo[],
+  kept: readonly NodeInfo[],
+): readonly Rejection[] {
+  const keeps = new Set(kept);
+  return nodes
+    .filter((node) => !keeps.has(node) && !failed.has(node.name) && !unresolvable.has(node.name))
+    .map((node) => ({ node, status: WITHOUT_REASON }));
 }
 
 /** Throws BadAnswer for victims that are not on the node. */
