@@ -192,6 +192,8 @@ export class ClusterState {
 
   /** Puts back what `removePod` took. */
   restore(placed: PlacedPod): void {
+    // A node that is not seen yet is known by its pods alone, and was forgotten with the last of them.
+    this.nodesByName.set(placed.node.name, placed.node);
     this.place(placed);
   }
 

@@ -202,6 +202,15 @@ for (const reason of ['taken', 'gone'] as const) {
   });
 }
 
+test('a pod that is asked about before its node is seen counts when the node comes', (t) => {
+  const core = newCore();
+  core.setPod(boundPod('a', 'n', { requests: { cpu: '4' } }), 0);
+  core.explain(boundPod('a', 'n', { requests: { cpu: '4' } }));
+  core.setNode('n', node('n', { allocatable: { cpu: '4' } }));
+  core.setPod(pod('b', { requests: { cpu: '1' } }), 0);
+  t.like(decideAll(core, 0), [{ kind: 'unschedulable', message: '0/1 nodes are available: 1 Insufficient cpu.' }]);
+});
+
 test('a pod that another scheduler took counts on the node it was bound to', (t) => {
   const { core, bind } = oneAssumed();
   core.setNode('m', node('m'));
