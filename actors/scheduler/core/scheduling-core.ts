@@ -23,6 +23,7 @@ import type {
   VictimQuestion,
 } from './decision.ts';
 import { explain, type NodeExplanation } from './explanation.ts';
+import { ListedObjects } from './listed-objects.ts';
 import { type Choice, type NoChoice, NodeChooser } from './node-choice.ts';
 import { Nominations } from './nominations.ts';
 import { failedChoice, isShown, OpenQuestions, type Outsiders, stillThere } from './open-questions.ts';
@@ -64,6 +65,8 @@ export interface CoreCounts extends Readonly<Record<QueueName, number>> {
 
 export class SchedulingCore {
   readonly cluster: ClusterState;
+  /** While a new list is read: what it held so far. */
+  readonly listed = new ListedObjects();
   private readonly profiles: TimedProfiles;
   private readonly timing: CycleTiming;
   private readonly assumedMaxMs: number;
@@ -75,8 +78,6 @@ export class SchedulingCore {
   private readonly added = new AddedPods();
   /** ClusterEvents since the last `advance`: one pass over the unschedulable pods serves them all. */
   private events = 0;
-  /** While a new list is read: what it held so far. */
-  private listed: Set<string> | undefined;
 
   constructor(options: CoreOptions) {
     this.timing = options.timing ?? NO_TIMING;
@@ -113,50 +114,53 @@ export class SchedulingCore {
   /** A pod exists in this state now. */
   setPod(object: JsonObject, nowMs: number): void {
     const pod = readPod(object, isShown(object, this.outsiders));
-    this.listed?.add(`pods/${pod.key}`);
+    this.listed.note(`pods/${pod.key}`);
     if (pod.nodeName !== '') this.setBoundPod(pod);
     else this.setUnboundPod(pod, nowMs);
   }
 
   /** A pod exists no more. */
   removePod(namespace: string, name: string): void {
-    this.dropPod(podKey(namespace, name));
+    const key = podKey(namespace, name);
+    this.listed.forget(`pods/${key}`);
+    this.dropPod(key);
   }
 
   /** A node exists in this state now. */
   setNode(name: string, object: JsonObject): void {
-    this.listed?.add(`nodes/${name}`);
+    this.listed.note(`nodes/${name}`);
     this.events |= this.cluster.setNode(name, object);
   }
 
   /** A node exists no more. */
   removeNode(name: string): void {
+    this.listed.forget(`nodes/${name}`);
     this.events |= this.cluster.removeNode(name);
   }
 
   /** An object of another type exists in this state now. */
   setObject(storageKey: string, namespace: string, name: string, object: JsonObject): void {
-    this.listed?.add(`${storageKey}/${namespace}/${name}`);
+    this.listed.note(`${storageKey}/${namespace}/${name}`);
     this.cluster.changes++;
     this.events |= this.cluster.objects.set(storageKey, namespace, name, object);
   }
 
   /** An object of another type exists no more. */
   removeObject(storageKey: string, namespace: string, name: string): void {
+    this.listed.forget(`${storageKey}/${namespace}/${name}`);
     this.cluster.changes++;
     this.events |= this.cluster.objects.remove(storageKey, namespace, name);
   }
 
   /** Begins a complete list, given by `setPod`, `setNode` and `setObject`. Queue and assumptions stay. */
   beginList(): void {
-    this.listed = new Set();
+    this.listed.begin();
   }
 
   /** Ends the list: what it did not hold exists no more. */
   endList(): void {
-    const listed = this.listed;
+    const listed = this.listed.end();
     if (listed === undefined) return;
-    this.listed = undefined;
     for (const key of [...this.queue.keys(), ...this.questions.keys(), ...this.cluster.placedKeys()]) {
       if (!listed.has(`pods/${key}`)) this.dropPod(key);
     }
@@ -185,10 +189,7 @@ export class SchedulingCore {
     return Math.min(flushMs, expiryMs);
   }
 
-  /**
-   * Decides about the next active pod; undefined when there is none, or where others are to be asked first and `mayAsk` is
-   * false.
-   */
+  /** Decides about the next active pod. Undefined: there is none, or others are to be asked first and `mayAsk` is false. */
   decide(nowMs: number): Decision | undefined;
   decide(nowMs: number, mayAsk: boolean): Decision | Question | undefined;
   decide(nowMs: number, mayAsk = false): Decision | Question | undefined {

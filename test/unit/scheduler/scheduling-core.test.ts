@@ -202,6 +202,24 @@ for (const reason of ['taken', 'gone'] as const) {
   });
 }
 
+test('what is gone again is not kept while a list is read, however long that takes', (t) => {
+  const core = newCore();
+  core.beginList();
+  for (let at = 0; at < 100; at++) {
+    core.setNode(`n${at}`, node(`n${at}`));
+    core.setPod(boundPod(`p${at}`, `n${at}`), 0);
+    core.setObject('core/services', 'default', `s${at}`, {});
+    core.removePod('default', `p${at}`);
+    core.removeNode(`n${at}`);
+    core.removeObject('core/services', 'default', `s${at}`);
+  }
+  core.setNode('n', node('n'));
+  t.is(core.listed.size, 1);
+  core.endList();
+  t.is(core.counts().nodes, 1);
+  t.is(core.listed.size, 0);
+});
+
 test('a pod that is asked about before its node is seen counts when the node comes', (t) => {
   const core = newCore();
   core.setPod(boundPod('a', 'n', { requests: { cpu: '4' } }), 0);
