@@ -2,6 +2,7 @@
 // Looks at every node, decides nothing and changes nothing.
 import type { ClusterView, Profile } from '../framework/framework.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import type { ClusterState } from './cluster-state.ts';
 import { FilterRun } from './filter-run.ts';
 import type { NodeInfo } from './node-info.ts';
 import { normalizeScores } from './node-scores.ts';
@@ -30,8 +31,24 @@ export interface NodeExplanation {
   readonly total: number;
 }
 
+/** As `explain`; a pod that is placed is taken away for the question. */
+export function explainUnplaced(
+  pod: PodInfo,
+  profile: Profile,
+  cluster: ClusterState,
+  nominations: Nominations,
+): readonly NodeExplanation[] {
+  const placed = cluster.placed(pod.key);
+  if (placed !== undefined) cluster.removePod(pod.key);
+  try {
+    return explain(pod, profile, cluster, nominations);
+  } finally {
+    if (placed !== undefined) cluster.restore(placed);
+  }
+}
+
 /** Feasible nodes first, the best of them at the head; then the others, all in the order of their names. */
-export function explain(
+function explain(
   pod: PodInfo,
   profile: Profile,
   cluster: ClusterView,

@@ -22,10 +22,11 @@ import type {
   VictimAnswer,
   VictimQuestion,
 } from './decision.ts';
-import { explain, type NodeExplanation } from './explanation.ts';
+import { explainUnplaced, type NodeExplanation } from './explanation.ts';
 import { ListedObjects } from './listed-objects.ts';
 import { type Choice, type NoChoice, NodeChooser } from './node-choice.ts';
 import { Nominations } from './nominations.ts';
+import { OpenBindings } from './open-bindings.ts';
 import { failedChoice, isShown, OpenQuestions, type Outsiders, stillThere } from './open-questions.ts';
 import {
   type IncomingReason,
@@ -75,6 +76,7 @@ export class SchedulingCore {
   private readonly nominations = new Nominations();
   private readonly outsiders: Outsiders | undefined;
   private readonly questions = new OpenQuestions();
+  private readonly refused = new OpenBindings();
   private readonly added = new AddedPods();
   /** ClusterEvents since the last `advance`: one pass over the unschedulable pods serves them all. */
   private events = 0;
@@ -161,7 +163,8 @@ export class SchedulingCore {
   endList(): void {
     const listed = this.listed.end();
     if (listed === undefined) return;
-    for (const key of [...this.queue.keys(), ...this.questions.keys(), ...this.cluster.placedKeys()]) {
+    const { queue, questions, refused, cluster } = this;
+    for (const key of [...queue.keys(), ...questions.keys(), ...refused.keys(), ...cluster.placedKeys()]) {
       if (!listed.has(`pods/${key}`)) this.dropPod(key);
     }
     for (const name of this.cluster.presentNodeNames()) {
@@ -175,6 +178,7 @@ export class SchedulingCore {
   /** Does what is due: expires assumptions, ends backoffs, moves the pods that the events since could help. */
   advance(nowMs: number): void {
     for (const placed of this.cluster.expired(nowMs)) this.giveUp(placed, nowMs);
+    for (const queued of this.refused.takeDue(nowMs)) this.queue.requeueBackoff(queued, nowMs);
     this.queue.moveOnEvents(this.events, nowMs, (pod) => this.added.mayHelp(pod, this.cluster.topology));
     this.events = 0;
     this.added.clear();
@@ -183,10 +187,10 @@ export class SchedulingCore {
 
   /** When `advance` next has something to do by itself; undefined when never. */
   nextDueMs(): number | undefined {
-    const flushMs = this.queue.nextFlushMs();
-    const expiryMs = this.cluster.nextExpiryMs();
-    if (flushMs === undefined || expiryMs === undefined) return flushMs ?? expiryMs;
-    return Math.min(flushMs, expiryMs);
+    const never = Number.POSITIVE_INFINITY;
+    const ownMs = Math.min(this.queue.nextFlushMs() ?? never, this.refused.nextDueMs());
+    const dueMs = Math.min(ownMs, this.cluster.nextExpiryMs() ?? never);
+    return dueMs === never ? undefined : dueMs;
   }
 
   /** Decides about the next active pod. Undefined: there is none, or others are to be asked first and `mayAsk` is false. */
@@ -274,21 +278,12 @@ export class SchedulingCore {
     return this.putBack(queued, profile, { node: null, code, reason, message: reasons.join(', '), helpedBy }, nowMs);
   }
 
-  /**
-   * What would be said about a pod now, were it without a node; undefined when no profile is for it. A pod that is placed is
-   * taken away for the question.
-   */
+  /** What would be said about a pod now, were it without a node; undefined when no profile is for it. */
   explain(object: JsonObject): readonly NodeExplanation[] | undefined {
     const pod = readPod({ ...object, spec: { ...asObject(object.spec), nodeName: undefined } });
     const profile = this.profileOf(pod);
     if (profile === undefined) return undefined;
-    const placed = this.cluster.placed(pod.key);
-    if (placed !== undefined) this.cluster.removePod(pod.key);
-    try {
-      return explain(pod, profile, this.cluster, this.nominations);
-    } finally {
-      if (placed !== undefined) this.cluster.restore(placed);
-    }
+    return explainUnplaced(pod, profile, this.cluster, this.nominations);
   }
 
   /** The binding of an assumed pod takes longer than others: its place is kept until it is settled. */
@@ -305,7 +300,7 @@ export class SchedulingCore {
 
   /**
    * A binding that `decide` asked for has ended. Bound: the assumption stands until the event confirms it. Failed: the
-   * pod goes to backoff. Gone or taken: the events say, or have said, what became of it.
+   * pod goes to backoff. Gone or taken: the events say what became of it, and where they do not in time, it tries again.
    */
   settleBinding(pod: PodInfo, end: BindingEnd, nowMs: number): void {
     if (end.bound) for (const plugin of this.profileOf(pod)?.reserves ?? []) plugin.settled?.(pod);
@@ -316,7 +311,11 @@ export class SchedulingCore {
       return;
     }
     if (end.reason === 'failed' || end.reason === 'rejected') this.giveUp(placed, nowMs);
-    else this.forget(placed);
+    else {
+      this.forget(placed);
+      const { assumed } = placed;
+      if (assumed !== undefined && !assumed.pod.deleting) this.refused.add(assumed, nowMs + this.assumedMaxMs);
+    }
   }
 
   private profileOf({ schedulerName }: PodInfo): Profile | undefined {
@@ -328,9 +327,7 @@ export class SchedulingCore {
       this.dropPod(pod.key);
       return;
     }
-    this.queue.remove(pod.key);
-    this.questions.drop(pod.key);
-    this.nominations.remove(pod.key);
+    this.leaveQueues(pod.key);
     const placed = this.cluster.placed(pod.key);
     if (placed?.assumed !== undefined && placed.node.name !== pod.nodeName) this.forget(placed);
     this.noteAdded(pod, this.cluster.setBound(pod));
@@ -350,19 +347,23 @@ export class SchedulingCore {
     if (placed !== undefined) this.dropPod(pod.key);
     const ours = this.profiles.has(pod.schedulerName);
     if (ours && !pod.finished && !pod.deleting) {
+      this.refused.remove(pod.key);
       this.nominations.renew(pod, this.queue.get(pod.key)?.pod ?? this.questions.pod(pod.key));
       if (!this.questions.renew(pod)) this.queue.set(pod, nowMs);
     } else {
-      this.queue.remove(pod.key);
-      this.questions.drop(pod.key);
-      this.nominations.remove(pod.key);
+      this.leaveQueues(pod.key);
     }
   }
 
-  private dropPod(key: string): void {
+  private leaveQueues(key: string): void {
     this.queue.remove(key);
     this.questions.drop(key);
+    this.refused.remove(key);
     this.nominations.remove(key);
+  }
+
+  private dropPod(key: string): void {
+    this.leaveQueues(key);
     const placed = this.cluster.placed(key);
     if (placed !== undefined) this.forget(placed);
   }

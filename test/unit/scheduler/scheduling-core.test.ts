@@ -202,6 +202,42 @@ for (const reason of ['taken', 'gone'] as const) {
   });
 }
 
+for (const reason of ['taken', 'gone'] as const) {
+  test(`a pod whose binding came too late (${reason}), of which no news comes, is tried again`, (t) => {
+    const { core, bind } = oneAssumed();
+    core.settleBinding(bind.pod, { bound: false, reason, message: '' }, 10);
+    t.is(core.nextDueMs(), 30_010);
+    core.advance(30_009);
+    t.deepEqual(decideAll(core, 30_009), []);
+    core.advance(30_010);
+    t.is(core.counts().backoff, 1);
+    t.like(decideAll(core, 40_000), [{ kind: 'bind', pod: { uid: bind.pod.uid } }]);
+  });
+}
+
+for (const [news, tell] of [
+  ['is gone', (core: SchedulingCore) => core.removePod('default', 'a')],
+  ['is bound', (core: SchedulingCore) => core.setPod(boundPod('a', 'n'), 20)],
+  ['is being deleted', (core: SchedulingCore) => core.setPod(pod('a', { metadata: { deletionTimestamp: 'now' } }), 20)],
+  [
+    'is not in a new list',
+    (core: SchedulingCore) => {
+      core.beginList();
+      core.setNode('n', node('n'));
+      core.endList();
+    },
+  ],
+] as const) {
+  test(`a pod whose binding came too late is not tried again when it ${news}`, (t) => {
+    const { core, bind } = oneAssumed();
+    core.settleBinding(bind.pod, { bound: false, reason: 'taken', message: '' }, 10);
+    tell(core);
+    core.advance(1_000_000);
+    t.deepEqual(decideAll(core, 1_000_000), []);
+    t.is(core.counts().backoff, 0);
+  });
+}
+
 test('what is gone again is not kept while a list is read, however long that takes', (t) => {
   const core = newCore();
   core.beginList();
