@@ -33,8 +33,10 @@ export class NamespaceContents {
     return this.#byNamespace.get(namespace)?.get(storageKey) ?? 0;
   }
 
-  isEmpty(namespace: string): boolean {
-    return !this.#byNamespace.has(namespace);
+  /** True where there is nothing of a type that counts. */
+  isEmpty(namespace: string, counts: (storageKey: string) => boolean): boolean {
+    for (const storageKey of this.of(namespace).keys()) if (counts(storageKey)) return false;
+    return true;
   }
 
   /** True where there are no objects at all. */

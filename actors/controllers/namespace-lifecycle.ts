@@ -131,7 +131,7 @@ export class NamespaceLifecycle implements Controller {
   plan(key: string): Plan {
     const doomed = this.#doomed.get(key);
     if (doomed === undefined) return NOTHING;
-    if (this.#contents.isEmpty(key) && this.#remote.isSwept(key)) return this.#planEnd(key, doomed);
+    if (this.#isEmpty(key) && this.#remote.isSwept(key)) return this.#planEnd(key, doomed);
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < doomed.nextSweepAtMs) {
       // What extension servers have is known some time after the sweep.
@@ -162,6 +162,11 @@ export class NamespaceLifecycle implements Controller {
       if (this.#records.has(asText(metadata.uid)))
         noteFinalizers(doomed, `${type.storageKey}/${asText(metadata.name)}`, metadata);
     }
+  }
+
+  /** What was left behind by a definition that is gone, its finalizer taken off by hand, can be deleted by nobody, and holds nothing. */
+  #isEmpty(namespace: string): boolean {
+    return this.#contents.isEmpty(namespace, (storageKey) => this.#typeOf(storageKey) !== undefined);
   }
 
   #typeOf(storageKey: string): NamespacedType | undefined {
@@ -211,7 +216,7 @@ export class NamespaceLifecycle implements Controller {
     if (doomed === undefined) return;
     if (event.type === 'delete') {
       doomed.held.delete(`${event.storageKey}/${event.name}`);
-      if (this.#contents.isEmpty(event.namespace)) this.#due.add(event.namespace);
+      if (this.#isEmpty(event.namespace)) this.#due.add(event.namespace);
       return;
     }
     const metadata = partAt(event.object(), 'metadata');

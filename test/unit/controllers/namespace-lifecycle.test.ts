@@ -261,6 +261,15 @@ test('what slips into a namespace being deleted is deleted too', async (t) => {
   t.is(f.cluster.get('core/pods', 'shop', 'late'), undefined);
 });
 
+test('objects of a type whose definition was taken away from under them do not hold a namespace', async (t) => {
+  const f = await shop();
+  f.cluster.put('x.test/things', { ...objectOf('Thing', 'shop', 'left'), apiVersion: 'x.test/v1' });
+  await f.time.settle();
+  f.cluster.delete(NAMESPACE, '', 'shop');
+  await f.time.advance(100);
+  t.is(f.cluster.get(NAMESPACE, '', 'shop'), undefined);
+});
+
 test('a namespace with another finalizer loses ours only, and its conditions say that nothing of it is left', async (t) => {
   const f = await started({}, (cluster) => {
     cluster.putNamespace('shop', [DIALECT.brand, 'example.com/other']);
