@@ -1,5 +1,5 @@
 // Keeps the PodScheduled condition of pods that fit nowhere. Writes only when the condition would say something else,
-// from the newest state of the pod, and only while it waits in the queue. Best effort, as the events.
+// from the newest state of the pod, and only while it waits in the queue. Never waited for, as the events.
 
 import type { JsonObject } from '../../../api/json-value.ts';
 import { asObject, asText } from '../../../api/object-fields.ts';
@@ -16,6 +16,11 @@ const CONFLICT = 409;
 /** A conflict means that a newer state of the pod is on its way here. */
 const CONFLICT_RETRY_MS = 250;
 const TRIES_MAX = 3;
+const TOO_MANY = 429;
+const SERVER_ERROR = 500;
+/** A server that is away or has too much to do is asked again, less and less often: nobody may try the pod again for long. */
+const TROUBLE_RETRY_FIRST_MS = 1_000;
+const TROUBLE_RETRY_MAX_MS = 60_000;
 
 export interface ConditionWriterParts {
   readonly port: ClusterPort;
@@ -34,6 +39,7 @@ interface Wanted {
   readonly reason: FailureReason;
   readonly message: string;
   triesLeft: number;
+  troubleRetryMs: number;
 }
 
 export class ConditionWriter {
@@ -47,7 +53,10 @@ export class ConditionWriter {
 
   /** The pod could not be scheduled; its condition shall say why, and its status where it was promised room. */
   unscheduled(pod: PodInfo, reason: FailureReason, message: string, nominated: string | undefined): void {
-    const wanted = { uid: pod.uid, nominated, reason, message, triesLeft: TRIES_MAX };
+    const patience = { triesLeft: TRIES_MAX, troubleRetryMs: TROUBLE_RETRY_FIRST_MS };
+    const wanted = { uid: pod.uid, nominated, reason, message, ...patience };
+    // What was to be said before, and could not be, is no longer so.
+    this.wanted.delete(pod.key);
     if (statusPatch(pod, wanted, '') === null) return;
     this.wanted.set(pod.key, wanted);
     this.offer(pod.key);
@@ -59,15 +68,18 @@ export class ConditionWriter {
       if (wanted === undefined) return true;
       const code = await this.write(key, wanted).catch(() => UNANSWERED);
       if (this.wanted.get(key) !== wanted) return true;
-      if (code === CONFLICT && --wanted.triesLeft > 0) this.repeatLater(key, wanted);
-      else this.wanted.delete(key);
+      if (code === CONFLICT && --wanted.triesLeft > 0) this.repeatLater(key, wanted, CONFLICT_RETRY_MS);
+      else if (isTrouble(code)) {
+        this.repeatLater(key, wanted, wanted.troubleRetryMs);
+        wanted.troubleRetryMs = Math.min(TROUBLE_RETRY_MAX_MS, 2 * wanted.troubleRetryMs);
+      } else this.wanted.delete(key);
       return code !== UNANSWERED && (code < 400 || code === CONFLICT);
     });
     if (!taken) this.wanted.delete(key);
   }
 
-  private repeatLater(key: string, wanted: Wanted): void {
-    this.parts.timers.after(CONFLICT_RETRY_MS, () => {
+  private repeatLater(key: string, wanted: Wanted, delayMs: number): void {
+    this.parts.timers.after(delayMs, () => {
       if (this.wanted.get(key) === wanted) this.offer(key);
     });
   }
@@ -80,6 +92,11 @@ export class ConditionWriter {
     const patch = statusPatch(pod, wanted, timestampOf(clock.nowMs()));
     return patch === null ? OK : port.patchPodStatus(pod.namespace, pod.name, patch);
   }
+}
+
+/** Says nothing about the write: another time it may succeed. */
+function isTrouble(code: number): boolean {
+  return code === UNANSWERED || code === TOO_MANY || code >= SERVER_ERROR;
 }
 
 /**

@@ -314,3 +314,42 @@ test('a conflict is tried again from the newer state of the pod, a few times', a
     ['7', '8', '8'],
   );
 });
+
+for (const code of [0, 429, 503]) {
+  test(`a condition that cannot be written (${code}) is written later, even if nobody tries the pod again`, async (t) => {
+    const { time, port, conditions, queue } = setUp();
+    port.code = code;
+    conditions.unscheduled(queue(podInfo('a')), 'Unschedulable', 'no room', undefined);
+    await time.advance(120_000);
+    t.true(port.patches.length < 10, String(port.patches.length));
+    port.code = 200;
+    port.patches.length = 0;
+    await time.advance(120_000);
+    t.is(port.patches.length, 1);
+    t.like(port.patches[0], { status: { conditions: [{ reason: 'Unschedulable', message: 'no room' }] } });
+  });
+}
+
+test('a condition that could not be written is given up when it is no longer so, and when the pod no longer waits', async (t) => {
+  const { time, port, conditions, pods, queue } = setUp();
+  port.code = 503;
+  const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' };
+  const told = queue(podInfo('a', { status: { conditions: [condition] } }));
+  conditions.unscheduled(told, 'Unschedulable', 'a taint', undefined);
+  conditions.unscheduled(queue(podInfo('b')), 'Unschedulable', 'no room', undefined);
+  await time.advance();
+  t.is(port.patches.length, 2);
+  conditions.unscheduled(told, 'Unschedulable', 'no room', undefined);
+  pods.delete('default/b');
+  port.code = 200;
+  await time.advance(120_000);
+  t.is(port.patches.length, 2);
+});
+
+test('a condition that is refused is not written again', async (t) => {
+  const { time, port, conditions, queue } = setUp();
+  port.code = 403;
+  conditions.unscheduled(queue(podInfo('a')), 'Unschedulable', 'no room', undefined);
+  await time.advance(120_000);
+  t.is(port.patches.length, 1);
+});
