@@ -1,13 +1,23 @@
 // Keeps the rules of aggregated cluster roles: those of all roles that their selectors match, each rule once, in the order
-// of the roles' names.
+// of the roles' names. Sums that sum each other up in a circle may never come to rest: they are written less and less often.
 import { deepEqual } from '../../api/deep-equal.ts';
 import { asList, asObject } from '../../api/object-fields.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import { type LabelSelector, labelSelectorFromObject } from '../../api/selectors/label-selector.ts';
 import { isStatusError } from '../../api/status/status.ts';
 import type { Dialect } from '../../config/dialect.ts';
+import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
+import { Contested } from './contested.ts';
+import {
+  type ApiObject,
+  type Controller,
+  type Due,
+  NOTHING,
+  type Plan,
+  type Write,
+  type WriteOutcome,
+} from './controller.ts';
 import { controllerIdentity } from './identities.ts';
 
 interface KnownRole {
@@ -27,8 +37,10 @@ export class RoleAggregation implements Controller {
   readonly #group: string;
   readonly #roles = new Map<string, KnownRole>();
   readonly #aggregated = new Set<string>();
+  readonly #contested: Contested;
 
-  constructor(due: Due, dialect: Dialect) {
+  constructor(clock: Clock, due: Due, dialect: Dialect) {
+    this.#contested = new Contested(clock);
     this.identity = controllerIdentity(dialect, 'clusterrole-aggregation-controller');
     this.#due = due;
     this.#group = dialect.spell('rbac.authorization.@group');
@@ -38,6 +50,7 @@ export class RoleAggregation implements Controller {
   reset(): void {
     this.#roles.clear();
     this.#aggregated.clear();
+    this.#contested.clear();
   }
 
   onEvent(event: FeedEvent): void {
@@ -45,6 +58,7 @@ export class RoleAggregation implements Controller {
     if (event.type === 'delete') {
       this.#roles.delete(name);
       this.#aggregated.delete(name);
+      this.#contested.forget(name);
     } else {
       const object = event.object();
       const selectors = selectorsOf(object);
@@ -66,6 +80,8 @@ export class RoleAggregation implements Controller {
     if (sum === undefined || sum.selectors.length === 0) return NOTHING;
     const rules = this.#rulesOf(key, sum.selectors);
     if (deepEqual(rules, asList(sum.object.rules))) return NOTHING;
+    const leftMs = this.#isInCircle(key) ? this.#contested.leftMs(key) : 0;
+    if (leftMs > 0) return { writes: [], againAfterMs: leftMs };
     const target = {
       group: this.#group,
       version: 'v1',
@@ -75,6 +91,25 @@ export class RoleAggregation implements Controller {
       name: key,
     };
     return { writes: [{ verb: 'update', target, body: { ...sum.object, rules } }] };
+  }
+
+  onOutcome(key: string, _write: Write, { ok }: WriteOutcome): void {
+    if (ok) this.#contested.onSetRight(key);
+  }
+
+  /** Whether what the sum becomes changes, through other sums, what it is to be. */
+  #isInCircle(sum: string): boolean {
+    const seen = new Set<string>([sum]);
+    // A set goes on with what is added to it meanwhile.
+    for (const name of seen) {
+      const { selectors } = this.#roles.get(name)!;
+      for (const other of this.#aggregated) {
+        if (other === name || !selectors.some((selector) => selector.matches(this.#roles.get(other)!.labels))) continue;
+        if (other === sum) return true;
+        seen.add(other);
+      }
+    }
+    return false;
   }
 
   /** Selector by selector, each role by name: the order shows. */

@@ -63,7 +63,7 @@ export function switchable(
         return new NamespaceLifecycle(clock, due, dialect, types, customTypes, sweep, { contents, records });
       },
     ],
-    [runs('clusterrole-aggregation'), (due) => new RoleAggregation(due, dialect)],
+    [runs('clusterrole-aggregation'), (due) => new RoleAggregation(clock, due, dialect)],
     [runs('podgc'), (due) => new PodGarbage(clock, due, dialect)],
     [protects.claims || protects.volumes, (due) => new StorageProtection(due, dialect, protects)],
     [runs('nodelifecycle'), (due) => new NodeTaints(clock, due, dialect)],

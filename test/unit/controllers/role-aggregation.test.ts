@@ -85,3 +85,14 @@ test('a sum is written in the name of its account', async (t) => {
   const [write] = f.writesOf('update clusterroles');
   t.like(write?.request.user, { name: 'system:serviceaccount:orch-system:clusterrole-aggregation-controller' });
 });
+
+test('sums that sum each other up in a circle do not chase each other all the time', async (t) => {
+  const f = await started({});
+  f.cluster.writes.length = 0;
+  put(f.cluster, 'first', { labels: { of: 'third' }, sums: [{ of: 'first' }], reads: ['pods'] });
+  put(f.cluster, 'second', { labels: { of: 'first' }, sums: [{ of: 'second' }], reads: ['nodes'] });
+  put(f.cluster, 'third', { labels: { of: 'second' }, sums: [{ of: 'third' }], reads: ['secrets'] });
+  await f.time.advance(60_000);
+  const { length } = f.writesOf('update clusterroles');
+  t.true(length < 60, String(length));
+});
