@@ -5,6 +5,8 @@ import { OrchError } from './errors.ts';
 import { whyUnread } from './whole-file.ts';
 
 const LOOK_EVERY_MS = 2000;
+/** About a minute. */
+const LOOKS_BEFORE_RETRY = 30;
 
 export interface FollowedFilesParts {
   readonly disk: Pick<Disk, 'readFile'>;
@@ -25,6 +27,8 @@ export class FollowedFiles {
   /** What was refused at the last look, and whether that has been told. */
   #refused: string | undefined;
   #isTold = false;
+  /** Looks since what is refused was last tried. */
+  #looksSinceTry = 0;
 
   constructor(parts: FollowedFilesParts) {
     this.#parts = parts;
@@ -49,7 +53,7 @@ export class FollowedFiles {
     try {
       const { texts, content } = await this.#read();
       found = content;
-      if (found === this.#refused && this.#isTold) return;
+      if (found === this.#refused && this.#isTold && !this.#isRetryDue()) return;
       if (found !== this.#taken) await this.#parts.take(texts);
       this.#taken = found;
       this.#refused = undefined;
@@ -58,6 +62,12 @@ export class FollowedFiles {
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  /** The machine may have refused it, as a full disk does, and not what the files hold: then it is of use later, unchanged. */
+  #isRetryDue(): boolean {
+    this.#looksSinceTry = (this.#looksSinceTry + 1) % LOOKS_BEFORE_RETRY;
+    return this.#looksSinceTry === 0;
   }
 
   async #read(): Promise<{ readonly texts: readonly string[]; readonly content: string }> {
@@ -72,6 +82,7 @@ export class FollowedFiles {
   /** Files that belong together are replaced one after the other: what one look meets half done is whole at the next. */
   #onRefused(found: string, error: unknown): void {
     const isSecond = this.#refused === found;
+    this.#looksSinceTry = 0;
     if (!isSecond) this.#isTold = false;
     this.#refused = found;
     if (!isSecond || this.#isTold) return;

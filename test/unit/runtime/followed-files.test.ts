@@ -10,6 +10,8 @@ interface World {
   readonly refused: string[];
   /** One more look, to its end. */
   look(): Promise<void>;
+  /** While it is full, nothing is taken, whatever the files hold. */
+  readonly machine: { isFull: boolean };
   readonly isTiming: () => boolean;
   readonly followed: FollowedFiles;
 }
@@ -19,6 +21,7 @@ function world(...paths: string[]): World {
   const taken: string[][] = [];
   const tried: string[] = [];
   const refused: string[] = [];
+  const machine = { isFull: false };
   let tick: (() => void) | undefined;
   const followed = new FollowedFiles({
     disk: {
@@ -37,6 +40,7 @@ function world(...paths: string[]): World {
     paths,
     take(texts) {
       tried.push(texts.join());
+      if (machine.isFull) throw new Error('no room');
       if (texts.includes('bad')) throw new Error('of no use');
       taken.push([...texts]);
     },
@@ -46,7 +50,7 @@ function world(...paths: string[]): World {
     tick?.();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { files, taken, tried, refused, look, isTiming: () => tick !== undefined, followed };
+  return { files, taken, tried, refused, look, machine, isTiming: () => tick !== undefined, followed };
 }
 
 test('what the files hold is taken at the start, and again only when it has changed', async (t) => {
@@ -99,6 +103,19 @@ test('what is of no use is not tried again and again, and is told again once som
   const each = ['bad', 'bad'];
   t.deepEqual(tried, ['good', ...each, 'better', ...each, ...each, 'good', ...each]);
   t.is(refused.length, 4);
+});
+
+test('what the machine refused is taken unchanged once it no longer does, and is told once until then', async (t) => {
+  const { followed, files, taken, tried, refused, look, machine } = world('a');
+  await followed.start();
+  files.set('a', 'renewed');
+  machine.isFull = true;
+  for (let looks = 0; looks < 100; looks++) await look();
+  t.deepEqual(refused, ['no room']);
+  t.true(tried.length < 10, 'it is not tried at each look');
+  machine.isFull = false;
+  for (let looks = 0; looks < 100; looks++) await look();
+  t.deepEqual(taken, [['good'], ['renewed']]);
 });
 
 test('a look that takes long is the only one', async (t) => {
