@@ -1,5 +1,15 @@
 // A file that is made for whoever asked for it, as a snapshot: it has its name only when it is whole and on the disk.
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { syncDirectory } from './sync-directory.ts';
@@ -11,28 +21,32 @@ import { syncDirectory } from './sync-directory.ts';
 export async function keepFile<T>(file: string, write: (descriptor: number) => T | Promise<T>): Promise<T> {
   const place = placeOf(file);
   const temporary = `${place}.new`;
+  let descriptor: number | undefined;
   try {
-    const written = await filled(temporary, write);
+    // What an earlier one left is not written into: it may live, and the file would hold something of both.
+    rmSync(temporary, { force: true });
+    descriptor = openSync(temporary, 'wx', 0o600);
+    const written = await write(descriptor);
+    fsyncSync(descriptor);
+    if (!isAt(temporary, descriptor))
+      throw new OrchError('Refused', `${file} is being written by another process, which began later`);
     renameSync(temporary, place);
     syncDirectory(dirname(place));
     return written;
   } catch (error) {
-    rmSync(temporary, { force: true });
+    if (descriptor !== undefined && isAt(temporary, descriptor)) rmSync(temporary, { force: true });
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (error instanceof OrchError || syscall === undefined) throw error;
     throw new OrchError('BadConfiguration', `${file} cannot be written (${code})`);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-async function filled<T>(path: string, write: (descriptor: number) => T | Promise<T>): Promise<T> {
-  const descriptor = openSync(path, 'w', 0o600);
-  try {
-    const written = await write(descriptor);
-    fsyncSync(descriptor);
-    return written;
-  } finally {
-    closeSync(descriptor);
-  }
+/** Whether the open file still has the name. */
+function isAt(path: string, descriptor: number): boolean {
+  const [named, open] = [statSync(path, { throwIfNoEntry: false }), fstatSync(descriptor)];
+  return named?.ino === open.ino && named.dev === open.dev;
 }
 
 /** Where the file is: where a link leads to. Whatever else has the name would be replaced by it, as a device or a pipe. */
