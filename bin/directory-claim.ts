@@ -56,6 +56,11 @@ export function unwritable(directory: string, error: unknown): OrchError {
   return new OrchError('BadConfiguration', `the data directory ${directory} is not writable (${code})`);
 }
 
+/** True for the name of what a claim leaves in its directory when its process is killed. */
+export function isOfClaim(name: string): boolean {
+  return name === PID_FILE || name.startsWith(`${PID_FILE}.`);
+}
+
 /** True while another living process holds the directory. */
 export function isInUse(directory: string): boolean {
   return livingHolder(directory, join(directory, PID_FILE)) !== undefined;

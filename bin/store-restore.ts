@@ -4,7 +4,8 @@ import { resolve } from 'node:path';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { isEtcdSnapshot } from '../storage/etcd/etcd-snapshot.ts';
-import { restoreSnapshot } from '../storage/restore.ts';
+import { openForRestore, restoreSnapshot } from '../storage/restore.ts';
+import { claimDirectory, isOfClaim } from './directory-claim.ts';
 import { print } from './print-lines.ts';
 
 export async function restore(argv: readonly string[]): Promise<void> {
@@ -21,11 +22,18 @@ export async function restore(argv: readonly string[]): Promise<void> {
       `${file} is a snapshot of an etcd: etcdctl snapshot restore makes members of it (etcdutl from etcd 3.5 on), which --store-servers names`,
     );
   }
-  const { header, revision } = await restoreSnapshot(file, path, Date.now());
-  print([
-    `restored ${header.objects} objects of revision ${header.revision} into ${path} (dialect ${header.dialect})`,
-    `the store goes on from revision ${revision}`,
-  ]);
+  openForRestore(path, isOfClaim);
+  // Of two at once, one would give the store's name to what the other is still writing.
+  const release = claimDirectory(path);
+  try {
+    const { header, revision } = await restoreSnapshot(file, path, Date.now(), isOfClaim);
+    print([
+      `restored ${header.objects} objects of revision ${header.revision} into ${path} (dialect ${header.dialect})`,
+      `the store goes on from revision ${revision}`,
+    ]);
+  } finally {
+    release();
+  }
 }
 
 /** Throws OrchError BadConfiguration unless there is a file that we may read. */

@@ -25,14 +25,27 @@ export interface Restored {
 }
 
 /**
- * Throws OrchError BadConfiguration for a directory that cannot be written, StoreUnusable for one that is not empty or a file that
- * is no whole snapshot.
+ * Makes the directory where there is none. Throws OrchError BadConfiguration where it cannot be written, StoreUnusable where it is not
+ * empty. `isNobodys`: what else may be in it.
  */
-export async function restoreSnapshot(file: string, directory: string, wallMs: number): Promise<Restored> {
+export function openForRestore(directory: string, isNobodys: (name: string) => boolean = () => false): void {
   makeWritable(directory);
   // What an earlier try left that was cut short is nobody's.
-  if (readdirSync(directory).some((name) => name !== RESTORED_DIRECTORY))
+  if (readdirSync(directory).some((name) => name !== RESTORED_DIRECTORY && !isNobodys(name)))
     throw new OrchError('StoreUnusable', `the directory ${directory} is not empty`);
+}
+
+/**
+ * No other process restores into the directory. Throws as `openForRestore` does, and OrchError StoreUnusable for a file that is no whole
+ * snapshot.
+ */
+export async function restoreSnapshot(
+  file: string,
+  directory: string,
+  wallMs: number,
+  isNobodys?: (name: string) => boolean,
+): Promise<Restored> {
+  openForRestore(directory, isNobodys);
   const unfinished = join(directory, RESTORED_DIRECTORY);
   rmSync(unfinished, { recursive: true, force: true });
   try {
