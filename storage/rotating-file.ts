@@ -150,7 +150,14 @@ export class RotatingFile {
   async #tidy(): Promise<void> {
     const folder = dirname(this.#path);
     const { backupsMax, daysMax, compresses } = this.#limits;
-    const old = readdirSync(folder)
+    const names = readdirSync(folder);
+    const plain = new Set(names);
+    // One that was cut short: what it is of is there, counts once, and is compressed again.
+    const isPart = (name: string): boolean => name.endsWith(GZIP) && plain.has(name.slice(0, -GZIP.length));
+    const parts = names.filter((name) => this.#putAsideMs(name) !== undefined && isPart(name));
+    for (const name of parts) rmSync(join(folder, name), { force: true });
+    const old = names
+      .filter((name) => !parts.includes(name))
       .flatMap((name) => {
         const atMs = this.#putAsideMs(name);
         return atMs === undefined ? [] : [{ path: join(folder, name), atMs }];
@@ -166,8 +173,13 @@ export class RotatingFile {
   }
 }
 
-/** Replaces a file by its gzip. */
+/** Replaces a file by its gzip; leaves nothing of that where it fails, as on a full disk. */
 async function compress(path: string): Promise<void> {
-  await pipeline(createReadStream(path), createGzip(), createWriteStream(path + GZIP, { mode: FILE_MODE }));
+  try {
+    await pipeline(createReadStream(path), createGzip(), createWriteStream(path + GZIP, { mode: FILE_MODE }));
+  } catch (error) {
+    await rm(path + GZIP, { force: true });
+    throw error;
+  }
   await rm(path, { force: true });
 }

@@ -100,6 +100,18 @@ test('old files are compressed', async (t) => {
   t.is(gunzipSync(readFileSync(join(folder, second!))).toString(), 'abcdefghi\n');
 });
 
+test('an old file whose compression was cut short counts once, and is compressed again', async (t) => {
+  const { folder, file, time, names } = log(t, { compresses: true, backupsMax: 2 });
+  const cut = 'a-2026-01-02T03-04-04.000.log';
+  writeFileSync(join(folder, cut), 'whole');
+  writeFileSync(join(folder, `${cut}.gz`), 'a part');
+  time.ms += 1000;
+  for (const line of ['123456789\n', 'end\n']) file.append(line);
+  await file.close();
+  t.deepEqual(names(), [`${cut}.gz`, 'a-2026-01-02T03-04-06.000.log.gz', 'a.log']);
+  t.is(gunzipSync(readFileSync(join(folder, `${cut}.gz`))).toString(), 'whole');
+});
+
 test('a file is not put aside under the name of one that has been compressed', async (t) => {
   const { file, names } = log(t, { compresses: true });
   for (const lines of [['one is long\n', 'two\n'], ['three is long\n']]) {
