@@ -166,10 +166,10 @@ export class RotatingFile {
     const oldestMs = daysMax === 0 ? Number.NEGATIVE_INFINITY : this.#nowMs() - daysMax * DAY_MS;
     const isKept = ({ atMs }: { readonly atMs: number }, index: number): boolean =>
       atMs >= oldestMs && (backupsMax === 0 || index < backupsMax);
-    for (const [index, one] of old.entries()) {
-      if (!isKept(one, index)) rmSync(one.path, { force: true });
-      else if (compresses && !one.path.endsWith(GZIP)) await compress(one.path);
-    }
+    const kept = old.filter(isKept);
+    // First: a full disk that has no room for a gzip has some then.
+    for (const one of old) if (!kept.includes(one)) rmSync(one.path, { force: true });
+    for (const { path } of kept) if (compresses && !path.endsWith(GZIP)) await compress(path);
   }
 }
 

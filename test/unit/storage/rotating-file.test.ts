@@ -1,6 +1,15 @@
 // A log that is put aside when it is full: which of the old files stay, by number and by age.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -110,6 +119,25 @@ test('an old file whose compression was cut short counts once, and is compressed
   await file.close();
   t.deepEqual(names(), [`${cut}.gz`, 'a-2026-01-02T03-04-06.000.log.gz', 'a.log']);
   t.is(gunzipSync(readFileSync(join(folder, `${cut}.gz`))).toString(), 'whole');
+});
+
+test('old files are deleted also where none can be compressed', async (t) => {
+  const { folder, time, names } = log(t, {});
+  const problems: unknown[] = [];
+  const limits = { ...LIMITS, compresses: true, backupsMax: 2 };
+  const file = new RotatingFile(
+    join(folder, 'a.log'),
+    limits,
+    () => time.ms,
+    (error) => problems.push(error),
+  );
+  for (const second of ['01', '02', '03']) writeFileSync(join(folder, `a-2026-01-02T03-04-${second}.000.log.gz`), '');
+  // A folder cannot be compressed.
+  mkdirSync(join(folder, 'a-2026-01-02T03-04-06.000.log'));
+  for (const line of ['123456789\n', 'end\n']) file.append(line);
+  await file.close();
+  t.is(problems.length, 1);
+  t.deepEqual(names(), ['a-2026-01-02T03-04-05.000.log', 'a-2026-01-02T03-04-06.000.log', 'a.log']);
 });
 
 test('a file is not put aside under the name of one that has been compressed', async (t) => {
