@@ -9,29 +9,31 @@ const STDERR = 2;
 const LOOK_MS = 1000;
 const OWNER_ONLY = 0o600;
 
-/** Writes to a descriptor; false when it cannot. A full pipe answers EAGAIN. */
-function written(descriptor: number, text: string): boolean {
-  try {
-    writeSync(descriptor, text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** A place that lines go to, and what is said of those that were lost. */
 class Outlet {
-  readonly #write: (text: string) => boolean;
+  readonly #write: (text: string) => number;
   readonly #lostText: string;
   #hasLost = false;
+  /** The last line ends in its middle. */
+  #isCut = false;
 
-  constructor(write: (text: string) => boolean, lostText: string) {
+  /** `write`: answers how many bytes were taken, and throws where none were. */
+  constructor(write: (text: string) => number, lostText: string) {
     this.#write = write;
     this.#lostText = lostText;
   }
 
+  /** What a full disk or pipe took the beginning of is lost, and what follows is not to stand in the same line. */
   line(text: string): void {
-    this.#hasLost = !this.#write(text);
+    try {
+      const whole = this.#isCut ? `\n${text}` : text;
+      const bytes = this.#write(whole);
+      this.#hasLost = bytes < Buffer.byteLength(whole);
+      if (bytes > 0) this.#isCut = this.#hasLost;
+    } catch {
+      // A full pipe answers EAGAIN.
+      this.#hasLost = true;
+    }
   }
 
   /** Whether lines go out. After one that did not, the next is tried now: it says that some are missing. */
@@ -63,19 +65,16 @@ class LogFile {
     this.#sync = sync;
   }
 
-  write(text: string): boolean {
-    try {
-      const descriptor = this.#open();
-      if (this.#bytesMax > 0 && fstatSync(descriptor).size + text.length > this.#bytesMax) {
-        ftruncateSync(descriptor);
-        writeSync(descriptor, this.#head);
-      }
-      writeSync(descriptor, text);
-      this.#flushLater();
-      return true;
-    } catch {
-      return false;
+  /** Answers how many bytes were taken; throws what the file system says. */
+  write(text: string): number {
+    const descriptor = this.#open();
+    if (this.#bytesMax > 0 && fstatSync(descriptor).size + text.length > this.#bytesMax) {
+      ftruncateSync(descriptor);
+      writeSync(descriptor, this.#head);
     }
+    const bytes = writeSync(descriptor, text);
+    this.#flushLater();
+    return bytes;
   }
 
   /** Once for all lines until then, and beside the thread, which a slow disk must not hold up. */
@@ -114,7 +113,7 @@ export class LogOutlets {
 
   /** `lostText`: the line that says that lines were lost. */
   constructor(files: LogFileOptions | undefined, lostText: string, sync: SyncFile = fdatasync) {
-    this.#stderr = new Outlet((text) => written(STDERR, text), lostText);
+    this.#stderr = new Outlet((text) => writeSync(STDERR, text), lostText);
     this.#stderrFrom = files === undefined ? 'I' : files.stderrFrom;
     this.#ownFileOnly = files?.ownFileOnly ?? false;
     this.#files = (files?.paths ?? []).map(([severity, path]) => {

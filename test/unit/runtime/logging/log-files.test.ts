@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import type { LogFileOptions } from '../../../../runtime/logging/log-options.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'orch-log-'));
 test.after.always(() => rmSync(FOLDER, { recursive: true }));
+const MODULE = new URL('../../../../runtime/logging/log-files.js', import.meta.url).href;
 const LOST = 'lost\n';
 const options = (given: Partial<LogFileOptions> & Pick<LogFileOptions, 'paths'>): LogFileOptions => ({
   ownFileOnly: false,
@@ -68,6 +70,28 @@ test('lines that cannot be written are said to be lost once they can', (t) => {
   outlets.line('I', 'gone\n');
   t.false(outlets.isWritable());
   t.false(existsSync(path));
+});
+
+test('a line of which a full disk took the beginning is lost, and the next one begins a line of its own', (t) => {
+  const path = join(FOLDER, 'cut');
+  const program = `
+    const { LogOutlets } = await import(${JSON.stringify(MODULE)});
+    const { truncateSync } = await import('node:fs');
+    const files = { ownFileOnly: false, bytesMax: 0, flushMs: 0, head: '', paths: [['I', ${JSON.stringify(path)}]] };
+    const outlets = new LogOutlets(files, 'lost\\n');
+    outlets.line('I', 'a'.repeat(399) + '\\n');
+    outlets.line('I', 'b'.repeat(900) + '\\n');
+    outlets.line('I', 'there is no room for this\\n');
+    truncateSync(${JSON.stringify(path)}, 403);
+    if (outlets.isWritable()) outlets.line('I', 'whole\\n');`;
+  // The size of files has a limit, in units of half a kilobyte or a whole one.
+  const { status, stderr } = spawnSync(
+    'sh',
+    ['-c', 'ulimit -f 1 && exec "$0" --input-type=module -e "$1"', process.execPath, program],
+    { encoding: 'utf8' },
+  );
+  t.is(status, 0, stderr);
+  t.deepEqual(read(path).split('\n'), ['a'.repeat(399), 'bbb', 'lost', 'whole', '']);
 });
 
 test('what was written is brought to the disk once for all lines until then, and nothing where nothing was', async (t) => {
