@@ -10,10 +10,14 @@ import { sharedLookup } from '../../../../transport/outgoing/shared-lookup.ts';
 
 type Answer = (error: NodeJS.ErrnoException | null, addresses?: dns.LookupAddress[]) => void;
 
+/** Names that the tests here answer for. All others are for the system: tests of other files may run in this process. */
+const OURS = '.looked-up.test';
 /** What the system is asked, to be answered by the test. */
 const asked: { readonly name: string; readonly answer: Answer }[] = [];
-dns.lookup = ((name: string, _options: object, answer: Answer) => {
-  asked.push({ name, answer });
+const system = dns.lookup as (name: string, options: object, answer: Answer) => void;
+dns.lookup = ((name: string, options: object, answer: Answer) => {
+  if (name.endsWith(OURS)) asked.push({ name, answer });
+  else system(name, options, answer);
 }) as unknown as typeof dns.lookup;
 syncBuiltinESMExports();
 
@@ -36,18 +40,18 @@ test.serial(
         nowMs: () => 0,
         onRefused: () => {},
       });
-    const [one, other] = [clientOf('one.test'), clientOf('other.test')];
+    const [one, other] = [clientOf(`one${OURS}`), clientOf(`other${OURS}`)];
     const calls = [one.post('{}', 60_000), one.post('{}', 60_000), one.post('{}', 60_000), other.post('{}', 60_000)];
     const words = Promise.all(calls.map((call) => call.catch((error: Error) => error.message)));
     await new Promise((resolve) => setImmediate(resolve));
     t.deepEqual(
       asked.map(({ name }) => name),
-      ['one.test', 'other.test'],
+      [`one${OURS}`, `other${OURS}`],
     );
     const code = 'ENOTFOUND';
     for (const { name, answer } of asked.splice(0))
       answer(Object.assign(new Error(`getaddrinfo ${code} ${name}`), { code, syscall: 'getaddrinfo', hostname: name }));
-    const expected = ['one.test', 'one.test', 'one.test', 'other.test'];
+    const expected = [`one${OURS}`, `one${OURS}`, `one${OURS}`, `other${OURS}`];
     for (const [index, said] of (await words).entries()) t.regex(String(said), new RegExp(`lookup ${expected[index]}`));
   },
 );
@@ -55,11 +59,11 @@ test.serial(
 test.serial(
   'who waits for a name together is told all of its addresses or the first, as each asks, and a name that is known is asked for anew',
   async (t) => {
-    const all = told(sharedLookup, 'both.test', true);
-    const first = told(sharedLookup, 'both.test', false);
+    const all = told(sharedLookup, `both${OURS}`, true);
+    const first = told(sharedLookup, `both${OURS}`, false);
     const checked = told(
       checkedLookup(() => 'not there'),
-      'both.test',
+      `both${OURS}`,
       true,
     );
     t.is(asked.length, 1);
@@ -67,8 +71,8 @@ test.serial(
     t.deepEqual(await all, [PLACE, { ...PLACE, address: '192.0.2.2' }]);
     t.is(await first, '192.0.2.1');
     t.is(await checked, 'not there');
-    const again = told(sharedLookup, 'both.test', false);
+    const again = told(sharedLookup, `both${OURS}`, false);
     asked.pop()!.answer(null, []);
-    t.is(await again, 'both.test has no address');
+    t.is(await again, `both${OURS} has no address`);
   },
 );
