@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../api/json-value.ts';
 import { misfit, type Shape } from '../api/shape.ts';
 import type { Clock, Random, Timers } from '../runtime/environment.ts';
 import type { ServiceConnection } from '../transport/outgoing/connection-file.ts';
-import { ServiceCallFailed, type ServiceClient, ServiceRefused } from '../transport/outgoing/service-client.ts';
+import { namedWaitMs, ServiceCallFailed, type ServiceClient } from '../transport/outgoing/service-client.ts';
 import { Kept } from '../values/kept.ts';
 
 const TRIES_MAX = 5;
@@ -50,7 +50,7 @@ export async function askWebhook(
       return await client.post(json, giveUpMs - clock.monotonicMs(), undefined, true);
     } catch (error) {
       if (!(error instanceof ServiceCallFailed) || !error.mayRepeat) throw error;
-      const namedMs = error instanceof ServiceRefused ? error.retryAfterMs : undefined;
+      const namedMs = namedWaitMs(error);
       if (namedMs === undefined && tries++ >= TRIES_MAX) throw error;
       const waitMs = Math.max(namedMs ?? 0, delayMs * (1 + random.next() * RETRY_JITTER));
       if (namedMs === undefined) delayMs *= RETRY_FACTOR;
@@ -79,7 +79,7 @@ export async function askAsTold<T>(
     try {
       return await ask(endMs - clock.monotonicMs());
     } catch (error) {
-      const waitMs = error instanceof ServiceRefused ? error.retryAfterMs : undefined;
+      const waitMs = namedWaitMs(error);
       if (waitMs === undefined || again === AGAIN_MAX || clock.monotonicMs() + waitMs >= endMs) throw error;
       await new Promise<void>((resolve) => timers.after(waitMs, resolve));
     }

@@ -5,7 +5,7 @@ import { type AuditVersion, eventListText, eventSayer, TextParts } from '../../a
 import { isAtLeast } from '../../config/audit-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Random, Timers } from '../../runtime/environment.ts';
-import { type ServiceClient, ServiceRefused } from '../../transport/outgoing/service-client.ts';
+import { namedWaitMs, type ServiceClient } from '../../transport/outgoing/service-client.ts';
 
 /** Absent: nothing is cut. */
 export interface TruncationLimits {
@@ -154,7 +154,7 @@ export class WebhookSink implements AuditSink {
 
 /** When a service says that it is to be asked again. */
 function namedBy(error: unknown): number | undefined {
-  const namedMs = error instanceof ServiceRefused ? error.retryAfterMs : undefined;
+  const namedMs = namedWaitMs(error);
   return namedMs === undefined || namedMs > AGAIN_MS_MAX ? undefined : namedMs;
 }
 

@@ -257,6 +257,11 @@ export class ServiceRefused extends ServiceCallFailed {
   }
 }
 
+/** When a service whose call failed so says that it is to be asked again, in milliseconds from its answer; undefined where it does not. */
+export function namedWaitMs(error: unknown): number | undefined {
+  return error instanceof ServiceRefused ? error.retryAfterMs : undefined;
+}
+
 /** The service did not answer in time. */
 export class ServiceTooLate extends ServiceCallFailed {
   constructor() {

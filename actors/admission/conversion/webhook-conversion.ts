@@ -166,8 +166,8 @@ export class WebhookConversion {
     const isLong = isLarge(lengthOf(objectTexts));
     if (isLong) await afterOthers(this.#reader);
     const client = this.#clients.of(hook);
-    const post = (leftMs: number): Promise<() => unknown> =>
-      client.postUnread(conversionReview(this.#group, version, question), leftMs, place);
+    const post = (forMs: number): Promise<() => unknown> =>
+      client.postUnread(conversionReview(this.#group, version, question), forMs, place);
     const read = await askAsTold(post, deadlineMs, context);
     if (isLong) await afterOthers(this.#reader);
     const answer = read();

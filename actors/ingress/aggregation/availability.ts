@@ -16,6 +16,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import type { Backends } from './backends.ts';
+import { CallLimit } from './call-limit.ts';
 
 /** For an answer, with its connection. */
 const ANSWER_MS = 6000;
@@ -65,30 +66,21 @@ async function answerProblem(
   const groups = ['system:masters'];
   const user = { name: dialect.spell('system:@short-aggregator'), uid: '', groups, extra: {} };
   let url = path;
-  let cancel = (): void => {};
-  let isLate = false;
-  const limit = timers.after(ANSWER_MS, () => {
-    isLate = true;
-    cancel();
-  });
+  const limit = new CallLimit(timers, ANSWER_MS);
   try {
     const { client, target } = await backends.of(apiService);
     url = `https://${target.host}:${target.port}${path}`;
     const headers = [['accept', 'application/json'] as const, ...(identityHeaders(user) ?? [])];
-    const answer = await client.send(target, { method: 'GET', path, headers, body: undefined }, (one) => {
-      cancel = one;
-      // Finding the server has taken all of the time.
-      if (isLate) one();
-    });
+    const answer = await client.send(target, { method: 'GET', path, headers, body: undefined }, limit.onSent);
     await answer.text(ANSWER_BYTES_MAX).catch(() => '');
     if (answer.status >= 200 && answer.status < 300) return '';
     return `failing or missing response from ${url}: bad status from ${url}: ${answer.status}`;
   } catch (error) {
-    if (isLate) return `timed out waiting for ${url}`;
+    if (limit.isLate) return `timed out waiting for ${url}`;
     const { message } = error as Error;
     const why = error instanceof AgentUnreachable ? `Get ${JSON.stringify(url)}: ${message}` : message;
     return `failing or missing response from ${url}: ${why}`;
   } finally {
-    limit.cancel();
+    limit.end();
   }
 }

@@ -14,6 +14,7 @@ import type { BodyFlow } from '../../../transport/http.ts';
 import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type BegunAudit, type ComponentAudit, endedOf, receivedOf } from '../../component-audit.ts';
 import type { Backends } from './backends.ts';
+import { CallLimit } from './call-limit.ts';
 
 /** For one answer. */
 const ANSWER_MS = 10_000;
@@ -120,26 +121,17 @@ export class RemoteCalls {
     const { backends, clock, timers } = this.#parts;
     const leftMs = Math.min(this.#endMs - clock.monotonicMs(), ANSWER_MS);
     if (leftMs <= 0) throw new Error('there was no time left');
-    let cancel = (): void => {};
-    let isLate = false;
-    const limit = timers.after(leftMs, () => {
-      isLate = true;
-      cancel();
-    });
+    const limit = new CallLimit(timers, leftMs);
     try {
       const { client, target } = await backends.of(apiService);
       const request = { method, path, headers: this.#headers(asked), body: flowOf(body) };
-      const answer = await client.send(target, request, (one) => {
-        cancel = one;
-        // Finding the server has taken all of the time.
-        if (isLate) one();
-      });
+      const answer = await client.send(target, request, limit.onSent);
       const text = await answer.text(ANSWER_BYTES_MAX);
       return { status: answer.status, text };
     } catch (error) {
-      throw isLate ? new Error(`${method} ${path} was not answered in time`) : error;
+      throw limit.isLate ? new Error(`${method} ${path} was not answered in time`) : error;
     } finally {
-      limit.cancel();
+      limit.end();
     }
   }
 

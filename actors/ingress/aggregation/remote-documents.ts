@@ -7,6 +7,7 @@ import type { RemoteDocument } from '../../../api/openapi/merge.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import type { AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { Backend } from './backends.ts';
+import { CallLimit } from './call-limit.ts';
 
 const ASK_AGAIN_MS = 60_000;
 /** That who asks for documents waits for a first answer. */
@@ -138,12 +139,7 @@ export class RemoteDocuments {
   }
 
   async #ask(kept: Kept, apiService: RemoteApiService): Promise<void> {
-    let cancel = (): void => {};
-    let isLate = false;
-    const limit = this.#context.timers.after(ANSWER_MS, () => {
-      isLate = true;
-      cancel();
-    });
+    const limit = new CallLimit(this.#context.timers, ANSWER_MS);
     try {
       const { client, target } = await this.#backends.of(apiService);
       const user = { name: 'system:aggregator', uid: '', groups: [], extra: {} };
@@ -152,11 +148,7 @@ export class RemoteDocuments {
         ...(kept.etag === '' ? [] : [['if-none-match', kept.etag] as const]),
         ...(identityHeaders(user) ?? []),
       ];
-      const answer = await client.send(target, { method: 'GET', path: PATH, headers, body: undefined }, (one) => {
-        cancel = one;
-        // Finding the server has taken all of the time.
-        if (isLate) one();
-      });
+      const answer = await client.send(target, { method: 'GET', path: PATH, headers, body: undefined }, limit.onSent);
       const text = await answer.text(DOCUMENT_BYTES_MAX + 1);
       if (answer.status === 304) return;
       if (answer.status !== 200) throw new Error(`${PATH} answered ${answer.status}`);
@@ -164,7 +156,7 @@ export class RemoteDocuments {
       kept.text = text;
       kept.etag = answer.headers.find(([name]) => name.toLowerCase() === 'etag')?.[1] ?? String(kept.askedMs);
     } finally {
-      limit.cancel();
+      limit.end();
     }
   }
 }
