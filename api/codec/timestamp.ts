@@ -10,8 +10,12 @@ export interface Instant {
 
 const RFC3339 =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))$/;
-const CANONICAL_TIME =
-  /^2[0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$/;
+/** Every day of the years 2000 to 2999 but 29 February, with its six fraction digits or without. */
+const CANONICAL_DAY =
+  '2[0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)';
+const CANONICAL_CLOCK = '(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]';
+const CANONICAL_TIME = new RegExp(`^${CANONICAL_DAY}T${CANONICAL_CLOCK}Z$`);
+const CANONICAL_MICRO_TIME = new RegExp(`^${CANONICAL_DAY}T${CANONICAL_CLOCK}[.][0-9]{6}Z$`);
 const MICRO_FRACTION = /[.][0-9]{6}(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
 /** 0001-01-01T00:00:00Z, which stands for no time. */
 const ZERO_SECONDS = -62_135_596_800;
@@ -77,6 +81,7 @@ export function canonicalTime(text: string): string | null | undefined {
 
 /** The canonical text of a MicroTime, which must have six fraction digits; null and undefined as `canonicalTime`. */
 export function canonicalMicroTime(text: string): string | null | undefined {
+  if (CANONICAL_MICRO_TIME.test(text)) return text;
   if (!MICRO_FRACTION.test(text)) return undefined;
   const instant = parseInstant(text);
   if (instant === undefined) return undefined;

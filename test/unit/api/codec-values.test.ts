@@ -36,6 +36,20 @@ test('a micro time has six fraction digits', (t) => {
   t.is(canonicalMicroTime('2021-02-31T12:30:15.123456Z'), undefined);
 });
 
+test('the days that a year has are times, and no others', (t) => {
+  for (const year of [2023, 2024]) {
+    for (let month = 0; month <= 13; month++) {
+      for (let day = 0; day <= 32; day++) {
+        const text = `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}T23:59:59`;
+        const at = new Date(Date.UTC(year, month - 1, day));
+        const exists = at.getUTCFullYear() === year && at.getUTCMonth() === month - 1 && at.getUTCDate() === day;
+        t.is(canonicalTime(`${text}Z`), exists ? `${text}Z` : undefined, text);
+        t.is(canonicalMicroTime(`${text}.000001Z`), exists ? `${text}.000001Z` : undefined, text);
+      }
+    }
+  }
+});
+
 test('an instant has its seconds and nanoseconds', (t) => {
   t.deepEqual(parseInstant('1970-01-01T00:00:01.5Z'), { seconds: 1, nanos: 500_000_000 });
   t.deepEqual(parseInstant('1969-12-31T23:59:59.25Z'), { seconds: -1, nanos: 250_000_000 });
