@@ -36,6 +36,12 @@ const fileNameOf = (entry) => entry.slice(entry.lastIndexOf('/') + 1);
 const LATER =
   /(=\s*)require(\("(?:node:)?(?:assert|child_process|dns|fs\/promises|https?|http2|inspector(?:\/promises)?|net|readline|stream\/promises|tls)"\))/g;
 
+/**
+ * The global variables that work goes by: Node has functions to answer with them, which optimized code calls each time. Constants of the
+ * program's function are read at once.
+ */
+const GLOBALS = 'const { Buffer, process } = globalThis;';
+
 /** The load generator is no part of the server: its processes are started from their own files. */
 const benchOutside = {
   name: 'bench-outside',
@@ -105,7 +111,7 @@ async function packProgram(role, entries, plugins = []) {
     outfile: program,
     // A module that V8 has compiled cannot be kept before Node 22, a script can: see load-program.cjs.
     format: 'cjs',
-    banner: { js: "(function (exports, require, module, programUrl, importOutside, laterOn) { 'use strict';" },
+    banner: { js: `(function (exports, require, module, programUrl, importOutside, laterOn) { 'use strict'; ${GLOBALS}` },
     footer: { js: '})' },
     define: { 'import.meta.url': 'programUrl' },
     // What is left out is held in memory by no thread.
