@@ -49,17 +49,14 @@ const SELECTOR = { matchLabels: LABELS };
 
 /** A deployment, its replica set and two pods, as the controllers of a cluster would make them. */
 async function webIn(kubectl: Kubectl, namespace: string): Promise<string[]> {
-  await kubectl.ok(['create', 'namespace', namespace]);
-  await kubectl.accountIn(namespace);
+  await kubectl.namespace(namespace);
   const here = ['-n', namespace];
   const spec = { replicas: 2, selector: SELECTOR, template: TEMPLATE };
   const create = async (kind: string, apiVersion: string, name: string, body: object, owner?: object) => {
     const metadata = { name, labels: LABELS, ...(owner === undefined ? {} : { ownerReferences: [owner] }) };
-    const made = await kubectl.ok(
-      ['create', ...here, '-o', 'json', '-f', '-'],
-      JSON.stringify({ kind, apiVersion, metadata, spec: body }),
-    );
-    const { uid } = (JSON.parse(made) as Owned).metadata;
+    const root = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
+    const path = `${root}/namespaces/${namespace}/${kind.toLowerCase()}s`;
+    const { uid } = (await kubectl.made(path, { kind, apiVersion, metadata, spec: body })).metadata;
     return { kind, apiVersion, name, uid, controller: true, blockOwnerDeletion: true };
   };
   const deployment = await create('Deployment', 'apps/v1', 'web', spec);
@@ -135,8 +132,7 @@ inBothDialects('delete --cascade=orphan leaves what was owned, without the owner
 });
 
 inBothDialects('kinds that orphan by default do so for clients that do not say', async (t, kubectl) => {
-  await kubectl.ok(['create', 'namespace', 'defaults']);
-  await kubectl.accountIn('defaults');
+  await kubectl.namespace('defaults');
   const here = ['-n', 'defaults'];
   const job = {
     kind: 'Job',
@@ -155,8 +151,8 @@ inBothDialects('kinds that orphan by default do so for clients that do not say',
 });
 
 inBothDialects('what has its only owner in another namespace is deleted, and an event says so', async (t, kubectl) => {
-  await kubectl.ok(['create', 'namespace', 'near']);
-  await kubectl.ok(['create', 'namespace', 'far']);
+  await kubectl.namespace('near');
+  await kubectl.namespace('far');
   const owner = JSON.parse(await kubectl.ok(['create', 'configmap', 'owner', '-n', 'far', '-o', 'json'])) as Owned;
   const ownerReferences = [{ kind: 'ConfigMap', apiVersion: 'v1', name: 'owner', uid: owner.metadata.uid }];
   const owned = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'owned', ownerReferences } };

@@ -5,6 +5,11 @@ import { eventually, POD_SPEC } from '../integration/objects.ts';
 import type { ServerProcess } from '../server/server-process.ts';
 import { clusters } from './clusters.ts';
 
+interface ToldEvent {
+  readonly reason: string;
+  readonly series?: { readonly count: number };
+}
+
 const NODE = '/api/v1/nodes/small';
 
 async function roomy({ client }: ServerProcess, cpu: string): Promise<void> {
@@ -31,20 +36,26 @@ everywhere('kubectl shows how long ago and how often a pod found no node, and wh
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'large' }, spec: POD_SPEC };
   const spec = { ...POD_SPEC, containers: [{ ...POD_SPEC.containers[0], resources }] };
   await kubectl.ok([...here, 'create', '-f', '-'], JSON.stringify({ ...pod, spec }));
-  const events = () => kubectl.ok([...here, 'get', 'events', '--no-headers', '-o', 'wide']);
+  const shown = () => kubectl.ok([...here, 'get', 'events', '--no-headers', '-o', 'wide']);
+  /** Shown when the pod has been told so many times that no node takes it. */
+  const toldTimes = async (least: number, beforeEach?: () => Promise<void>): Promise<string> => {
+    await eventually(
+      async () => {
+        await beforeEach?.();
+        return (await server.client.get(`/api/v1/namespaces/${here[1]}/events`)).json.items as readonly ToldEvent[];
+      },
+      (items) => items.some(({ reason, series }) => reason === 'FailedScheduling' && (series?.count ?? 1) >= least),
+    );
+    return shown();
+  };
   const source = `default-scheduler, default-scheduler-${hostname()}`;
-  const first = await eventually(events, (text) => text.includes('FailedScheduling'));
+  const first = await toldTimes(1);
   t.regex(first, /^[\dms]+ +Warning +FailedScheduling +pod\/large +.* [\dms]+ +1 +large\.[0-9a-f]+ *$/m);
   t.true(first.includes(source), first);
   let cpu = 1;
   // Each change lets it be tried again; it is written when ten seconds have gone by.
-  const again = await eventually(
-    async () => {
-      await roomy(server, `${++cpu}`);
-      return events();
-    },
-    (text) => /pod\/large .* [\dms]+ +([2-9]|\d\d+) +large\./.test(text),
-  );
+  const again = await toldTimes(2, () => roomy(server, `${++cpu}`));
+  t.regex(again, /pod\/large .* [\dms]+ +([2-9]|\d\d+) +large\./);
   t.is(again.split('\n').filter((line) => line !== '').length, 1, again);
   const described = await kubectl.ok([...here, 'describe', 'pod', 'large']);
   t.regex(

@@ -45,8 +45,7 @@ function inBothDialects(title: string, body: Body): void {
 }
 
 async function freshNamespace(kubectl: Kubectl, name: string): Promise<string[]> {
-  await kubectl.ok(['create', 'namespace', name]);
-  await kubectl.accountIn(name);
+  await kubectl.namespace(name);
   return ['-n', name];
 }
 
