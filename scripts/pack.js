@@ -111,7 +111,9 @@ async function packProgram(role, entries, plugins = []) {
     outfile: program,
     // A module that V8 has compiled cannot be kept before Node 22, a script can: see load-program.cjs.
     format: 'cjs',
-    banner: { js: `(function (exports, require, module, programUrl, importOutside, laterOn) { 'use strict'; ${GLOBALS}` },
+    banner: {
+      js: `(function (exports, require, module, programUrl, importOutside, laterOn) { 'use strict'; ${GLOBALS}`,
+    },
     footer: { js: '})' },
     define: { 'import.meta.url': 'programUrl' },
     // What is left out is held in memory by no thread.

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accountIn } from '../integration/objects.ts';
-import { hasTool } from '../server/machine-tools.ts';
 import type { ApiObject } from '../server/https-client.ts';
+import { hasTool } from '../server/machine-tools.ts';
 import type { Scope, ServerProcess } from '../server/server-process.ts';
 
 /** Of one call, and of each wait for a line: far longer than either takes, also beside a busy machine. */
