@@ -18,6 +18,12 @@ export function packAttributes(
   labels: Readonly<Record<string, string>> | undefined,
   fields: readonly string[],
 ): string {
+  let fieldText = '';
+  for (const field of fields) fieldText += SEPARATOR + packedField(field);
+  return packedOf(labels, fieldText);
+}
+
+function packedOf(labels: Readonly<Record<string, string>> | undefined, fieldText: string): string {
   let labelText = '';
   let labelCount = 0;
   if (labels !== undefined) {
@@ -26,10 +32,7 @@ export function packAttributes(
       labelCount++;
     }
   }
-  if (fields.length === 0 && labelCount === 0) return '';
-  let packed = `${labelCount}${labelText}`;
-  for (const field of fields) packed += SEPARATOR + packedField(field);
-  return packed;
+  return fieldText === '' && labelCount === 0 ? '' : `${labelCount}${labelText}${fieldText}`;
 }
 
 /** A field's value as it stands among packed attributes. */
@@ -80,5 +83,8 @@ function placeOfLabel(packed: string, name: string, labelCount: number): number 
 
 /** The packed attributes of an object whose labels alone are others. */
 export function withLabels(packed: string, labels: Readonly<Record<string, string>> | undefined): string {
-  return packAttributes(labels, unpackAttributes(packed).fields);
+  // None of what is skipped holds a separator.
+  let at = packed.indexOf(SEPARATOR);
+  for (let skipped = 2 * Number.parseInt(packed, 10); skipped > 0; skipped--) at = packed.indexOf(SEPARATOR, at + 1);
+  return packedOf(labels, at < 0 ? '' : packed.slice(at));
 }

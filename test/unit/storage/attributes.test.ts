@@ -1,5 +1,5 @@
 import test from 'ava';
-import { packAttributes, unpackAttributes, unpackLabels } from '../../../storage/attributes.ts';
+import { packAttributes, unpackAttributes, unpackLabels, withLabels } from '../../../storage/attributes.ts';
 
 function labelsOf(entries: readonly (readonly [string, string])[]): Record<string, string> {
   const labels: Record<string, string> = Object.create(null) as Record<string, string>;
@@ -33,6 +33,14 @@ const CASES: readonly { what: string; labels: readonly (readonly [string, string
   },
   { what: 'text beyond ASCII', labels: [], fields: ['grün', '日本', '🙂'] },
 ];
+
+for (const { what, labels, fields } of CASES) {
+  test(`attributes are packed anew with other labels, as from the beginning: ${what}`, (t) => {
+    const packed = packAttributes(labelsOf(labels), fields);
+    for (const others of [undefined, {}, { app: 'db' }, { app: '', 'example.com/x': '1', 7: 'y' }])
+      t.is(withLabels(packed, others), packAttributes(others, fields));
+  });
+}
 
 for (const { what, labels, fields } of CASES) {
   test(`attributes come back as they were packed: ${what}`, (t) => {
