@@ -1,6 +1,6 @@
 // Policy files of attribute-based access control: who a line means, what it allows, and which lines are refused.
 import test from 'ava';
-import { AbacLineError, abacDecides, parseAbacPolicy } from '../../../../api/authorization/abac-policy.ts';
+import { AbacLineError, abacDecides, abacRules, parseAbacPolicy } from '../../../../api/authorization/abac-policy.ts';
 import type { AccessAttributes } from '../../../../api/authorization/attributes.ts';
 import { access, user } from './access.ts';
 
@@ -55,6 +55,21 @@ ROWS.forEach(({ text, user: name = 'ann', groups = [], access: changes = {}, all
     const decision = abacDecides(parseAbacPolicy(text, GROUP), user(name, ...groups), access(changes));
     t.deepEqual(decision, allowed ? { allowed, reason: '' } : { allowed, reason: 'No policy matched.' });
   });
+});
+
+test('who asks what is allowed in a namespace is told the lines that mean him, as rules of roles', (t) => {
+  const lines = [
+    line({ user: 'ann', namespace: 'shop', resource: 'pods', readonly: true }),
+    line({ user: 'ann', namespace: '*', resource: 'events', apiGroup: '*' }),
+    line({ user: 'ann', namespace: 'elsewhere', resource: 'secrets' }),
+    line({ user: 'ann', nonResourcePath: '/logs/*' }),
+    line({ user: 'bob', ...ALL }),
+  ];
+  t.deepEqual(abacRules(parseAbacPolicy(lines.join('\n'), GROUP), user('ann'), 'shop'), [
+    { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['pods'] },
+    { verbs: ['*'], apiGroups: ['*'], resources: ['events'] },
+    { verbs: ['*'], nonResourceURLs: ['/logs/*'] },
+  ]);
 });
 
 const REFUSED: readonly (readonly [text: string, says: RegExp])[] = [
