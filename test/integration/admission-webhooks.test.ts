@@ -153,6 +153,42 @@ test('webhooks change objects in the order of their configurations, and are aske
   t.is(at.hooks.asked.filter(({ path }) => path === 'off').length, 2);
 });
 
+test('what a webhook brings in has the defaults of its type, also for those that are asked after it', async (t) => {
+  const sidecar = { name: 'sidecar', image: 'example/sidecar:1', ports: [{ containerPort: 80 }] };
+  const at = await world(t, {
+    injects: () => patchOf({ op: 'add', path: '/template/spec/containers/-', value: sidecar }),
+    after: () => ({ allowed: true }),
+  });
+  const rules = [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['podtemplates'] }];
+  const webhooks = ['injects', 'after'].map((path) => webhookAt(at.hooks, path, { rules, objectSelector: {} }));
+  await configure(at, 'mutating', 'm', webhooks);
+  const path = '/api/v1/namespaces/default/podtemplates';
+  const withOne = (image: string) => ({
+    metadata: { name: 'one' },
+    template: { spec: { containers: [{ name: 'main', image }] } },
+  });
+  const whole = {
+    ...sidecar,
+    ports: [{ containerPort: 80, protocol: 'TCP' }],
+    imagePullPolicy: 'IfNotPresent',
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    resources: {},
+  };
+  const sidecarOf = (object: unknown): unknown =>
+    (object as { template: { spec: { containers: unknown[] } } }).template.spec.containers[1];
+  for (const [method, url, image] of [
+    ['POST', path, 'example/main:1'],
+    ['PUT', `${path}/one`, 'example/main:2'],
+  ] as const) {
+    const answer = await at.server.client.request(method, url, { body: withOne(image) });
+    t.true(answer.status < 300, answer.text);
+    t.deepEqual(sidecarOf(answer.json), whole, method);
+    const told = at.hooks.asked.filter((asked) => asked.path === 'after').at(-1)!.review.request.object;
+    t.deepEqual(sidecarOf(told), whole, `${method}, as told`);
+  }
+});
+
 test("a dry run is no webhook's that may have side effects, and is told to the others", async (t) => {
   const at = await world(t, { safe: () => ({ allowed: true }), unsafe: () => ({ allowed: true }) });
   await configure(
