@@ -15,6 +15,8 @@ async function forgetful(t: ExecutionContext): Promise<{ client: ApiClient; seen
     else response.end('{}');
     answered.add(socket);
   });
+  // Nothing else closes them, however long it takes until the second one comes.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = new ApiClient({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });

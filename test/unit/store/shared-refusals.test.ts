@@ -12,6 +12,7 @@ test.after.always(() => clearInterval(alive));
 const KEY = 'core/configmaps/default/a';
 const OTHER_KEY = 'core/configmaps/default/b';
 const RETRY_MS = 250;
+const NEVER_MS = 2 ** 31 - 1;
 const FULL = new OrchError('StorageFull', 'no room');
 
 /** An engine whose commits go through `inner`, with how often it was asked for one. */
@@ -66,6 +67,11 @@ test('a store that stops answers what its engine has, and leaves the engine then
   };
   const rig = await startRig({
     options: { engine: () => engine },
+    // The time for which a stop waits is never over.
+    environment: {
+      ...realEnvironment,
+      timers: { ...realEnvironment.timers, after: (_, then) => realEnvironment.timers.after(NEVER_MS, then) },
+    },
     onReply: (type) => {
       if (type === 'commit') order.push('answered');
     },
