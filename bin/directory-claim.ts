@@ -1,7 +1,9 @@
 // Which process a data directory belongs to: the file in it that says so, which is made by one process alone and kept open by it as
-// long as it lives. Owns that file.
+// long as it lives. Owns that file. Processes that do not see each other, as those of two containers on one volume, know by the
+// database's own lock.
 import {
   closeSync,
+  existsSync,
   fstatSync,
   linkSync,
   openSync,
@@ -14,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
+import { lockDatabase } from '../storage/database-lock.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../storage/level-layout.ts';
 
 const PID_FILE = 'orch.pid';
@@ -22,13 +25,38 @@ const HELD_OPEN: readonly string[] = [PID_FILE, HEAD_FILE, join(DATABASE_DIRECTO
 /** What file systems say that have no links. */
 const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
+/** Gives up what was claimed. */
+type Release = () => void;
+
 /**
  * Claims the directory for this process. Throws StoreUnusable when another living process holds it, BadConfiguration when it
  * cannot be written to; a file left by one that died is taken over. Returns what gives the claim up.
  */
-export function claimDirectory(directory: string): () => void {
-  refuseInUse(directory);
+export async function claimDirectory(directory: string): Promise<Release> {
+  // Whoever stopped in order took the file along. The database is opened in any case, which asks for its lock again.
+  if (existsSync(join(directory, PID_FILE))) await refuseInUse(directory);
+  return takePlace(directory);
+}
+
+/** The same for who works on the files of the database without opening it: nobody else opens it meanwhile. */
+export async function claimDatabase(directory: string): Promise<Release> {
+  refuseHeld(directory, join(directory, PID_FILE));
+  const unlock = await lockDatabase(directory);
+  try {
+    const release = takePlace(directory);
+    return () => {
+      release();
+      void unlock();
+    };
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+function takePlace(directory: string): Release {
   const path = join(directory, PID_FILE);
+  refuseHeld(directory, path);
   const own = `${path}.${process.pid}`;
   let file: number | undefined;
   try {
@@ -61,14 +89,16 @@ export function isOfClaim(name: string): boolean {
   return name === PID_FILE || name.startsWith(`${PID_FILE}.`);
 }
 
-/** True while another living process holds the directory. */
+/** True while another living process that is seen from here holds the directory. */
 export function isInUse(directory: string): boolean {
   return livingHolder(directory, join(directory, PID_FILE)) !== undefined;
 }
 
-/** Throws StoreUnusable when another living process holds the directory. Changes nothing. */
-export function refuseInUse(directory: string): void {
+/** Throws StoreUnusable when another living process holds the directory, or has its database open. Changes nothing. */
+export async function refuseInUse(directory: string): Promise<void> {
   refuseHeld(directory, join(directory, PID_FILE));
+  const release = await lockDatabase(directory);
+  await release();
 }
 
 function refuseHeld(directory: string, path: string): void {

@@ -62,7 +62,7 @@ export async function serve(
   for (const warning of plan.warnings) warn(warning);
   const directory = openDataDirectory(options.dataDir);
   warnOfOwner(directory);
-  const release = claimDirectory(directory);
+  const release = await claimDirectory(directory);
   let supervisor: Supervisor | undefined;
   try {
     const closed = closeDirectory(directory);

@@ -22,7 +22,7 @@ export async function check(argv: readonly string[]): Promise<void> {
   }
   const path = resolve(directory);
   refuseWithoutStore(path);
-  refuseInUse(path);
+  await refuseInUse(path);
   const found = inspectStore(path);
   print(contents(path, found));
   print(found.problems.map((problem) => `damaged: ${problem}`));

@@ -18,7 +18,7 @@ import { moveIn } from '../storage/move/move-in.ts';
 import { moveOut } from '../storage/move/move-out.ts';
 import { warnOfOwner } from './closed-directory.ts';
 import { openDataDirectory } from './data-directory.ts';
-import { claimDirectory } from './directory-claim.ts';
+import { claimDatabase } from './directory-claim.ts';
 import { keptAlive } from './kept-alive.ts';
 import { print } from './print-lines.ts';
 import { etcdAccess } from './store-access.ts';
@@ -39,7 +39,7 @@ export async function move(argv: readonly string[]): Promise<void> {
   if (isOut) openDataDirectory(path);
   else refuseWithoutStore(path);
   warnOfOwner(path);
-  const release = claimDirectory(path);
+  const release = await claimDatabase(path);
   const { timers } = realEnvironment;
   const cluster = new EtcdClient(etcdAccess(options), timers);
   const keyspace = new MovedKeyspace({ cluster, prefix: options.storePrefix, timers });

@@ -46,7 +46,7 @@ export async function reencrypt(argv: readonly string[]): Promise<void> {
     return;
   }
   warnOfOwner(path);
-  const release = claimDirectory(path);
+  const release = await claimDirectory(path);
   try {
     const { objects, rewritten, revision } = await reencryptStore({
       engine: new LevelEngine({

@@ -8,7 +8,7 @@ import type { Inspection } from '../storage/inspection.ts';
 import type { ObjectFinding } from '../storage/object-records.ts';
 import { inspectForRepair, repairStore } from '../storage/repair.ts';
 import { warnOfOwner } from './closed-directory.ts';
-import { claimDirectory } from './directory-claim.ts';
+import { claimDatabase } from './directory-claim.ts';
 import { print } from './print-lines.ts';
 import { refuseWithoutStore } from './store-check.ts';
 import { takeFlag } from './taken-flag.ts';
@@ -29,7 +29,7 @@ export async function repair(argv: readonly string[]): Promise<void> {
   const path = resolve(directory);
   refuseWithoutStore(path);
   warnOfOwner(path);
-  const release = claimDirectory(path);
+  const release = await claimDatabase(path);
   try {
     const found = inspectForRepair(path);
     if (found.problems.length === 0) {

@@ -24,7 +24,7 @@ export async function restore(argv: readonly string[]): Promise<void> {
   }
   openForRestore(path, isOfClaim);
   // Of two at once, one would give the store's name to what the other is still writing.
-  const release = claimDirectory(path);
+  const release = await claimDirectory(path);
   try {
     const { header, revision } = await restoreSnapshot(file, path, Date.now(), isOfClaim);
     print([

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { folderBytes, goneFrom } from './database-folder.ts';
+import { isLocked, usedElsewhere } from './database-lock.ts';
 import { FoundFiles, finishPuttingBack } from './found-files.ts';
 import { HeadMarker, isMarkerDamaged, markedRevision } from './head-marker.ts';
 import { type LevelDatabase, openLevelDatabase, writeSynced } from './level-database.ts';
@@ -383,16 +384,10 @@ function openError(directory: string, error: unknown): OrchError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (cause as { code?: string }).code;
   const text = cause instanceof Error ? cause.message : String(cause);
-  if (isLocked(error)) {
-    return new OrchError('StoreUnusable', `the data directory ${directory} is in use by another process`);
-  }
+  if (isLocked(error)) return usedElsewhere(directory);
   if ((code !== undefined && UNWRITABLE_CODES.has(code)) || /permission denied|not a directory/i.test(text)) {
     return new OrchError('BadConfiguration', `the data directory ${directory} is not writable: ${text}`);
   }
   if (code === 'LEVEL_CORRUPTION') return storeDamage(text, directory);
   return new OrchError('StoreUnusable', `the store in ${directory} cannot be opened: ${text}`);
-}
-
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && (error.cause as { code?: string } | undefined)?.code === 'LEVEL_LOCKED';
 }

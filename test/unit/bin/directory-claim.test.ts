@@ -6,9 +6,11 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { claimDirectory, isInUse } from '../../../bin/directory-claim.ts';
+import { claimDatabase, claimDirectory, isInUse, refuseInUse } from '../../../bin/directory-claim.ts';
+import { LevelEngine } from '../../../storage/level-engine.ts';
 
 const MODULE = new URL('../../../bin/directory-claim.js', import.meta.url).href;
+const DATABASE_MODULE = new URL('../../../storage/level-database.js', import.meta.url).href;
 const isLinux = process.platform === 'linux';
 
 function folder(t: ExecutionContext): string {
@@ -22,9 +24,9 @@ function claimer(t: ExecutionContext, directory: string): ChildProcess {
   const program = `
     const { claimDirectory } = await import(${JSON.stringify(MODULE)});
     process.stdout.write('ready\\n');
-    process.stdin.once('data', () => {
+    process.stdin.once('data', async () => {
       try {
-        claimDirectory(${JSON.stringify(directory)});
+        await claimDirectory(${JSON.stringify(directory)});
         process.stdout.write('claimed');
       } catch (error) {
         process.stdout.write(error.code);
@@ -39,26 +41,26 @@ async function said(child: ChildProcess): Promise<string> {
   return String((await once(child.stdout!, 'data'))[0]);
 }
 
-test('a folder that cannot be claimed is named', (t) => {
+test('a folder that cannot be claimed is named', async (t) => {
   const directory = folder(t);
   mkdirSync(join(directory, 'orch.pid'));
-  t.throws(() => claimDirectory(directory), { message: `${join(directory, 'orch.pid')} cannot be read (EISDIR)` });
+  await t.throwsAsync(claimDirectory(directory), { message: `${join(directory, 'orch.pid')} cannot be read (EISDIR)` });
   const missing = join(directory, 'missing');
-  t.throws(() => claimDirectory(missing), { message: `the data directory ${missing} is not writable (ENOENT)` });
+  await t.throwsAsync(claimDirectory(missing), { message: `the data directory ${missing} is not writable (ENOENT)` });
 });
 
-test('a stop goes on where the file of its claim cannot be removed', (t) => {
+test('a stop goes on where the file of its claim cannot be removed', async (t) => {
   const directory = folder(t);
-  const release = claimDirectory(directory);
+  const release = await claimDirectory(directory);
   // What nobody can remove as a file, root included.
   rmSync(join(directory, 'orch.pid'));
   mkdirSync(join(directory, 'orch.pid'));
   t.notThrows(release);
 });
 
-test('who gives up a folder leaves the file of another that has it by now', (t) => {
+test('who gives up a folder leaves the file of another that has it by now', async (t) => {
   const directory = folder(t);
-  const release = claimDirectory(directory);
+  const release = await claimDirectory(directory);
   rmSync(join(directory, 'orch.pid'));
   writeFileSync(join(directory, 'orch.pid'), '1\n');
   release();
@@ -95,8 +97,58 @@ test('a folder is free where its file names a process that has nothing of it ope
   cpSync(other, copy, { recursive: true });
   for (const free of [directory, copy]) {
     t.false(isInUse(free));
-    const release = claimDirectory(free);
+    const release = await claimDirectory(free);
     t.is(readFileSync(join(free, 'orch.pid'), 'utf8'), `${process.pid}\n`);
     release();
   }
+});
+
+/** A process that nobody sees here, as in another container: no file says that it is there. `hold` says how it holds the folder. */
+async function unseen(t: ExecutionContext, module: string, hold: string): Promise<ChildProcess> {
+  const program = `
+    const module = await import(${JSON.stringify(module)});
+    ${hold}
+    process.stdout.write('held');
+    process.stdin.resume();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
+  t.teardown(() => child.kill('SIGKILL'));
+  t.is(await said(child), 'held');
+  return child;
+}
+
+const opening = (directory: string): string =>
+  `await module.openLevelDatabase(${JSON.stringify(join(directory, 'store'))}).open();`;
+
+test('a folder whose database a process has open that is not seen is in use, and that process keeps its file', async (t) => {
+  const directory = folder(t);
+  const child = await unseen(t, DATABASE_MODULE, opening(directory));
+  const found = readdirSync(join(directory, 'store')).toSorted();
+  // The number of a process of another container: here it is nobody's, or our own.
+  for (const pid of [999999999, process.pid]) {
+    writeFileSync(join(directory, 'orch.pid'), `${pid}\n`);
+    for (const claim of [claimDirectory, claimDatabase, refuseInUse]) {
+      await t.throwsAsync(claim(directory), { code: 'StoreUnusable', message: /is in use by another process$/ });
+    }
+    t.is(readFileSync(join(directory, 'orch.pid'), 'utf8'), `${pid}\n`);
+  }
+  rmSync(join(directory, 'orch.pid'));
+  await t.throwsAsync(claimDatabase(directory), { message: /is in use by another process$/ });
+  await t.throwsAsync(refuseInUse(directory), { message: /is in use by another process$/ });
+  t.deepEqual(readdirSync(join(directory, 'store')).toSorted(), found);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const release = await claimDatabase(directory);
+  release();
+});
+
+test('nobody opens the database of a folder whose files another process works on', async (t) => {
+  const directory = folder(t);
+  const before = await unseen(t, DATABASE_MODULE, opening(directory));
+  before.kill('SIGKILL');
+  await once(before, 'exit');
+  const claim = `await module.claimDatabase(${JSON.stringify(directory)});`;
+  await unseen(t, MODULE, claim);
+  rmSync(join(directory, 'orch.pid'));
+  const engine = new LevelEngine({ directory, prefix: '/registry', dialect: 'orch' });
+  await t.throwsAsync(engine.open(), { code: 'StoreUnusable', message: /is in use by another process$/ });
 });

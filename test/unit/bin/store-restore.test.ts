@@ -23,7 +23,7 @@ test('a restore is refused while another process restores into the folder, and l
   const { file, target } = begun(t);
   const program = `
     const { claimDirectory } = await import(${JSON.stringify(CLAIM)});
-    claimDirectory(${JSON.stringify(target)});
+    await claimDirectory(${JSON.stringify(target)});
     process.stdout.write('claimed');
     process.stdin.resume();`;
   const other = spawn(process.execPath, ['--input-type=module', '-e', program, 'orch']);
