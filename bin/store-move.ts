@@ -10,6 +10,7 @@ import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { EtcdClient } from '../storage/etcd/etcd-client.ts';
+import { finishPuttingBack } from '../storage/found-files.ts';
 import { inspectStore } from '../storage/inspection.ts';
 import { DATABASE_DIRECTORY } from '../storage/level-layout.ts';
 import { MovedKeyspace } from '../storage/move/keyspace.ts';
@@ -55,6 +56,8 @@ const say = (line: string): void => print([line]);
 
 async function into(path: string, keyspace: MovedKeyspace): Promise<void> {
   const folder = moveFolder(path);
+  // Left beside a store that is put aside, it would be taken for the store by the next start.
+  finishPuttingBack(join(path, DATABASE_DIRECTORY));
   if (!folder.hasStore() && existsSync(join(path, 'moved-1', DATABASE_DIRECTORY))) {
     print([`etcd has everything from an earlier try; the folder's store is kept in ${folder.putAside()}`]);
     return;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type ChainedRecords, readChain } from './event-chain.ts';
 import { type EventRecord, liveDigestOf } from './event-log.ts';
+import { foundDatabase } from './found-files.ts';
 import { isMarkerDamaged, markedRevision } from './head-marker.ts';
 import {
   DATABASE_DIRECTORY,
@@ -50,7 +51,10 @@ export interface Inspection {
 /** Inspects the store in a data directory. `choice`: see storage/leveldb/database-files.ts. */
 export function inspectStore(directory: string, choice: FileChoice = 'manifest'): Inspection {
   const head = join(directory, HEAD_FILE);
-  const found = inspect(readDatabaseFiles(join(directory, DATABASE_DIRECTORY), choice), markedRevision(head));
+  const found = inspect(
+    readDatabaseFiles(foundDatabase(join(directory, DATABASE_DIRECTORY)), choice),
+    markedRevision(head),
+  );
   return isMarkerDamaged(head) ? { ...found, problems: [...found.problems, MARKER_DAMAGE] } : found;
 }
 

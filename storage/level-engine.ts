@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { folderBytes, goneFrom } from './database-folder.ts';
 import { isLocked, usedElsewhere } from './database-lock.ts';
-import { FoundFiles, finishPuttingBack } from './found-files.ts';
+import { FoundFiles, putBackLeft } from './found-files.ts';
 import { HeadMarker, isMarkerDamaged, markedRevision } from './head-marker.ts';
 import { type LevelDatabase, openLevelDatabase, writeSynced } from './level-database.ts';
 import {
@@ -96,7 +96,7 @@ export class LevelEngine implements LocalEngine {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       const database = join(directory, DATABASE_DIRECTORY);
-      finishPuttingBack(database);
+      await putBackLeft(directory);
       refuseUnfinished(directory);
       const isUsed = markedRevision(join(directory, HEAD_FILE)) > 0;
       if (isMarkerDamaged(join(directory, HEAD_FILE))) throw storeDamage(MARKER_DAMAGE, directory);
@@ -144,9 +144,9 @@ export class LevelEngine implements LocalEngine {
   }
 
   async commit(batch: EngineBatch): Promise<void> {
-    // The start went well, and what is kept of it takes room on the disk.
-    void this.#found?.forget();
     await this.#writing(batch.lastRevision, async (database) => {
+      // The start went well, and what is kept of it takes room on the disk.
+      void this.#found?.forget();
       await writeSynced(database, (gathered) => {
         gathered.add(this.#eventPrefix + revisionKey(batch.lastRevision), batch.events);
         for (const { key, value } of batch.writes) gathered.add(this.#valuePrefix + key, value);
@@ -237,7 +237,7 @@ export class LevelEngine implements LocalEngine {
     this.#marker?.close();
     this.#marker = undefined;
     if (asFound) this.#found?.putBack();
-    else await this.#found?.forget();
+    else await this.#found?.end();
     this.#found = undefined;
   }
 

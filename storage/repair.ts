@@ -9,13 +9,13 @@ import { type Inspection, inspectStore } from './inspection.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from './level-layout.ts';
 import { LevelStoreWriter } from './level-store-writer.ts';
 import { syncDirectory } from './sync-directory.ts';
+import { REPAIRED_DIRECTORY } from './unfinished-store.ts';
 
 /**
  * Revisions skipped after the last one that can be told: the head marker may lag behind what was acknowledged by what the
  * system had not written when the machine lost power, at most half a minute of commits.
  */
 const REVISIONS_SKIPPED = 1_000_000;
-const UNFINISHED = `${DATABASE_DIRECTORY}.repaired`;
 
 export interface Repair {
   /** Where the damaged files are kept. */
@@ -49,7 +49,7 @@ export async function repairStore(
 ): Promise<Repair> {
   const database = join(directory, DATABASE_DIRECTORY);
   const head = join(directory, HEAD_FILE);
-  const unfinished = join(directory, UNFINISHED);
+  const unfinished = join(directory, REPAIRED_DIRECTORY);
   rmSync(unfinished, { recursive: true, force: true });
   const writer = await LevelStoreWriter.create(unfinished, {
     ...identity,
@@ -79,7 +79,7 @@ export async function repairStore(
 /** A repair takes the damaged database away only when the new one is whole. */
 function finishRepair(directory: string): void {
   const database = join(directory, DATABASE_DIRECTORY);
-  const unfinished = join(directory, UNFINISHED);
+  const unfinished = join(directory, REPAIRED_DIRECTORY);
   if (!existsSync(database) && existsSync(unfinished)) renameSync(unfinished, database);
 }
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { FoundFiles } from '../../../storage/found-files.ts';
+import { FoundFiles, finishPuttingBack, foundDatabase, putBackLeft } from '../../../storage/found-files.ts';
 import { scratchDirectory } from '../store/store-on-disk.ts';
 
 interface Scene {
@@ -66,18 +66,47 @@ test('a process that ended while putting back leaves the next start what was fou
   new FoundFiles(found.database);
   open(found.database);
   renameSync(found.database, `${found.database}.discarded`);
-  new FoundFiles(found.database).putBack();
+  finishPuttingBack(found.database);
   assertAsFound(t, found);
 });
 
-test('a process that ended during its start leaves the next one the database as it is then', async (t) => {
+test('a process that ended during its start leaves the next one the database as it had found it', async (t) => {
+  const found = scene(t);
+  new FoundFiles(found.database);
+  open(found.database);
+  t.is(foundDatabase(found.database), `${found.database}.as-found`);
+  await putBackLeft(found.directory);
+  assertAsFound(t, found);
+});
+
+test('what is kept is whole: files that a process was keeping as it ended are not put back', async (t) => {
   const { directory, database } = scene(t);
-  new FoundFiles(database);
-  open(database);
+  mkdirSync(`${database}.discarded`);
+  await putBackLeft(directory);
+  t.is(foundDatabase(database), database);
+  new FoundFiles(database).putBack();
+  assertAsFound(t, { directory, database });
+});
+
+test('once a start is over nothing is put back, though the process ended while what it kept was removed', async (t) => {
+  const { directory, database } = scene(t);
   const files = new FoundFiles(database);
-  t.deepEqual(readdirSync(`${database}.as-found`).sort(), ['000005.ldb', 'CURRENT', 'CURRENT.old']);
-  await files.forget();
-  t.deepEqual(readdirSync(directory), ['store']);
+  open(database);
+  const removed = files.forget();
+  t.is(foundDatabase(database), database);
+  await removed;
+  await putBackLeft(directory);
+  t.true(existsSync(join(database, '000005.ldb')));
+});
+
+test('a process that ends leaves what it kept where nobody can forget it, and says nothing', async (t) => {
+  const { database } = scene(t);
+  const files = new FoundFiles(database);
+  // Neither a file nor a folder without entries: nothing can take the name.
+  mkdirSync(join(`${database}.discarded`, 'taken'), { recursive: true });
+  t.throws(() => files.forget());
+  await files.end();
+  t.is(foundDatabase(database), `${database}.as-found`);
 });
 
 test('where there is no database, nothing is kept and none is made', async (t) => {

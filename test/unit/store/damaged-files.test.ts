@@ -1,10 +1,12 @@
 // How the files of a small store can lose or change a byte (one in some; with more effort every one), by the real engine on real
 // files. A start gives everything or refuses; what the files say without the engine agrees with it; a repair saves what is
 // whole. ORCH_EVERY_BIT=1 flips each bit of each byte of both stores, and repairs more often: some minutes.
-import { renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { FoundFiles } from '../../../storage/found-files.ts';
 import { inspectStore } from '../../../storage/inspection.ts';
+import { openLevelDatabase } from '../../../storage/level-database.ts';
 import { inspectForRepair, repairStore } from '../../../storage/repair.ts';
 import { strideOf } from '../../server/effort.ts';
 import {
@@ -222,4 +224,43 @@ test('a database that a process left under another name is found by a repair, be
     t.deepEqual(inspectForRepair(join(directory, name)).problems, []);
     t.is((await startOn(join(directory, name), model)).kind, 'whole');
   }
+});
+
+test('a start that was cut short takes nothing from what a check and a repair find', async (t) => {
+  const directory = scratchDirectory(t);
+  const { files, logParts, model } = await smallStore(join(directory, 'made'));
+  const damaged = new Map(files);
+  const name = [...files.keys()]
+    .filter((file) => file.endsWith('.log'))
+    .sort()
+    .at(-1)!;
+  const log = Buffer.from(files.get(name)!);
+  // Of a record with others behind it: LevelDB drops those as well.
+  log[logParts[0]!.end - 1]! ^= 1;
+  damaged.set(name, log);
+  const copy = join(directory, 'copy');
+  writeFiles(copy, damaged);
+  const before = inspectStore(copy);
+  t.not(before.problems.length, 0);
+  const database = join(copy, 'store');
+  new FoundFiles(database);
+  const opened = openLevelDatabase(database);
+  await opened.open();
+  await opened.close();
+  t.deepEqual(inspectStore(copy), before);
+  t.is((await startOn(copy, model)).kind, 'refused');
+  t.deepEqual(inspectStore(copy), before);
+  const found = inspectForRepair(copy);
+  t.is(found.objects.size, before.objects.size);
+  t.false(existsSync(join(copy, 'store.as-found')));
+});
+
+test('where a repair was cut short no start makes a new store, though nothing says that there was one', async (t) => {
+  const directory = scratchDirectory(t);
+  const { model } = await smallStore(directory);
+  renameSync(join(directory, 'store'), join(directory, 'store.repaired'));
+  rmSync(join(directory, 'head'));
+  const outcome = await startOn(directory, model);
+  t.is(outcome.kind, 'refused');
+  t.regex(outcome.kind === 'refused' ? outcome.message : '', /a repair that was not finished: run it again/);
 });

@@ -88,7 +88,7 @@ class StoreOnDisk {
     }
     await this.engine.commit(this.log.finish(first, 1000 + first)!);
     // The first write after a start has what was kept of it removed, beside everything else; files are read next.
-    while (existsSync(join(this.#directory, 'store.as-found'))) await new Promise((resolve) => setImmediate(resolve));
+    while (existsSync(join(this.#directory, 'store.discarded'))) await new Promise((resolve) => setImmediate(resolve));
   }
 
   async compact(upToRevision: number): Promise<void> {
