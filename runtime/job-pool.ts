@@ -2,7 +2,7 @@
 // called by name in the pool's thread with plain data; what it makes comes back whole (`run`) or in pieces (`stream`). Knows
 // no job: who wants one names it. The threads and their queue are piscina's.
 import { MessageChannel, type Transferable } from 'node:worker_threads';
-import type { Piscina } from 'piscina';
+import type { Piscina, TaskQueue } from 'piscina';
 import { OrchError } from './errors.ts';
 import { type JobOutput, receivePieces, type TakePiece } from './job-pieces.ts';
 
@@ -20,7 +20,7 @@ export type PieceJob<Input> = PoolJob<Input, JobOutput>;
 export interface JobPool {
   /** False when as many streams are open as may be: then a next one is refused with Overloaded. */
   readonly hasRoom: boolean;
-  /** What the job answers. Rejects with what it threw, with Overloaded, or when its thread ended. */
+  /** What the job answers. Rejects with what it threw, with Overloaded where nobody took it, or when its thread ended. */
   run<Input, Output>(job: PoolJob<Input, Output>, input: Input): Promise<Output>;
   /**
    * Takes the job's pieces one after another; resolves when it has ended, and touches its input no more. A piece is a view
@@ -44,10 +44,46 @@ const HEAP_MIB_MAX = 512;
 
 type LoadPiscina = () => Promise<{ readonly Piscina: typeof Piscina }>;
 
+type Waiting = Parameters<TaskQueue['push']>[0];
+
+/** What waits for the pool's thread, the oldest first: never many. */
+class WaitingJobs implements TaskQueue {
+  readonly #jobs: Waiting[] = [];
+
+  get size(): number {
+    return this.#jobs.length;
+  }
+
+  push(job: Waiting): void {
+    this.#jobs.push(job);
+  }
+
+  shift(): Waiting | null {
+    return this.#jobs.shift() ?? null;
+  }
+
+  remove(job: Waiting): void {
+    const at = this.#jobs.indexOf(job);
+    if (at >= 0) this.#jobs.splice(at, 1);
+  }
+
+  takeBackLast(): void {
+    this.#jobs.pop();
+  }
+}
+
+/** The library's pool, and what goes with it. */
+interface MadePool {
+  readonly piscina: Piscina;
+  readonly waiting: WaitingJobs;
+  /** Its thread did not start: of no more use. */
+  isLost: boolean;
+}
+
 class ThreadJobPool implements JobPool {
   readonly #thread: string;
   readonly #load: LoadPiscina;
-  #pool: Promise<Piscina> | undefined;
+  #pool: Promise<MadePool> | undefined;
   #runs = 0;
   #streams = 0;
 
@@ -93,16 +129,21 @@ class ThreadJobPool implements JobPool {
   async close(): Promise<void> {
     const pool = await this.#pool?.catch(() => undefined);
     this.#pool = undefined;
-    await pool?.destroy();
+    await pool?.piscina.destroy();
   }
 
   async #call({ module, name }: NamedJob, input: unknown, moved: readonly Transferable[]): Promise<unknown> {
     this.#pool ??= this.#create();
     const pool = await this.#pool;
-    return await pool.run(input, { filename: module, name, transferList: [...moved] });
+    const answer = answerOf(pool, input, { filename: module, name, transferList: [...moved] });
+    try {
+      return await answer;
+    } catch (error) {
+      throw pool.isLost ? withoutThread() : error;
+    }
   }
 
-  #create(): Promise<Piscina> {
+  #create(): Promise<MadePool> {
     const forget = (): void => {
       if (this.#pool === made) this.#pool = undefined;
     };
@@ -113,17 +154,35 @@ class ThreadJobPool implements JobPool {
   }
 }
 
+/** Throws Overloaded where the system lets no thread be made at all. */
+function answerOf({ piscina, waiting }: MadePool, input: unknown, options: RunOptions): Promise<unknown> {
+  try {
+    return piscina.run(input, options);
+  } catch {
+    // The library has the job among those that wait: it would be done some time later, or fail with nobody to hear of it.
+    waiting.takeBackLast();
+    throw withoutThread();
+  }
+}
+
+type RunOptions = NonNullable<Parameters<Piscina['run']>[1]>;
 type NamedJob = Pick<PoolJob<unknown, unknown>, 'module' | 'name'>;
 
 function overloaded(): OrchError {
   return new OrchError('Overloaded', 'too much long work is under way');
 }
 
+function withoutThread(): OrchError {
+  return new OrchError('Overloaded', 'no thread could be started for long work');
+}
+
 /** @param onLost the pool is of no more use: its thread does not start. */
-async function createPool(thread: string, load: LoadPiscina, onLost: () => void): Promise<Piscina> {
+async function createPool(thread: string, load: LoadPiscina, onLost: () => void): Promise<MadePool> {
   const { Piscina } = await load();
-  const pool = new Piscina({
+  const waiting = new WaitingJobs();
+  const piscina = new Piscina({
     filename: thread,
+    taskQueue: waiting,
     minThreads: 0,
     maxThreads: 1,
     // They take turns: a client that reads slowly holds up nobody else's job.
@@ -136,12 +195,14 @@ async function createPool(thread: string, load: LoadPiscina, onLost: () => void)
   });
   // What ended a thread without a job is nobody's failure; the next job gets another thread. But one that did not even start has
   // taken none of the jobs that wait for it, and nobody else does: they fail.
-  pool.on('error', () => {
-    if (pool.queueSize === 0 || pool.threads.length > 0) return;
+  const made: MadePool = { piscina, waiting, isLost: false };
+  piscina.on('error', () => {
+    if (piscina.queueSize === 0 || piscina.threads.length > 0) return;
+    made.isLost = true;
     onLost();
-    pool.destroy().catch(() => {});
+    piscina.destroy().catch(() => {});
   });
-  return pool;
+  return made;
 }
 
 /** A pool of the calling thread. Costs nothing until its first job. `thread`: the module that its own begins with. */

@@ -1,9 +1,26 @@
 // A long answer on its way out: pieces as they are made, here or in the pool, at the pace at which the client takes them.
 import type { Transferable } from 'node:worker_threads';
+import { isOrchError } from '../../../runtime/errors.ts';
 import type { JobPool, PieceJob } from '../../../runtime/job-pool.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type PacedWrite, pacedWriter } from './paced-writer.ts';
+
+/** What long answers are made with. */
+export interface LongWork {
+  /** Lets the thread do other work. */
+  readonly pause: () => Promise<void>;
+  readonly jobs: JobPool;
+}
+
+/** What is sent, as a job of the pool makes it, and the same as it is made `here`. */
+interface PiecesOfJob<Input> {
+  readonly job: PieceJob<Input>;
+  readonly input: Input;
+  /** Belongs to the job once the pool has taken it. */
+  readonly moved?: readonly Transferable[];
+  readonly here: () => Iterable<Uint8Array>;
+}
 
 export class PieceAnswer {
   readonly #exchange: Exchange;
@@ -28,19 +45,21 @@ export class PieceAnswer {
     response.end();
   }
 
-  /** Sends what a job of the pool makes. A client that goes away ends it. `moved` belongs to the job from here on. */
-  async fromJob<Input>(
-    jobs: JobPool,
-    job: PieceJob<Input>,
-    input: Input,
-    moved: readonly Transferable[] = [],
-  ): Promise<void> {
+  /** Sends what a job of the pool makes; where the pool does not take it, what is made here. A client that goes away ends it. */
+  async fromJob<Input>({ jobs, pause }: LongWork, { job, input, moved = [], here }: PiecesOfJob<Input>): Promise<void> {
     const { response } = this.#exchange;
     const take = async (piece: Uint8Array): Promise<boolean> => {
       await this.#send(piece);
       return !response.aborted;
     };
-    await jobs.stream(job, input, take, moved);
+    try {
+      await jobs.stream(job, input, take, moved);
+    } catch (error) {
+      const isNotTaken = this.#write === undefined && isOrchError(error, 'Overloaded');
+      if (!isNotTaken) throw error;
+      await this.inSlices(here(), pause);
+      return;
+    }
     if (!response.aborted) response.end();
   }
 

@@ -4,22 +4,14 @@
 import { JOB_BYTES_MIN, LIST_JOB, listInputOf } from '../../../rendering/jobs.ts';
 import { itemCount, type ListEnvelope, type ListItems, storedItemBytes } from '../../../rendering/list.ts';
 import { listPieces } from '../../../rendering/list-pieces.ts';
-import type { JobPool } from '../../../runtime/job-pool.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { headersFor } from './answers.ts';
-import { PieceAnswer } from './piece-answer.ts';
+import { type LongWork, PieceAnswer } from './piece-answer.ts';
 import type { Representation } from './representation.ts';
 
 /** Up to both a list is one write. */
 const WHOLE_ITEMS_MAX = 64;
 const WHOLE_BYTES_MAX = 64 * 1024;
-
-/** What long answers are made with. */
-export interface LongWork {
-  /** Lets the thread do other work. */
-  readonly pause: () => Promise<void>;
-  readonly jobs: JobPool;
-}
 
 /** Sends the list; the items must lie still until this resolves. */
 export async function sendRenderedList(
@@ -27,7 +19,7 @@ export async function sendRenderedList(
   envelope: ListEnvelope,
   items: ListItems,
   { contentType, renderer }: Representation,
-  { pause, jobs }: LongWork,
+  work: LongWork,
 ): Promise<void> {
   const bytes = storedBytes(items, JOB_BYTES_MIN);
   const headers = headersFor(contentType);
@@ -37,10 +29,11 @@ export async function sendRenderedList(
     return;
   }
   const answer = new PieceAnswer(exchange, 200, headers);
-  if (bytes >= JOB_BYTES_MIN && jobs.hasRoom && items.converted === undefined) {
+  if (bytes >= JOB_BYTES_MIN && work.jobs.hasRoom && items.converted === undefined) {
     const { rendering, nowMs } = renderer;
-    await answer.fromJob(jobs, LIST_JOB, { envelope, ...listInputOf(items), rendering, nowMs });
-  } else await answer.inSlices(pieces(), pause);
+    const input = { envelope, ...listInputOf(items), rendering, nowMs };
+    await answer.fromJob(work, { job: LIST_JOB, input, here: pieces });
+  } else await answer.inSlices(pieces(), work.pause);
 }
 
 /** Of all items together, or of enough of them to be more than `bytesMax`. */

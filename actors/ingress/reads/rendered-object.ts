@@ -10,8 +10,7 @@ import { type Slab, valueLength } from '../../../storage/slab-record.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { headersFor, sendValue } from './answers.ts';
-import { PieceAnswer } from './piece-answer.ts';
-import type { LongWork } from './rendered-list.ts';
+import { type LongWork, PieceAnswer } from './piece-answer.ts';
 import { type Representation, unconverted } from './representation.ts';
 
 /** Up to this an object is rendered in one go: about a millisecond of work. */
@@ -106,12 +105,12 @@ function sendLarge(
   json: Buffer,
   { renderer }: Representation,
   isRendered: boolean,
-  { jobs, pause }: LongWork,
+  work: LongWork,
 ): Promise<void> {
   const answer = new PieceAnswer(exchange, code, headers);
-  if (json.length < JOB_BYTES_MIN || !jobs.hasRoom) {
-    return answer.inSlices(valuePieces(json, renderer, isRendered), pause);
-  }
+  const here = (): Iterable<Uint8Array> => valuePieces(json, renderer, isRendered);
+  if (json.length < JOB_BYTES_MIN || !work.jobs.hasRoom) return answer.inSlices(here(), work.pause);
   const { rendering, nowMs } = renderer;
-  return answer.fromJob(jobs, VALUE_JOB, { json, rendering, nowMs, isRendered }, [json.buffer as ArrayBuffer]);
+  const input = { json, rendering, nowMs, isRendered };
+  return answer.fromJob(work, { job: VALUE_JOB, input, moved: [json.buffer as ArrayBuffer], here });
 }

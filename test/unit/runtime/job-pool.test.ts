@@ -1,8 +1,10 @@
 // The pool for long work: what it answers, how it holds back a job whose reader is slow, and what becomes of jobs that fail.
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import {
   createJobPool,
@@ -59,11 +61,33 @@ test('jobs whose thread does not start are rejected, and the next ones try again
   t.teardown(() => pool.close());
   const both = await Promise.allSettled([pool.run(DOUBLE, 1), pool.run(DOUBLE, 2)]);
   t.deepEqual(
-    both.map(({ status }) => status),
-    ['rejected', 'rejected'],
+    both.map((settled) => settled.status === 'rejected' && (settled.reason as { code?: string }).code),
+    ['Overloaded', 'Overloaded'],
   );
   writeFileSync(file, 'export default function nothing() {}');
   t.is(await pool.run(DOUBLE, 21), 42);
+});
+
+/** In a process of its own: whether threads can be made is the process's. */
+test('jobs that the system gives no thread for are not taken and forgotten, and the next ones have one again', async (t) => {
+  const program = `
+    import { createRequire } from 'node:module';
+    const threads = createRequire(import.meta.url)('node:worker_threads');
+    const { createJobPool } = await import(${JSON.stringify(new URL('../../../runtime/job-pool.js', import.meta.url).href)});
+    const { Worker } = threads;
+    const pool = createJobPool();
+    const job = ${JSON.stringify(DOUBLE)};
+    const unheard = [];
+    process.on('unhandledRejection', (error) => unheard.push(error.message));
+    threads.Worker = class { constructor() { throw Object.assign(new Error('EAGAIN'), { code: 'EAGAIN' }); } };
+    const refused = (await Promise.allSettled([1, 2, 3].map((n) => pool.run(job, n)))).map(({ reason }) => reason?.code);
+    threads.Worker = Worker;
+    const answer = await pool.run(job, 21);
+    await pool.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    console.log(JSON.stringify({ refused, answer, unheard }));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  t.deepEqual(JSON.parse(stdout), { refused: ['Overloaded', 'Overloaded', 'Overloaded'], answer: 42, unheard: [] });
 });
 
 test('a pool whose library could not be loaded once is made with the next job, and can be closed before', async (t) => {

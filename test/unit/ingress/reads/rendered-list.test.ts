@@ -385,10 +385,18 @@ test('a large list is made in slices here while the pool has no room', async (t)
   t.true(client.text.length > JOB_BYTES_MIN);
 });
 
+test('a large list that the pool has a place for and no thread is made here', async (t) => {
+  const jobs: JobPool = { ...NO_JOB_POOL, hasRoom: true };
+  const [here, client] = await Promise.all([send(LARGE), send({ ...LARGE, jobs })]);
+  t.true(client.ended);
+  t.is(client.text, here.text);
+});
+
 test('what goes wrong before the first piece has an answer of its own', async (t) => {
   const client = new Client();
-  const jobs: JobPool = { ...NO_JOB_POOL, hasRoom: true };
-  await t.throwsAsync(send({ ...LARGE, client, jobs }), { code: 'Overloaded' });
+  const failing = (): Promise<never> => Promise.reject(new TypeError('on purpose'));
+  const jobs: JobPool = { ...NO_JOB_POOL, hasRoom: true, stream: failing };
+  await t.throwsAsync(send({ ...LARGE, client, jobs }), { instanceOf: TypeError });
   t.is(client.exchange.code, 0);
   t.is(client.pieces, 0);
 });
