@@ -15,6 +15,9 @@ import { makeSelfSigned, subjectAltName } from './self-signed.ts';
 const CERT_FILE = 'apiserver.crt';
 const KEY_FILE = 'apiserver.key';
 
+/** What the system says of files that are not there; whether they can be made shows when they are. */
+const NOT_THERE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
+
 /** What group and others may do with a file. */
 const OTHERS = 0o077;
 
@@ -30,7 +33,8 @@ const BACKDATED_MS = 3600 * 1000;
  * The files of the self-signed pair kept in `directory`, which is made when it is missing. The certificate is its own
  * authority and is for localhost, its addresses, this host's name, and `extraNames` (DNS names or IP addresses). It is made
  * again when the files are damaged or do not match, when it has expired or soon will, and when the names have changed. A pair
- * of another authority that somebody put there is used as it is. Rejects with BadConfiguration.
+ * of another authority that somebody put there is used as it is. Rejects with BadConfiguration, also for files that cannot be
+ * read.
  */
 export async function selfSignedPair(directory: string, extraNames: readonly string[] = []): Promise<PairFiles> {
   const files = { certFile: join(directory, CERT_FILE), keyFile: join(directory, KEY_FILE) };
@@ -66,8 +70,11 @@ async function readKept({ certFile, keyFile }: PairFiles): Promise<KeyPair | und
   try {
     const [certPem, keyPem] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
     return { certPem, keyPem };
-  } catch {
-    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined && NOT_THERE.has(code)) return undefined;
+    // It may be whole, and clients trust it: another in its place would turn all of them away.
+    throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be read (${code})`);
   }
 }
 

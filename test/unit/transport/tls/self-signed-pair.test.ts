@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
@@ -136,6 +136,18 @@ test('a pair of another authority is left as it is', (t) =>
     await writeFile(join(directory, 'apiserver.crt'), pair.certPem);
     await writeFile(join(directory, 'apiserver.key'), pair.keyPem);
     t.is((await selfSignedKeyPair(directory)).certPem, pair.certPem);
+  }));
+
+test('a pair that cannot be read is not replaced: it may be whole, and trusted', (t) =>
+  inDirectory(async (directory) => {
+    const { certFile, keyFile } = await selfSignedPair(directory);
+    const key = await readFile(keyFile, 'utf8');
+    await rm(certFile);
+    // What nobody can read, root included.
+    await symlink(certFile, certFile);
+    const error = await t.throwsAsync(selfSignedPair(directory), { message: / cannot be read \(ELOOP\)$/ });
+    t.true(isOrchError(error, 'BadConfiguration'));
+    t.is(await readFile(keyFile, 'utf8'), key);
   }));
 
 test('a kept key that others could read is closed to them', (t) =>
