@@ -1,4 +1,5 @@
 // The folder of the database as others find it: what it takes, and whether it is still there.
+import { statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -20,14 +21,21 @@ export async function folderBytes(path: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+/** Which folder has the name: another in its place, a copy of it say, is another one. Throws what the file system says. */
+export function folderAt(path: string): string {
+  const { dev, ino } = statSync(path);
+  return `${dev} ${ino}`;
+}
+
 /**
- * The error of the system where the files have been removed, or moved away. Whoever has them open writes on, and is told of no error; no
- * start finds what was written.
+ * Why what is written will not be found, undefined where it will: the files have been removed, moved away, or replaced by others. Whoever
+ * has them open writes on, and is told of no error. `folder`: the one that is open, where one is.
  */
-export async function goneFrom(path: string): Promise<Error | undefined> {
+export async function goneFrom(path: string, folder?: string): Promise<Error | undefined> {
   try {
     await stat(join(path, ALWAYS_THERE));
-    return undefined;
+    const isSame = folder === undefined || folderAt(path) === folder;
+    return isSame ? undefined : new Error('another database is in the place of the one that is open');
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? (error as Error) : undefined;
   }

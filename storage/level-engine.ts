@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
-import { folderBytes, goneFrom } from './database-folder.ts';
+import { folderAt, folderBytes, goneFrom } from './database-folder.ts';
 import { isLocked, usedElsewhere } from './database-lock.ts';
 import { FoundFiles, putBackLeft } from './found-files.ts';
 import { HeadMarker, isMarkerDamaged, markedRevision } from './head-marker.ts';
@@ -72,6 +72,8 @@ export class LevelEngine implements LocalEngine {
   readonly #eventPrefix: string;
   /** Made when opened: LevelDB's binding takes the lock as soon as it is made. */
   #handle: LevelDatabase | undefined;
+  /** The folder of the handle: none while it is closed. */
+  #folder: string | undefined;
   #marker: HeadMarker | undefined;
   /** What a refused start puts back. */
   #found: FoundFiles | undefined;
@@ -104,6 +106,7 @@ export class LevelEngine implements LocalEngine {
       this.#found = new FoundFiles(database);
       this.#handle = openLevelDatabase(database);
       await this.#handle.open();
+      this.#folder = folderAt(database);
       const tokenKey = await this.#identify(isUsed);
       this.#marker = new HeadMarker(join(directory, HEAD_FILE));
       const compacted = await this.#meta(META_COMPACTED);
@@ -224,16 +227,15 @@ export class LevelEngine implements LocalEngine {
     await this.#database.get(META_FORMAT);
   }
 
-  /** Writes from now on are refused where the files are gone: they would be acknowledged, and no start would find them. */
+  /** Writes from now on are refused where the files are gone or others: they would be acknowledged, and no start would find them. */
   async #lookForFiles(): Promise<void> {
     const { directory } = this.#options;
-    const gone = await goneFrom(join(directory, DATABASE_DIRECTORY));
+    const gone = await goneFrom(join(directory, DATABASE_DIRECTORY), this.#folder);
     if (gone !== undefined) this.#refusal = refusedWrite(directory, gone);
   }
 
   async close({ asFound }: CloseOptions = { asFound: false }): Promise<void> {
-    await this.#handle?.close();
-    this.#handle = undefined;
+    await this.#closeHandle();
     this.#marker?.close();
     this.#marker = undefined;
     if (asFound) this.#found?.putBack();
@@ -252,8 +254,7 @@ export class LevelEngine implements LocalEngine {
     } catch (error) {
       const { directory } = this.#options;
       this.#refusal = refusedWrite(directory, error);
-      await this.#handle?.close();
-      this.#handle = undefined;
+      await this.#closeHandle();
       // A batch that is not to be found later has no revision: 0 has no record.
       const left = this.#refusedTail.cut(this.#eventPrefix + revisionKey(revision ?? 0));
       throw left === undefined ? this.#refusal : unsureWrite(this.#refusal);
@@ -264,20 +265,20 @@ export class LevelEngine implements LocalEngine {
   async #reopen(): Promise<void> {
     if (this.#refusal === undefined) return;
     const { directory } = this.#options;
-    // Where the files were gone, it is open.
-    await this.#handle?.close();
-    this.#handle = undefined;
-    const left = (await goneFrom(join(directory, DATABASE_DIRECTORY))) ?? this.#refusedTail.cut();
+    const database = join(directory, DATABASE_DIRECTORY);
+    const gone = await goneFrom(database, this.#folder);
+    // Where the files were gone, it is open until they are back.
+    if (gone === undefined) await this.#closeHandle();
+    const left = gone ?? this.#refusedTail.cut();
     if (left !== undefined) throw refusedWrite(directory, left);
-    const handle = openLevelDatabase(join(directory, DATABASE_DIRECTORY));
-    this.#handle = handle;
+    this.#handle = openLevelDatabase(database);
     let found: number;
     try {
-      await handle.open({ createIfMissing: false });
+      await this.#handle.open({ createIfMissing: false });
+      this.#folder = folderAt(database);
       found = await this.#newestRevision();
     } catch (error) {
-      await handle.close();
-      this.#handle = undefined;
+      await this.#closeHandle();
       this.#refusal = refusedWrite(directory, error);
       throw this.#refusal;
     }
@@ -285,6 +286,12 @@ export class LevelEngine implements LocalEngine {
       throw storeDamage(`after a failed write it ends at revision ${found}, not ${this.#lastRevision}`, directory);
     }
     this.#refusal = undefined;
+  }
+
+  async #closeHandle(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = undefined;
+    this.#folder = undefined;
   }
 
   get #database(): LevelDatabase {

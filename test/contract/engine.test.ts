@@ -1,7 +1,7 @@
 // Runs the engine contract over the engines there are, and what only an engine with a directory must refuse.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -188,6 +188,30 @@ test('where the files are gone writes are refused from the next look on, and sto
   );
   rmSync(join(directory, 'store'), { recursive: true });
   renameSync(join(directory, 'moved'), join(directory, 'store'));
+  await engine.commit(batchOf(3, 3));
+  await engine.probe();
+  await engine.close();
+  const again = new LevelEngine(optionsFor(directory));
+  t.is((await load(again)).events.length, 3);
+  await again.close();
+});
+
+test('where other files are in the place of the open ones writes are refused from the next look on, and stored again when those are back', async (t) => {
+  const directory = await usedDirectory(t);
+  const [store, copy, moved] = [join(directory, 'store'), join(directory, 'copy'), join(directory, 'moved')];
+  cpSync(store, copy, { recursive: true });
+  const engine = new LevelEngine(optionsFor(directory));
+  await load(engine);
+  await engine.commit(batchOf(2, 2));
+  await engine.probe();
+  // As whoever puts a backup back under a server that runs.
+  renameSync(store, moved);
+  renameSync(copy, store);
+  const error = { message: /another database is in the place of the one that is open/ };
+  await t.throwsAsync(engine.probe(), error);
+  for (let tries = 0; tries < 2; tries++) await t.throwsAsync(engine.commit(batchOf(3, 3)), error);
+  renameSync(store, copy);
+  renameSync(moved, store);
   await engine.commit(batchOf(3, 3));
   await engine.probe();
   await engine.close();
