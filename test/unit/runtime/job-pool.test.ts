@@ -81,10 +81,11 @@ test('jobs that the system gives no thread for are not taken and forgotten, and 
     process.on('unhandledRejection', (error) => unheard.push(error.message));
     threads.Worker = class { constructor() { throw Object.assign(new Error('EAGAIN'), { code: 'EAGAIN' }); } };
     const refused = (await Promise.allSettled([1, 2, 3].map((n) => pool.run(job, n)))).map(({ reason }) => reason?.code);
+    await pool.close();
+    await new Promise((resolve) => setImmediate(resolve));
     threads.Worker = Worker;
     const answer = await pool.run(job, 21);
     await pool.close();
-    await new Promise((resolve) => setImmediate(resolve));
     console.log(JSON.stringify({ refused, answer, unheard }));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
   t.deepEqual(JSON.parse(stdout), { refused: ['Overloaded', 'Overloaded', 'Overloaded'], answer: 42, unheard: [] });
