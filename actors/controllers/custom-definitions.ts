@@ -4,6 +4,7 @@ import { type DefinedNames, type Definition, readNames } from '../../api/custom/
 import {
   cleanupFinalizer,
   definitionStatus,
+  givesUpNames,
   takenNames,
   terminatingCondition,
   withCondition,
@@ -47,6 +48,11 @@ export class CustomDefinitions implements Controller {
   readonly #group: string;
   readonly #finalizer: string;
   readonly #known = new Map<string, KnownDefinition>();
+  /**
+   * What definitions are being given, until the store tells of it: of two that ask for one name at once, the other must not be given
+   * it as well.
+   */
+  readonly #promised = new Map<string, DefinedNames>();
   /** Instances by the plural and group of their type. */
   readonly #contents = new Map<string, NamespaceContents>();
 
@@ -63,6 +69,7 @@ export class CustomDefinitions implements Controller {
 
   reset(): void {
     this.#known.clear();
+    this.#promised.clear();
     this.#contents.clear();
   }
 
@@ -86,17 +93,32 @@ export class CustomDefinitions implements Controller {
     const object = this.#types.object(event.name);
     const definition = this.#types.definition(event.name);
     if (object === undefined || definition === undefined) return;
+    const had = this.#namesOf(event.name);
     this.#known.set(event.name, { object, definition });
+    this.#promised.delete(event.name);
     this.#due.add(event.name);
+    if (givesUpNames(had, definition.accepted)) this.#askAgain(definition);
   }
 
-  /** Names have become free. */
   #onGone(name: string): void {
     const gone = this.#known.get(name);
     this.#known.delete(name);
+    this.#promised.delete(name);
+    if (gone !== undefined) this.#askAgain(gone.definition);
+  }
+
+  /** Names of a group have become free: those who want more than they have look again. */
+  #askAgain({ group, name }: Definition): void {
     for (const [other, { definition }] of this.#known) {
-      if (definition.group === gone?.definition.group) this.#due.add(other);
+      if (other !== name && definition.group === group && !hasAllNames(definition)) this.#due.add(other);
     }
+  }
+
+  /** All that a definition has, or will have had. */
+  #namesOf(name: string): readonly DefinedNames[] {
+    return [this.#known.get(name)?.definition.accepted, this.#promised.get(name)].filter(
+      (names) => names !== undefined,
+    );
   }
 
   #onInstance(event: FeedEvent): void {
@@ -114,21 +136,22 @@ export class CustomDefinitions implements Controller {
   }
 
   #planStatus({ object, definition }: KnownDefinition): Plan {
-    const accepted = readNames(partAt(object, 'status').acceptedNames);
+    // A promise that could not be kept is made anew.
+    this.#promised.delete(definition.name);
     // Names that it has are not asked for again: many definitions would all be held against each other at a start.
-    const taken = takenNames(deepEqual(accepted, definition.names) ? [] : this.#namesIn(definition));
+    const taken = takenNames(hasAllNames(definition) ? [] : this.#namesIn(definition));
     // What prunes its objects was refused unless its schemas are structural.
     const problems = definition.keepsUnknown ? schemaProblemsOf(definition, this.#dialect) : '';
     const status = definitionStatus(object, definition, taken, problems, this.#nowIso(), this.#dialect);
-    return deepEqual(status, object.status) ? NOTHING : { writes: [this.#statusWrite(object, status)] };
+    if (deepEqual(status, object.status)) return NOTHING;
+    this.#promised.set(definition.name, readNames(status.acceptedNames));
+    return { writes: [this.#statusWrite(object, status)] };
   }
 
   /** Its own are among them: a name that it has in one place is taken in another. */
   *#namesIn({ group }: Definition): Iterable<DefinedNames> {
     yield* this.#types.builtInNames(group);
-    for (const { object, definition } of this.#known.values()) {
-      if (definition.group === group) yield readNames(partAt(object, 'status').acceptedNames);
-    }
+    for (const [name, { definition }] of this.#known) if (definition.group === group) yield* this.#namesOf(name);
   }
 
   #planEnd({ object, definition }: KnownDefinition): Plan {
@@ -179,4 +202,8 @@ export class CustomDefinitions implements Controller {
   #nowIso(): string {
     return timestampOf(this.#clock.nowMs());
   }
+}
+
+function hasAllNames({ accepted, names }: Definition): boolean {
+  return deepEqual(accepted, names);
 }

@@ -188,3 +188,13 @@ export function takenNames(all: Iterable<DefinedNames>): TakenNames {
   }
   return { resources, kinds };
 }
+
+/** True when who had names has not all of them any more. */
+export function givesUpNames(had: Iterable<DefinedNames>, has: DefinedNames): boolean {
+  const before = takenNames(had);
+  const after = takenNames([has]);
+  return (
+    [...before.resources].some((name) => !after.resources.has(name)) ||
+    [...before.kinds].some((name) => !after.kinds.has(name))
+  );
+}

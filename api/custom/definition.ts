@@ -60,7 +60,10 @@ export interface Definition {
   /** Counts the changes of its spec: instances written under an earlier one may be of another schema. */
   readonly generation: number;
   readonly group: string;
+  /** Those that it asks for. */
   readonly names: DefinedNames;
+  /** Those of them that are its own: another may have a short name that it asks for. */
+  readonly accepted: DefinedNames;
   readonly namespaced: boolean;
   readonly versions: readonly DefinedVersion[];
   /** Empty where none is marked. */
@@ -92,6 +95,7 @@ export function readDefinition(object: JsonObject, revision: number): Definition
     generation,
     group: asText(spec.group),
     names: readNames(spec.names),
+    accepted: readNames(partAt(object, 'status').acceptedNames),
     namespaced: spec.scope === 'Namespaced',
     versions: versions.map(readVersion),
     storageVersion: asText(versions.find(({ storage }) => storage === true)?.name),

@@ -31,7 +31,9 @@ function knownType(
   preferredVersion: string,
   schemas: VersionSchemas,
 ): KnownType {
-  const { group, names, namespaced, storageVersion } = definition;
+  const { group, names, accepted, namespaced, storageVersion } = definition;
+  // Plural and kind cannot change any more. The others can, to what another has; whose status says nothing of names has them all.
+  const own = accepted.kind === '' ? names : accepted;
   const custom = new CustomType(definition, version, schemas);
   const fields = namespaced ? FIELDS_IN_NAMESPACES : FIELDS_OF_CLUSTER;
   return {
@@ -39,11 +41,11 @@ function knownType(
     version: version.name,
     apiVersion: `${group}/${version.name}`,
     kind: names.kind,
-    listKind: names.listKind,
+    listKind: own.listKind,
     plural: names.plural,
-    singular: names.singular,
-    shortNames: names.shortNames,
-    categories: names.categories,
+    singular: own.singular,
+    shortNames: own.shortNames,
+    categories: own.categories,
     namespaced,
     verbs: new Set(EVERY_VERB),
     subresources: subresourcesOf(group, names.kind, version),

@@ -92,3 +92,17 @@ test('the forms of all versions share what they say of the schemas: of thousands
   t.is(new Set(texts).size, 1);
   t.deepEqual(Object.keys(texts[0]!), ['example.com/v1', 'example.com/v2', 'example.com/v3']);
 });
+
+test('a type is called what its definition has been given, and not what it asks for and another has', (t) => {
+  const { status, ...rest } = definition([schemaOf('a')]);
+  const spec = rest.spec as JsonObject;
+  const asked = { ...(spec.names as object), singular: 'gadget', shortNames: ['g', 'w'], categories: ['all'] };
+  const given = { ...(spec.names as object), singular: 'thing', shortNames: ['t'], categories: ['all'] };
+  const called = (acceptedNames?: object) => {
+    const object = { ...rest, spec: { ...spec, names: asked }, status: { ...(status as object), acceptedNames } };
+    const [type] = knownTypesOf(readDefinition(object as unknown as JsonObject, 1), WORDS);
+    return [type?.plural, type?.singular, type?.kind, type?.listKind, type?.shortNames, type?.categories];
+  };
+  t.deepEqual(called(given), ['things', 'thing', 'Thing', 'ThingList', ['t'], ['all']]);
+  t.deepEqual(called(), ['things', 'gadget', 'Thing', 'ThingList', ['g', 'w'], ['all']]);
+});
