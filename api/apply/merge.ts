@@ -14,7 +14,7 @@ export function mergeConfiguration(live: JsonObject, config: JsonObject, rule: O
 function merged(live: unknown, config: unknown, rule: OwnershipRule): unknown {
   if (config === undefined) return live;
   if (rule.kind === 'leaf' || config === null || typeof config !== 'object') {
-    return config === null && rule.kind !== 'leaf' && holdsSomething(live) ? live : copyOf(config);
+    return config === null && isLeftByNull(live, rule) ? live : copyOf(config);
   }
   if (rule.kind === 'set') return Array.isArray(config) ? mergedSet(live, config) : copyOf(config);
   if (rule.kind === 'keyed') return Array.isArray(config) ? mergedElements(live, config, rule) : copyOf(config);
@@ -54,7 +54,12 @@ function mergedElements(live: unknown, config: readonly unknown[], rule: Ownersh
 
 const HANDLED: unique symbol = Symbol('handled');
 
-/** True for objects and lists that have something in them, which null leaves as they are. */
+/** True for what has parts of its own, and some in it. A list that comes as it is has none: it is replaced like a text. */
+function isLeftByNull(live: unknown, { kind }: OwnershipRule): boolean {
+  return kind !== 'leaf' && (kind !== 'deduced' || isJsonObject(live)) && holdsSomething(live);
+}
+
+/** True for objects and lists that have something in them. */
 function holdsSomething(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   for (const _ in value) return true;

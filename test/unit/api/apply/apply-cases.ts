@@ -509,4 +509,14 @@ export const CASES: readonly Case[] = [
     ],
     content: { spec: { box: { y: 1 } } },
   },
+  {
+    does: 'makes null of a list that comes as it is, as of a text',
+    kind: 'custom',
+    steps: [
+      ['apply', 'a', { spec: { list: [1], text: 'x', box: { x: 1 } } }],
+      ['force', 'b', { spec: { list: null, text: null, box: null } }],
+    ],
+    content: { spec: { list: null, text: null, box: { x: 1 } } },
+    owners: { '.spec.list': ['b'], '.spec.text': ['b'], '.spec.box.x': ['a'] },
+  },
 ];
