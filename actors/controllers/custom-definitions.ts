@@ -19,7 +19,15 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
-import { type ApiObject, type Controller, type Due, NOTHING, type Plan, type Write } from './controller.ts';
+import {
+  type ApiObject,
+  type Controller,
+  type Due,
+  NOTHING,
+  type Plan,
+  type Write,
+  type WriteOutcome,
+} from './controller.ts';
 import type { CustomTypes } from './custom-types.ts';
 import { apiServerIdentity } from './identities.ts';
 import { NamespaceContents } from './namespace-contents.ts';
@@ -87,6 +95,13 @@ export class CustomDefinitions implements Controller {
     const known = this.#known.get(key);
     if (known === undefined) return NOTHING;
     return isTerminating(known.object) ? this.#planEnd(known) : this.#planStatus(known);
+  }
+
+  onOutcome(key: string, _write: Write, { ok, code }: WriteOutcome): void {
+    // Without an answer it may be written all the same.
+    if (ok || code === 0 || !this.#promised.delete(key)) return;
+    const known = this.#known.get(key);
+    if (known !== undefined) this.#askAgain(known.definition);
   }
 
   #onDefinition(event: FeedEvent): void {

@@ -89,3 +89,12 @@ test('a name that could not be written down for a definition that wants another 
   await f.time.advance(60_000);
   t.deepEqual(accepted(f, ['as', 'bs']), ['as', 'bs']);
 });
+
+test('a name that a definition cannot be given is given to another that asks for it', async (t) => {
+  const f = await started();
+  f.cluster.fault = ({ target: { name } }) => (name === 'as.x.test' ? { code: 403, body: {} } : undefined);
+  f.cluster.put(DEFINITIONS, definitionOf('as', { kind: 'Same' }));
+  f.cluster.put(DEFINITIONS, definitionOf('bs', { kind: 'Same' }));
+  await until(f, () => accepted(f, ['as', 'bs']).length > 0);
+  t.deepEqual(accepted(f, ['as', 'bs']), ['bs']);
+});
