@@ -86,7 +86,7 @@ export class GarbageCollector implements Controller {
     else if (event.storageKey === this.#definitionsKey) this.#onDefinition();
     const type = this.#types.ofStorageKey(event.storageKey);
     if (type === undefined || !event.hasUid()) return;
-    if (event.type === 'delete') this.#onGone(event);
+    if (event.type === 'delete') this.#onGone(type, event);
     else this.#onPresent(type, event);
   }
 
@@ -174,9 +174,9 @@ export class GarbageCollector implements Controller {
     }
   }
 
-  #onGone(event: FeedEvent): void {
+  #onGone(type: PersistedType, event: FeedEvent): void {
     const uid = event.uid();
-    const node = this.#graph.remove(uid, event);
+    const node = this.#graph.remove({ uid, type, namespace: event.namespace, name: event.name }, event);
     this.#puzzling.delete(uid);
     if (node !== undefined) this.#remoteOwners.forget(node, node.ownership.references);
     if (!this.#synced) return;
@@ -240,7 +240,8 @@ export class GarbageCollector implements Controller {
 
   #relation(node: GraphNode, reference: OwnerReference): OwnerRelation {
     if (this.#types.isElsewhere(reference.apiVersion)) return this.#remoteOwners.relation(node, reference);
-    return this.#types.relation(node, reference, this.#graph.get(reference.uid));
+    const { uid } = reference;
+    return this.#types.relation(node, reference, this.#graph.get(uid), this.#graph.goneOwner(uid));
   }
 
   #isBlocked(owner: GraphNode): boolean {

@@ -4,7 +4,7 @@ import type { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
 import type { CustomTypes } from './custom-types.ts';
 import type { PersistedType } from './options.ts';
-import type { GraphNode, OwnerReference } from './ownership-graph.ts';
+import type { GraphNode, ObjectIdentity, OwnerReference } from './ownership-graph.ts';
 
 /**
  * `solid`: the owner is there. `absent`: nothing of that kind, name and uid is where it should be. `waiting`: it is being
@@ -70,10 +70,18 @@ export class OwnerTypes {
     return this.#remotes.at(group, version) !== undefined;
   }
 
-  /** What a dependent's reference amounts to, given the object that has its uid. Not of what is elsewhere. */
-  relation(dependent: GraphNode, reference: OwnerReference, owner: GraphNode | undefined): OwnerRelation {
+  /**
+   * What a dependent's reference amounts to, given the object that has its uid, or the one that had it. Not of what is elsewhere.
+   */
+  relation(
+    dependent: GraphNode,
+    reference: OwnerReference,
+    owner: GraphNode | undefined,
+    gone: ObjectIdentity | undefined,
+  ): OwnerRelation {
     const type = this.#typeOf(reference);
-    if (type === undefined) return 'unknown';
+    // Dependents of what went with its definition are looked at when nobody knows its kind any more.
+    if (type === undefined) return gone !== undefined && wasMeant(gone, dependent, reference) ? 'absent' : 'unknown';
     if (type.namespaced && dependent.namespace === '') return owner === undefined ? 'unknown' : 'impossible';
     if (owner === undefined) return 'absent';
     if (owner.type.storageKey !== type.storageKey || owner.name !== reference.name) return 'absent';
@@ -82,6 +90,13 @@ export class OwnerTypes {
     if (deletion === 'foreground') return 'waiting';
     return deletion === 'orphan' ? 'orphaning' : 'solid';
   }
+}
+
+/** Whether a reference is to an object that is gone, as references have to be: by its kind and name, and from where it may be owned. */
+function wasMeant({ type, namespace, name }: ObjectIdentity, dependent: GraphNode, reference: OwnerReference): boolean {
+  const { group } = splitApiVersion(reference.apiVersion);
+  const isOfKind = group === type.group && [type.kind, type.kind.toLowerCase()].includes(reference.kind);
+  return isOfKind && reference.name === name && (namespace === '' || namespace === dependent.namespace);
 }
 
 function kindKey(apiVersion: string, kind: string): string {

@@ -29,12 +29,16 @@ export interface Ownership {
 /** Of an object that nobody owns and that is not being deleted. */
 export const UNOWNED: Ownership = { revision: 0, references: [], finalizers: [], deletion: 'none' };
 
-/** An object that exists. */
-export interface GraphNode {
+/** Which object one is, or was. */
+export interface ObjectIdentity {
   readonly uid: string;
   readonly type: PersistedType;
   readonly namespace: string;
   readonly name: string;
+}
+
+/** An object that exists. */
+export interface GraphNode extends ObjectIdentity {
   /** Changed by the graph alone. */
   ownership: Ownership;
   /** The owner that cannot be one of which its users have been told. */
@@ -46,6 +50,8 @@ interface Owner {
   readonly dependents: Set<GraphNode>;
   /** References to it that dependents share: those of one owner are nearly always the same. */
   readonly shared: OwnerReference[];
+  /** What it was, once it is gone: its type may be gone as well by the time a dependent is looked at. */
+  gone: ObjectIdentity | undefined;
 }
 
 const SHARED_MAX = 4;
@@ -103,8 +109,16 @@ export class OwnershipGraph {
     return node;
   }
 
+  /** What an owner was that has gone, while there are objects yet that named it then. */
+  goneOwner(uid: string): ObjectIdentity | undefined {
+    return this.#owners.get(uid)?.gone;
+  }
+
   /** Forgets an object. Answers its node, if there was one. */
-  remove(uid: string, at: RecordPlace): GraphNode | undefined {
+  remove(object: ObjectIdentity, at: RecordPlace): GraphNode | undefined {
+    const { uid } = object;
+    const owner = this.#owners.get(uid);
+    if (owner !== undefined) owner.gone = object;
     this.#records.remove(at);
     const node = this.#nodes.get(uid);
     if (node === undefined) return undefined;
@@ -137,7 +151,7 @@ export class OwnershipGraph {
   #link(node: GraphNode, reference: OwnerReference): OwnerReference {
     let owner = this.#owners.get(reference.uid);
     if (owner === undefined) {
-      owner = { dependents: new Set(), shared: [] };
+      owner = { dependents: new Set(), shared: [], gone: undefined };
       this.#owners.set(reference.uid, owner);
     }
     owner.dependents.add(node);

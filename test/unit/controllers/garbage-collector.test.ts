@@ -590,15 +590,13 @@ test('an owner of a group that another server answers for may be there, until th
   t.deepEqual(names(f), []);
 });
 
-test('an object whose owner is of a kind that nobody serves goes when a definition serves it, and there is no such owner', async (t) => {
-  const f = await world((cluster) => {
-    put(cluster, 'd', { owners: [ownedBy('gone', { apiVersion: 'x.test/v1', kind: 'Thing' })] });
-    put(cluster, 'e', { owners: [ownedBy('gone', { apiVersion: 'x.test/v1', kind: 'Other' })] });
-  });
-  t.deepEqual(names(f), ['d', 'e']);
+const DEFINITIONS = DIALECT.spell('apiextensions.@group/customresourcedefinitions');
+
+/** Things of `x.test/v1` are served. */
+function define(cluster: Cluster): void {
   const accepted = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' };
   const schema = { openAPIV3Schema: { type: 'object' } };
-  f.cluster.put(DIALECT.spell('apiextensions.@group/customresourcedefinitions'), {
+  cluster.put(DEFINITIONS, {
     apiVersion: DIALECT.spell('apiextensions.@group/v1'),
     kind: 'CustomResourceDefinition',
     metadata: { name: 'things.x.test' },
@@ -613,6 +611,33 @@ test('an object whose owner is of a kind that nobody serves goes when a definiti
       conditions: ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' })),
     },
   });
+}
+
+test('what is owned by objects that went with their definition goes too, however many of them there are', async (t) => {
+  const dependents = Array.from({ length: 300 }, (_, i) => `d-${i}`);
+  const one = { apiVersion: 'x.test/v1', kind: 'Thing' };
+  const f = await world((cluster) => {
+    define(cluster);
+    cluster.put('x.test/things', { ...one, metadata: { name: 'a', namespace: 'shop', uid: 'a' } });
+    put(cluster, 'solid');
+    for (const name of dependents) put(cluster, name, { owners: [ownedBy('a', one)] });
+    put(cluster, 'shared', { owners: [ownedBy('a', one), ownedBy('solid')] });
+    put(cluster, 'of another group', { owners: [ownedBy('a', { ...one, apiVersion: 'y.test/v1' })] });
+  });
+  f.cluster.remove('x.test/things', 'shop', 'a');
+  f.cluster.remove(DEFINITIONS, '', 'things.x.test');
+  await f.time.settle();
+  t.deepEqual(names(f).sort(), ['of another group', 'shared', 'solid']);
+  t.deepEqual(ownersOf(f, 'shared'), ['solid']);
+});
+
+test('an object whose owner is of a kind that nobody serves goes when a definition serves it, and there is no such owner', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'd', { owners: [ownedBy('gone', { apiVersion: 'x.test/v1', kind: 'Thing' })] });
+    put(cluster, 'e', { owners: [ownedBy('gone', { apiVersion: 'x.test/v1', kind: 'Other' })] });
+  });
+  t.deepEqual(names(f), ['d', 'e']);
+  define(f.cluster);
   await f.time.settle();
   t.deepEqual(names(f), ['e']);
 });
