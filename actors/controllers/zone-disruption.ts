@@ -115,7 +115,8 @@ export class ZoneDisruption {
     if (zones.length === 0 || (wasLost && isLost)) return 'go on';
     for (const { zone, count } of zones) {
       const state = isLost ? 'full' : stateOf(count);
-      if (zone.state === state && !wasLost) continue;
+      // One that had failed whole before the others did was evicted until now.
+      if (zone.state === state && !wasLost && !isLost) continue;
       zone.state = state;
       zone.pace.set(isLost ? 0 : rateOf(state, count), nowMs);
     }

@@ -217,6 +217,23 @@ test('where no node answers none is tainted, and those that were are tainted no 
   t.deepEqual(evicting(f, 'n2'), []);
 });
 
+test('where the last zone fails after the others, the nodes of those lose their taints and are given none', async (t) => {
+  const zone = (name: string) => ({ labels: { 'topology.orch.io/zone': name } });
+  const first = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'];
+  const f = await started({}, (cluster) => {
+    for (const name of first) putNode({ cluster }, name, 'False', zone('a'));
+    putNode({ cluster }, 'b', 'True', zone('b'));
+  });
+  const tainted = () => first.filter((name) => evicting(f, name).length > 0);
+  await f.time.advance(15_000);
+  t.true(tainted().length > 0);
+  putNode(f, 'b', 'False', zone('b'));
+  await f.time.advance(6_000);
+  t.deepEqual(tainted(), []);
+  await f.time.advance(60_000);
+  t.deepEqual([...tainted(), ...evicting(f, 'b')], []);
+});
+
 test('zones fail by themselves', async (t) => {
   const zone = (name: string) => ({ labels: { 'topology.orch.io/zone': name } });
   const f = await started({}, (cluster) => {

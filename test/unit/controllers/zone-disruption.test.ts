@@ -71,6 +71,21 @@ test('where nothing answers anywhere nobody is evicted, and all begins anew with
   t.deepEqual(zones.take('a', 720_000).nodes, ['0']);
 });
 
+test('where one zone after the other fails, nobody is evicted once the last has, in the first of them either', (t) => {
+  const zones = waiting('a', 9);
+  const both = (b: ReturnType<typeof count>) =>
+    new Map([
+      ['a', count(0, 9)],
+      ['b', b],
+    ]);
+  t.is(zones.review(both(count(1, 0)), 0), 'go on');
+  t.deepEqual(zones.take('a', 0).nodes, ['0']);
+  t.is(zones.review(both(count(0, 1)), 5_000), 'all is lost');
+  t.deepEqual(zones.take('a', 600_000), { nodes: [], waitMs: undefined });
+  t.is(zones.review(both(count(1, 0)), 605_000), 'all begins anew');
+  t.is(zones.take('a', 620_000).nodes.length, 1);
+});
+
 test('a zone whose nodes are gone is forgotten', (t) => {
   const zones = waiting('a', 1);
   zones.dequeue('a', '0');
