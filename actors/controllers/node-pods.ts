@@ -1,6 +1,6 @@
 // The pods of nodes that are in trouble: those that do not tolerate a node's NoExecute taints are evicted, at once or when the time
 // is up that they tolerate them for, and those of a node that nobody hears of are said not to be ready. Pods of other nodes are
-// parsed once, when they are bound.
+// parsed once, when they are bound. Since when a node has each of its taints is taint-times.ts'.
 
 import { asText, asTimeMs, partAt, partsAt, setNumberAt, textAt } from '../../api/object-fields.ts';
 import { timestampOf } from '../../api/object-meta.ts';
@@ -23,18 +23,14 @@ import {
 import { controllerIdentity } from './identities.ts';
 import { readyCondition } from './node-health.ts';
 import { PodsOfNodes } from './pods-of-nodes.ts';
+import { areSameTaints, TaintTimes, type TimedTaint, taintLike } from './taint-times.ts';
 import { coreTarget, isTerminating, keyOf, splitKey } from './targets.ts';
 
 const PODS = 'core/pods';
 const NODES = 'core/nodes';
-const EFFECT = 'NoExecute';
-const NO_TAINTS: readonly ApiObject[] = [];
 
 interface Node {
-  /** Those of the effect NoExecute. */
-  readonly taints: readonly ApiObject[];
-  /** Monotonic time since when there are any. */
-  readonly taintedAtMs: number;
+  readonly taints: readonly TimedTaint[];
   /** What `Ready` says; undefined: there is none. */
   readonly ready: string | undefined;
 }
@@ -42,9 +38,11 @@ interface Node {
 interface Pod {
   readonly node: string;
   readonly record: KeptRecord;
-  /** Monotonic time; of those that were there before us, -Infinity. */
+  /** Monotonic time. */
   readonly boundAtMs: number;
 }
+
+const NO_TAINTS: readonly TimedTaint[] = [];
 
 /** Keys are `<namespace>/<name>` of pods. */
 export class NodePods implements Controller {
@@ -55,6 +53,7 @@ export class NodePods implements Controller {
   readonly #clock: Clock;
   readonly #due: Due;
   readonly #announcements: Announcements;
+  readonly #taintTimes: TaintTimes;
   readonly #pods = new Map<string, Pod>();
   readonly #podsOfNodes = new PodsOfNodes();
   readonly #nodes = new Map<string, Node>();
@@ -69,6 +68,7 @@ export class NodePods implements Controller {
     this.#clock = clock;
     this.#due = due;
     this.#announcements = new Announcements(clock, due);
+    this.#taintTimes = new TaintTimes(clock, dialect);
   }
 
   reset(): void {
@@ -149,11 +149,19 @@ export class NodePods implements Controller {
     }
     const node = mayBeBound(event) ? textAt(partAt(event.object(), 'spec'), 'nodeName') : '';
     if (node === '') return;
-    const boundAtMs = event.type === 'present' ? -Infinity : this.#clock.monotonicMs();
-    this.#pods.set(key, { node, record: event.kept(), boundAtMs });
+    const agoMs = event.type === 'present' ? this.#boundAgoMs(event.object()) : 0;
+    this.#pods.set(key, { node, record: event.kept(), boundAtMs: this.#clock.monotonicMs() - agoMs });
     this.#podsOfNodes.add(node, key);
     const on = this.#nodes.get(node);
     if (on !== undefined && isTroubled(on)) this.#review(key, true);
+  }
+
+  /** Of a pod that was there before us: a restart takes no time from it that it has on its node. */
+  #boundAgoMs(pod: ApiObject): number {
+    const scheduled = partsAt(partAt(pod, 'status'), 'conditions').find(({ type }) => type === 'PodScheduled');
+    const boundMs =
+      asTimeMs(scheduled?.lastTransitionTime) ?? asTimeMs(partAt(pod, 'metadata').creationTimestamp) ?? -Infinity;
+    return Math.max(0, this.#clock.nowMs() - boundMs);
   }
 
   #forget(key: string, known: Pod | undefined): void {
@@ -172,25 +180,13 @@ export class NodePods implements Controller {
       return;
     }
     const object = event.object();
-    const taints = partsAt(partAt(object, 'spec'), 'taints').filter(({ effect }) => effect === EFFECT);
+    const before = known?.taints ?? NO_TAINTS;
+    const taints = this.#taintTimes.of(object, before, type === 'present');
     const ready = readyCondition(object);
-    const node: Node = {
-      taints: taints.length === 0 ? NO_TAINTS : taints,
-      taintedAtMs: known !== undefined && known.taints.length > 0 ? known.taintedAtMs : this.#taintedAtMs(taints, type),
-      ready: ready === undefined ? undefined : asText(ready.status),
-    };
+    const node: Node = { taints, ready: ready === undefined ? undefined : asText(ready.status) };
     this.#nodes.set(name, node);
     const isSilent = node.ready === 'Unknown' && known?.ready !== 'Unknown';
-    const areTaintsNew = JSON.stringify(node.taints) !== JSON.stringify(known?.taints ?? NO_TAINTS);
-    if (isSilent || areTaintsNew) this.#reviewPods(name, isSilent);
-  }
-
-  // Taints that were there before us say since when: a restart gives no pod more time. Others count from now on.
-  #taintedAtMs(taints: readonly ApiObject[], type: FeedEvent['type']): number {
-    const nowMs = this.#clock.monotonicMs();
-    if (type !== 'present' || taints.length === 0) return nowMs;
-    const agesMs = taints.map(({ timeAdded }) => this.#clock.nowMs() - (asTimeMs(timeAdded) ?? this.#clock.nowMs()));
-    return nowMs - Math.max(0, Math.min(...agesMs));
+    if (isSilent || !areSameTaints(taints, before)) this.#reviewPods(name, isSilent);
   }
 
   #reviewPods(node: string, mayBeMisjudged: boolean): void {
@@ -204,19 +200,19 @@ export class NodePods implements Controller {
   }
 
   /** Milliseconds until the pod is to be deleted; undefined: it is not. */
-  #evictionMs({ boundAtMs }: Pod, { taints, taintedAtMs }: Node, pod: ApiObject): number | undefined {
+  #evictionMs({ boundAtMs }: Pod, { taints }: Node, pod: ApiObject): number | undefined {
     if (taints.length === 0 || isTerminating(pod)) return undefined;
     const tolerations = partsAt(partAt(pod, 'spec'), 'tolerations').map((toleration) => ({
       ...taintLike(toleration),
       operator: textAt(toleration, 'operator'),
-      seconds: setNumberAt(toleration, 'tolerationSeconds'),
+      seconds: setNumberAt(toleration, 'tolerationSeconds') ?? Infinity,
     }));
-    const used = taints.map((taint) => tolerationOf(tolerations, taintLike(taint)));
-    if (used.includes(undefined)) return 0;
-    const seconds = used.flatMap((toleration) => toleration?.seconds ?? []);
-    if (seconds.length === 0) return undefined;
-    const sinceMs = Math.max(taintedAtMs, boundAtMs);
-    return Math.max(0, sinceMs + Math.max(0, Math.min(...seconds)) * 1000 - this.#clock.monotonicMs());
+    const endsMs = taints.map((taint) => {
+      const seconds = tolerationOf(tolerations, taint)?.seconds ?? 0;
+      return Math.max(Math.max(taint.sinceMs, boundAtMs) + Math.max(0, seconds) * 1000, taint.heldUntilMs);
+    });
+    const endMs = Math.min(...endsMs);
+    return endMs === Infinity ? undefined : Math.max(0, endMs - this.#clock.monotonicMs());
   }
 
   #unready(key: string, revision: number, pod: ApiObject): Write[] {
@@ -254,8 +250,4 @@ function isNotReady({ ready }: Node): boolean {
 
 function isReadyCondition({ type, status }: ApiObject): boolean {
   return type === 'Ready' && status === 'True';
-}
-
-function taintLike(one: ApiObject): { readonly key: string; readonly value: string; readonly effect: string } {
-  return { key: textAt(one, 'key'), value: textAt(one, 'value'), effect: textAt(one, 'effect') };
 }

@@ -5,6 +5,9 @@ import { type Fixture, objectOf, restarted, started } from './fixture.ts';
 import type { Loose, Stored } from './stored.ts';
 
 const UNREACHABLE = 'node.orch.io/unreachable';
+const NOT_READY = 'node.orch.io/not-ready';
+/** Long before every test. */
+const EPOCH = '1970-01-01T00:00:00Z';
 const taint = (key: string, rest: Loose = {}) => ({ key, effect: 'NoExecute', ...rest });
 const tolerates = (key: string, seconds?: number) => ({
   key,
@@ -22,10 +25,23 @@ function putNode(f: { cluster: Cluster }, taints: readonly object[], ready = 'Tr
   } as unknown as Stored);
 }
 
-function putPod(f: { cluster: Cluster }, name: string, tolerations: Loose[], spec: Loose = { nodeName: 'n' }): void {
+/** One beside it that answers: where none does, nobody is evicted. */
+function putAnother({ cluster }: { cluster: Cluster }): void {
+  const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+  cluster.put('core/nodes', { ...objectOf('Node', '', 'm', {}), status } as unknown as Stored);
+}
+
+/** `boundAt`: where it is not since it was made. */
+function putPod(
+  f: { cluster: Cluster },
+  name: string,
+  tolerations: Loose[],
+  spec: Loose = { nodeName: 'n' },
+  boundAt?: string,
+): void {
   const conditions = [
     { type: 'Ready', status: 'True' },
-    { type: 'PodScheduled', status: 'True' },
+    { type: 'PodScheduled', status: 'True', ...(boundAt === undefined ? {} : { lastTransitionTime: boundAt }) },
   ];
   f.cluster.put(
     'core/pods',
@@ -127,6 +143,67 @@ test('a restart gives no pod more time', async (t) => {
   t.deepEqual(deleted(g), []);
   await g.time.advance(6_000);
   t.deepEqual(deleted(g), ['p']);
+});
+
+test('a pod that stays on a node in spite of its own taint has all of its time when another comes', async (t) => {
+  const f = await started({}, (cluster) => {
+    putAnother({ cluster });
+    putNode({ cluster }, [taint('mine')]);
+    putPod({ cluster }, 'p', [tolerates('mine'), tolerates(UNREACHABLE, 300)]);
+  });
+  await f.time.advance(600_000);
+  putNode(f, [taint('mine'), taint(UNREACHABLE)], 'Unknown');
+  await f.time.advance(299_000);
+  t.deepEqual(deleted(f), []);
+  await f.time.advance(2_000);
+  t.deepEqual(deleted(f), ['p']);
+});
+
+test('a node that is not ready first and then silent has been in trouble since the first', async (t) => {
+  const f = await started({}, (cluster) => {
+    putAnother({ cluster });
+    putNode({ cluster }, []);
+    putPod({ cluster }, 'p', [tolerates(NOT_READY, 300), tolerates(UNREACHABLE, 300)]);
+  });
+  putNode(f, [taint(NOT_READY)], 'False');
+  await f.time.advance(200_000);
+  putNode(f, [taint(UNREACHABLE)], 'Unknown');
+  await f.time.advance(99_000);
+  t.deepEqual(deleted(f), []);
+  await f.time.advance(2_000);
+  t.deepEqual(deleted(f), ['p']);
+});
+
+test('a restart takes no time from a pod that has come to a tainted node since', async (t) => {
+  const f = await started({}, (cluster) => putNode({ cluster }, [taint('mine', { timeAdded: EPOCH })]));
+  await f.time.advance(600_000);
+  putPod(f, 'p', [tolerates('mine', 60)]);
+  await f.time.advance(20_000);
+  const g = await restarted(f);
+  await g.time.advance(35_000);
+  t.deepEqual(deleted(g), []);
+  await g.time.advance(10_000);
+  t.deepEqual(deleted(g), ['p']);
+});
+
+test('after a time without a server a node may say first that it is well again: its pods stay, and those of a silent one go', async (t) => {
+  const prepare = (cluster: Cluster): void => {
+    putAnother({ cluster });
+    putNode({ cluster }, [taint(UNREACHABLE, { timeAdded: EPOCH })], 'Unknown');
+    for (const [name, seconds] of [
+      ['short', 30],
+      ['long', 300],
+    ] as const)
+      putPod({ cluster }, name, [tolerates(UNREACHABLE, seconds)], { nodeName: 'n' }, EPOCH);
+  };
+  const f = await started({}, prepare);
+  await f.time.advance(30_000);
+  putNode(f, []);
+  await f.time.advance(600_000);
+  t.deepEqual(deleted(f), []);
+  const g = await started({}, prepare);
+  await g.time.advance(61_000);
+  t.deepEqual(deleted(g).sort(), ['long', 'short']);
 });
 
 test('an eviction that is refused is tried again, and one under way is not asked for twice', async (t) => {
