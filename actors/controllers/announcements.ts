@@ -44,6 +44,11 @@ export class Announcements {
     this.#due.add(key);
   }
 
+  /** What has not been told was for somebody else to tell. */
+  clear(): void {
+    this.#waiting.clear();
+  }
+
   owns(key: string): boolean {
     return key.startsWith(PREFIX);
   }

@@ -92,7 +92,10 @@ export interface Controller {
   onEvent(event: FeedEvent): void;
   /** The object is as it was, and lies elsewhere: for who keeps its record. */
   onMoved?(event: FeedEvent): void;
-  /** The state is whole, as far as it goes by it. Nothing is planned between `reset` and this. */
+  /**
+   * The state is whole, as far as it goes by it: says of all there is what is due. Nothing is planned between `reset` and this. Called
+   * again when this server is to do the work after another did it: what was due meanwhile is forgotten.
+   */
   onSynced(): void;
   plan(key: string): Plan;
   /** Called for each write of a plan, before the key can be planned again. */

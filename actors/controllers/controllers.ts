@@ -282,8 +282,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   #begin(isMeant: (queue: WorkQueue) => boolean): void {
     for (const queue of this.#queues) {
       if (!isMeant(queue)) continue;
-      queue.controller.onSynced();
-      if (!this.#leadership.holdsBack(queue)) queue.open();
+      queue.begin();
+      if (this.#leadership.holdsBack(queue)) queue.rest();
     }
   }
 

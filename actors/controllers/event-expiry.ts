@@ -84,6 +84,7 @@ export class EventExpiry implements Controller {
     this.#present.sort(([, a], [, b]) => a.writtenAtMs - b.writtenAtMs);
     for (const [key, entry] of this.#present) this.#live.set(key, entry);
     this.#present = [];
+    for (const key of this.#leaving.keys()) this.#due.add(key);
     this.#arm();
   }
 

@@ -47,7 +47,7 @@ export class Leadership {
     });
   }
 
-  /** True for a queue that stays closed for now. */
+  /** True for a queue that rests for now. */
   holdsBack(queue: WorkQueue): boolean {
     return this.#led.has(queue) && this.#controllers?.controller.check() !== true;
   }
@@ -66,8 +66,8 @@ export class Leadership {
       leads ? 'this server runs the controllers' : 'another server runs the controllers',
     );
     for (const queue of this.#led) {
-      if (!leads) queue.close();
-      else if (this.#isWhole) queue.open();
+      if (!leads) queue.rest();
+      else if (this.#isWhole) queue.begin();
     }
   }
 

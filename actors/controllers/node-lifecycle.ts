@@ -90,6 +90,8 @@ export class NodeLifecycle implements Controller {
   }
 
   onSynced(): void {
+    this.#announcements.clear();
+    this.#isReviewed = false;
     if (this.#nodes.size > 0) this.#due.add(REVIEW);
   }
 

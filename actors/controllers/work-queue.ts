@@ -27,7 +27,7 @@ export type QueueOf = <C extends Controller>(make: (due: Due) => C) => WorkQueue
 
 /**
  * Keys are planned in the order they became due, each at most once at a time; a key added while its writes are under
- * way is planned again afterwards. Closed until `open`: keys gather, nothing is planned.
+ * way is planned again afterwards. Closed until `open`: keys gather, nothing is planned. While it rests, no keys gather either.
  */
 export class WorkQueue<C extends Controller = Controller> implements Due {
   readonly #context: QueueContext;
@@ -40,6 +40,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
   readonly #running = new Set<string>();
   readonly #metrics: WorkQueueMetrics;
   #open = false;
+  #isResting = false;
   #stopped = false;
   #turnAsked = false;
   #onIdle: (() => void) | undefined;
@@ -57,7 +58,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
   }
 
   add(key: string): void {
-    if (this.#stopped) return;
+    if (this.#stopped || this.#isResting) return;
     this.#cancelDelay(key);
     if (!this.#ready.has(key)) {
       this.#ready.set(key, this.#context.clock.monotonicMs());
@@ -77,13 +78,36 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
     this.#open = false;
   }
 
+  /**
+   * Somebody else does the work, for as long as may be: what is due meanwhile is not for here, and would be more and more. Writes under
+   * way go on.
+   */
+  rest(): void {
+    this.#isResting = true;
+    this.#open = false;
+    this.#forget();
+    this.#failures.clear();
+    this.#metrics.depth.set(0);
+  }
+
+  /** The controller, whose state is whole, says what is due, and that is planned. */
+  begin(): void {
+    this.#isResting = false;
+    this.#controller.onSynced();
+    this.open();
+  }
+
   /** Plans nothing any more, and resolves when the writes under way have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#forget();
+    if (this.#running.size > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+  }
+
+  #forget(): void {
     this.#ready.clear();
     for (const delay of this.#delays.values()) delay.timer.cancel();
     this.#delays.clear();
-    if (this.#running.size > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
   // A turn of its own, so that no key is planned halfway through a batch of events.
@@ -164,6 +188,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
   }
 
   #failed(key: string, message: string): void {
+    if (this.#isResting) return;
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     this.#metrics.retries.add(1);
@@ -175,7 +200,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
   }
 
   #addAfter(key: string, delayMs: number): void {
-    if (this.#stopped || this.#ready.has(key)) return;
+    if (this.#stopped || this.#isResting || this.#ready.has(key)) return;
     const boundedMs = Math.min(Math.max(0, delayMs), DELAY_MAX_MS);
     const dueAtMs = this.#context.clock.monotonicMs() + boundedMs;
     const present = this.#delays.get(key);

@@ -1,6 +1,7 @@
 // Of several servers of one store one runs the controllers.
 import test from 'ava';
 import { LeaderLease } from '../../../actors/controllers/leader-lease.ts';
+import { microTimeOf } from '../../../api/object-meta.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { DIALECT, objectOf, started } from './fixture.ts';
 
@@ -64,6 +65,43 @@ test('a server that loses the lease does no more', async (t) => {
   f.cluster.put(LEASES, leaseOf('thief', '2001-01-01T00:01:00.000000Z'));
   await f.time.advance(4000);
   t.false(hasAccount(f));
+});
+
+test('a server that takes over finds out what there is to do, and tells nobody of what was before', async (t) => {
+  const f = await started({ sharesStore: true, eventTtlMs: 3_600_000 }, (cluster) => {
+    cluster.putNamespace('orch-system');
+    cluster.put(LEASES, leaseOf('other', '2001-01-01T00:00:00.000000Z'));
+  });
+  const leave = async (ms: number): Promise<void> => {
+    for (let leftMs = ms; leftMs > 0; leftMs -= 10_000) {
+      f.cluster.put(LEASES, leaseOf('other', microTimeOf(f.time.clock.nowMs())));
+      await f.time.advance(Math.min(leftMs, 10_000));
+    }
+  };
+  const metadata = { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }] };
+  const event = (name: string) => f.cluster.put('core/events', objectOf('Event', 'shop', name, {}));
+  f.cluster.putNamespace('shop');
+  f.cluster.put(
+    'core/configmaps',
+    objectOf('ConfigMap', 'shop', 'owned', { metadata: { name: 'owned', ...metadata } }),
+  );
+  f.cluster.put('core/nodes', objectOf('Node', '', 'n', {}));
+  for (let i = 0; i < 100; i++) event(`old-${i}`);
+  await leave(3_590_000);
+  f.cluster.remove('core/nodes', '', 'n');
+  event('young');
+  await leave(60_000);
+  t.is(f.cluster.names('core/events').length, 101);
+  await f.time.advance(60_000);
+  t.true(hasAccount(f));
+  t.is(f.cluster.get('core/configmaps', 'shop', 'owned'), undefined);
+  t.deepEqual(f.cluster.names('core/events'), ['shop/young']);
+  f.cluster.put('core/nodes', objectOf('Node', '', 'm', {}));
+  await f.time.advance(10_000);
+  t.deepEqual(
+    f.writesOf('create events').map(({ body }) => (body as unknown as { reason: string }).reason),
+    ['RegisteredNode'],
+  );
 });
 
 test('a server leads only by an answer that comes before others may have taken over', (t) => {

@@ -15,6 +15,8 @@ function write(name: string): Write {
 }
 
 interface Bench {
+  /** What the controller says is due when it is asked. */
+  readonly all: string[];
   /** The value of a metric, or how many observations it has. */
   readonly metric: (name: string) => number;
   readonly time: VirtualTime;
@@ -29,6 +31,7 @@ function bench(plan: (key: string, due: Due) => Plan, keysInFlightMax = 2): Benc
   const time = new VirtualTime();
   const planned: [string, number][] = [];
   const open = new Map<string, (code: number) => void>();
+  const all: string[] = [];
   const context = fakeContext(time, (_actor, message) => {
     const { name } = (message as unknown as { target: { name: string } }).target;
     return new Promise((resolve) =>
@@ -40,7 +43,7 @@ function bench(plan: (key: string, due: Due) => Plan, keysInFlightMax = 2): Benc
   });
   const metrics = new MetricsRegistry();
   const writer = new Writer(context, { inFlightMax: 100, deadlineMs: 1_000 });
-  const queue = new WorkQueue(
+  const queue: WorkQueue = new WorkQueue(
     { ...context, metrics },
     writer,
     (due): Controller => ({
@@ -50,7 +53,9 @@ function bench(plan: (key: string, due: Due) => Plan, keysInFlightMax = 2): Benc
       keysInFlightMax,
       reset: () => {},
       onEvent: () => {},
-      onSynced: () => {},
+      onSynced: () => {
+        for (const key of all) queue.add(key);
+      },
       plan: (key) => {
         planned.push([key, time.clock.monotonicMs()]);
         return plan(key, due);
@@ -61,7 +66,7 @@ function bench(plan: (key: string, due: Due) => Plan, keysInFlightMax = 2): Benc
     const [series] = metrics.reading().find((family) => family.name === name)?.series ?? [];
     return series?.counts?.reduce((total, count) => total + count, 0) ?? series?.value ?? Number.NaN;
   };
-  return { time, queue, planned, open, metric };
+  return { all, time, queue, planned, open, metric };
 }
 
 test('nothing is planned before the queue is open', async (t) => {
@@ -72,6 +77,31 @@ test('nothing is planned before the queue is open', async (t) => {
   queue.open();
   await time.settle();
   t.deepEqual(planned, [['a', 0 + 1_000]]);
+});
+
+test('a queue that rests keeps no keys, not those of writes that fail either; when it begins, what is due then is planned', async (t) => {
+  const { all, time, queue, planned, open } = bench((key) => ({
+    writes: key === 'a' ? [write(key)] : [],
+    againAfterMs: 500,
+  }));
+  queue.begin();
+  for (const key of ['a', 'b', 'c']) queue.add(key);
+  await time.settle();
+  queue.rest();
+  queue.add('d');
+  open.get('a')?.(500);
+  await time.advance(100_000);
+  t.deepEqual(
+    planned.map(([key]) => key),
+    ['a', 'b', 'c'],
+  );
+  all.push('e');
+  queue.begin();
+  await time.settle();
+  t.deepEqual(
+    planned.map(([key]) => key),
+    ['a', 'b', 'c', 'e'],
+  );
 });
 
 test('a key that is due twice is planned once', async (t) => {
