@@ -218,7 +218,7 @@ export class ServiceAccountTokens implements Controller {
   #planNew(key: string, account: Omit<SecretTokenSubject, 'secretName'>): Plan {
     const { namespace, serviceAccount } = account;
     const { random } = this.#settings;
-    const order = this.#orders.of(key, () => ({
+    const order = this.#orders.of(key, serviceAccount.uid, () => ({
       ...account,
       secretName: `${serviceAccount.name}-token-${nameSuffix(() => random.next())}`,
     }));
@@ -261,7 +261,7 @@ export class ServiceAccountTokens implements Controller {
     if (leftMs > 0) return { writes: [], againAfterMs: leftMs };
     const { name } = metadataOf(account);
     const subject = { namespace, serviceAccount: { name: name ?? '', uid }, secretName };
-    const order = lacks.token ? this.#orders.of(key, () => subject) : undefined;
+    const order = lacks.token ? this.#orders.of(key, uid, () => subject) : undefined;
     if (order !== undefined && order.token === undefined) return { writes: [], againAfterMs: LOOK_AGAIN_MS };
     const body = {
       metadata: { uid: secretUid, annotations: { [this.#annotation.uid]: uid } },

@@ -19,10 +19,13 @@ export class TokenOrders {
     this.#issue = issue;
   }
 
-  /** The order of a key, which becomes due when the token is there. One that fails is forgotten. */
-  of(key: string, subjectOf: () => SecretTokenSubject): TokenOrder {
+  /**
+   * The order of a key for an account, which becomes due when the token is there. One that fails is forgotten, and so is one for an
+   * account that was made anew under its name: nobody lets its token in any more.
+   */
+  of(key: string, accountUid: string, subjectOf: () => SecretTokenSubject): TokenOrder {
     const known = this.#orders.get(key);
-    if (known !== undefined) return known;
+    if (known?.subject.serviceAccount.uid === accountUid) return known;
     const order: TokenOrder = { subject: subjectOf(), token: undefined };
     this.#orders.set(key, order);
     this.#issue(order.subject).then(

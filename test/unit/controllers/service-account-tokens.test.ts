@@ -176,6 +176,23 @@ test('a token that cannot be signed now is asked for again', async (t) => {
   t.is(secretsOf(f, 'robot').length, 1);
 });
 
+test('an account made anew while the token of the first is signed is given one of its own', async (t) => {
+  const f = await started(WITH_TOKENS);
+  const signed: (() => void)[] = [];
+  f.onIssue(
+    ({ serviceAccount: { uid } }) => new Promise((resolve) => signed.push(() => resolve({ token: `token of ${uid}` }))),
+  );
+  populate(f.cluster);
+  f.cluster.put(SECRETS, secret('by-hand', { [NAME]: 'robot' }));
+  await f.time.settle();
+  f.cluster.put(ACCOUNTS, objectOf('ServiceAccount', 'ns', 'robot', { metadata: { name: 'robot', uid: 'second' } }));
+  await f.time.settle();
+  for (const go of signed) go();
+  await f.time.settle();
+  const tokens = tokenSecrets(f, 'robot').map(({ data }) => text((data as Record<string, string>).token));
+  t.deepEqual(tokens, ['token of second', 'token of second']);
+});
+
 test('a restart in between makes no second secret', async (t) => {
   const f = await started(WITH_TOKENS);
   f.cluster.fault = ({ verb, target }) =>
