@@ -49,6 +49,8 @@ interface Undecided {
   /** Still to be asked about, the first first. */
   permissions: readonly Permission[];
   granted: Permission | undefined;
+  /** Put last. An answer to another is about what the request was before, or about one that had its name. */
+  question: Write | undefined;
 }
 
 /** The certificate approving controller. Keys are names of requests. */
@@ -81,7 +83,7 @@ export class CertificateApproving implements Controller {
     if (certificateOf(request) !== '' || isDecided(request, 'Approved') || isDecided(request, 'Denied')) return;
     const permissions = this.#permissionsFor(request);
     if (permissions.length === 0) return;
-    this.#undecided.set(event.name, { request, permissions, granted: undefined });
+    this.#undecided.set(event.name, { request, permissions, granted: undefined, question: undefined });
     this.#due.add(event.name);
   }
 
@@ -99,14 +101,17 @@ export class CertificateApproving implements Controller {
       return { writes: [statusWrite(request, this.#dialect, 'approval', { condition })] };
     }
     const [next] = permissions;
-    if (next !== undefined) return { writes: [this.#question(request, next)] };
+    if (next !== undefined) {
+      undecided.question = this.#question(request, next);
+      return { writes: [undecided.question] };
+    }
     undecided.permissions = this.#permissionsFor(request);
     return { writes: [], againAfterMs: ASK_AGAIN_MS };
   }
 
-  onOutcome(key: string, { target }: Write, { ok, body }: WriteOutcome): void {
+  onOutcome(key: string, write: Write, { ok, body }: WriteOutcome): void {
     const undecided = this.#undecided.get(key);
-    if (!ok || undecided === undefined || target.resource !== 'subjectaccessreviews') return;
+    if (!ok || undecided === undefined || write !== undecided.question) return;
     const [asked, ...rest] = undecided.permissions;
     undecided.permissions = rest;
     if (asObject(body?.status).allowed === true) undecided.granted = asked;

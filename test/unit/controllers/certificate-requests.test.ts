@@ -2,9 +2,11 @@
 // without anybody's decision, and when they are deleted.
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import test from 'ava';
+import { CertificateApproving } from '../../../actors/controllers/certificate-approving.ts';
+import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { makeSelfSigned } from '../../../transport/tls/self-signed.ts';
 import { certificateRequest } from '../../server/certificate-request.ts';
-import { type Fixture, started } from './fixture.ts';
+import { DIALECT, type Fixture, started } from './fixture.ts';
 import type { Stored } from './stored.ts';
 
 const REQUESTS = 'certificates.orch.io/certificatesigningrequests';
@@ -335,6 +337,34 @@ test('somebody who may ask for any node is approved, and nobody else', async (t)
     statusOf(f, 'r').conditions?.[0]?.message,
     'Auto approving orchlet client certificate after SubjectAccessReview.',
   );
+});
+
+test('that somebody may have a certificate approves no request that was made anew under the same name by another', (t) => {
+  const approving = new CertificateApproving({ add: () => {} }, DIALECT);
+  const request = Buffer.from(certificateRequest(NODE, '', 'ec').requestPem).toString('base64');
+  const make = (username: string): void => {
+    const object = () => ({
+      apiVersion: 'certificates.orch.io/v1',
+      metadata: { name: 'r', uid: username },
+      spec: { request, signerName: SIGNERS.nodeClient, usages: CLIENT, username },
+    });
+    approving.onEvent({ type: 'put', name: 'r', object } as unknown as FeedEvent);
+  };
+  const planned = () => {
+    const [write] = approving.plan('r').writes;
+    const { user } = (write!.body as { spec: { user?: string } }).spec;
+    return { write: write!, asks: write!.target.resource === 'subjectaccessreviews' ? user : undefined };
+  };
+  const answer = { ok: true, code: 201, message: '', body: { status: { allowed: true } } };
+  make('may');
+  const first = planned();
+  t.is(first.asks, 'may');
+  make('may not');
+  approving.onOutcome('r', first.write, answer);
+  const second = planned();
+  t.is(second.asks, 'may not');
+  approving.onOutcome('r', second.write, answer);
+  t.is(planned().write.target.subresource, 'approval');
 });
 
 test('what is no request of a node, or is decided, is nobody asked about', async (t) => {
