@@ -11,6 +11,7 @@ import type { Cork } from './cork.ts';
 import { writeStreamHead } from './head.ts';
 import { type KeptAlive, type ParkedResponses, park, renew } from './parking.ts';
 import type { SendingByTries, Tried } from './sending-by-tries.ts';
+import { UnsentRest } from './unsent-rest.ts';
 
 /** What the binary writes between a status and a body by itself: the protocol, the date, its own name, the coding. */
 const HEAD_EXTRA_BYTES_MAX = 256;
@@ -115,8 +116,8 @@ export class UwsStream implements AnswerStream {
   readonly #pushesLines: boolean;
   /** The first byte of the first event was sent before it. */
   #owesZero = false;
-  /** Copies of what has not been handed over. */
-  #pending: Uint8Array[] | undefined;
+  /** What has not been handed over. */
+  #pending: UnsentRest[] | undefined;
   /** The handler was told to wait. */
   #isFull = false;
   /** The last piece was refused, and waits in the binary. */
@@ -158,13 +159,13 @@ export class UwsStream implements AnswerStream {
     if (bytes.length === 0) return !this.#isFull;
     if (this.#pending !== undefined || (this.#isFull && this.#owner.sending !== undefined)) {
       this.#pending ??= [];
-      this.#pending.push(copyOf(bytes));
+      this.#pending.push(new UnsentRest(bytes));
       return false;
     }
     const owed = this.#owesZero && bytes[0] === 0 ? bytes.subarray(1) : bytes;
     this.#owesZero = false;
     const taken = this.#writePieces(owed);
-    if (taken < owed.length) this.#pending = [copyOf(owed.subarray(taken))];
+    if (taken < owed.length) this.#pending = [new UnsentRest(owed.subarray(taken))];
     this.#setFull(this.#isRefused || taken < owed.length);
     return !this.#isFull;
   }
@@ -185,6 +186,7 @@ export class UwsStream implements AnswerStream {
   }
 
   drop(): void {
+    for (const rest of this.#pending ?? []) rest.drop();
     this.#pending = undefined;
     this.#isEnding = true;
     this.#isRefused = false;
@@ -306,15 +308,17 @@ export class UwsStream implements AnswerStream {
   }
 
   /** True when nothing is left, and the socket takes more. */
-  #writePending(pending: Uint8Array[]): boolean {
+  #writePending(pending: UnsentRest[]): boolean {
     while (pending.length > 0) {
-      const bytes = pending[0]!;
+      const rest = pending[0]!;
+      const { bytes } = rest;
       const taken = this.#writePieces(bytes);
       if (taken < bytes.length) {
-        pending[0] = bytes.subarray(taken);
+        rest.bytes = bytes.subarray(taken);
         return false;
       }
       pending.shift();
+      rest.drop();
       if (!this.#isRefused) continue;
       // Nothing is left to write, but the end waits for the socket too.
       if (pending.length === 0 && !this.#isEnding) this.#pending = undefined;
@@ -323,9 +327,4 @@ export class UwsStream implements AnswerStream {
     this.#pending = undefined;
     return true;
   }
-}
-
-/** `slice` of a Buffer would be a view. */
-function copyOf(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes);
 }

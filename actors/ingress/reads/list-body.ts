@@ -4,13 +4,10 @@ import { emptyList, type ListEnvelope, type ListItems } from '../../../rendering
 import { copyItem, copyValue, itemLength } from '../../../storage/record-reading.ts';
 import { valueLength } from '../../../storage/slab-record.ts';
 import { type Answered, pacedWriter } from './paced-writer.ts';
+import { PIECE_BYTES, roomOfThisTurn, withRoom } from './piece-room.ts';
 
 /** Up to this a list is built and written at once. */
-const WHOLE_BYTES_MAX = 256 * 1024;
-/** Bytes of one piece of a larger list. */
-const PIECE_BYTES = 256 * 1024;
-/** Room for a piece, and for what comes before the first item. */
-const BUFFER_BYTES = PIECE_BYTES + 16 * 1024;
+const WHOLE_BYTES_MAX = PIECE_BYTES;
 const OPEN_BRACE = 0x7b;
 const COMMA = 0x2c;
 const CLOSING = Buffer.from(']}\n');
@@ -20,12 +17,12 @@ function listOpening(envelope: ListEnvelope, items: ListItems): Buffer {
   return Buffer.from(JSON.stringify(emptyList(envelope, items)).slice(0, -']}'.length));
 }
 
-/** The whole list, when it is small enough for one write. */
+/** The whole list, when it is small enough for one write: to be sent in this turn, since the next list takes its place. */
 export function wholeList(envelope: ListEnvelope, items: ListItems): Buffer | undefined {
   const opening = listOpening(envelope, items);
   const bytes = opening.length + itemsBytes(items, WHOLE_BYTES_MAX) + CLOSING.length;
   if (bytes > WHOLE_BYTES_MAX) return undefined;
-  const body = Buffer.allocUnsafe(bytes);
+  const body = roomOfThisTurn().subarray(0, bytes);
   let at = opening.copy(body, 0);
   for (let i = 0; i < items.places.length; i += 2) at = putItem(items, i, body, at);
   CLOSING.copy(body, at);
@@ -50,7 +47,7 @@ export async function streamList(
 ): Promise<void> {
   underWay += 1;
   try {
-    await writeList(envelope, items, answered, pause);
+    await withRoom((room) => writeList(envelope, items, answered, { pause, room }));
   } finally {
     underWay -= 1;
   }
@@ -60,7 +57,7 @@ async function writeList(
   envelope: ListEnvelope,
   items: ListItems,
   answered: Answered,
-  pause: () => Promise<void>,
+  { pause, room }: { readonly pause: () => Promise<void>; readonly room: Buffer },
 ): Promise<void> {
   const { response } = answered;
   const paced = pacedWriter(answered);
@@ -72,8 +69,7 @@ async function writeList(
     written = 0;
     await pause();
   };
-  // One buffer for all pieces: a new one for each would be mapped and faulted in anew.
-  let buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  let buffer = room;
   let at = listOpening(envelope, items).copy(buffer, 0);
   for (let i = 0; i < items.places.length && !response.aborted; i += 2) {
     const bytes = itemBytes(items, i);

@@ -12,9 +12,11 @@ import type { KeptEncoding } from '../../../rendering/encoding-cache.ts';
 import { decodedItem, type ListEnvelope, type ListItems, listMetadata } from '../../../rendering/list.ts';
 import type { ProtobufRecords, RecordMessages } from '../../../rendering/protobuf-records.ts';
 import type { Rendering } from '../../../rendering/rendering.ts';
+import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { headersFor } from './answers.ts';
 import { pacedWriter } from './paced-writer.ts';
+import { PIECE_BYTES, withRoom } from './piece-room.ts';
 import type { Representation } from './representation.ts';
 
 /** Items encoded in one turn, and bytes that they come to: whichever is first, about two milliseconds of work. */
@@ -22,8 +24,6 @@ const SLICE_ENCODED = 64;
 const SLICE_ENCODED_BYTES = 128 * 1024;
 /** Items looked at in one turn when all of them are kept. */
 const SLICE_ITEMS = 8192;
-/** Up to this a list is one write; larger ones go out in pieces of about as much. */
-const PIECE_BYTES = 256 * 1024;
 
 /** Sends the list. `pause` lets the thread do other work; the items must lie still until this resolves. */
 export async function sendProtobufList(
@@ -37,20 +37,47 @@ export async function sendProtobufList(
   const list = new ProtobufList(envelope, items, rendering, records);
   while (list.measure()) await pause();
   const headers = headersFor(contentType);
-  const { response } = exchange;
-  if (list.bytes <= PIECE_BYTES) {
-    const body = Buffer.allocUnsafe(list.bytes);
-    let at = list.fill(body);
-    while (!list.done) {
-      await pause();
-      at += list.fill(body.subarray(at));
-    }
-    exchange.answer(200, headers, body);
-    return;
+  // Up to a piece a list is one write.
+  const isWhole = list.bytes <= PIECE_BYTES;
+  await withRoom((room) =>
+    isWhole
+      ? answerWhole(exchange, headers, list, { pause, room })
+      : answerInPieces(exchange, headers, list, { pause, room }),
+  );
+}
+
+interface Sending {
+  /** Lets the thread do other work. */
+  readonly pause: () => Promise<void>;
+  readonly room: Buffer;
+}
+
+async function answerWhole(
+  exchange: Exchange,
+  headers: HeaderList,
+  list: ProtobufList,
+  { pause, room }: Sending,
+): Promise<void> {
+  const body = room.subarray(0, list.bytes);
+  let at = list.fill(body);
+  while (!list.done) {
+    await pause();
+    at += list.fill(body.subarray(at));
   }
+  exchange.answer(200, headers, body);
+}
+
+async function answerInPieces(
+  exchange: Exchange,
+  headers: HeaderList,
+  list: ProtobufList,
+  { pause, room }: Sending,
+): Promise<void> {
+  const { response } = exchange;
   exchange.start(200, headers);
   const write = pacedWriter(exchange);
-  const piece = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, list.largestBytes));
+  const isLarge = list.largestBytes > PIECE_BYTES;
+  const piece = isLarge ? Buffer.allocUnsafeSlow(list.largestBytes) : room.subarray(0, PIECE_BYTES);
   while (!list.done && !response.aborted) {
     await write(piece.subarray(0, list.fill(piece)));
     if (!list.done) await pause();

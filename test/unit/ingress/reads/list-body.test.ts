@@ -48,11 +48,11 @@ const SIZES: readonly (readonly [what: string, lengths: readonly number[]])[] = 
 for (const [what, lengths] of SIZES) {
   test(`a list of ${what} is the same JSON at once and in pieces`, async (t) => {
     const { list, expected } = items(lengths);
-    const whole = wholeList(ENVELOPE, list)!;
-    t.deepEqual(JSON.parse(whole.toString('utf8')), listOf(expected));
-    t.is(whole.toString().at(-1), '\n');
+    const whole = wholeList(ENVELOPE, list)!.toString('utf8');
+    t.deepEqual(JSON.parse(whole), listOf(expected));
+    t.is(whole.at(-1), '\n');
     const response = await streamed(ENVELOPE, list);
-    t.is(response.text, whole.toString('utf8'));
+    t.is(response.text, whole);
     t.true(response.ended);
   });
 }
@@ -111,6 +111,25 @@ test('a large list goes out in pieces, each when the socket has taken the one be
   t.true(response.chunks.length > 5);
   t.true(response.chunks.every((chunk) => chunk.length < 256 * 1024 + 100_000));
   t.deepEqual(JSON.parse(response.text), listOf(expected));
+});
+
+test('lists that are made while others wait for their clients do not come into those', async (t) => {
+  const lists = [1, 2, 3].map((by) => items(Array.from({ length: 60 }, (_, index) => by * 5000 + index)));
+  const small = items([1, 2, 3]);
+  const responses = lists.map(() => new FakeResponse());
+  for (const response of responses) response.isFull = () => true;
+  const underWay = new Set(responses);
+  const sending = lists.map(({ list }, index) =>
+    streamed(ENVELOPE, list, responses[index]).then((response) => underWay.delete(response)),
+  );
+  while (underWay.size > 0) {
+    t.deepEqual(JSON.parse(wholeList(ENVELOPE, small.list)!.toString('utf8')), listOf(small.expected));
+    for (const response of underWay) response.drain();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all(sending);
+  for (const [index, { expected }] of lists.entries())
+    t.deepEqual(JSON.parse(responses[index]!.text), listOf(expected));
 });
 
 test('an item larger than a piece is a piece of its own', async (t) => {
