@@ -16,6 +16,7 @@ const LASTS_MS_MIN = 300;
 const LASTS_MS_MAX = 2500;
 const AFTER_MS = 300;
 const READ_EVERY_MS = 5;
+const FENCES_LOST = 100;
 /** What a server's log says of a store that is not what it was. */
 const ANNOUNCED = /etcd went back|etcd is of another history|was changed by somebody else/;
 
@@ -151,10 +152,16 @@ class ServersRun {
   async #prepare(prepare: (cluster: ServersCluster) => Promise<void>, round: number): Promise<void> {
     await prepare(this.#cluster);
     for (const writer of this.#writers) writer.backUp();
-    // Written now, whatever they were before: something is lost, and both servers know it.
-    await this.#fences(round - 0.25);
+    // Written now, whatever they were before: something is lost, and both servers know it. So much that what is written after the loss is
+    // of lower versions for long: nothing tells a version that is given again from the one that is lost, where its client was away
+    // while its server began anew.
+    let lost = 0;
+    for (let times = 0; times < FENCES_LOST; times++) lost = await this.#fences(round - 0.25 + times / 1000);
     // Whoever begins anew from here on does so for the loss.
-    for (const follower of this.#followers) follower.take();
+    for (const follower of this.#followers) {
+      await follower.reach(lost);
+      follower.take();
+    }
   }
 
   #lose(): void {
