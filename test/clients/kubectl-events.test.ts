@@ -36,7 +36,6 @@ everywhere('kubectl shows how long ago and how often a pod found no node, and wh
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'large' }, spec: POD_SPEC };
   const spec = { ...POD_SPEC, containers: [{ ...POD_SPEC.containers[0], resources }] };
   await kubectl.ok([...here, 'create', '-f', '-'], JSON.stringify({ ...pod, spec }));
-  const shown = () => kubectl.ok([...here, 'get', 'events', '--no-headers', '-o', 'wide']);
   /** Shown when the pod has been told so many times that no node takes it. */
   const toldTimes = async (least: number, beforeEach?: () => Promise<void>): Promise<string> => {
     await eventually(
@@ -46,7 +45,7 @@ everywhere('kubectl shows how long ago and how often a pod found no node, and wh
       },
       (items) => items.some(({ reason, series }) => reason === 'FailedScheduling' && (series?.count ?? 1) >= least),
     );
-    return shown();
+    return await kubectl.ok([...here, 'get', 'events', '--no-headers', '-o', 'wide']);
   };
   const source = `default-scheduler, default-scheduler-${hostname()}`;
   const first = await toldTimes(1);

@@ -5,6 +5,7 @@ import { writeStreamHead } from './head.ts';
 import { park, renew } from './parking.ts';
 import type { Tried } from './sending-by-tries.ts';
 import type { AnswerStream, StreamOwner } from './stream.ts';
+import { UnsentRest } from './unsent-rest.ts';
 
 /** What fits into the buffer that the binary gathers in: more would be encrypted at once, and again with each try. */
 const PIECE_BYTES = 16 * 1024 - 512;
@@ -21,8 +22,8 @@ export class UwsSizedStream implements AnswerStream {
   readonly #length: number;
   /** Until it is sent. */
   #head: { readonly status: number; readonly headers: HeaderList } | undefined;
-  /** Copies of what the binary has not taken. */
-  #pending: Uint8Array[] = [];
+  /** What the binary has not taken. */
+  #pending: UnsentRest[] = [];
   #isFull = false;
   #isOver = false;
 
@@ -49,13 +50,13 @@ export class UwsSizedStream implements AnswerStream {
     if (bytes.length === 0) return !this.#isFull;
     const { native, scope, sending } = this.#owner;
     if (this.#pending.length > 0 || (sending !== undefined && (this.#isFull || scope.cork.holds(native)))) {
-      this.#pending.push(new Uint8Array(bytes));
+      this.#pending.push(new UnsentRest(bytes));
       this.#setFull(true);
       return false;
     }
     const taken = this.#hand(bytes);
     if (this.#isOver) return false;
-    if (taken < bytes.length) this.#pending = [new Uint8Array(bytes.subarray(taken))];
+    if (taken < bytes.length) this.#pending = [new UnsentRest(bytes.subarray(taken))];
     this.#setFull(taken < bytes.length || !this.#isSent());
     return !this.#isFull;
   }
@@ -83,6 +84,7 @@ export class UwsSizedStream implements AnswerStream {
   }
 
   drop(): void {
+    for (const rest of this.#pending) rest.drop();
     this.#pending = [];
     this.#isOver = true;
     this.onDrained = undefined;
@@ -158,14 +160,16 @@ export class UwsSizedStream implements AnswerStream {
     // The binary leaves its own buffer to the next write; with nothing to write, an empty cork sends it.
     if (this.#pending.length === 0) this.#owner.native.cork(() => {});
     while (this.#pending.length > 0) {
-      const bytes = this.#pending[0]!;
+      const rest = this.#pending[0]!;
+      const { bytes } = rest;
       const taken = this.#hand(bytes);
       if (this.#isOver) return true;
       if (taken < bytes.length) {
-        this.#pending[0] = bytes.subarray(taken);
+        rest.bytes = bytes.subarray(taken);
         return true;
       }
       this.#pending.shift();
+      rest.drop();
     }
     if (!this.#isSent()) return true;
     const wasFull = this.#isFull;
