@@ -6,7 +6,7 @@ import { badRequest } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 import { keyStep, memberStep, pathText, valueStep } from './field-path.ts';
 import { FIELD_LEVELS_MAX, type FieldSet, hasSelf, inOrder, LEAF, NO_FIELDS, node } from './field-set.ts';
-import type { OwnershipRule } from './ownership-rule.ts';
+import type { Inside, OwnershipRule } from './ownership-rule.ts';
 
 const ERRORS_LISTED_MAX = 20;
 
@@ -31,13 +31,30 @@ class Reader {
 
   /** What is asserted at a place and below it; undefined for nothing. */
   read(value: unknown, rule: OwnershipRule, levelsLeft: number): FieldSet | undefined {
-    if (rule.kind === 'leaf' || levelsLeft === 0 || value === null) return LEAF;
+    if (levelsLeft === 0 || value === null) return LEAF;
+    if (rule.kind === 'leaf') {
+      if (rule.inside !== undefined) this.#look(value, rule.inside, levelsLeft);
+      return LEAF;
+    }
     if (rule.kind === 'set' || rule.kind === 'keyed') {
       if (!Array.isArray(value)) return this.#wrong(`expected list, got &{${mapText(value)}}`);
       return rule.kind === 'set' ? this.#set(value) : this.#keyed(value, rule, levelsLeft - 1);
     }
     if (isJsonObject(value)) return this.#members(value, rule, levelsLeft - 1);
     return rule.kind === 'deduced' ? LEAF : this.#wrong(`expected map, got &{${mapText(value)}}`);
+  }
+
+  /** Into what is asserted as a whole: what its type does not have is refused there as well. */
+  #look(value: unknown, { isList, rule }: Inside, levelsLeft: number): void {
+    if (!isList) this.read(value, rule(), levelsLeft);
+    else if (!Array.isArray(value)) this.#wrong(`expected list, got &{${mapText(value)}}`);
+    else {
+      for (const [index, element] of value.entries()) {
+        this.#path.push(`i:${index}`);
+        this.read(element, rule(), levelsLeft - 1);
+        this.#path.pop();
+      }
+    }
   }
 
   #members(object: JsonObject, rule: OwnershipRule, levelsLeft: number): FieldSet | undefined {

@@ -19,6 +19,7 @@ import {
   ruleOfKind,
   ruleOfMetadata,
   ruleOfType,
+  wholeRule,
 } from './ownership-rule.ts';
 
 /** The rule of the objects of a custom type; the same each time. */
@@ -43,13 +44,21 @@ function membersOf(structure: Structure, words: Words, isWhole: boolean): readon
 }
 
 function ruleOf(structure: Structure, words: Words): OwnershipRule {
-  const { node, rest, keepsUnknown, isEmbedded, properties } = structure;
+  const { node } = structure;
   if (node.type === 'array') return listRule(structure, words);
-  const untyped = words.isOpen ? DEDUCED_RULE : LEAF_RULE;
-  if (node.type !== 'object') return node.type === undefined ? untyped : LEAF_RULE;
-  if (node[`${words.prefix}map-type`] === 'atomic') return LEAF_RULE;
+  if (node.type !== 'object') return node.type === undefined ? untypedRule(words) : LEAF_RULE;
+  const rule = objectRule(structure, words);
+  return node[`${words.prefix}map-type`] === 'atomic' ? wholeRule({ isList: false, rule: () => rule }) : rule;
+}
+
+function untypedRule({ isOpen }: Words): OwnershipRule {
+  return isOpen ? DEDUCED_RULE : LEAF_RULE;
+}
+
+function objectRule(structure: Structure, words: Words): OwnershipRule {
+  const { rest, keepsUnknown, isEmbedded, properties } = structure;
   if (properties.size === 0 && !isEmbedded) {
-    return new OwnershipRule('map', () => (rest === undefined ? untyped : ruleOf(rest, words)));
+    return new OwnershipRule('map', () => (rest === undefined ? untypedRule(words) : ruleOf(rest, words)));
   }
   const isOpen = words.isOpen || keepsUnknown;
   const inside = { ...words, isOpen };
@@ -68,8 +77,14 @@ function typeMembers({ metadata }: Words): readonly Member[] {
 function listRule({ node, items }: Structure, words: Words): OwnershipRule {
   const { prefix } = words;
   const listType = node[`${prefix}list-type`];
-  if (items === undefined || (listType !== 'set' && listType !== 'map')) return LEAF_RULE;
+  if (items === undefined) return LEAF_RULE;
   if (listType === 'set') return new OwnershipRule('set', () => LEAF_RULE);
+  let element: OwnershipRule | undefined;
+  const elementRule = (): OwnershipRule => {
+    element ??= ruleOf(items, words);
+    return element;
+  };
+  if (listType !== 'map') return wholeRule({ isList: true, rule: elementRule });
   const keys = [...asTexts(node[`${prefix}list-map-keys`])].sort().map((name): ListKey => {
     const whenAbsent = items.properties.get(name)?.whenAbsent;
     return {
@@ -78,14 +93,5 @@ function listRule({ node, items }: Structure, words: Words): OwnershipRule {
       whenAbsent: isScalar(whenAbsent) ? whenAbsent : undefined,
     };
   });
-  let element: OwnershipRule | undefined;
-  return new OwnershipRule(
-    'keyed',
-    () => {
-      element ??= ruleOf(items, words);
-      return element;
-    },
-    undefined,
-    keys,
-  );
+  return new OwnershipRule('keyed', elementRule, undefined, keys);
 }

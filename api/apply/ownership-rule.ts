@@ -43,6 +43,12 @@ export interface Member {
   readonly stays: boolean;
 }
 
+/** The rule of a value as if it were owned by its parts: of a list's elements, or of the value itself. */
+export interface Inside {
+  readonly isList: boolean;
+  readonly rule: () => OwnershipRule;
+}
+
 const NO_MEMBERS: ReadonlyMap<string, Member> = new Map();
 
 export class OwnershipRule {
@@ -51,6 +57,8 @@ export class OwnershipRule {
   readonly keys: readonly ListKey[];
   /** Of whole objects that come as they are, but for members that their schema does not name: nobody can apply one. */
   readonly isClosed: boolean;
+  /** What the schema says of the inside of something that is owned as a whole. */
+  readonly inside: Inside | undefined;
   readonly #element: () => OwnershipRule;
   readonly #members: () => ReadonlyMap<string, Member>;
   #read: ReadonlyMap<string, Member> | undefined;
@@ -63,10 +71,12 @@ export class OwnershipRule {
     members: () => ReadonlyMap<string, Member> = () => NO_MEMBERS,
     keys: readonly ListKey[] = [],
     isClosed = false,
+    inside?: Inside,
   ) {
     this.kind = kind;
     this.keys = keys;
     this.isClosed = isClosed;
+    this.inside = inside;
     this.#element = element;
     this.#members = members;
   }
@@ -103,6 +113,11 @@ export class OwnershipRule {
 }
 
 export const LEAF_RULE: OwnershipRule = new OwnershipRule('leaf', () => LEAF_RULE);
+/** Owned as a whole, and of a form that is known. */
+export function wholeRule(inside: Inside): OwnershipRule {
+  return new OwnershipRule('leaf', () => LEAF_RULE, undefined, undefined, undefined, inside);
+}
+
 /** As it comes: objects by member, everything else as a whole. */
 export const DEDUCED_RULE: OwnershipRule = new OwnershipRule('deduced', () => DEDUCED_RULE);
 
@@ -204,7 +219,12 @@ const DEDUCED_FORMS: ReadonlySet<string> = new Set([
 
 function newRule(type: TypeSchema): OwnershipRule {
   if (DEDUCED_FORMS.has(type.form)) return DEDUCED_RULE;
-  if (type.form !== 'message' || type.mapType === 'atomic') return LEAF_RULE;
+  if (type.form !== 'message') return LEAF_RULE;
+  const rule = structOf(type);
+  return type.mapType === 'atomic' ? wholeRule({ isList: false, rule: () => rule }) : rule;
+}
+
+function structOf(type: TypeSchema): OwnershipRule {
   return new OwnershipRule(
     'struct',
     () => LEAF_RULE,
@@ -229,7 +249,7 @@ function memberOf(field: FieldSchema): Member {
 function zeroOf(kind: FieldSchema['kind'], type: TypeSchema | undefined, rule: OwnershipRule): unknown {
   if (kind !== 'message' || type === undefined) return SCALAR_ZEROS[kind as Exclude<typeof kind, 'message'>];
   if (type.form !== 'message') return FORM_ZEROS[type.form] ?? null;
-  return rule === LEAF_RULE ? decode({}, type).object : null;
+  return rule.kind === 'leaf' ? decode({}, type).object : null;
 }
 
 function ruleOfField(field: FieldSchema): OwnershipRule {
@@ -238,7 +258,7 @@ function ruleOfField(field: FieldSchema): OwnershipRule {
   const element = (): OwnershipRule => value ?? ruleOfType(field.type!);
   if (field.cardinality === 'map') return new OwnershipRule('map', element);
   const keys = listKeys(field);
-  if (keys === undefined) return LEAF_RULE;
+  if (keys === undefined) return value ?? wholeRule({ isList: true, rule: element });
   return keys.length === 0
     ? new OwnershipRule('set', element)
     : new OwnershipRule('keyed', element, () => NO_MEMBERS, keys);

@@ -200,6 +200,11 @@ test('an apply of a custom object with a member beside spec that its schema does
   const refused = await applied(world, THINGS, body, 'one');
   t.is(refused.code, 400);
   t.is(refused.body.message, 'failed to create typed patch object: .status: field not declared in schema');
+  const items = { type: 'object', properties: { a: { type: 'string' } } };
+  const lists = [versionOfThings({ type: 'array', items })];
+  t.is((await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions: lists } } })).code, 200);
+  const inList = await applied(world, THINGS, thing('it', { size: [{ a: 'x' }, { zz: 1 }] }), 'one');
+  t.is(inList.body.message, 'failed to create typed patch object: .spec.size[1].zz: field not declared in schema');
   const anything = { type: 'object', 'x-orch-preserve-unknown-fields': true };
   const version = { ...versionOfThings({}), schema: { openAPIV3Schema: anything } };
   t.is((await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions: [version] } } })).code, 200);

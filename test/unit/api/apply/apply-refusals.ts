@@ -117,6 +117,22 @@ export const REFUSALS: readonly Refusal[] = [
       'object: errors:\n  .spec.replica: field not declared in schema\n  .spec.pause: field not declared in schema',
   },
   {
+    of: 'a member that elements of a list that is applied as a whole do not have',
+    kind: POD,
+    steps: [],
+    given: { spec: { tolerations: [{ key: 'a' }, { kye: 'b' }] } },
+    code: 400,
+    message: 'failed to create typed patch object: .spec.tolerations[1].kye: field not declared in schema',
+  },
+  {
+    of: 'a member that an object that is applied as a whole does not have',
+    kind: DEPLOYMENT,
+    steps: [],
+    given: { spec: { selector: { matchLabel: { app: 'web' } } } },
+    code: 400,
+    message: 'failed to create typed patch object: .spec.selector.matchLabel: field not declared in schema',
+  },
+  {
     of: 'a text where an object belongs',
     kind: DEPLOYMENT,
     steps: [],
