@@ -103,7 +103,7 @@ const PROPAGATION_POLICIES: readonly string[] = ['Foreground', 'Background', 'Or
 
 /** Errors of the options of a delete. */
 export function validateDeleteOptions(options: DeleteOptions): readonly FieldError[] {
-  const errors = [...validateDryRun(options.dryRun)];
+  const errors: FieldError[] = [];
   const { propagationPolicy: policy, orphanDependents } = options;
   if (policy !== undefined) {
     if (orphanDependents !== undefined) {
@@ -115,5 +115,6 @@ export function validateDeleteOptions(options: DeleteOptions): readonly FieldErr
       errors.push(wrong.notSupported('propagationPolicy', policy, [...PROPAGATION_POLICIES, 'nil']));
     }
   }
+  errors.push(...validateDryRun(options.dryRun));
   return errors.length === 0 ? NO_FIELD_ERRORS : errors;
 }

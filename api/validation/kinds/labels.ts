@@ -51,12 +51,15 @@ export function isEmptySelector(selector: LabelSelector | undefined | null): boo
 /** Whether a selector selects these labels. One that cannot be read has been reported, or is let be, and selects all. */
 export function selects(selector: LabelSelector, of: Labels | undefined): boolean {
   if ((selector.matchExpressions?.length ?? 0) === 0) {
-    for (const key in selector.matchLabels) {
-      if (of?.[key] !== selector.matchLabels[key]) return !isPlain(selector.matchLabels);
-    }
-    return true;
+    return hasLabels(of, selector.matchLabels) || !isPlain(selector.matchLabels);
   }
   return readSelector(selector)?.matches(of) ?? true;
+}
+
+/** Every one of the labels is there; one that cannot be is not. */
+export function hasLabels(of: Labels | undefined, wanted: Labels | undefined): boolean {
+  for (const key in wanted) if (of?.[key] !== wanted[key]) return false;
+  return true;
 }
 
 /** True unless a selector has what no label can have. One that is missing can be read: it selects nothing. */

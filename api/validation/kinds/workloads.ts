@@ -9,6 +9,7 @@ import type { ChangeRule, ChangeRules, ChangeTable, Rule, RuleTable } from '../r
 import {
   embeddedAnnotations,
   embeddedLabels,
+  hasLabels,
   isEmptySelector,
   isReadable,
   type LabelSelector,
@@ -101,7 +102,7 @@ const plainSelects: Rule<{ readonly selector?: Labels; readonly template?: Templ
   at,
 ) => {
   const of = template?.metadata?.labels;
-  if (template && Object.keys(selector).length > 0 && !selects({ matchLabels: selector }, of)) {
+  if (template && !hasLabels(of, selector)) {
     at.invalid('template.metadata.labels', of ?? NO_LABELS_SHOWN, '`selector` does not match template `labels`');
   }
 };
