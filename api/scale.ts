@@ -6,10 +6,11 @@ import { insistsOnVersion, otherThanPath, requireSameUid } from './metadata.ts';
 import { asObject } from './object-fields.ts';
 import { metadataOf, type ObjectMeta } from './object-meta.ts';
 import type { Labels } from './selectors/label-requirement.ts';
-import { labelSelectorFromMap, labelSelectorFromObject } from './selectors/label-selector.ts';
+import { labelSelectorFromMap } from './selectors/label-selector.ts';
 import { badRequest, conflictModified, internalError, type NamedType } from './status/failures.ts';
 import { type FieldError, invalid, invalidFrom } from './status/field-error.ts';
 import { StatusError } from './status/status.ts';
+import { selectorTerms } from './table/selector-text.ts';
 
 const SCALE_GROUP = 'autoscaling';
 
@@ -157,5 +158,5 @@ function selectorText(selector: unknown): string {
   if (typeof selector === 'string') return selector;
   if (!isJsonObject(selector)) return '';
   const isMap = Object.values(selector).every((value) => typeof value === 'string');
-  return (isMap ? labelSelectorFromMap(selector as Labels) : labelSelectorFromObject(selector)).text;
+  return isMap ? labelSelectorFromMap(selector as Labels).text : (selectorTerms(selector) ?? '');
 }

@@ -15,26 +15,30 @@ export function labelsText(labels: unknown): string {
   return keys.map((key) => `${key}=${textAt(labels, key)}`).join(',');
 }
 
-/**
- * A LabelSelector object in the form a query takes, ordered by key: `a=1,b in (x,y),!c`. `<none>` for one that is missing
- * or empty, `<error>` for one that no selector can be made of.
- */
+/** A LabelSelector object as `selectorTerms` has it; `<none>` for one that is missing or empty, `<error>` for none at all. */
 export function selectorText(selector: unknown): string {
   if (selector === undefined || selector === null) return NONE;
-  if (!isJsonObject(selector)) return '<error>';
+  const terms = isJsonObject(selector) ? selectorTerms(selector) : undefined;
+  return terms === undefined ? '<error>' : terms === '' ? NONE : terms;
+}
+
+/**
+ * A LabelSelector object in the form a query takes, ordered by key: `a=1,b in (x,y),!c`. Empty for one without terms, undefined for one
+ * that no selector can be made of.
+ */
+export function selectorTerms(selector: JsonObject): string | undefined {
   const terms: Term[] = [];
   const matchLabels = partAt(selector, 'matchLabels');
   for (const key of Object.keys(matchLabels)) {
     const value = textAt(matchLabels, key);
-    if (requirementProblem(key, 'In', [value]) !== undefined) return '<error>';
+    if (requirementProblem(key, 'In', [value]) !== undefined) return undefined;
     terms.push({ key, text: `${key}=${value}` });
   }
   for (const expression of listAt(selector, 'matchExpressions')) {
     const term = isJsonObject(expression) ? expressionTerm(expression) : undefined;
-    if (term === undefined) return '<error>';
+    if (term === undefined) return undefined;
     terms.push(term);
   }
-  if (terms.length === 0) return NONE;
   if (terms.length > 1) terms.sort((a, b) => compareTexts(a.key, b.key));
   return terms.map(({ text }) => text).join(',');
 }

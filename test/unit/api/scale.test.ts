@@ -41,6 +41,12 @@ test('a Scale tells the wish, the count and the selector, and identifies the obj
   });
 });
 
+test('a Scale tells a set of one value as a set, as it stands in the selector', (t) => {
+  const expression = { key: 'tier', operator: 'In', values: ['front'] };
+  const spec = { replicas: 1, selector: { matchLabels: { app: 'web' }, matchExpressions: [expression] } };
+  t.deepEqual(scaleOf({ spec }).status, { replicas: 0, selector: 'app=web,tier in (front)' });
+});
+
 test('a Scale of a replication controller has its map as selector, and zero replicas are left out', (t) => {
   const scale = scaleOf({ metadata: { name: 'rc' }, spec: { replicas: 0, selector: { b: '2', a: '1' } } });
   t.deepEqual(scale.spec, {});
