@@ -47,12 +47,18 @@ const imagePullPolicy: DefaultRule = (container) => {
   container.imagePullPolicy = isLatest(image) ? 'Always' : 'IfNotPresent';
 };
 
-/** `host:port/name:tag@digest`: of that tag, or of none and no digest. */
+const HOST = '[a-zA-Z0-9]+(?:[.-]+[a-zA-Z0-9]+)*(?::\\d+)?';
+const STEP = '[a-z0-9]+(?:(?:[.]|__?|-+)[a-z0-9]+)*';
+/** What images are kept under, as container runtimes name it: `host:port/name`. An id of 64 digits is none. */
+const REPOSITORY = new RegExp(`^(?![a-f0-9]{64}$)(?:${HOST}/)?${STEP}(?:/${STEP})*$`);
+
+/** `host:port/name:tag@digest`: of that tag, or of none and no digest. What is no name of an image has no tag. */
 function isLatest(image: string): boolean {
   const at = image.indexOf('@');
   const name = at < 0 ? image : image.slice(0, at);
-  const hasTag = name.lastIndexOf(':') > name.lastIndexOf('/');
-  return hasTag ? name.endsWith(':latest') : image !== '' && at < 0;
+  const tagged = name.lastIndexOf(':');
+  if (tagged <= name.lastIndexOf('/')) return at < 0 && REPOSITORY.test(name);
+  return name.endsWith(':latest') && REPOSITORY.test(name.slice(0, tagged));
 }
 
 const rollingUpdate =

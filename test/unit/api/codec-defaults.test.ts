@@ -198,6 +198,13 @@ const ruleCases: readonly RuleCase[] = [
   { type: 'core/v1.Container', given: { image: 'nginx' }, expected: { imagePullPolicy: 'Always' } },
   { type: 'core/v1.Container', given: { image: 'nginx:latest' }, expected: { imagePullPolicy: 'Always' } },
   { type: 'core/v1.Container', given: { image: 'host:5000/nginx' }, expected: { imagePullPolicy: 'Always' } },
+  {
+    type: 'core/v1.Container',
+    given: { image: 'Host.io:5000/a-b/c_d:latest' },
+    expected: { imagePullPolicy: 'Always' },
+  },
+  { type: 'core/v1.Container', given: { image: 'Nginx' }, expected: { imagePullPolicy: 'IfNotPresent' } },
+  { type: 'core/v1.Container', given: { image: '$(IMAGE):latest' }, expected: { imagePullPolicy: 'IfNotPresent' } },
   { type: 'core/v1.Container', given: { image: 'nginx:1.19' }, expected: { imagePullPolicy: 'IfNotPresent' } },
   { type: 'core/v1.Container', given: { image: 'host:5000/nginx:1' }, expected: { imagePullPolicy: 'IfNotPresent' } },
   { type: 'core/v1.Container', given: { image: 'nginx@sha256:abc' }, expected: { imagePullPolicy: 'IfNotPresent' } },
