@@ -13,9 +13,14 @@ const KEPT_EACH = 3;
 
 /** The cases of the types like the pattern that the original has, by number. */
 export async function builtInCases(sides: Sides, seed: number, pattern: RegExp): Promise<(index: number) => Asked> {
-  const types = typesLike(pattern).filter(await servedBy(sides.original));
+  const types = await builtInTypes(sides, pattern);
   const kept = await keepObjects(sides, types, seed);
   return (index) => caseOf(seed, index, types, kept);
+}
+
+/** The types like the pattern that the original has. */
+export async function builtInTypes(sides: Sides, pattern: RegExp): Promise<readonly KnownType[]> {
+  return typesLike(pattern).filter(await servedBy(sides.original));
 }
 
 /** Creates some valid objects of each type on both sides; those that both took, as each says the original has them. */

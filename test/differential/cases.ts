@@ -15,7 +15,7 @@ export const NAMESPACE = 'differential';
 
 const DIALECT = DIALECTS.kubernetes;
 const SCHEMA = schemaOf(DIALECT);
-const DOCUMENTS = documentsIn(DIALECT);
+export const DOCUMENTS = documentsIn(DIALECT);
 
 /** Types whose objects are kept, of which there are valid ones. */
 const TYPES: readonly KnownType[] = createRegistry(DIALECT)
@@ -36,17 +36,17 @@ function namesOf({ plural, group, version }: KnownType): Pick<Asked, 'plural' | 
 }
 
 /** Where the objects of the type are created. */
-export function collectionOf({ group, version, plural, namespaced }: KnownType): string {
+export function collectionOf({ group, version, plural, namespaced }: KnownType, namespace = NAMESPACE): string {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  return namespaced ? `${root}/namespaces/${NAMESPACE}/${plural}` : `${root}/${plural}`;
+  return namespaced ? `${root}/namespaces/${namespace}/${plural}` : `${root}/${plural}`;
 }
 
-/** A valid object of the type in the namespace of the run. */
-export function validObject(type: KnownType, dice: Dice): JsonObject {
+/** A valid object of the type in the namespace of the run, or in another. */
+export function validObject(type: KnownType, dice: Dice, namespace = NAMESPACE): JsonObject {
   const schema = SCHEMA.kind(type.group, type.version, type.kind)!;
   const object = JSON.parse(DOCUMENTS.valid(schema, dice)!) as Record<string, unknown>;
   const { namespace: _, ...metadata } = isJsonObject(object.metadata) ? object.metadata : {};
-  return { ...object, metadata: type.namespaced ? { ...metadata, namespace: NAMESPACE } : metadata };
+  return { ...object, metadata: type.namespaced ? { ...metadata, namespace } : metadata };
 }
 
 /**

@@ -128,9 +128,80 @@ const KNOWN: readonly Known[] = [
   { types: /^podsecuritypolicies/, line: /allowedProcMountTypes/, why: 'a field whose gate is off owns nothing' },
 ];
 
-export function isKnown({ plural, group, path }: Asked, line: string): boolean {
+/** Of what stories ask besides. */
+const TOLD: readonly Known[] = [
+  { line: /^answer: 500 [\s\S]*\| 4\d\d /, why: 'what a client got wrong is its error' },
+  {
+    line: /^answer: 500 (?:unknown patch type: merge|unable to find api field|merging an object|expected a \[\]interface)/,
+    why: 'what a patch says clearly enough is done',
+  },
+  {
+    line: /^answer: 20[01] .*\| 4(?:00|22) .*(?:must be a list|cannot unmarshal|unknown patch type|retainKeys|rejected our request)/is,
+    why: 'what is no part of a type is refused where the original leaves it out',
+  },
+  {
+    line: /^(?:answer: 422 the server rejected our request|cause (?:– \| patch|patch FieldValueInvalid \| –)|answer: 422 .*(?:cannot restore|unrecognized type))/s,
+    why: 'what a patch copies, and what its directives name, is looked at where it lands',
+  },
+  { line: /^answer: 406 .*\| 200 $/s, why: 'of several forms that are asked for, the next that there is' },
+  { path: /resourceVersion=0&.*limit=/, line: /./, why: 'any version is paged as well' },
+  { types: /^endpointslices/, line: /endpoints|hints/, why: 'fields of 1.21' },
+  { line: /^answer: 504 Timeout: Too large resource version/, why: 'each type of the original has a newest version' },
+  {
+    line: /managedFields|resourceVersion: another \| as before$/,
+    why: 'from 1.21 on a write owns nothing of the status, and scaling owns; cases compare who owns what',
+  },
+  {
+    line: /^words: .*(?:"" is invalid: patch: Invalid value|StorageError: invalid object|retainKeys|field label|you requested Partial|strconv|continue key is not valid|error decoding YAML|using continue)/is,
+    why: 'in words of our own',
+  },
+  {
+    line: /^(?:words|answer: 4(?:00|22)).*(?:Incorrect version specified|must be a list|cannot unmarshal|invalid resource version|cannot restore)/s,
+    why: 'likewise',
+  },
+  { line: /metadata\.(?:labels|annotations): null \| –$/, why: 'some metadata of the original has nulls' },
+  { line: /^(?:\.items: null \| \[\]|: "" \| " ")$/, why: 'nothing is an empty list, and a watch begins with a blank' },
+  {
+    line: /columnDefinitions|\.cells\[\d+\]: "[\w<>]*" \| "[\w<>]*"$/,
+    why: 'columns are described in our words, and ages are counted',
+  },
+  { line: /^answer: (?:4\d\d .*\| 406|406 .*\| 4\d\d) /s, why: 'which error is told first' },
+  { line: /^answer: 422 .*\| 400 resourceVersion should not be set/s, why: 'likewise' },
+  { line: /^answer: 201 .*\| 400 resourceVersion should not be set/s, why: 'a dry run is refused what a create is' },
+  {
+    path: /\/status\b/,
+    line: /^answer: 409 Apply failed.*\| 200 $/s,
+    why: 'a status that is applied says nothing else from 1.21 on',
+  },
+  { types: /^services/, path: /\/status\b/, line: /^answer: 201/, why: 'the original makes a service of a status' },
+  {
+    types: /^services/,
+    line: /^answer: (?:422|404) .*nodePort|clusterIPs?\b|ADDRESS|^answer: 409 .*nodePort/s,
+    why: 'ports and addresses are looked at after names, and families are on in 1.21',
+  },
+  {
+    types: /^ingresses/,
+    line: /Ingress\.extensions|"group":"extensions"/,
+    why: 'ingresses are stored in their new group',
+  },
+  {
+    types: /^daemonsets/,
+    line: /\.object\.metadata\.annotations: –/,
+    why: 'what v1 tells in annotations is there in metadata too',
+  },
+];
+
+export function isKnownOfStory(asked: Asked, line: string): boolean {
+  return isKnown(asked, line) || isIn(TOLD, asked, line);
+}
+
+export function isKnown(asked: Asked, line: string): boolean {
+  return isIn(KNOWN, asked, line);
+}
+
+function isIn(list: readonly Known[], { plural, group, path }: Asked, line: string): boolean {
   const type = `${plural}${group === '' ? '' : `.${group}`}`;
-  return KNOWN.some(
+  return list.some(
     (known) => known.line.test(line) && (known.types?.test(type) ?? true) && (known.path?.test(path) ?? true),
   );
 }

@@ -8,19 +8,29 @@ export interface Sides {
   readonly ours: HttpsClient;
 }
 
+/** What of a case is sent. */
+type Sent = Pick<Asked, 'method' | 'path' | 'body' | 'contentType' | 'accept'>;
+
 /** The answers of the original and of this server. */
-export function ask(
+export function ask(sides: Sides, sent: Sent): Promise<[Answer, Answer]> {
+  return askEach(sides, { original: sent, ours: sent });
+}
+
+/** As `ask`, of requests that name what each server has drawn. */
+export function askEach(
   { original, ours }: Sides,
-  { method, path, body, contentType, accept }: Pick<Asked, 'method' | 'path' | 'body' | 'contentType' | 'accept'>,
+  sent: { readonly original: Sent; readonly ours: Sent },
 ): Promise<[Answer, Answer]> {
+  return Promise.all([answerOf(original, sent.original), answerOf(ours, sent.ours)]);
+}
+
+function answerOf(client: HttpsClient, { method, path, body, contentType, accept }: Sent): Promise<Answer> {
   const headers = {
     ...(contentType === undefined ? {} : { 'content-type': contentType }),
     ...(accept === undefined ? {} : { accept }),
   };
   const settings = { headers, ...(body === undefined ? {} : { body }) };
-  const answerOf = (client: HttpsClient): Promise<Answer> =>
-    client.request(method, path, settings).catch((error: unknown) => noAnswer(error));
-  return Promise.all([answerOf(original), answerOf(ours)]);
+  return client.request(method, path, settings).catch((error: unknown) => noAnswer(error));
 }
 
 /** A server that breaks over a request closes its connection. */
