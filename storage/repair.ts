@@ -26,7 +26,7 @@ export interface Repair {
 
 /**
  * What the files of a data directory are the best evidence of: as LevelDB sees them, or all that lie there. No process uses it: where
- * an earlier one ended with the database under another name, it has its own again.
+ * an earlier one ended with the database under another name, it has its own again. It has no problems where a start finds none.
  */
 export function inspectForRepair(directory: string): Inspection {
   finishPuttingBack(join(directory, DATABASE_DIRECTORY));
@@ -34,7 +34,9 @@ export function inspectForRepair(directory: string): Inspection {
   const named = inspectStore(directory, 'manifest');
   if (named.problems.length === 0) return named;
   const all = inspectStore(directory, 'all');
-  return completeness(all) > completeness(named) ? all : named;
+  if (completeness(all) <= completeness(named)) return named;
+  // Nothing may be wrong with what lies there; LevelDB goes by the manifest all the same.
+  return all.problems.length > 0 ? all : { ...all, problems: named.problems };
 }
 
 /**
