@@ -42,16 +42,18 @@ export interface Reencrypted {
  */
 export async function reencryptStore(parts: ReencryptionParts): Promise<Reencrypted> {
   const { engine, encryption } = parts;
-  const contents = await engine.open();
   try {
     const run = new Reencryption(parts);
-    await recover(run.log, run.pool, engine, contents, { encryption });
-    const rewritten = await run.rewriteStale();
-    await run.forgetHistory();
-    return { objects: run.log.current.size, rewritten, revision: run.log.revision };
+    await run.open();
+    try {
+      const rewritten = await run.rewriteStale();
+      await run.forgetHistory();
+      return { objects: run.log.current.size, rewritten, revision: run.log.revision };
+    } finally {
+      await engine.close();
+    }
   } finally {
     encryption.close();
-    await engine.close();
   }
 }
 
@@ -63,6 +65,18 @@ class Reencryption {
   constructor(parts: ReencryptionParts) {
     this.#parts = parts;
     this.log = new RevisionLog(this.pool, parts.media, parts.encryption);
+  }
+
+  /** What is refused is for a repair to look at, or for another configuration: the files are then as they were found. */
+  async open(): Promise<void> {
+    const { engine, encryption } = this.#parts;
+    const contents = await engine.open();
+    try {
+      await recover(this.log, this.pool, engine, contents, { encryption });
+    } catch (error) {
+      await engine.close({ asFound: true });
+      throw error;
+    }
   }
 
   async rewriteStale(): Promise<number> {

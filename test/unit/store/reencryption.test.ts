@@ -1,0 +1,39 @@
+// What lies in a folder is written again under another key, while nobody else uses it. What is refused stays as it was.
+import { join } from 'node:path';
+import test from 'ava';
+import { reencryptStore } from '../../../actors/store/reencryption.ts';
+import { inspectStore } from '../../../storage/inspection.ts';
+import { LevelEngine } from '../../../storage/level-engine.ts';
+import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
+import { type Files, IDENTITY, readFiles, scratchDirectory, smallStore, writeFiles } from './store-on-disk.ts';
+
+/** LevelDB's own notes: nothing reads them. */
+const NOT_DATA = /(?:^|\/)LO(?:G|G\.old|CK)$/;
+
+function dataFiles(directory: string): Files {
+  return new Map([...readFiles(directory)].filter(([name]) => !NOT_DATA.test(name)));
+}
+
+test('a damaged store is refused by a re-encryption, with its files as they were for a repair', async (t) => {
+  const directory = scratchDirectory(t);
+  const { files, logParts } = await smallStore(join(directory, 'made'));
+  const [name, log] = [...files].filter(([file]) => file.endsWith('.log')).at(-1)!;
+  const copy = join(directory, 'copy');
+  const damaged = Buffer.from(log);
+  // Of a record with others behind it: LevelDB drops those as well as it opens, and the file.
+  damaged[logParts[0]!.end - 1]! ^= 1;
+  writeFiles(copy, new Map([...files, [name, damaged]]));
+  const before = dataFiles(copy);
+  const found = inspectStore(copy);
+  const error = await t.throwsAsync(
+    reencryptStore({
+      engine: new LevelEngine({ directory: copy, ...IDENTITY }),
+      encryption: encryption([keyed('aesgcm', 'new', 1)]),
+      media: 'protobuf',
+      wallMs: () => 0,
+    }),
+  );
+  t.regex(error!.message, / is damaged: /);
+  t.deepEqual(dataFiles(copy), before);
+  t.deepEqual(inspectStore(copy), found);
+});
