@@ -77,3 +77,12 @@ export async function writeSynced(database: LevelDatabase, gather: (batch: Level
   await batch.native._write(SYNCED);
   if (batch.bytes > KEPT_BYTES_MAX) await batch.native.close();
 }
+
+/**
+ * Has all files written again: until then, what was overwritten or removed still lies in them. LevelDB does not tell that it could not,
+ * and refuses what is written next: that is `key`, with the value that it has. Rejects with LevelDB's error.
+ */
+export async function rewriteFiles(database: LevelDatabase, key: string, value: Uint8Array): Promise<void> {
+  await database.compactRange('', '\u{10ffff}');
+  await database.put(key, value, SYNCED);
+}

@@ -11,7 +11,7 @@ import { folderAt, folderBytes, goneFrom } from './database-folder.ts';
 import { isLocked, usedElsewhere } from './database-lock.ts';
 import { FoundFiles, putBackLeft } from './found-files.ts';
 import { HeadMarker, isMarkerDamaged, markedRevision } from './head-marker.ts';
-import { type LevelDatabase, openLevelDatabase, writeSynced } from './level-database.ts';
+import { type LevelDatabase, openLevelDatabase, rewriteFiles, writeSynced } from './level-database.ts';
 import {
   compactedValue,
   DATABASE_DIRECTORY,
@@ -178,9 +178,9 @@ export class LevelEngine implements LocalEngine {
     });
   }
 
-  /** Until then, what was overwritten or removed still lies in LevelDB's files. */
   async reclaim(): Promise<void> {
-    await this.#writing(undefined, (database) => database.compactRange('', '\u{10ffff}'));
+    const last = compactedValue(this.#compactedRevision);
+    await this.#writing(undefined, (database) => rewriteFiles(database, META_COMPACTED, last));
   }
 
   view(): EngineView {

@@ -1,6 +1,6 @@
 // What the engine on disk does with a write that fails where the files cannot even be mended: a file system that has become
 // read-only, a process that may open no more files.
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -44,8 +44,27 @@ async function opened(t: ExecutionContext) {
     });
   };
   const mend = (): void => renameSync(`${database}.away`, database);
-  return { engine, fail, mend };
+  return { engine, database, fail, mend };
 }
+
+/** Folders that have the names of the tables which LevelDB makes next. */
+function inTheWayOfTables(database: string): readonly string[] {
+  const newest = Math.max(...readdirSync(database).map((name) => Number(/\d+/.exec(name)?.[0] ?? 0)));
+  const names = Array.from({ length: 10 }, (_, index) => `${newest + 1 + index}`.padStart(6, '0'));
+  const paths = names.map((name) => join(database, `${name}.ldb`));
+  for (const path of paths) mkdirSync(path);
+  return paths;
+}
+
+test('what was overwritten is said to be gone from the disk only where the files could be written again without it', async (t) => {
+  const { engine, database } = await opened(t);
+  const inTheWay = inTheWayOfTables(database);
+  await t.throwsAsync(engine.reclaim(), { code: 'StorageFailed', message: /cannot be written to/ });
+  for (const path of inTheWay) rmdirSync(path);
+  await engine.reclaim();
+  await engine.commit(batch(2));
+  await engine.close();
+});
 
 test('a write that fails and cannot be taken back is told so; later ones are refused, and made when the files can be mended', async (t) => {
   const { engine, fail, mend } = await opened(t);
