@@ -1,7 +1,16 @@
 // Makes a data directory's store out of a snapshot file. Nothing has the store's name before all of it is read, its checksum
 // holds, and it is on the disk.
 import { createHash, randomBytes } from 'node:crypto';
-import { accessSync, constants, createReadStream, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  createReadStream,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { makeFolder } from '../runtime/make-folder.ts';
@@ -30,8 +39,10 @@ export interface Restored {
  */
 export function openForRestore(directory: string, isNobodys: (name: string) => boolean = () => false): void {
   makeWritable(directory);
+  const names = readdirSync(directory).filter((name) => !isNobodys(name));
   // What an earlier try left that was cut short is nobody's.
-  if (readdirSync(directory).some((name) => name !== RESTORED_DIRECTORY && !isNobodys(name)))
+  const left = names.includes(RESTORED_DIRECTORY) ? [RESTORED_DIRECTORY, HEAD_FILE] : [];
+  if (names.some((name) => !left.includes(name)))
     throw new OrchError('StoreUnusable', `the directory ${directory} is not empty`);
 }
 
@@ -47,19 +58,27 @@ export async function restoreSnapshot(
 ): Promise<Restored> {
   openForRestore(directory, isNobodys);
   const unfinished = join(directory, RESTORED_DIRECTORY);
-  rmSync(unfinished, { recursive: true, force: true });
+  removeUnfinished(directory);
   try {
     const restored = await writeStore(file, unfinished, wallMs);
-    renameSync(unfinished, join(directory, DATABASE_DIRECTORY));
     const marker = new HeadMarker(join(directory, HEAD_FILE));
     marker.advance(restored.revision);
     marker.close();
+    // Last: what has this name is whole, and is not made again.
+    renameSync(unfinished, join(directory, DATABASE_DIRECTORY));
     syncDirectory(directory);
     return restored;
   } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
+    removeUnfinished(directory);
     throw error;
   }
+}
+
+/** The marker first: alone, it would be taken for somebody's. */
+function removeUnfinished(directory: string): void {
+  const unfinished = join(directory, RESTORED_DIRECTORY);
+  if (existsSync(unfinished)) rmSync(join(directory, HEAD_FILE), { force: true });
+  rmSync(unfinished, { recursive: true, force: true });
 }
 
 function makeWritable(directory: string): void {

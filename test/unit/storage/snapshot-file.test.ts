@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import { liveDigestOf } from '../../../storage/event-log.ts';
+import { HeadMarker } from '../../../storage/head-marker.ts';
 import { inspectStore } from '../../../storage/inspection.ts';
 import { restoreSnapshot } from '../../../storage/restore.ts';
 import {
@@ -140,6 +141,35 @@ test('a restore that was cut short is run again, and until then no start takes t
   writeFileSync(join(target, 'store.restored', '000003.log'), 'a part');
   t.regex(String(await storeIn(target)), /holds a restore that was not finished: run it again/);
   t.deepEqual(readdirSync(target), ['store.restored']);
+  await restoreSnapshot(file, target, 5000);
+  t.not(typeof (await storeIn(target)), 'string');
+});
+
+test('a restore that was cut short when only the name of its store was missing is run again, from another snapshot as well', async (t) => {
+  const directory = scratchDirectory(t);
+  const file = join(directory, 'snapshot');
+  writeFileSync(file, withChecksum(stream()));
+  const target = join(directory, 'restored');
+  const { revision } = await restoreSnapshot(file, target, 5000);
+  renameSync(join(target, 'store'), join(target, 'store.restored'));
+  const marker = new HeadMarker(join(target, 'head'));
+  marker.advance(revision + 1000);
+  marker.close();
+  t.regex(String(await storeIn(target)), /holds a restore that was not finished: run it again/);
+  await restoreSnapshot(file, target, 5000);
+  const store = await storeIn(target);
+  t.is(typeof store === 'string' ? store : store.revision, revision);
+});
+
+test('a restore that the disk refused the last file of is run again when there is room', async (t) => {
+  const directory = scratchDirectory(t);
+  const file = join(directory, 'snapshot');
+  writeFileSync(file, withChecksum(stream()));
+  const target = join(directory, 'restored');
+  const inTheWay = join(target, 'head');
+  mkdirSync(inTheWay, { recursive: true });
+  await t.throwsAsync(restoreSnapshot(file, target, 5000, (name) => name === 'head'));
+  rmdirSync(inTheWay);
   await restoreSnapshot(file, target, 5000);
   t.not(typeof (await storeIn(target)), 'string');
 });
