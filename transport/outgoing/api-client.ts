@@ -15,6 +15,8 @@ const TOO_LONG = 'a part of the answer is longer than any can be';
 /** Before each frame. */
 const LENGTH_BYTES = 4;
 const NEWLINE = 0x0a;
+/** What may stand around a line's value beside the line end; servers begin a stream with one, so that its headers go out. */
+const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0d]);
 
 export interface ApiCall {
   readonly method: string;
@@ -37,7 +39,7 @@ async function readLines(chunks: AsyncIterable<Buffer>, onLine: (line: Buffer) =
   for await (const chunk of chunks) {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-      onLine(Buffer.concat([...rest, chunk.subarray(from, end)]));
+      onLine(withoutBlanks(Buffer.concat([...rest, chunk.subarray(from, end)])));
       rest = [];
       restBytes = 0;
       from = end + 1;
@@ -47,6 +49,13 @@ async function readLines(chunks: AsyncIterable<Buffer>, onLine: (line: Buffer) =
     restBytes += chunk.length - from;
     if (restBytes > PART_BYTES_MAX) throw new ApiUnanswered(TOO_LONG, false);
   }
+}
+
+/** A line from its first byte that is no blank on; a view. */
+function withoutBlanks(line: Buffer): Buffer {
+  let from = 0;
+  while (BLANKS.has(line[from])) from++;
+  return line.subarray(from);
 }
 
 async function readFrames(chunks: AsyncIterable<Buffer>, onFrame: (frame: Buffer) => void): Promise<void> {
@@ -115,7 +124,8 @@ export class ApiClient {
   }
 
   /**
-   * Gives `onPart` each part of the answer as it comes, and resolves with the status when it has ended: a line, or in Protobuf what
+   * Gives `onPart` each part of the answer as it comes, and resolves with the status when it has ended: a line from its
+   * first byte that is no blank on, or in Protobuf what
    * stands behind its length in four bytes. A status other than 200 has no parts. Rejects with ApiUnanswered, also when `signal` is aborted.
    */
   async parts(call: ApiCall, onPart: (part: Buffer) => void, signal: AbortSignal): Promise<number> {

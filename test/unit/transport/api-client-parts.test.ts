@@ -16,6 +16,8 @@ function framed(...texts: readonly string[]): Buffer {
 
 for (const [type, body, parts] of [
   ['application/json', Buffer.from('{"a":1}\n\n{"b":2}\n'), ['{"a":1}', '', '{"b":2}']],
+  // White space between two values, as servers send it to have their headers go out.
+  ['application/json; charset=utf-8', Buffer.from(' {"a":1}\r\n \t\n  {"b": 2}\n'), ['{"a":1}\r', '', '{"b": 2}']],
   ['application/vnd.x.protobuf;stream=watch', framed('one', '', 'a longer one'), ['one', '', 'a longer one']],
 ] as const) {
   for (const bytesEach of [1, 3, 1000]) {
