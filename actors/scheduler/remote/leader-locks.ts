@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../api/codec/decode.ts';
 import { asObject, asText } from '../../../api/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { LeaderLock } from '../configuration/configuration.ts';
-import type { ApiServer } from './api-server.ts';
+import type { ApiServer, ParsedAnswer } from './api-server.ts';
 import { objectPath } from './resource-paths.ts';
 
 /** Who leads, and since when. Times are as they stand there: only whether they change counts. */
@@ -18,7 +18,7 @@ export interface LeaderRecord {
   readonly leaderTransitions: number;
 }
 
-/** Puts a record in place of the one that was read. False: somebody was faster, or there was no answer of use. */
+/** Puts a record in place of the one that was read. False: somebody was faster. Rejects with an error that says why it was refused. */
 type PutRecord = (record: LeaderRecord) => Promise<boolean>;
 
 export interface HeldLock {
@@ -138,6 +138,7 @@ function annotated(dialect: Dialect, resource: string, kind: string): LockKind {
 
 function single(kind: LockKind, { server, namespace, name }: LockPlace): ReadLock {
   const { apiVersion, resource } = kind;
+  const told = `the lock ${namespace}/${name}, a ${kind.kind} of ${apiVersion},`;
   return async () => {
     const { status, object } = await server.get(objectPath(apiVersion, resource, namespace, name));
     if (status === 404) {
@@ -145,21 +146,24 @@ function single(kind: LockKind, { server, namespace, name }: LockPlace): ReadLoc
       const collection = objectPath(apiVersion, resource, namespace);
       return {
         record: undefined,
-        put: async (record) => isDone(await server.create(collection, kind.write(empty, record))),
+        put: async (record) => isWritten(await server.create(collection, kind.write(empty, record)), told),
       };
     }
-    if (status !== 200) throw new Error(`the lock ${namespace}/${name} cannot be read (${status})`);
+    if (status !== 200) throw new Error(`${told} cannot be read (${status})`);
     const path = objectPath(apiVersion, resource, namespace, name);
     const typed = { ...object, kind: kind.kind, apiVersion };
     return {
       record: kind.read(object),
-      put: async (record) => isDone(await server.replace(path, kind.write(typed, record))),
+      put: async (record) => isWritten(await server.replace(path, kind.write(typed, record)), told),
     };
   };
 }
 
-function isDone({ status }: { readonly status: number }): boolean {
-  return status < 300;
+/** Not where another wrote meanwhile. Whoever is refused for good would otherwise stand by for ever and not know why. */
+function isWritten({ status, object }: ParsedAnswer, told: string): boolean {
+  if (status < 300) return true;
+  if (status === 409) return false;
+  throw new Error(`${told} cannot be written (${status} ${asText(object.message)})`);
 }
 
 /** The first is whose record counts, unless the second names another leader. */

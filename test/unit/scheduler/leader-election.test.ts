@@ -138,3 +138,19 @@ test("a lock whose two halves name two leaders is nobody's until neither is rene
   await time.advance(40_000);
   t.true(mixed.election.isLeading);
 });
+
+test('a contender that may not write the lock says why, and leads once it may', async (t) => {
+  const objects = new Objects();
+  const time = new VirtualTime();
+  const create = objects.create.bind(objects);
+  const refusal = { status: 403, object: { message: 'leases is forbidden' } };
+  objects.create = () => Promise.resolve(refusal);
+  const one = contender(objects, time, 'one');
+  await time.advance(10_000);
+  t.false(one.election.isLeading);
+  const lock = 'the lock orch-system/orch-scheduler, a Lease of coordination.orch.io/v1,';
+  t.is(one.troubles[0], `${lock} cannot be written (403 leases is forbidden)`);
+  objects.create = create;
+  await time.advance(10_000);
+  t.true(one.election.isLeading);
+});
