@@ -1,7 +1,7 @@
-// What a server keeps in its data directory besides the store: the admin's token and kubeconfig, and other secrets that are made
-// once. Files with secrets have mode 0600.
+// What a server keeps in its data directory besides the store: the admin's token and other secrets that are made once. (The admin's
+// kubeconfig: admin-kubeconfig.ts.) Files with secrets have mode 0600.
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { makeFolder } from '../runtime/make-folder.ts';
@@ -9,7 +9,6 @@ import { realEnvironment } from '../runtime/real-environment.ts';
 import { unwritable } from './directory-claim.ts';
 
 const TOKEN_FILE = 'admin.token';
-export const KUBECONFIG_FILE = 'admin.conf';
 const TOKEN_BYTES = 32;
 
 /** Makes the directory if needed. Throws BadConfiguration when it cannot be written to. */
@@ -54,13 +53,4 @@ export async function keptSecret(directory: string, fileName: string, make: () =
   const secret = make();
   await realEnvironment.disk.writeFileAtomic(path, Buffer.from(secret), 0o600);
   return secret.trim();
-}
-
-/** Writes the kubeconfig, whole or not at all, and returns its path. Not synced: every start writes it anew. */
-export function writeKubeconfig(directory: string, text: string): string {
-  const path = join(directory, KUBECONFIG_FILE);
-  const temporary = `${path}.new`;
-  writeFileSync(temporary, text, { mode: 0o600 });
-  renameSync(temporary, path);
-  return path;
 }

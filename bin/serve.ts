@@ -13,8 +13,9 @@ import { isStoreDamage } from '../storage/store-damage.ts';
 import { HEADER_BYTES_MAX } from '../transport/http.ts';
 import { probeAddress } from '../transport/uws/address-probe.ts';
 import { prepareUws } from '../transport/uws/binary.ts';
+import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { closeDirectory, warnOfOwner } from './closed-directory.ts';
-import { openDataDirectory, writeKubeconfig } from './data-directory.ts';
+import { openDataDirectory } from './data-directory.ts';
 import { claimDirectory } from './directory-claim.ts';
 import { endBy, exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
@@ -69,7 +70,7 @@ export async function serve(
     if (closed !== undefined) warn(closed);
     // Before anything is made: the threads would find it taken when the store is open already.
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
-    const { settings, kubeconfig, url } = await prepare(options, directory, schedulerName);
+    const { settings, way } = await prepare(options, directory, schedulerName);
     const log = logSettings(options, new Date());
     const signals = heardSignals(log.files !== undefined || !hasTerminal());
     ignoreSignals(signals.ignored);
@@ -89,11 +90,11 @@ export async function serve(
     // A start that fails has more important things to say.
     if (standing !== undefined) warn(standing);
     // Not sooner: a start that fails leaves the file of the server that was here before as it is.
-    const kubeconfigPath = writeKubeconfig(directory, kubeconfig);
-    process.stdout.write(`address ${url}\nkubeconfig ${kubeconfigPath}\nplacement ${summarizePlan(plan)}\n`);
+    const kubeconfigPath = writeAdminKubeconfig(directory, way);
+    process.stdout.write(`address ${way.server}\nkubeconfig ${kubeconfigPath}\nplacement ${summarizePlan(plan)}\n`);
     await untilSettled(supervisor);
     const running = supervisor;
-    service.ready(`serving ${url}`, () => running.stats());
+    service.ready(`serving ${way.server}`, () => running.stats());
     await stopped;
   } catch (error) {
     // Threads that live on would turn the exit into an abort.

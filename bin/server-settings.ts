@@ -11,8 +11,8 @@ import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { traceSettings } from '../config/trace-environment.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { pairProblem } from '../transport/tls/certificates.ts';
+import { ADMIN_ENTRIES, type AdminWay } from './admin-kubeconfig.ts';
 import { auditSettings, requireAuditLog } from './audit-files.ts';
 import { authMethods, withAuthority } from './auth-methods.ts';
 import { adminToken } from './data-directory.ts';
@@ -26,13 +26,11 @@ import { signingAuthority } from './signing-authority.ts';
 import { storeAccess } from './store-access.ts';
 import { buildInfo } from './version.ts';
 
-const ADMIN = { name: 'orch-admin', uid: '', groups: ['system:masters'], extra: {} };
+const ADMIN = { name: ADMIN_ENTRIES.user, uid: '', groups: ['system:masters'], extra: {} };
 
 interface Prepared {
   readonly settings: ServerSettings;
-  /** The admin's, as text. */
-  readonly kubeconfig: string;
-  readonly url: string;
+  readonly way: AdminWay;
 }
 
 /** `schedulerName`: blank for none. Throws OrchError BadConfiguration, naming the file that cannot be used. */
@@ -57,8 +55,6 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
   const publicHost = options.externalHostname || advertiseAddress;
-  const user = { user: ADMIN.name, cluster: 'orch', context: 'orch' };
-  const kubeconfig = kubeconfigText({ server: url, caPem: tls.certPem, token, ...user });
   const methods = withAuthority(authMethods(options), authority);
   const settings: ServerSettings = {
     dialect: options.apiDialect,
@@ -91,7 +87,10 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     ...(schedulerName === '' ? {} : { schedulerConfiguration: schedulerConfiguration(options as UpOptions) }),
     ...(schedulerName === '' ? {} : recordOf(options as UpOptions)),
   };
-  return { settings: withControlPlaneWay(settings, egress?.controlplane), kubeconfig, url };
+  return {
+    settings: withControlPlaneWay(settings, egress?.controlplane),
+    way: { server: url, caPem: tls.certPem, token },
+  };
 }
 
 /** Nothing where nothing is recorded. */
