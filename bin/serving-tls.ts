@@ -43,6 +43,7 @@ export async function servingTls(
   directory: string,
   names: readonly string[],
 ): Promise<ServingTls> {
+  requireUws(options);
   const { certDir } = options;
   const pair =
     givenPair(options) ?? (await selfSignedPair(certDir === '' ? join(directory, 'pki') : resolve(certDir), names));
@@ -73,6 +74,26 @@ export function checkServingTls(options: ServerOptions): void {
     if (problem !== undefined)
       throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${problem}`);
   }
+  requireUws(options);
+}
+
+/** Whoever names a listener must not go without what else he asks for. */
+function requireUws(options: ServerOptions): void {
+  if (options.ingress !== 'uws') return;
+  const reason = askedOfNode(options);
+  if (reason !== undefined) throw new OrchError('BadConfiguration', `the uws listener cannot do it: ${reason}`);
+}
+
+/** Why only Node's listener can serve what the options ask for, if so. */
+function askedOfNode(options: ServerOptions): string | undefined {
+  const { goawayChance, http2MaxStreamsPerConnection } = options;
+  const asksClients =
+    options.clientCaFile + options.requestheaderClientCaFile === '' ? {} : { clientCaPem: options.clientCaFile };
+  return reasonForNode({
+    tls: { ...spokenTls(options), ...asksClients, namedPairs: namedPairs(options) },
+    ...(goawayChance > 0 ? { sendsAway: () => false } : {}),
+    ...(http2MaxStreamsPerConnection > 0 ? { streamsPerConnectionMax: http2MaxStreamsPerConnection } : {}),
+  });
 }
 
 /** Throws OrchError BadConfiguration for an origin that is no regular expression. */
@@ -86,14 +107,8 @@ export async function checkOrigins({ corsAllowedOrigins }: Pick<ServerOptions, '
 export function requireListener(options: ServerOptions, plan: Plan): void {
   const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ actor }) => actor === 'ingress').length;
   if (sharesPorts() || (ingresses < 2 && !options.permitPortSharing)) return;
-  const { ingress, goawayChance, http2MaxStreamsPerConnection } = options;
-  const asksClients =
-    options.clientCaFile + options.requestheaderClientCaFile === '' ? {} : { clientCaPem: options.clientCaFile };
-  const reason = reasonForNode({
-    tls: { ...spokenTls(options), ...asksClients, namedPairs: namedPairs(options) },
-    ...(goawayChance > 0 ? { sendsAway: () => false } : {}),
-    ...(http2MaxStreamsPerConnection > 0 ? { streamsPerConnectionMax: http2MaxStreamsPerConnection } : {}),
-  });
+  const { ingress } = options;
+  const reason = askedOfNode(options);
   if (ingress === 'uws' || (ingress === 'auto' && reason === undefined)) return;
   const asked = reason === undefined ? '--ingress node' : `the node listener, which must serve since ${reason},`;
   const shared = ingresses < 2 ? '--permit-port-sharing' : `the placement ${plan.name}, with ${ingresses} ingresses,`;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { untimelyCertificates } from '../../../bin/serving-tls.ts';
+import { checkServingTls, servingTls, untimelyCertificates } from '../../../bin/serving-tls.ts';
 import type { ServerOptions } from '../../../config/options.ts';
 import { parseArguments } from '../../../config/parse.ts';
 import { makeSelfSigned } from '../../../transport/tls/self-signed.ts';
@@ -25,3 +25,22 @@ test('a certificate that has ended, or begins later, is told of before a start',
   t.regex(String(await toldOf(-2, -1)), /a\.crt has ended \(.*\): clients refuse it$/);
   t.regex(String(await toldOf(1, 2)), /a\.crt begins later \(.*\): clients refuse it$/);
 });
+
+for (const [argv, reason] of [
+  [['--goaway-chance', '0.01'], 'HTTP/2 is asked for'],
+  [['--http2-max-streams-per-connection', '5'], 'HTTP/2 is asked for'],
+  [['--client-ca-file', '/a/file'], 'client certificates are asked for'],
+  [['--tls-min-version', 'VersionTLS13'], 'TLS 1.2 is ruled out'],
+] as const) {
+  test(`${argv[0]} with --ingress uws is refused by a start and by check-config, and taken with the others`, async (t) => {
+    const optionsWith = (ingress: string): ServerOptions =>
+      (parseArguments('up', ['--ingress', ingress, ...argv]) as { options: ServerOptions }).options;
+    const refusal = { code: 'BadConfiguration', message: `the uws listener cannot do it: ${reason}` };
+    t.like(
+      t.throws(() => checkServingTls(optionsWith('uws'))),
+      refusal,
+    );
+    t.like(await t.throwsAsync(servingTls(optionsWith('uws'), '/nothing/is/made/here', [])), refusal);
+    for (const other of ['auto', 'node']) t.notThrows(() => checkServingTls(optionsWith(other)));
+  });
+}
