@@ -7,7 +7,7 @@ export const ClusterEvent = {
   nodeLabels: 4,
   /** Taints, or `spec.unschedulable` switched off. */
   nodeTaints: 8,
-  /** A pod left its node, finished there, or was not bound after all. */
+  /** A pod left its node, finished there, was not bound after all, or no room is kept there for it any more. */
   podRemoved: 16,
   /** A pod was bound, or has other labels than before. */
   podAdded: 32,

@@ -137,6 +137,18 @@ export class ClusterState {
     return ClusterEvent.nodeRemoved;
   }
 
+  /** An object of another type came or changed. Answers which ClusterEvents that means. */
+  setObject(storageKey: string, namespace: string, name: string, object: JsonObject): number {
+    this.changes++;
+    return this.objects.set(storageKey, namespace, name, object);
+  }
+
+  /** An object of another type went. Answers which ClusterEvents that means. */
+  removeObject(storageKey: string, namespace: string, name: string): number {
+    this.changes++;
+    return this.objects.remove(storageKey, namespace, name);
+  }
+
   private tally(node: NodeInfo, sign: 1 | -1): void {
     if (node.softTaints.length > 0) this.softTaintedNodes += sign;
     if (node.hardTaints.length > 0) this.hardTaintedNodes += sign;

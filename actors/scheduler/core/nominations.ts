@@ -7,8 +7,14 @@ import type { PreemptionOrder } from './decision.ts';
 const NONE: readonly PodInfo[] = Object.freeze([]);
 
 export class Nominations {
+  private readonly onRoomLeft: () => void;
   private readonly byNode = new Map<string, Map<string, PodInfo>>();
   private readonly nodeOf = new Map<string, string>();
+
+  /** `onRoomLeft` is called when room is kept for a pod no longer, and the pod has not taken it. */
+  constructor(onRoomLeft: () => void = () => {}) {
+    this.onRoomLeft = onRoomLeft;
+  }
 
   get size(): number {
     return this.nodeOf.size;
@@ -21,7 +27,7 @@ export class Nominations {
 
   /** Promises, or brings the pod up to date. */
   set(pod: PodInfo, node: string): void {
-    this.remove(pod.key);
+    this.remove(pod.key, node);
     const pods = this.byNode.get(node) ?? new Map<string, PodInfo>();
     pods.set(pod.key, pod);
     this.byNode.set(node, pods);
@@ -49,13 +55,15 @@ export class Nominations {
     return { node, victims, displaced };
   }
 
-  remove(key: string): void {
+  /** The promise is over. `takenOn`: the node where the pod has its room, if it has; what was kept for it elsewhere is left. */
+  remove(key: string, takenOn?: string): void {
     const node = this.nodeOf.get(key);
     if (node === undefined) return;
     this.nodeOf.delete(key);
     const pods = this.byNode.get(node);
     pods?.delete(key);
     if (pods?.size === 0) this.byNode.delete(node);
+    if (node !== takenOn) this.onRoomLeft();
   }
 
   /** The pods on a node that this one must leave room for: others of its priority or more. */

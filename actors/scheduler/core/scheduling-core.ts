@@ -73,7 +73,10 @@ export class SchedulingCore {
   private readonly assumedMaxMs: number;
   private readonly queue: SchedulingQueue;
   private readonly chooser: NodeChooser;
-  private readonly nominations = new Nominations();
+  private readonly nominations = new Nominations(() => {
+    this.cluster.changes++;
+    this.events |= ClusterEvent.podRemoved;
+  });
   private readonly outsiders: Outsiders | undefined;
   private readonly questions = new OpenQuestions();
   private readonly refused = new OpenBindings();
@@ -143,15 +146,13 @@ export class SchedulingCore {
   /** An object of another type exists in this state now. */
   setObject(storageKey: string, namespace: string, name: string, object: JsonObject): void {
     this.listed.note(`${storageKey}/${namespace}/${name}`);
-    this.cluster.changes++;
-    this.events |= this.cluster.objects.set(storageKey, namespace, name, object);
+    this.events |= this.cluster.setObject(storageKey, namespace, name, object);
   }
 
   /** An object of another type exists no more. */
   removeObject(storageKey: string, namespace: string, name: string): void {
     this.listed.forget(`${storageKey}/${namespace}/${name}`);
-    this.cluster.changes++;
-    this.events |= this.cluster.objects.remove(storageKey, namespace, name);
+    this.events |= this.cluster.removeObject(storageKey, namespace, name);
   }
 
   /** Begins a complete list, given by `setPod`, `setNode` and `setObject`. Queue and assumptions stay. */
@@ -187,6 +188,8 @@ export class SchedulingCore {
 
   /** When `advance` next has something to do by itself; undefined when never. */
   nextDueMs(): number | undefined {
+    // Room that a decision has left helps others at once. Where a pod has taken some, the end of its binding comes soon.
+    if ((this.events & ClusterEvent.podRemoved) !== 0) return 0;
     const never = Number.POSITIVE_INFINITY;
     const ownMs = Math.min(this.queue.nextFlushMs() ?? never, this.refused.nextDueMs());
     const dueMs = Math.min(ownMs, this.cluster.nextExpiryMs() ?? never);
@@ -223,8 +226,7 @@ export class SchedulingCore {
     if (queued === undefined) return undefined;
     if (answer instanceof Error) return this.putBack(queued, profile, failedChoice(answer), nowMs);
     const { pod } = queued;
-    const { chooser, cluster, nominations } = this;
-    const choice = chooser.chooseAnswered(pod, profile, cluster, nominations, rejections, answer);
+    const choice = this.chooser.chooseAnswered(pod, profile, this.cluster, this.nominations, rejections, answer);
     return this.settleAsked(queued, profile, choice, changesSeen, nowMs);
   }
 
@@ -266,7 +268,7 @@ export class SchedulingCore {
     this.cluster.assume(queued, node, nowMs + this.assumedMaxMs);
     const agreed = reserveAndPermit(pod, node, profile, this.cluster, this.timing);
     if (!('code' in agreed)) {
-      this.nominations.remove(pod.key);
+      this.nominations.remove(pod.key, node.name);
       this.noteAdded(pod, ClusterEvent.podAdded);
       return { kind: 'bind', queued, pod, node, profile, waits: agreed.waits };
     }
@@ -282,8 +284,7 @@ export class SchedulingCore {
   explain(object: JsonObject): readonly NodeExplanation[] | undefined {
     const pod = readPod({ ...object, spec: { ...asObject(object.spec), nodeName: undefined } });
     const profile = this.profileOf(pod);
-    if (profile === undefined) return undefined;
-    return explainUnplaced(pod, profile, this.cluster, this.nominations);
+    return profile && explainUnplaced(pod, profile, this.cluster, this.nominations);
   }
 
   /** The binding of an assumed pod takes longer than others: its place is kept until it is settled. */
@@ -327,7 +328,7 @@ export class SchedulingCore {
       this.dropPod(pod.key);
       return;
     }
-    this.leaveQueues(pod.key);
+    this.leaveQueues(pod.key, pod.nodeName);
     const placed = this.cluster.placed(pod.key);
     if (placed?.assumed !== undefined && placed.node.name !== pod.nodeName) this.forget(placed);
     this.noteAdded(pod, this.cluster.setBound(pod));
@@ -355,11 +356,11 @@ export class SchedulingCore {
     }
   }
 
-  private leaveQueues(key: string): void {
+  private leaveQueues(key: string, boundTo?: string): void {
     this.queue.remove(key);
     this.questions.drop(key);
     this.refused.remove(key);
-    this.nominations.remove(key);
+    this.nominations.remove(key, boundTo);
   }
 
   private dropPod(key: string): void {
@@ -389,11 +390,11 @@ export class SchedulingCore {
     changesSeen = this.cluster.changes,
   ): FailDecision {
     const { pod } = queued;
-    const preemption = room !== undefined && 'candidates' in room ? room.choose(room.candidates) : room;
-    const order = preemption === undefined || preemption === null ? undefined : this.nominations.order(pod, preemption);
     // What changed while others were asked would not wake it any more.
     if (kind === 'error' || changesSeen !== this.cluster.changes) this.queue.requeueBackoff(queued, nowMs);
     else this.queue.requeueUnschedulable(queued, helpedBy, this.cluster.changes, nowMs);
+    const preemption = room !== undefined && 'candidates' in room ? room.choose(room.candidates) : room;
+    const order = preemption === undefined || preemption === null ? undefined : this.nominations.order(pod, preemption);
     return { kind, reason, queued, pod, profile, message, preemption: order, soughtRoom };
   }
 }

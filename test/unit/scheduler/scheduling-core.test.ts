@@ -206,6 +206,7 @@ for (const reason of ['taken', 'gone'] as const) {
   test(`a pod whose binding came too late (${reason}), of which no news comes, is tried again`, (t) => {
     const { core, bind } = oneAssumed();
     core.settleBinding(bind.pod, { bound: false, reason, message: '' }, 10);
+    core.advance(10);
     t.is(core.nextDueMs(), 30_010);
     core.advance(30_009);
     t.deepEqual(decideAll(core, 30_009), []);

@@ -1,0 +1,68 @@
+// Room that a pod was promised, and what becomes of those who leave it to the pod when it is promised no longer.
+import test from 'ava';
+import type { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import { boundPod, newCore, node, pod } from './objects.ts';
+
+const NOW = 0;
+/** After any backoff, and before pods are tried again without a reason. */
+const LATER = 20_000;
+
+const wanting = (name: string, priority = 0, more: JsonObject = {}): JsonObject =>
+  pod(name, { requests: { cpu: '4' }, spec: { priority, ...more } });
+
+/** Decides about all that is to be tried; answers who goes where, and who nowhere. */
+function decideAll(core: SchedulingCore, nowMs: number): { readonly [pod: string]: string; readonly least?: string } {
+  const said: Record<string, string> = {};
+  do {
+    core.advance(nowMs);
+    for (let next = core.decide(nowMs); next !== undefined; next = core.decide(nowMs))
+      said[next.pod.name] = next.kind === 'bind' ? next.node.name : next.kind;
+  } while ((core.nextDueMs() ?? Number.POSITIVE_INFINITY) <= nowMs);
+  return said;
+}
+
+/** `great` was promised the node that `small` was evicted from, and `least` waits for that. */
+function promised(): SchedulingCore {
+  const core = newCore();
+  core.setNode('n', node('n'));
+  core.setNode('m', node('m', { labels: { better: 'yes' }, taints: [{ key: 'better', effect: 'NoSchedule' }] }));
+  core.setPod(boundPod('small', 'n', { requests: { cpu: '4' } }), NOW);
+  core.setPod(wanting('great', 10), NOW);
+  core.advance(NOW);
+  const decision = core.decide(NOW);
+  if (decision?.kind !== 'unschedulable' || decision.preemption?.node !== 'n') throw new Error('nobody is evicted');
+  core.removePod('default', 'small');
+  core.setPod(wanting('least'), NOW);
+  return core;
+}
+
+for (const [what, end] of Object.entries<(core: SchedulingCore) => void>({
+  'is deleted': (core) => core.removePod('default', 'great'),
+  'is being deleted': (core) =>
+    core.setPod(pod('great', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }), NOW),
+  'is another one by now': (core) => core.setPod(pod('great', { uid: 'other', requests: { cpu: '9' } }), NOW),
+  'is bound to another node by somebody else': (core) => core.setPod(boundPod('great', 'elsewhere'), NOW),
+  'no longer says that it was': (core) => {
+    core.setPod({ ...wanting('great', 10), status: { phase: 'Pending', nominatedNodeName: 'n' } }, NOW);
+    core.setPod(wanting('great', 10, { nodeSelector: { nowhere: 'x' } }), NOW);
+  },
+})) {
+  test(`who leaves room to a pod is tried again when the pod that was promised it ${what}`, (t) => {
+    const core = promised();
+    t.deepEqual(decideAll(core, NOW), { least: 'unschedulable' });
+    end(core);
+    t.is(decideAll(core, LATER).least, 'n');
+  });
+}
+
+test('who leaves room to a pod is tried again when that pod goes elsewhere, and not when it takes the room', (t) => {
+  const core = promised();
+  t.deepEqual(decideAll(core, NOW), { least: 'unschedulable' });
+  core.setPod(wanting('great', 10, { nodeSelector: { better: 'yes' }, tolerations: [{ operator: 'Exists' }] }), NOW);
+  t.deepEqual(decideAll(core, LATER), { great: 'm', least: 'n' });
+
+  const other = promised();
+  t.deepEqual(decideAll(other, NOW), { least: 'unschedulable' });
+  t.deepEqual(decideAll(other, LATER), { great: 'n' });
+});
