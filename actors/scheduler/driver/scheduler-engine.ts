@@ -152,6 +152,7 @@ export class SchedulerEngine {
 
   /** What is known is no longer followed: the present state comes next. Nothing is decided until `endList`. */
   beginList(): void {
+    this.#loop.pause();
     this.#core.beginList();
   }
 
@@ -159,7 +160,7 @@ export class SchedulerEngine {
   endList(): void {
     this.#core.endList();
     this.#parts.log.info({ ...this.#core.counts() }, 'scheduler follows the store');
-    this.wake();
+    this.#loop.resume();
   }
 
   tell(news: ClusterNews): void {

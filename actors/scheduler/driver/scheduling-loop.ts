@@ -53,6 +53,8 @@ interface GatheredBinding {
 }
 
 const UNANSWERED: BindingEnd = { bound: false, reason: 'unanswered' };
+/** Of what was decided and not sent, before somebody else may have decided otherwise. */
+const ABANDONED: BindingEnd = { bound: false, reason: 'failed', message: 'the scheduler knows the cluster no longer' };
 /** After these the batch may have been carried out all the same. */
 const OPEN_ENDS: ReadonlySet<OrchErrorCode> = new Set<OrchErrorCode>(['DeadlineExceeded', 'Cancelled']);
 
@@ -63,6 +65,7 @@ export class SchedulingLoop {
   private inFlight: Promise<void> | undefined;
   private questions = 0;
   private sliceComing = false;
+  private paused = false;
   private stopped = false;
   private timer: { readonly dueMs: number; readonly timer: Timer } | undefined;
 
@@ -74,23 +77,51 @@ export class SchedulingLoop {
 
   /** Something changed: decide soon. */
   wake(): void {
-    if (this.sliceComing || this.stopped) return;
+    if (this.sliceComing || this.paused || this.stopped) return;
     this.sliceComing = true;
     this.parts.timers.soon(() => this.runSlice());
+  }
+
+  /**
+   * What is known is no longer so, and somebody else may be deciding: nothing is decided until `resume`, and what was decided and has
+   * not been sent is given up. Bindings under way end as they do.
+   */
+  pause(): void {
+    if (this.paused) return;
+    this.paused = true;
+    this.cancelTimer();
+    this.rejectWaiting();
+    for (const { decision } of this.gathering.splice(0)) this.abandon(decision);
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.wake();
   }
 
   /** Decides nothing more, and resolves when the batch under way is answered. */
   async stop(): Promise<void> {
     this.stopped = true;
-    this.timer?.timer.cancel();
-    for (const uid of this.parts.waiting.uids()) this.parts.waiting.reject(uid, 'the scheduler stops');
+    this.cancelTimer();
+    this.rejectWaiting();
     await this.inFlight;
     this.parts.extenders?.close();
   }
 
+  private rejectWaiting(): void {
+    for (const uid of this.parts.waiting.uids()) this.parts.waiting.reject(uid, 'the scheduler stops');
+  }
+
+  /** What was decided is not carried out, and the pod tries again when there are decisions again. */
+  private abandon({ kind, pod }: Decision): void {
+    const { core, clock } = this.parts;
+    if (kind === 'bind') core.settleBinding(pod, ABANDONED, clock.monotonicMs());
+    else core.takeBackPromise(pod, clock.monotonicMs());
+  }
+
   private runSlice(): void {
     this.sliceComing = false;
-    if (this.stopped) return;
+    if (this.paused || this.stopped) return;
     const { core, clock, waiting } = this.parts;
     const nowMs = clock.monotonicMs();
     waiting.keepOnly(({ key, uid }) => core.cluster.assumption(key, uid) !== undefined);
@@ -138,6 +169,10 @@ export class SchedulingLoop {
   }
 
   private carryOut(decision: Decision, beganMs: number): void {
+    if (this.paused) {
+      this.abandon(decision);
+      return;
+    }
     const { clock, metrics } = this.parts;
     const decidedMs = clock.monotonicMs();
     const seconds = (decidedMs - beganMs) / 1000;
@@ -167,7 +202,8 @@ export class SchedulingLoop {
   }
 
   private endCycle(binding: GatheredBinding, end: CycleEnd): void {
-    if (end === 'default') this.gathering.push(binding);
+    if (this.paused && (end === 'default' || !end.bound)) this.abandon(binding.decision);
+    else if (end === 'default') this.gathering.push(binding);
     else this.settle(binding, end, this.parts.clock.monotonicMs());
   }
 
@@ -259,14 +295,18 @@ export class SchedulingLoop {
     const { core, waiting } = this.parts;
     const dueMs = earlier(core.nextDueMs(), waiting.nextDueMs());
     if (dueMs === this.timer?.dueMs) return;
-    this.timer?.timer.cancel();
-    this.timer = undefined;
+    this.cancelTimer();
     if (dueMs === undefined) return;
     const timer = this.parts.timers.after(Math.max(1, Math.ceil(dueMs - nowMs)), () => {
       this.timer = undefined;
       this.wake();
     });
     this.timer = { dueMs, timer };
+  }
+
+  private cancelTimer(): void {
+    this.timer?.timer.cancel();
+    this.timer = undefined;
   }
 }
 

@@ -1,0 +1,77 @@
+// A scheduler beside others that share the store: it decides while it leads and knows all that there is, and at no other time.
+import test from 'ava';
+import type { SchedulerProtocol } from '../../../actors/scheduler/protocol.ts';
+import { createScheduler, type Scheduler } from '../../../actors/scheduler/scheduler.ts';
+import type { MessageOf, Reply } from '../../../runtime/actor.ts';
+import { FakeCluster, feedEvent } from './fake-context.ts';
+import { dialect, node, pod } from './objects.ts';
+
+const NO_REPLY: Reply = { isAwaited: false, send() {}, fail() {} };
+/** Longer than any backoff, and than a pod waits without a reason. */
+const LONG_MS = 10 * 60_000;
+const pending = (name: string) => feedEvent('put', 'core/pods', pod(name));
+
+/** A scheduler that waits to lead, of a store with a pod and a node for it. */
+async function standingBy() {
+  const cluster = new FakeCluster();
+  cluster.listed = [pending('first'), feedEvent('present', 'core/nodes', node('n'))];
+  const options = { dialect, host: 'here', waitsToLead: true };
+  const scheduler: Scheduler = createScheduler(cluster.context(), options, cluster.feedFactory);
+  await scheduler.start();
+  const tell = async (message: MessageOf<SchedulerProtocol>, byMs = 0) => {
+    scheduler.onMessage(message, NO_REPLY);
+    await cluster.time.advance(byMs);
+  };
+  let sequence = 0;
+  let isLeading = false;
+  const feed = (...names: readonly string[]) => tell(cluster.batch(++sequence, names.map(pending)), LONG_MS);
+  const lead = (leads: boolean) => {
+    // Who leads no more subscribes anew.
+    if (isLeading && !leads) sequence = 0;
+    isLeading = leads;
+    return tell({ type: 'lead', leads });
+  };
+  const bound = () => cluster.binds.flat().map(({ name }) => name);
+  await cluster.time.advance(LONG_MS);
+  return { cluster, feed, lead, bound };
+}
+
+test('a scheduler that does not lead binds nothing, whatever comes, and all of it once it leads', async (t) => {
+  const { feed, lead, bound } = await standingBy();
+  await lead(false);
+  await feed('second');
+  await feed('third');
+  t.deepEqual(bound(), []);
+  await lead(true);
+  t.deepEqual(bound(), ['first', 'second', 'third']);
+});
+
+test('a scheduler that leads no more binds nothing from then on, until it leads again', async (t) => {
+  const { feed, lead, bound } = await standingBy();
+  await lead(true);
+  t.deepEqual(bound(), ['first']);
+  await lead(false);
+  await feed('second');
+  t.deepEqual(bound(), ['first']);
+  await lead(true);
+  t.deepEqual(bound(), ['first', 'second']);
+});
+
+test('what a scheduler has decided and not sent when it leads no more is decided anew when it leads again', async (t) => {
+  const { cluster, feed, lead, bound } = await standingBy();
+  let answer = (): void => {};
+  cluster.onBind = (bindings) =>
+    new Promise((resolve) => (answer = () => resolve(bindings.map(() => ({ bound: true })))));
+  await lead(true);
+  await feed('second', 'third');
+  t.deepEqual(bound(), ['first'], 'the others wait until that is answered');
+  cluster.listed = [pending('third'), feedEvent('present', 'core/nodes', node('n'))];
+  await lead(false);
+  answer();
+  await cluster.time.advance(LONG_MS);
+  t.deepEqual(bound(), ['first']);
+  await lead(true);
+  await cluster.time.advance(LONG_MS);
+  t.false(bound().includes('second'), 'somebody else has bound it');
+  t.true(bound().includes('third'));
+});
