@@ -99,7 +99,7 @@ export class Informer {
       // In a list the version is said once.
       const { apiVersion } = object;
       for (const item of Array.isArray(object.items) ? object.items : [])
-        this.#tell({ apiVersion, ...asObject(item) }, false, seen);
+        seen.add(this.#tell({ apiVersion, ...asObject(item) }, false));
       const metadata = asObject(object.metadata);
       next = asText(metadata.continue);
       // Some page of a proxy, say: it does not mean that everything is gone.
@@ -171,17 +171,19 @@ export class Informer {
     if (!EVENTS.has(event.type)) throw new Expired('a watch told of what is no event');
     this.#version = asText(asObject(object.metadata).resourceVersion) || this.#version;
     if (event.type === 'BOOKMARK') return;
-    this.#tell(object, event.type === 'DELETED', this.#known);
+    this.#tell(object, event.type === 'DELETED');
     this.#parts.onBatchEnd();
   }
 
-  #tell(object: JsonObject, isGone: boolean, known: Set<string>): void {
+  /** Answers how the object is known. What was told of is known from then on, also where the list that it is in comes to nothing. */
+  #tell(object: JsonObject, isGone: boolean): string {
     const { storageKey, onNews } = this.#parts;
     const { namespace, name } = asObject(object.metadata);
     const key = `${asText(namespace)}/${asText(name)}`;
-    if (isGone) known.delete(key);
-    else known.add(key);
+    if (isGone) this.#known.delete(key);
+    else this.#known.add(key);
     onNews({ isGone, storageKey, namespace: asText(namespace), name: asText(name), object: () => object });
+    return key;
   }
 
   #rest(delayMs: number): Promise<void> {

@@ -104,6 +104,18 @@ for (const [title, expire] of [
   });
 }
 
+for (const [title, refusal] of [
+  ['is not answered', 500],
+  ['is of a list that the server has forgotten', 410],
+] as const) {
+  test(`what was on a page whose next one ${title} is told to be gone when it is in no list after that`, async (t) => {
+    const pages = [{ ...list('7', 'one', 'two'), metadata: { continue: 'next' } }, refusal, list('9', 'two')];
+    const { time, told } = running(() => pages.shift()!);
+    await time.advance(5_000);
+    t.deepEqual(told, ['+a/one', '+a/two', '+a/two', '-a/one', 'synced']);
+  });
+}
+
 test('a server that forgets each version at once is not asked without a rest', async (t) => {
   const { time, asked, watches } = running(() => list('7', 'one'));
   for (let at = 0; at < 20; at++) {
