@@ -283,7 +283,7 @@ export class SchedulingCore {
   /** What would be said about a pod now, were it without a node; undefined when no profile is for it. */
   explain(object: JsonObject): readonly NodeExplanation[] | undefined {
     const pod = readPod({ ...object, spec: { ...asObject(object.spec), nodeName: undefined } });
-    const profile = this.profileOf(pod);
+    const profile = this.profiles.get(pod.schedulerName);
     return profile && explainUnplaced(pod, profile, this.cluster, this.nominations);
   }
 
@@ -304,7 +304,7 @@ export class SchedulingCore {
    * pod goes to backoff. Gone or taken: the events say what became of it, and where they do not in time, it tries again.
    */
   settleBinding(pod: PodInfo, end: BindingEnd, nowMs: number): void {
-    if (end.bound) for (const plugin of this.profileOf(pod)?.reserves ?? []) plugin.settled?.(pod);
+    if (end.bound) for (const plugin of this.profiles.get(pod.schedulerName)?.reserves ?? []) plugin.settled?.(pod);
     const placed = this.cluster.assumption(pod.key, pod.uid);
     if (placed === undefined) return;
     if (end.bound || end.reason === 'unanswered') {
@@ -317,10 +317,6 @@ export class SchedulingCore {
       const { assumed } = placed;
       if (assumed !== undefined && !assumed.pod.deleting) this.refused.add(assumed, nowMs + this.assumedMaxMs);
     }
-  }
-
-  private profileOf({ schedulerName }: PodInfo): Profile | undefined {
-    return this.profiles.get(schedulerName);
   }
 
   private setBoundPod(pod: PodInfo): void {
@@ -372,14 +368,18 @@ export class SchedulingCore {
   /** Frees what a pod occupies. */
   private forget(placed: PlacedPod): void {
     this.events |= this.cluster.removePod(placed.pod.key);
-    if (placed.assumed !== undefined) unreserve(placed.pod, placed.node, this.profileOf(placed.pod)?.reserves ?? []);
+    if (placed.assumed !== undefined)
+      unreserve(placed.pod, placed.node, this.profiles.get(placed.pod.schedulerName)?.reserves ?? []);
   }
 
   /** Frees what an assumed pod occupies, and lets it try again after its backoff. */
   private giveUp(placed: PlacedPod, nowMs: number): void {
     this.forget(placed);
     const queued = placed.assumed;
-    if (queued !== undefined && !queued.pod.deleting && !queued.pod.finished) this.queue.requeueBackoff(queued, nowMs);
+    if (queued === undefined || queued.pod.deleting || queued.pod.finished) return;
+    this.queue.requeueBackoff(queued, nowMs);
+    // Others have left for it: the room is kept on.
+    this.nominations.renew(queued.pod, undefined);
   }
 
   private putBack(

@@ -66,3 +66,24 @@ test('who leaves room to a pod is tried again when that pod goes elsewhere, and 
   t.deepEqual(decideAll(other, NOW), { least: 'unschedulable' });
   t.deepEqual(decideAll(other, LATER), { great: 'n' });
 });
+
+for (const end of [
+  { bound: false, reason: 'failed', message: '' },
+  { bound: false, reason: 'rejected', message: '' },
+  { bound: false, reason: 'unanswered' },
+] as const) {
+  test(`a pod whose binding came to nothing (${end.reason}) keeps the room that others have left for it`, (t) => {
+    const core = promised();
+    core.setPod({ ...wanting('great', 10), status: { phase: 'Pending', nominatedNodeName: 'n' } }, NOW);
+    core.removePod('default', 'least');
+    core.advance(LATER);
+    const decision = core.decide(LATER);
+    if (decision?.kind !== 'bind') throw new Error('it is not bound');
+    core.settleBinding(decision.pod, end, LATER);
+    const failedMs = Math.max(LATER, core.nextDueMs() ?? 0);
+    core.advance(failedMs);
+    core.setPod(wanting('least'), failedMs);
+    t.deepEqual(decideAll(core, failedMs), { least: 'unschedulable' });
+    t.deepEqual(decideAll(core, failedMs + LATER), { great: 'n' });
+  });
+}
