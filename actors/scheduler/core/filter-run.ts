@@ -13,6 +13,8 @@ export class FilterRun implements FilterTrial {
   readonly only: PreparedFilter['only'];
   /** Pods with the same text are let in by the same nodes, until those change; undefined where that can't be said. */
   readonly ofNodeAlone: string | undefined;
+  /** How many pods were added or taken on trial. */
+  changes = 0;
   private readonly pod: PodInfo;
   private readonly nominations: Nominations;
   private readonly checks: NodeFilter[] = [];
@@ -51,6 +53,7 @@ export class FilterRun implements FilterTrial {
   }
 
   change(pod: PodInfo, node: NodeInfo, sign: 1 | -1): void {
+    this.changes++;
     for (const each of this.counting) each.change?.(pod, node, sign);
   }
 

@@ -111,12 +111,12 @@ export class NodeInfo {
     this.object = undefined;
   }
 
-  /** A node of the same kind and with the same pods, to try changes on. */
-  copy(): NodeInfo {
+  /** A node of the same kind and with the same pods, or with those of them that stay, to try changes on. */
+  copy(stays: (pod: PodInfo) => boolean = () => true): NodeInfo {
     const copy = new NodeInfo(this.name);
     const { present, labels, hardTaints, softTaints, unschedulable, allocatable, images, avoids } = this;
     Object.assign(copy, { present, labels, hardTaints, softTaints, unschedulable, allocatable, images, avoids });
-    for (const pod of this.pods.values()) copy.addPod(pod);
+    for (const pod of this.pods.values()) if (stays(pod)) copy.addPod(pod);
     return copy;
   }
 

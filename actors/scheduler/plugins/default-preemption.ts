@@ -94,14 +94,14 @@ function victimsOn(
 ): PreemptionCandidate | undefined {
   const lesser = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
   if (lesser.length === 0) return undefined;
-  const copy = node.copy();
+  const copy = node.copy(({ priority }) => priority >= pod.priority);
   const move = (other: PodInfo, sign: 1 | -1) => {
     if (sign > 0) copy.addPod(other);
     else copy.removePod(other);
     trial.change(other, copy, sign);
   };
   try {
-    for (const other of lesser) move(other, -1);
+    for (const other of lesser) trial.change(other, copy, -1);
     if (trial.check(copy) !== null) return undefined;
     lesser.sort(byImportance);
     const [violating, others] = splitByBudgets(lesser, budgets);

@@ -174,6 +174,19 @@ test('a bound pod that finishes frees its node for a pod that found no room', (t
   t.is(bindsOf(decideAll(core, 1_000))[0]?.node.name, 'n');
 });
 
+test('to try what would be without other pods is work, of which a turn does only so much', (t) => {
+  const core = newCore();
+  const pods = 30;
+  core.setNode('n', node('n'));
+  for (let at = 0; at < pods; at++) core.setPod(boundPod(`p${at}`, 'n', { requests: { cpu: '100m' } }), 0);
+  core.setPod(pod('never', { requests: { cpu: '5' }, spec: { priority: 10, preemptionPolicy: 'Never' } }), 0);
+  t.like(decideAll(core, 0), [{ kind: 'unschedulable' }]);
+  t.is(core.nodesExamined, 1);
+  core.setPod(pod('great', { requests: { cpu: '5' }, spec: { priority: 10 } }), 0);
+  t.like(decideAll(core, 0), [{ kind: 'unschedulable' }]);
+  t.true(core.nodesExamined >= 2 + pods, String(core.nodesExamined));
+});
+
 test('an event that changes nothing for an unschedulable pod does not try it again', (t) => {
   const core = newCore();
   core.setNode('n', node('n'));
