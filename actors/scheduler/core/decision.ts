@@ -40,6 +40,8 @@ export interface FailDecision {
   readonly profile: Profile;
   readonly message: string;
   readonly preemption: PreemptionOrder | undefined;
+  /** Where it is promised room, now or since before; undefined when nowhere. */
+  readonly promised: string | undefined;
 }
 
 export type Decision = BindDecision | FailDecision;

@@ -225,8 +225,7 @@ export class SchedulingCore {
     const queued = this.questions.close(question);
     if (queued === undefined) return undefined;
     if (answer instanceof Error) return this.putBack(queued, profile, failedChoice(answer), nowMs);
-    const { pod } = queued;
-    const choice = this.chooser.chooseAnswered(pod, profile, this.cluster, this.nominations, rejections, answer);
+    const choice = this.chooser.chooseAnswered(queued.pod, profile, this.cluster, this.nominations, rejections, answer);
     return this.settleAsked(queued, profile, choice, changesSeen, nowMs);
   }
 
@@ -395,6 +394,7 @@ export class SchedulingCore {
     else this.queue.requeueUnschedulable(queued, helpedBy, this.cluster.changes, nowMs);
     const preemption = room !== undefined && 'candidates' in room ? room.choose(room.candidates) : room;
     const order = preemption === undefined || preemption === null ? undefined : this.nominations.order(pod, preemption);
-    return { kind, reason, queued, pod, profile, message, preemption: order, soughtRoom };
+    const promised = this.nominations.nodeFor(pod.key);
+    return { kind, reason, queued, pod, profile, message, preemption: order, promised, soughtRoom };
   }
 }

@@ -208,11 +208,12 @@ export class SchedulingLoop {
   }
 
   private reportFailure(decision: FailDecision, seconds: number): void {
-    const { kind, reason, pod, profile, message, preemption, soughtRoom } = decision;
+    const { kind, reason, pod, profile, message, preemption, promised, soughtRoom } = decision;
     const { metrics, events, conditions, preemptor } = this.parts;
     metrics.profile(profile.schedulerName).attempted(kind, seconds);
     if (soughtRoom) metrics.preemptionAttempts.add(1);
-    conditions.unscheduled(pod, reason, message, preemption?.node);
+    // What was to be said of an earlier promise may not have been said yet.
+    conditions.unscheduled(pod, reason, message, preemption?.node ?? promised);
     events.failed(pod, message);
     if (preemption !== undefined) preemptor.carryOut(pod, preemption);
   }

@@ -1,8 +1,10 @@
 // Room that a pod was promised, and what becomes of those who leave it to the pod when it is promised no longer.
 import test from 'ava';
 import type { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
+import { createScheduler } from '../../../actors/scheduler/scheduler.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
-import { boundPod, newCore, node, pod } from './objects.ts';
+import { FakeCluster, feedEvent } from './fake-context.ts';
+import { boundPod, dialect, newCore, node, pod } from './objects.ts';
 
 const NOW = 0;
 /** After any backoff, and before pods are tried again without a reason. */
@@ -87,3 +89,28 @@ for (const end of [
     t.deepEqual(decideAll(core, failedMs + LATER), { great: 'n' });
   });
 }
+
+test('a pod is told of the room that it was promised by the first status that can be written, however often it has failed', async (t) => {
+  const cluster = new FakeCluster();
+  let isAway = true;
+  cluster.onWrite = ({ target }) => (isAway && target.subresource === 'status' ? 503 : 200);
+  const small = boundPod('small', 'n', { requests: { cpu: '4' } });
+  cluster.listed = [
+    feedEvent('present', 'core/nodes', node('n')),
+    feedEvent('present', 'core/pods', small),
+    feedEvent('present', 'core/pods', wanting('great', 10)),
+  ];
+  const scheduler = createScheduler(cluster.context(), { dialect, host: 'here' }, cluster.feedFactory);
+  await scheduler.start();
+  await cluster.time.advance();
+  const leaving = { ...small, metadata: { ...(small.metadata as object), deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  const noReply = { isAwaited: false, send() {}, fail() {} };
+  scheduler.onMessage(cluster.batch(1, [feedEvent('put', 'core/pods', leaving)]), noReply);
+  await cluster.time.advance(LATER);
+  t.is(cluster.metrics.read('scheduler_preemption_attempts_total'), 2, 'it has failed once more');
+  isAway = false;
+  cluster.writes.length = 0;
+  await cluster.time.advance(60_000);
+  const [status] = cluster.writes.filter(({ request }) => request.target.subresource === 'status');
+  t.like(status?.body, { status: { nominatedNodeName: 'n' } });
+});
