@@ -27,6 +27,8 @@ export class UwsTunnel extends Duplex {
   #hold: ClientHold | undefined;
   /** The backend goes on when the client has taken what it was sent. */
   #goOn: (() => void) | undefined;
+  /** The answer to the last ping of a backend that pings and takes nothing: the others would only gather. */
+  #owedPong: Buffer | undefined;
   /** Made when the binary holds something for the client for the first time. */
   #sending: SendingByTries | undefined;
 
@@ -39,7 +41,7 @@ export class UwsTunnel extends Duplex {
     this.#scope = scope;
     this.#reader = new BackendFrameReader({
       onMessage: (payload, isText) => this.#native?.send(payload, !isText),
-      onPing: (payload) => this.push(maskedFrame(PONG, payload)),
+      onPing: (payload) => this.#pong(maskedFrame(PONG, payload)),
       onClose: (code, reason) => this.#endClient(UNSENT_CODES.has(code) ? 0 : code, reason),
     });
   }
@@ -77,6 +79,7 @@ export class UwsTunnel extends Duplex {
   /** The client's side is over: the backend is told, with the client's reason where it gave one. */
   onClosed(code: number, lentReason: ArrayBuffer): void {
     this.#native = undefined;
+    this.#owedPong = undefined;
     this.#sending?.stop();
     this.#hold?.drop();
     if (!this.destroyed) {
@@ -90,6 +93,9 @@ export class UwsTunnel extends Duplex {
 
   override _read(): void {
     this.#hold?.goOn();
+    const owed = this.#owedPong;
+    this.#owedPong = undefined;
+    if (owed !== undefined) this.push(owed);
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, callback: () => void): void {
@@ -113,6 +119,12 @@ export class UwsTunnel extends Duplex {
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#native?.close();
     callback(error);
+  }
+
+  /** Of several pings the last alone needs to be answered (RFC 6455 5.5.3). */
+  #pong(frame: Buffer): void {
+    if (this.readableLength < HELD_AT_BYTES) this.push(frame);
+    else this.#owedPong = frame;
   }
 
   #sendingOf(native: WebSocket<unknown>): SendingByTries {
