@@ -17,6 +17,7 @@ import { retire } from './idle-connections.ts';
 import { watchForNames } from './nameless-peers.ts';
 import { sharedLookup } from './shared-lookup.ts';
 import { isUnbelieved } from './tls-failures.ts';
+import { joinSides } from './tunnel-sides.ts';
 
 /** Connections to one backend that are kept for the next request, where the settings say nothing. */
 const IDLE_SOCKETS_MAX = 8;
@@ -26,8 +27,6 @@ const CONTENT_LENGTH = 'content-length';
 const TRANSFER_ENCODING = 'transfer-encoding';
 /** A connection that says nothing is asked from then on whether its other end is still there: a machine goes down without a word. */
 const PROBE_MS = 15_000;
-/** A side that takes nothing of what is left for it is cut off. */
-const STALL_MS = 30_000;
 
 export interface AgentClientSettings {
   readonly tls: AgentTls;
@@ -112,7 +111,7 @@ export class AgentClient {
         const { stream, head: clientHead } = takeClient({ reason: statusMessage, rawHeaders });
         if (head.length > 0) stream.write(head);
         if (clientHead.length > 0) backend.write(clientHead);
-        this.#tunnel(stream, backend).then(() => resolve(undefined), reject);
+        joinSides(stream, backend, this.#tunnels).then(() => resolve(undefined), reject);
       });
       const asked = request.headers.find(([name]) => name === 'upgrade')?.[1] ?? '';
       outgoing.once('response', (message) => settle(target, message, asked, resolve, reject));
@@ -203,42 +202,6 @@ export class AgentClient {
     const { way, onDial } = this.#settings;
     return way === undefined ? false : throughWay(new Kind(), way, onDial);
   }
-
-  /** Joins two connections; the end of one is the end of the other. */
-  async #tunnel(client: Duplex, backend: Duplex): Promise<void> {
-    const sides = [client, backend] as const;
-    for (const side of sides) {
-      this.#tunnels.add(side);
-      side.on('error', () => {});
-      // A side that has said everything still hears the other out.
-      side.allowHalfOpen = true;
-    }
-    client.pipe(backend);
-    backend.pipe(client);
-    await Promise.all(
-      sides.map(
-        (side, index) =>
-          new Promise<void>((resolve) => {
-            side.once('close', () => {
-              this.#tunnels.delete(side);
-              endAfter(side, sides[1 - index]!);
-              resolve();
-            });
-          }),
-      ),
-    );
-  }
-}
-
-/** Ends the other side of a tunnel: with everything this one has sent, where it came to its end by itself. */
-function endAfter(closed: Duplex, other: Duplex): void {
-  if (!closed.readableEnded) {
-    other.destroy();
-    return;
-  }
-  other.end();
-  const stalled = setTimeout(() => other.destroy(), STALL_MS).unref();
-  other.once('close', () => clearTimeout(stalled));
 }
 
 function tlsOptions({ caPem, certPem, keyPem }: AgentTls, trust: Trust): object {
