@@ -163,6 +163,57 @@ for (const listener of LISTENERS) {
   });
 }
 
+/** A request whose client has a second for it, as it is written; resolves when it has been told that the second is over. */
+async function givenUp(scope: Scope, server: ServerProcess, lines: readonly string[], body = '') {
+  const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.caPem, ALPNProtocols: ['http/1.1'] });
+  scope.teardown(() => void socket.destroy());
+  const reader = new WebSocketReader(socket);
+  socket.write(`${[...lines, 'Host: x', `Authorization: Bearer ${server.token}`].join('\r\n')}\r\n\r\n${body}`);
+  await reader.until(({ head }) => head !== '');
+  return { socket, head: reader.head };
+}
+
+for (const listener of LISTENERS) {
+  test(`what its client has no more time for is not begun at an extension server (${listener})`, async (t) => {
+    const server = await startServer(t, { args: ['--enable-aggregator-routing', '--ingress', listener] });
+    const { client } = server;
+    const late: Duplex[] = [];
+    const { path, seen } = await fakeExtension(t, server, 'late', {
+      handler: answering({ kind: 'ThingList', items: [] }),
+      onUpgrade: (_request, socket) => void late.push(socket.resume()),
+    });
+    const watch = await client.watch('/api/v1/namespaces/default/configmaps?watch=true');
+
+    const upgrade = await givenUp(t, server, [`GET ${path}/x?timeout=1s HTTP/1.1`, ...handshake().headers]);
+    t.regex(upgrade.head, /^HTTP\/1\.1 504 /);
+    const [backend] = late;
+    backend!.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    await eventually(
+      async () => backend!.destroyed,
+      (isClosed) => isClosed,
+    );
+
+    const body = JSON.stringify({ kind: 'Thing', metadata: { name: 'x' } });
+    const lines = [
+      `POST ${path}?timeout=1s HTTP/1.1`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ];
+    const post = await givenUp(t, server, lines, body.slice(0, 10));
+    t.regex(post.head, /^HTTP\/1\.1 504 /);
+    post.socket.write(body.slice(10));
+    // Whatever came of it has come before these.
+    for (let i = 0; i < 10; i++) t.is((await client.get(path)).status, 200);
+    t.false(seen.some(({ method }) => method === 'POST'));
+
+    // No thread has ended meanwhile.
+    const made = { metadata: { name: 'after' } };
+    t.is((await client.request('POST', '/api/v1/namespaces/default/configmaps', { body: made })).status, 201);
+    await watch.until(({ object }) => object.metadata?.name === 'after');
+    t.notRegex(server.stderr, /ends this thread/);
+  });
+}
+
 test('a server that answers garbage, too much or not at all takes nothing from the others, and nothing of this server', async (t) => {
   const server = await startServer(t, { args: ['--enable-aggregator-routing', '--request-timeout=8s'] });
   const { client } = server;

@@ -108,10 +108,16 @@ export class AgentClient {
       outgoing.once('upgrade', (message: IncomingMessage, backend: Duplex, head: Buffer) => {
         isJoined = true;
         const { statusMessage = '', rawHeaders } = message;
-        const { stream, head: clientHead } = takeClient({ reason: statusMessage, rawHeaders });
-        if (head.length > 0) stream.write(head);
-        if (clientHead.length > 0) backend.write(clientHead);
-        joinSides(stream, backend, this.#tunnels).then(() => resolve(undefined), reject);
+        try {
+          const { stream, head: clientHead } = takeClient({ reason: statusMessage, rawHeaders });
+          if (head.length > 0) stream.write(head);
+          if (clientHead.length > 0) backend.write(clientHead);
+          joinSides(stream, backend, this.#tunnels).then(() => resolve(undefined), reject);
+        } catch (error) {
+          // The client cannot be had any more. In Node's callback it would be the end of the thread.
+          backend.destroy();
+          reject(error);
+        }
       });
       const asked = request.headers.find(([name]) => name === 'upgrade')?.[1] ?? '';
       outgoing.once('response', (message) => settle(target, message, asked, resolve, reject));

@@ -12,6 +12,7 @@ import { badRequest, internalError, serviceUnavailable, timeout, tooLarge } from
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { BodyFlow, HeaderList } from '../../../transport/http.ts';
+import type { AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { ComponentAudit } from '../../component-audit.ts';
 import { NoPlace } from '../../service-places.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from '../connect/passage.ts';
@@ -134,21 +135,15 @@ export class Aggregation {
       unreachable: (detail) => unavailable(exchange, apiService, detail),
     };
     const ours = [...shown, ...forwardedFrom(exchange)];
-    if (asksForTunnel(exchange)) {
-      const { info } = exchange;
-      if (!info.isResource) throw new StatusError(badRequest('the path is no stream'));
-      const { door } = this.#parts;
-      if (!(await isSentElsewhere(door, exchange, info)))
-        await join(client, exchange, route, this.#headers(exchange, ours, true));
-      return;
-    }
     const limit = this.#limited(exchange);
     try {
-      await relay(client, exchange, route, {
-        headers: this.#headers(exchange, ours, false),
-        body,
-        onSent: limit.onSent,
-      });
+      if (asksForTunnel(exchange)) await this.#tunnel(client, exchange, route, ours, limit);
+      else
+        await relay(client, exchange, route, {
+          headers: this.#headers(exchange, ours, false),
+          body,
+          onSent: limit.onSent,
+        });
     } catch (error) {
       throw limit.isOver()
         ? new StatusError(timeout(`${backendText(apiService.backend)} did not answer in time`))
@@ -156,6 +151,19 @@ export class Aggregation {
     } finally {
       limit.end();
     }
+  }
+
+  async #tunnel(
+    client: AgentClient,
+    exchange: Exchange,
+    route: Route,
+    ours: HeaderList,
+    { onSent }: RequestLimit,
+  ): Promise<void> {
+    const { info } = exchange;
+    if (!info.isResource) throw new StatusError(badRequest('the path is no stream'));
+    if (await isSentElsewhere(this.#parts.door, exchange, info)) return;
+    await join(client, exchange, route, { headers: this.#headers(exchange, ours, true), onSent });
   }
 
   /** What is known of the client, and what it says that is not for this server alone. */
@@ -173,7 +181,8 @@ export class Aggregation {
       for (const one of cancels) one();
     };
     let isOver = false;
-    let isGivenUp = false;
+    // While its body was waited for, say: what has been answered is not begun any more.
+    let { isGivenUp } = exchange;
     const timer = exchange.longRunning
       ? undefined
       : context.timers.after(requestTimeoutMs, () => {

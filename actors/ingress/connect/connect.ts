@@ -267,8 +267,7 @@ export class Connects {
   }
 
   #join(exchange: Exchange, route: Route, followed?: Redirections): Promise<void> {
-    const headers = this.#headers(exchange, true);
-    return join(this.#client, exchange, route, headers, followed);
+    return join(this.#client, exchange, route, { headers: this.#headers(exchange, true), followed });
   }
 
   #passOn(exchange: Exchange, info: ResourceRequestInfo, route: Route): Promise<void> {

@@ -32,6 +32,14 @@ export interface Passed {
   readonly check?: (answer: AgentAnswer) => Promise<void>;
 }
 
+/** How a request for another protocol is passed on. */
+export interface Joined extends Pick<Passed, 'onSent'> {
+  /** As forwardedRequestHeaders makes them. */
+  readonly headers: HeaderList;
+  /** How far redirections of the backend are followed; absent: they are not. */
+  readonly followed?: Redirections | undefined;
+}
+
 /** What a WebSocket's two ends agree on about its frames (RFC 6455 9). */
 const FRAME_EXTENSIONS = 'sec-websocket-extensions';
 /** Protocols that make no sense to a backend but in a tunnel. */
@@ -69,15 +77,14 @@ export async function relay(client: AgentClient, exchange: Exchange, route: Rout
 }
 
 /**
- * Joins the client to the backend, or to where that redirects, as far as `followed` lets it. `headers`: as
- * forwardedRequestHeaders makes them. Throws StatusError; AgentUnreachable where the client has gone.
+ * Joins the client to the backend, or to where that redirects, as far as that is followed. Throws StatusError; AgentUnreachable where the
+ * client has gone.
  */
 export async function join(
   client: AgentClient,
   exchange: Exchange,
   route: Route,
-  headers: HeaderList,
-  followed: Redirections = 'none',
+  { headers, followed = 'none', onSent }: Joined,
 ): Promise<void> {
   const { request, response } = exchange;
   const { upgrade } = request;
@@ -87,14 +94,16 @@ export async function join(
     exchange.leaveHttp();
     return upgrade.take(head);
   };
+  const sent = (cancel: () => void): void => {
+    response.onAborted(cancel);
+    onSent?.(cancel);
+  };
   const ask = ({ target, path }: Place, method: string): Promise<AgentAnswer | undefined> =>
-    client
-      .join(target, { method, path, headers: passed, body: undefined }, take, (cancel) => response.onAborted(cancel))
-      .catch((error: unknown) => {
-        throw error instanceof AgentUnreachable && !response.aborted
-          ? new StatusError(route.unreachable(error.message))
-          : error;
-      });
+    client.join(target, { method, path, headers: passed, body: undefined }, take, sent).catch((error: unknown) => {
+      throw error instanceof AgentUnreachable && !response.aborted
+        ? new StatusError(route.unreachable(error.message))
+        : error;
+    });
   let answer = await ask(route, request.method);
   let at: Place = route;
   for (let hops = 1; followed !== 'none' && answer?.status === REDIRECTED; hops++) {
