@@ -1,26 +1,11 @@
 // Events of a watch whose objects a definition's webhook converts. The hub sends them as they are stored, like those of any watch;
 // here each chunk is read, its objects converted together, and written as the client asked.
-import { parseExact } from '../../../api/exact-json.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
 import { Renderer } from '../../../rendering/renderer.ts';
 import type { Rendering } from '../../../rendering/rendering.ts';
 import { watchEventFrame } from '../../../rendering/watch-event.ts';
-import type { OutsideConversion } from '../outside-conversion.ts';
-
-interface WatchEvent {
-  readonly type: string;
-  readonly object: JsonObject;
-}
-
-/** The events of a chunk that the hub wrote as JSON. */
-function eventsOf(chunk: Uint8Array): readonly WatchEvent[] {
-  const lines = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString().split('\n');
-  return lines.filter((line) => line !== '').map((line) => parseExact(line) as WatchEvent);
-}
-
-const isOfObject = ({ type }: WatchEvent): boolean => type !== 'BOOKMARK' && type !== 'ERROR';
+import { eventIn, linesOf, type RecentConversions, type WatchEvent } from './recent-conversions.ts';
 
 /** How the hub is asked for the events: as they are stored, bookmarks in the version of the client. */
 export function storedRendering({ target: { group, version, kind } }: Rendering): Rendering {
@@ -62,7 +47,7 @@ export class OutsideEvents {
 
   /** A chunk in which there is no object. */
   withoutObjects(chunk: Uint8Array, nowMs: number): Buffer {
-    return this.written(eventsOf(chunk), nowMs);
+    return this.written(linesOf(chunk).map(eventIn), nowMs);
   }
 
   #frame(type: string, object: object): Buffer {
@@ -72,34 +57,22 @@ export class OutsideEvents {
 
 /** Converts one chunk for all watches that get it: once for each version. */
 export class ChunkConversion {
-  readonly #conversion: OutsideConversion;
-  readonly #events: readonly WatchEvent[];
-  readonly #bytes: number;
+  readonly #recent: RecentConversions;
+  readonly #lines: readonly string[];
   readonly #converted = new Map<string, Promise<readonly WatchEvent[]>>();
 
-  constructor(conversion: OutsideConversion, chunk: Uint8Array) {
-    this.#conversion = conversion;
-    this.#events = eventsOf(chunk);
-    this.#bytes = chunk.length;
+  constructor(recent: RecentConversions, chunk: Uint8Array) {
+    this.#recent = recent;
+    this.#lines = linesOf(chunk);
   }
 
   /** Its events in the version of a type. Rejects with the StatusError of a webhook that failed. */
   into({ type, requestNumber }: Pick<OutsideEvents, 'type' | 'requestNumber'>): Promise<readonly WatchEvent[]> {
     let converted = this.#converted.get(type.apiVersion);
     if (converted === undefined) {
-      converted = this.#convert(type, requestNumber);
+      converted = this.#recent.into(type, this.#lines, requestNumber);
       this.#converted.set(type.apiVersion, converted);
     }
     return converted;
-  }
-
-  async #convert(type: KnownType, requestNumber: number): Promise<readonly WatchEvent[]> {
-    const objects = this.#events.filter(isOfObject).map(({ object }) => object);
-    const conversion = this.#conversion;
-    const converted = await conversion.whenThereIsRoom(this.#bytes, () =>
-      conversion.into(type, objects, requestNumber),
-    );
-    let next = 0;
-    return this.#events.map((event) => (isOfObject(event) ? { type: event.type, object: converted[next++]! } : event));
   }
 }

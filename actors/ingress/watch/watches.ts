@@ -19,6 +19,7 @@ import { headersFor } from '../reads/answers.ts';
 import { watchStart } from '../reads/read-parameters.ts';
 import type { Representation } from '../reads/representation.ts';
 import { ChunkConversion, OutsideEvents, storedRendering } from './outside-events.ts';
+import { RecentConversions } from './recent-conversions.ts';
 import { webSocketOffer } from './web-socket-offer.ts';
 
 const NOTHING = (): void => {};
@@ -71,11 +72,13 @@ export class Watches {
   /** What the hub does not hear of a socket, its watcher would wait for without end. */
   readonly #news: PatientTells<HubProtocol>;
   readonly #open = new Map<number, OpenWatch>();
+  readonly #recent: RecentConversions;
   #nextId = 1;
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
     this.#news = new PatientTells(parts.hub, parts.context.timers);
+    this.#recent = new RecentConversions(parts.conversion, parts.context.clock);
   }
 
   get count(): number {
@@ -159,7 +162,7 @@ export class Watches {
       // Sent before the hub heard of the full socket: it will be replayed.
       if (watch.parksHeard !== watch.parks || chunk.byteLength === 0) continue;
       if (watch.outside !== undefined) {
-        conversion ??= new ChunkConversion(this.#parts.conversion, chunk);
+        conversion ??= new ChunkConversion(this.#recent, chunk);
         this.#convert(watch, watch.outside, conversion);
         if (!catchUp) this.#park(watch, throughRevision);
         continue;
