@@ -23,6 +23,7 @@ import { joinSides } from './tunnel-sides.ts';
 const IDLE_SOCKETS_MAX = 8;
 const HEADER_BYTES_MAX = 64 * 1024;
 const SWITCHING_PROTOCOLS = 101;
+const FINAL_STATUS_MIN = 200;
 const CONTENT_LENGTH = 'content-length';
 const TRANSFER_ENCODING = 'transfer-encoding';
 /** A connection that says nothing is asked from then on whether its other end is still there: a machine goes down without a word. */
@@ -329,7 +330,10 @@ class Answer implements AgentAnswer {
   }
 }
 
-/** An answer, or the failure of a backend that leaves HTTP and does not say what for: Node takes its head for an answer. */
+/**
+ * An answer, or the failure of a backend that leaves HTTP and does not say what for, whose head Node takes for an answer, or that answers
+ * with what is no status, which no client of ours can be told.
+ */
 function settle(
   target: AgentTarget,
   message: IncomingMessage,
@@ -337,12 +341,18 @@ function settle(
   resolve: (answer: AgentAnswer) => void,
   reject: (error: AgentUnreachable) => void,
 ): void {
-  if (message.statusCode !== SWITCHING_PROTOCOLS) {
+  const { statusCode = 0 } = message;
+  if (statusCode >= FINAL_STATUS_MIN) {
     resolve(new Answer(message));
     return;
   }
   message.on('error', () => {}).destroy();
-  reject(unreachable(target, switched(message.headers.upgrade, asked)));
+  const isSwitched = statusCode === SWITCHING_PROTOCOLS;
+  reject(unreachable(target, isSwitched ? switched(message.headers.upgrade, asked) : malformed(statusCode)));
+}
+
+function malformed(statusCode: number): Error {
+  return new Error(`malformed HTTP status code "${String(statusCode).padStart(3, '0')}"`);
 }
 
 /** A backend that leaves HTTP for another protocol than it was asked to. */

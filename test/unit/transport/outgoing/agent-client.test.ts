@@ -27,3 +27,20 @@ test('a backend that switches protocols unasked is told of, and does not keep th
   t.true(isClosed);
   client.close();
 });
+
+test('a backend that answers with what is no status is told of, and its answer is nobody’s', async (t) => {
+  const backend = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('close', () => backend.close());
+    socket.once('data', () => socket.write('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'));
+  });
+  backend.listen(0, '127.0.0.1');
+  await once(backend, 'listening');
+  const client = new AgentClient({ tls: {}, connectTimeoutMs: 0 });
+  const { port } = backend.address() as AddressInfo;
+  const target = { scheme: 'http', host: '127.0.0.1', port, trust: 'none' } as const;
+  const asked = client.send(target, { method: 'GET', path: '/', headers: [], body: undefined }, () => {});
+  await t.throwsAsync(asked, { message: /malformed HTTP status code "099"/ });
+  await once(backend, 'close');
+  client.close();
+});
