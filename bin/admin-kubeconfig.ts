@@ -8,6 +8,7 @@ import { asList, asObject, asText } from '../api/object-fields.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { type KubeconfigInput, kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
+import { yamlText } from '../transport/yaml/write.ts';
 import { holdsOneOf } from './data-directory.ts';
 import { operatorContent, operatorText } from './operator-file.ts';
 
@@ -65,8 +66,10 @@ function wantedText(path: string, ours: string): string | undefined {
     if (error instanceof OrchError) return ours;
     throw error;
   }
-  const wanted = withOurs(theirs, asObject(parseYaml(ours, DEPTH_MAX)));
-  return isDeepStrictEqual(wanted, theirs) ? undefined : `${JSON.stringify(wanted, null, 2)}\n`;
+  const own = asObject(parseYaml(ours, DEPTH_MAX));
+  const wanted = withOurs(theirs, own);
+  if (isDeepStrictEqual(wanted, theirs)) return undefined;
+  return isDeepStrictEqual(wanted, own) ? ours : yamlText(wanted);
 }
 
 function withOurs(theirs: JsonObject, ours: JsonObject): JsonObject {

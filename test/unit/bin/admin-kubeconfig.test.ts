@@ -74,6 +74,14 @@ test('a start at another address with another token changes its own entries and 
   t.like(told, { 'current-context': 'ann', clusters: { length: 2 }, users: { length: 2 } });
 });
 
+test('a file that holds nothing of others is written as it was at first', (t) => {
+  const { directory, path } = folder(t);
+  writeAdminKubeconfig(directory, WAY);
+  const first = readFileSync(path, 'utf8');
+  writeAdminKubeconfig(directory, { ...WAY, server: 'https://127.0.0.1:7443' });
+  t.is(readFileSync(path, 'utf8'), first.replace(':6443', ':7443'));
+});
+
 test('entries that were taken out are put back, and become those in use where nothing else is', (t) => {
   const { directory, path } = folder(t, 'kind: Config\napiVersion: v1\ncurrent-context: gone\nusers: null\n');
   writeAdminKubeconfig(directory, WAY);
