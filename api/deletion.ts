@@ -74,7 +74,8 @@ export function prepareDelete(object: JsonObject, type: ResourceType, deletion: 
   const finalizers = finalizersOnDelete(before.finalizers ?? [], type, deletion);
   const isDeleting = isSet(before.deletionTimestamp);
   const graceful = deletion.graceSeconds !== undefined;
-  if (!graceful || (isDeleting && !isSet(before.deletionGracePeriodSeconds))) {
+  // Whose grace is over waits for finalizers alone, which can be asked for otherwise.
+  if (!graceful || (isDeleting && (before.deletionGracePeriodSeconds ?? 0) === 0)) {
     if (finalizers.length === 0) return { action: 'remove', object };
     const alreadyMarked = isDeleting && before.deletionGracePeriodSeconds === 0;
     if (alreadyMarked && sameList(finalizers, before.finalizers ?? [])) return { action: 'pending', object };

@@ -161,6 +161,19 @@ const CASES: readonly Case[] = [
     action: 'store',
     after: { finalizers: ['example.com/x'], ...marked },
   },
+  {
+    does: 'in the background removes what ends gracefully and waited for its dependents alone',
+    before: { ...marked, finalizers: ['foregroundDeletion'] },
+    deletion: { graceSeconds: 0, propagationPolicy: 'Background' },
+    action: 'remove',
+  },
+  {
+    does: 'in the foreground waits for dependents besides, of what ends gracefully and waits for others',
+    before: { ...marked, finalizers: ['a/b'] },
+    deletion: { graceSeconds: 0, propagationPolicy: 'Foreground' },
+    action: 'store',
+    after: { ...marked, finalizers: ['a/b', 'foregroundDeletion'] },
+  },
   { does: 'leaves a grace period alone', before: dying, deletion: { graceSeconds: 30 }, action: 'pending' },
   {
     does: 'does not lengthen a grace period',
