@@ -253,7 +253,10 @@ const job: DefaultRule = (object, _, features) => {
   fillAbsent(spec, 'backoffLimit', BACKOFF_LIMIT);
   if (features('IndexedJob')) fill(spec, 'completionMode', 'NonIndexed');
   if (features('SuspendJob')) fillAbsent(spec, 'suspend', false);
-  labelsFromTemplate(object);
+  const metadata = part(object, 'metadata');
+  const labels = templateLabels(object);
+  // The template's own, no copy: what a new job's template is given besides, the job has as well (strategy/batch/job.ts).
+  if (isEmptyMap(metadata.labels) && !isEmptyMap(labels)) metadata.labels = labels;
 };
 
 /** The one metric of v1, which whoever makes an autoscaler without any has said by that. */
@@ -296,3 +299,11 @@ export const ROOT_RULES: Readonly<Record<string, DefaultRule>> = {
   'core/v1.Pod': pod,
   'core/v1.ReplicationController': replicationController,
 };
+
+/** Of ROOT_RULES those by which metadata follows from the rest of the object, or the rest from metadata. */
+export const RULES_OF_METADATA: ReadonlySet<string> = new Set([
+  'autoscaling/v1.HorizontalPodAutoscaler',
+  'batch/v1.Job',
+  'core/v1.Namespace',
+  'core/v1.ReplicationController',
+]);

@@ -1,4 +1,4 @@
-// Jobs: a new one selects its pods by its own uid, so that nobody else's match, and has their labels where it says none.
+// Jobs: a new one selects its pods by its own uid, so that nobody else's match, and has their labels, all of them, where it says none.
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import type { Strategy } from '../strategy.ts';
@@ -17,7 +17,7 @@ function withSelector(object: JsonObject): JsonObject {
   const { selector = {}, template = {} } = spec;
   const matchLabels = { 'controller-uid': uid, ...selector?.matchLabels };
   const labels = { 'controller-uid': uid, 'job-name': name, ...template.metadata?.labels };
-  const isBare = own === undefined || Object.keys(own).length === 0;
+  const isBare = own === undefined || own === template.metadata?.labels || Object.keys(own).length === 0;
   return {
     ...object,
     ...(isBare ? { metadata: { ...metadataOf(object), labels } } : undefined),

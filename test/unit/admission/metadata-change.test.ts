@@ -108,6 +108,22 @@ test.serial(
   },
 );
 
+test('labels that follow from the rest of an object are back when a change of metadata takes them away', async (t) => {
+  const world = await AdmissionWorld.start();
+  const jobs = '/apis/batch/v1/namespaces/default/jobs';
+  const template = { metadata: { labels: { a: 'b' } }, spec: { ...POD_SPEC, restartPolicy: 'Never' } };
+  const made = await world.created(jobs, { metadata: { name: 'a' }, spec: { template } });
+  const contentType = 'application/merge-patch+json';
+  await world.write('patch', `${jobs}/a`, { body: { metadata: { labels: null } }, contentType });
+  t.deepEqual((await world.stored(`${jobs}/a`))!.metadata.labels, made.metadata.labels);
+  t.deepEqual(Object.keys(made.metadata.labels ?? {}).sort(), ['a', 'controller-uid', 'job-name']);
+  const [name] = Object.keys((await world.stored('/api/v1/namespaces/default'))!.metadata.labels ?? {});
+  const labels = { [name!]: null };
+  await world.write('patch', '/api/v1/namespaces/default', { body: { metadata: { labels } }, contentType });
+  t.deepEqual((await world.stored('/api/v1/namespaces/default'))!.metadata.labels, { [name!]: 'default' });
+  await world.stop();
+});
+
 for (const collection of Object.keys(MADE)) {
   test.serial(
     `neither a PUT of what was read with other labels, nor a patch of them, parses the object: ${collection}`,
