@@ -64,7 +64,7 @@ export class Completion {
 }
 
 /** Of the rules for defaults, for fields in step and for those of closed gates: one more with every change of them. */
-const RULES = 5;
+const RULES = 6;
 /** Smaller numbers are of objects that nothing is known of (storage/etcd) or that are of no schema. */
 const GENERATION_MIN = 2;
 

@@ -205,6 +205,18 @@ test('a job without labels has those of its pods, which nobody owns', async (t) 
   await world.stop();
 });
 
+test('a job without labels has its uid and its name besides the labels of its template, and one that says the same labels has those alone', async (t) => {
+  const world = await AdmissionWorld.start();
+  const labels = { app: 'a' };
+  const spec = { ...JOB.spec, template: { ...JOB.spec.template, metadata: { labels } } };
+  const { metadata } = await world.created(JOBS, { ...JOB, spec });
+  const all = { ...labels, 'controller-uid': metadata.uid, 'job-name': 'j' };
+  t.deepEqual(metadata.labels, all as object);
+  const own = await world.created(JOBS, { metadata: { name: 'k', labels }, spec });
+  t.deepEqual(own.metadata.labels, labels);
+  await world.stop();
+});
+
 test('the field of an open gate is stored, with the defaults that come with it', async (t) => {
   const world = await AdmissionWorld.start({ featureGates: 'SuspendJob=true,IndexedJob=true' });
   const made = await world.created(JOBS, JOB);
