@@ -83,6 +83,13 @@ export class KindView<T> {
 interface Followed {
   readonly view: KindView<unknown>;
   readonly inVersion: (object: JsonObject) => JsonObject;
+  readonly withOwners: boolean;
+}
+
+/** How a kind is followed. */
+interface Following {
+  /** Objects are given with their managedFields, which is for who stores them again. */
+  readonly withOwners?: boolean;
 }
 
 interface ClusterParts {
@@ -124,7 +131,7 @@ export class ClusterView {
    *
    * @param kind `v1/limitranges`, `scheduling.@group/v1/priorityclasses`: in that version objects are given to `keep`.
    */
-  follow<T>(kind: string, keep: Keep<T>): KindView<T> {
+  follow<T>(kind: string, keep: Keep<T>, { withOwners = false }: Following = {}): KindView<T> {
     if (this.#follower !== undefined) throw new Error(`${kind} is to be followed too late`);
     const { registry, forms } = this.#parts;
     const [plural = '', version = '', group = ''] = registry.dialect.spell(kind).split('/').reverse();
@@ -135,6 +142,7 @@ export class ClusterView {
     const followed: Followed = {
       view: view as KindView<unknown>,
       inVersion: forms.between(storedKind(type), wanted),
+      withOwners,
     };
     this.#followed.set(type.storageKey, [...(this.#followed.get(type.storageKey) ?? []), followed]);
     this.#views++;
@@ -202,8 +210,9 @@ export class ClusterView {
       return;
     }
     try {
-      const object = event.object();
-      for (const { view, inVersion } of followers) view.put(inVersion(object), of);
+      for (const { view, inVersion, withOwners } of followers) {
+        view.put(inVersion(withOwners ? event.kept().object() : event.object()), of);
+      }
     } catch (error) {
       // One object that cannot be read must not keep the others from being known.
       this.#context.log.error({ event: { type, storageKey, namespace, name }, err: error }, 'object not understood');

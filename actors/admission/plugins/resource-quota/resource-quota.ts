@@ -32,7 +32,7 @@ class ResourceQuota implements AdmissionPlugin {
     this.#limited = limited;
     this.#desks = new Desks((namespace) => this.#charging(namespace), context.options.commitsEach);
     this.#type = context.registry.storageType(QUOTAS)!;
-    this.#quotas = context.cluster.follow('v1/resourcequotas', quotaOf);
+    this.#quotas = context.cluster.follow('v1/resourcequotas', quotaOf, { withOwners: true });
   }
 
   readonly validate = (attributes: Attributes): void => {

@@ -299,6 +299,27 @@ test('ResourceQuota: a race for the quota that is lost is run again, and the cli
   await world.stop();
 });
 
+test('ResourceQuota: who owns what of a quota owns it still when something is counted for it', async (t) => {
+  const world = await AdmissionWorld.start({ plugins: [resourceQuota] });
+  const apply = (hard: Texts) =>
+    world.write('patch', `${QUOTAS}/q`, {
+      contentType: 'application/apply-patch+yaml',
+      parameters: { fieldManager: 'me' },
+      body: { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' }, spec: { hard } },
+    });
+  await apply({ pods: '9', services: '1' });
+  const counted = { hard: { pods: '9', services: '1' }, used: { pods: '0', services: '0' } };
+  const before = await world.write('patch', `${QUOTAS}/q/status`, { body: { status: counted } });
+  for (const name of ['a', 'b']) await world.write('create', PODS, { body: podOf({}, {}, { name }) });
+  const { body } = await world.write('patch', `${QUOTAS}/q`, { body: {} });
+  t.like(body.status, { used: { pods: '2' } });
+  t.deepEqual(body.metadata.managedFields, before.body.metadata.managedFields);
+  t.is(body.metadata.managedFields?.length, 2);
+  const { body: reduced } = await apply({ pods: '9' });
+  t.deepEqual(reduced.spec, { hard: { pods: '9' } });
+  await world.stop();
+});
+
 test('ResourceQuota: who is counting for a quota hears of what comes before it has been counted for the first time', async (t) => {
   const world = await AdmissionWorld.start({ plugins: [resourceQuota] });
   const quota = await world.created(QUOTAS, { metadata: { name: 'q' }, spec: { hard: { pods: '2' } } });
