@@ -55,20 +55,10 @@ export function withLastApplied(object: JsonObject, config: JsonObject, manager:
   const annotation = annotationOf(object, manager);
   if (annotation === undefined) return object;
   const { key } = annotation;
-  const text = `${clientText(withoutAnnotation(config, key))}\n`;
+  const text = `${sortedJson(withoutAnnotation(config, key))}\n`;
   if (annotation.text === text) return object;
   const metadata = metadataOf(object);
   return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, [key]: text } } };
-}
-
-/** What JSON may hold as it is, and the client, which compares the annotation as a text, escapes. */
-const ESCAPED = /[<>&\u2028\u2029]/g;
-
-function clientText(value: unknown): string {
-  return sortedJson(value).replace(
-    ESCAPED,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 function withoutAnnotation(config: JsonObject, key: string): JsonObject {

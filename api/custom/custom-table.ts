@@ -4,6 +4,7 @@ import { remembered } from '../../values/remembered.ts';
 import { parseInstant } from '../codec/timestamp.ts';
 import type { JsonObject } from '../json-value.ts';
 import { sortedJson } from '../sorted-json.ts';
+import { shownFloat } from '../status/shown-value.ts';
 import { ageText } from '../table/age.ts';
 import { AGE, type Cell, type Column, type KindTable, kindTable, NAME } from '../table/column.ts';
 import type { DefinedColumn } from './definition.ts';
@@ -89,7 +90,14 @@ function dateCell(text: string, nowMs: number): Cell {
   return text !== '' && parseInstant(text) === undefined ? '<invalid>' : ageText(text, nowMs);
 }
 
+/** As the original prints it: a null is there, which a member that is left out is not. */
 function textOf(value: unknown): Cell {
-  if (value === null || value === undefined) return null;
+  if (value === null) return '<no value>';
+  if (typeof value === 'number') return isWhole(value) ? String(value) : shownFloat(value);
   return typeof value === 'object' ? sortedJson(value) : String(value);
+}
+
+/** Integers of 64 bits are such to the original too; larger ones it reads as floating-point numbers. */
+function isWhole(value: number): boolean {
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }

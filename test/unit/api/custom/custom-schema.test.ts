@@ -215,6 +215,33 @@ test('without columns there is the age, as a date; objects in a column have thei
   );
 });
 
+test('a column of texts shows nulls, numbers and markup as Kubernetes prints them', (t) => {
+  const { cells } = customTable([column('A', '.spec.a')]);
+  const shown = (a: unknown) => cells({ metadata: { name: 'a' }, spec: { a } }, { nowMs: 0 })[1];
+  t.is(shown(null), '<no value>');
+  t.is(cells({ metadata: { name: 'a' }, spec: {} }, { nowMs: 0 })[1], null);
+  t.is(shown('<a>&'), '<a>&');
+  t.is(shown({ a: '<b>&\u2028\u00e9' }), '{"a":"\\u003cb\\u003e\\u0026\\u2028\u00e9"}');
+  t.deepEqual([12345678, 9223372036854775807n, -0.5, 123456.5, 0.00012, 1e15].map(shown), [
+    '12345678',
+    '9223372036854775807',
+    '-0.5',
+    '123456.5',
+    '0.00012',
+    '1000000000000000',
+  ]);
+  t.deepEqual([12345678.9, 1000000.5, 0.00003, 1e-7, 1e20, 123456789012345680000, -(2 ** 63) * 1.5, 1e21].map(shown), [
+    '1.23456789e+07',
+    '1.0000005e+06',
+    '3e-05',
+    '1e-07',
+    '1e+20',
+    '1.2345678901234568e+20',
+    '-1.3835058055282164e+19',
+    '1e+21',
+  ]);
+});
+
 test('what the elements of a list have wrong in common is told of the first', (t) => {
   const list = {
     type: 'array',
