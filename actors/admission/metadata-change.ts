@@ -4,7 +4,7 @@
 // which come to the same.
 
 import { entriesOfUpdate, withEntries } from '../../api/apply/ownership.ts';
-import { RULES_OF_METADATA } from '../../api/codec/default-rules.ts';
+import { METADATA_RULES } from '../../api/codec/default-rules.ts';
 import { liesAsAsked } from '../../api/conversion/stored-form.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
@@ -63,7 +63,7 @@ export function isByMetadata({ serverSideApply }: WriteContext, { asked, isLarge
   // Who wants to hear of fields that come twice hears of all of the body's.
   if (asksForFields(parameters)) return false;
   const { type, schema, strategy, allocation } = kind;
-  if (schema === undefined || RULES_OF_METADATA.has(schema.name)) return false;
+  if (schema === undefined || Object.hasOwn(METADATA_RULES, schema.name)) return false;
   if (type.custom !== undefined || allocation !== undefined) return false;
   const { meant, onUpdate, grants, isHeld } = strategy;
   if (meant !== undefined || onUpdate !== undefined || grants !== undefined || isHeld !== undefined) return false;

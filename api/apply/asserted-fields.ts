@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { mapText } from '../patch/map-text.ts';
 import { badRequest } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
-import { keyStep, memberStep, pathText, valueStep } from './field-path.ts';
+import { indexStep, keyStep, memberStep, pathText, valueStep } from './field-path.ts';
 import { FIELD_LEVELS_MAX, type FieldSet, hasSelf, inOrder, LEAF, NO_FIELDS, node } from './field-set.ts';
 import type { Inside, OwnershipRule } from './ownership-rule.ts';
 
@@ -50,7 +50,7 @@ class Reader {
     else if (!Array.isArray(value)) this.#wrong(`expected list, got &{${mapText(value)}}`);
     else {
       for (const [index, element] of value.entries()) {
-        this.#path.push(`i:${index}`);
+        this.#path.push(indexStep(index));
         this.read(element, rule(), levelsLeft - 1);
         this.#path.pop();
       }

@@ -29,6 +29,11 @@ export function keyStep(element: unknown, keys: readonly ListKey[]): string | un
   return `${text}}`;
 }
 
+/** The step to an element of a list that is owned as a whole. For messages alone: nobody owns such an element. */
+export function indexStep(index: number): string {
+  return `i:${index}`;
+}
+
 /** The one spelling of a step that means the same; undefined when it is none. */
 export function canonicalStep(step: string): string | undefined {
   const text = step.slice(2);

@@ -286,24 +286,21 @@ const replicationController: DefaultRule = (object) => {
   labelsFromTemplate(object);
 };
 
+/** Of ROOT_RULES those by which metadata follows from the rest of the object, or the rest from metadata. */
+export const METADATA_RULES: Readonly<Record<string, DefaultRule>> = {
+  'autoscaling/v1.HorizontalPodAutoscaler': cpuTarget,
+  'batch/v1.Job': job,
+  'core/v1.Namespace': namespace,
+  'core/v1.ReplicationController': replicationController,
+};
+
 /** Rules that hold only for the object itself, not where its type stands inside another. */
 export const ROOT_RULES: Readonly<Record<string, DefaultRule>> = {
+  ...METADATA_RULES,
   'apiextensions/v1.CustomResourceDefinition': storedVersions,
   'apiextensions/v1beta1.CustomResourceDefinition': (definition, type, features) => {
     legacyCustomResourceSpec(part(definition, 'spec'), type, features);
     storedVersions(definition, type, features);
   },
-  'autoscaling/v1.HorizontalPodAutoscaler': cpuTarget,
-  'batch/v1.Job': job,
-  'core/v1.Namespace': namespace,
   'core/v1.Pod': pod,
-  'core/v1.ReplicationController': replicationController,
 };
-
-/** Of ROOT_RULES those by which metadata follows from the rest of the object, or the rest from metadata. */
-export const RULES_OF_METADATA: ReadonlySet<string> = new Set([
-  'autoscaling/v1.HorizontalPodAutoscaler',
-  'batch/v1.Job',
-  'core/v1.Namespace',
-  'core/v1.ReplicationController',
-]);

@@ -15,7 +15,7 @@ export const NAMESPACE = 'differential';
 
 const DIALECT = DIALECTS.kubernetes;
 const SCHEMA = schemaOf(DIALECT);
-export const DOCUMENTS = documentsIn(DIALECT);
+const DOCUMENTS = documentsIn(DIALECT);
 
 /** Types whose objects are kept, of which there are valid ones. */
 const TYPES: readonly KnownType[] = createRegistry(DIALECT)
@@ -87,7 +87,7 @@ function underNewName(object: JsonObject, { plural }: KnownType, index: number):
 }
 
 /** The object with changes below its kind, and most of the time not of its name. */
-function changed(object: JsonObject, dice: Dice, changes: number): JsonObject {
+export function changed(object: JsonObject, dice: Dice, changes: number): JsonObject {
   const { apiVersion, kind, metadata, ...rest } = structuredClone(object);
   const mutable = dice.oneIn(6) ? { metadata, ...rest } : rest;
   const after = mutatedValue(mutable, dice, changes, (name, from) => DOCUMENTS.suggest(name, from) ?? junk(from));

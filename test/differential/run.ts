@@ -76,10 +76,10 @@ async function compareAll(sides: Sides, caseOf: CaseOf): Promise<boolean> {
 }
 
 /** What stories are about: namespaced, and of no other's requests. */
-const TOLD = /^(?!events|.*webhook|resourcequotas|limitranges|bindings|localsubject|serviceaccounts)/;
+const STORY_TYPES = /^(?!events|.*webhook|resourcequotas|limitranges|bindings|localsubject|serviceaccounts)/;
 
 async function compareStories(sides: Sides, seed: number): Promise<boolean> {
-  const types = await builtInTypes(sides, new RegExp(values.types === '' ? TOLD : values.types));
+  const types = await builtInTypes(sides, new RegExp(values.types === '' ? STORY_TYPES : values.types));
   const namespaced = types.filter(({ namespaced }) => namespaced);
   const found = new Differences();
   const count = Number(values.stories);

@@ -24,6 +24,7 @@ import {
 } from './story-writes.ts';
 
 const NAMES = ['a', 'b', 'c'];
+
 /** The step of a story that comes next. */
 export function nextStep(dice: Dice, scene: Scene): Step {
   const type = dice.pick(scene.types);

@@ -3,6 +3,7 @@
 
 import { parse } from 'yaml';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { asObject } from '../../api/object-fields.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { diceOf } from '../fuzz/generate/dice.ts';
 import type { Answer, ApiObject } from '../server/https-client.ts';
@@ -132,14 +133,13 @@ function plain(answer: Answer): Answer {
 }
 
 function detailsOf({ details }: JsonObject): string {
-  const { causes: _, uid: __, ...rest } = isJsonObject(details) ? details : {};
+  const { causes: _, uid: __, ...rest } = asObject(details);
   return JSON.stringify(Object.fromEntries(Object.entries(rest).sort()));
 }
 
 function parsed(answer: Answer): JsonObject {
   try {
-    const body: unknown = JSON.parse(answer.text);
-    return isJsonObject(body) ? body : {};
+    return asObject(JSON.parse(answer.text));
   } catch {
     return {};
   }
@@ -171,7 +171,7 @@ class Twins {
 function drawnIn(answer: Answer): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const add = (place: string, value: unknown): void => {
-    const { metadata } = isJsonObject(value) ? value : {};
+    const { metadata } = asObject(value);
     if (!isJsonObject(metadata)) return;
     for (const name of ['resourceVersion', 'uid'] as const)
       if (typeof metadata[name] === 'string' && metadata[name] !== '') found.set(`${place}${name}`, metadata[name]);

@@ -1,17 +1,15 @@
 // Steps of stories that write: creates, updates and all kinds of patches with versions and uids that are right, old, wrong or left out, and
 // deletes with every option.
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { asObject } from '../../api/object-fields.ts';
+import { APPLY_PATCH, STRATEGIC_MERGE_PATCH } from '../../api/patch/apply-patch.ts';
 import type { Dice } from '../fuzz/generate/dice.ts';
-import { junk } from '../fuzz/generate/junk.ts';
-import { mutatedValue } from '../fuzz/generate/mutate-value.ts';
 import { configuration, jsonPatch, mergePatch, strategicPatch } from '../fuzz/generate/patches.ts';
-import { DOCUMENTS, validObject } from './cases.ts';
+import { changed, validObject } from './cases.ts';
 import { LABELS, type Made, type Place, query, type Side, same, sometimes } from './story-place.ts';
 
 export const MERGE = 'application/merge-patch+json';
-const STRATEGIC = 'application/strategic-merge-patch+json';
 const JSON_PATCH = 'application/json-patch+json';
-const APPLY = 'application/apply-patch+yaml';
 const POLICIES = ['Foreground', 'Background', 'Orphan', 'foreground', ''];
 
 /** What any write may say in its query. */
@@ -24,40 +22,29 @@ export function manner(dice: Dice): readonly string[] {
 
 export function create({ dice, scene, type, all, name }: Place): Made {
   const valid = validObject(type, dice, scene.namespace);
-  const body = dice.oneIn(3) ? changed(valid, dice) : valid;
-  const metadata = isJsonObject(body.metadata) ? body.metadata : {};
-  const named = { name };
+  const body = dice.oneIn(3) ? changedABit(valid, dice) : valid;
   const odd = dice.oneIn(25) ? { resourceVersion: '1' } : dice.oneIn(25) ? { finalizers: ['example.com/a'] } : {};
-  const { name: _, ...rest } = metadata as Record<string, unknown>;
   const labels = dice.oneIn(3) ? { labels: { a: dice.pick(['b', 'c', '']), app: 'x' } } : {};
   return {
     method: 'POST',
     path: same(`${all}${query(...manner(dice))}`),
-    body: same({ ...body, metadata: { ...rest, ...named, ...labels, ...odd } }),
+    body: same({ ...body, metadata: { ...asObject(body.metadata), name, ...labels, ...odd } }),
   };
 }
 
-function changed(object: JsonObject, dice: Dice): JsonObject {
-  const { apiVersion, kind, metadata, ...rest } = structuredClone(object);
-  const mutable = dice.oneIn(5) ? { metadata, ...rest } : rest;
-  const after = mutatedValue(
-    mutable,
-    dice,
-    1 + dice.small(2),
-    (name, from) => DOCUMENTS.suggest(name, from) ?? junk(from),
-  );
-  return { apiVersion, kind, metadata, ...(isJsonObject(after) ? after : rest) };
-}
+const changedABit = (object: JsonObject, dice: Dice): JsonObject => changed(object, dice, 1 + dice.small(2));
 
 /** The object without what servers draw. */
 function plain(object: JsonObject): JsonObject {
-  const { uid: _, resourceVersion: __, creationTimestamp: ___, managedFields: ____, ...metadata } = metadataOf(object);
-  const { clusterIP: _____, clusterIPs: ______, ...spec } = isJsonObject(object.spec) ? object.spec : {};
+  const {
+    uid: _,
+    resourceVersion: __,
+    creationTimestamp: ___,
+    managedFields: ____,
+    ...metadata
+  } = asObject(object.metadata);
+  const { clusterIP: _____, clusterIPs: ______, ...spec } = asObject(object.spec);
   return { ...object, metadata, ...(object.kind === 'Service' ? { spec } : {}) } as JsonObject;
-}
-
-function metadataOf(object: JsonObject): JsonObject {
-  return isJsonObject(object.metadata) ? object.metadata : {};
 }
 
 /** An object with each server's own version, uid and time, or with some of them left out, old or wrong. */
@@ -68,14 +55,14 @@ export function drawn(object: JsonObject, place: Place): (side: Side) => JsonObj
   const old = scene.versions.length === 0 ? undefined : dice.pick(scene.versions);
   const keepsOwners = dice.oneIn(2);
   return (side) => {
-    const own = found === undefined ? {} : metadataOf(found[side]);
+    const own = found === undefined ? {} : asObject(found[side].metadata);
     const versions = { own: own.resourceVersion, none: undefined, old: old?.[side], odd: 'x' };
     const uids = { own: own.uid, none: undefined, odd: '11111111-1111-1111-1111-111111111111' };
     const { creationTimestamp, managedFields } = own;
     return {
       ...object,
       metadata: {
-        ...metadataOf(object),
+        ...asObject(object.metadata),
         ...said({ resourceVersion: versions[version], uid: uids[uid], creationTimestamp }),
         ...said(keepsOwners ? { managedFields } : {}),
       },
@@ -91,9 +78,9 @@ export function wanted(place: Place): JsonObject {
   const { dice, found, type, scene, name } = place;
   if (found === undefined) {
     const valid = validObject(type, dice, scene.namespace);
-    return { ...valid, metadata: { ...metadataOf(valid), name } } as JsonObject;
+    return { ...valid, metadata: { ...asObject(valid.metadata), name } } as JsonObject;
   }
-  return dice.oneIn(5) ? plain(found.original) : changed(plain(found.original), dice);
+  return dice.oneIn(5) ? plain(found.original) : changedABit(plain(found.original), dice);
 }
 
 export function replace(place: Place): Made {
@@ -102,7 +89,7 @@ export function replace(place: Place): Made {
   return { method: 'PUT', path, body: drawn(wanted(place), place) };
 }
 
-/** A patch is the same for both: nothing in it was drawn, save what `versions` adds. */
+/** A patch is the same for both: nothing in it was drawn. */
 function patch(place: Place, body: unknown, contentType: string): Made {
   const { dice, one } = place;
   const path = `${one}${sometimes(dice, 6, '/status')}${query(...manner(dice))}`;
@@ -117,7 +104,7 @@ export function merge(place: Place): Made {
 }
 
 export function strategic(place: Place): Made {
-  return patch(place, strategicPatch(patched(place), place.dice), STRATEGIC);
+  return patch(place, strategicPatch(patched(place), place.dice), STRATEGIC_MERGE_PATCH);
 }
 
 export function patchJson(place: Place): Made {
@@ -130,7 +117,7 @@ export function apply(place: Place): Made {
   const body = dice.oneIn(3) && isJsonObject(whole.metadata) ? configuration(whole as JsonObject, dice) : whole;
   const manager = dice.oneIn(20) ? '' : `fieldManager=${dice.pick(['m1', 'm2'])}`;
   const path = `${one}${sometimes(dice, 8, '/status')}${query(manager, sometimes(dice, 3, 'force=true'), sometimes(dice, 10, 'dryRun=All'))}`;
-  return { method: 'PATCH', path: same(path), body: same(body as object), contentType: APPLY };
+  return { method: 'PATCH', path: same(path), body: same(body as object), contentType: APPLY_PATCH };
 }
 
 export function deletion(place: Place): Made {
@@ -145,7 +132,7 @@ export function deletion(place: Place): Made {
   const old = scene.versions.length === 0 ? undefined : dice.pick(scene.versions);
   const kind = dice.pick(['uid', 'odd', 'version', 'old', 'policy', 'junk'] as const);
   const body = (side: Side): object => {
-    const { uid, resourceVersion } = found === undefined ? {} : metadataOf(found[side]);
+    const { uid, resourceVersion } = found === undefined ? {} : asObject(found[side].metadata);
     const options = {
       uid: { preconditions: said({ uid }) },
       odd: { preconditions: { uid: '11111111-1111-1111-1111-111111111111' } },
