@@ -56,6 +56,11 @@ export interface Ref<P extends Protocol> {
    * mailbox is full, or the actor's thread is gone. `requestNumber` as for asks.
    */
   tell<T extends TellType<P>>(message: TellMessage<P, T>, requestNumber?: number): 'queued' | 'full';
+  /**
+   * The same, handled within the caller's turn where the actor is on this thread and has nothing else to do: for what is to have
+   * had its effect before what the caller does next. Only for actors that may be asked with `askSoon`.
+   */
+  tellSoon<T extends TellType<P>>(message: TellMessage<P, T>, requestNumber?: number): 'queued' | 'full';
 }
 
 /**
@@ -134,6 +139,8 @@ export interface ActorContext extends Environment {
    * what is a view of shared memory; everything else goes by message.
    */
   threadLocal<T>(key: string, create: () => T): T;
+  /** Whether messages wait for this actor behind the one that it handles. */
+  hasWaitingMessages(): boolean;
   /** A number for a request that has come in: its messages and log lines carry it, on whichever thread. */
   nextRequestNumber(): number;
   /** The metrics of all threads, this one's included, for /metrics: of one too busy to answer, those it said last. */

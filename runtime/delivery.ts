@@ -12,7 +12,7 @@ export interface Drainable {
 export interface Delivery {
   /** Called when a mailbox goes from empty to waiting. It must be drained later, never within this call. */
   schedule(mailbox: Drainable): void;
-  /** Whether the actor of an empty mailbox may be handed a question within the sender's turn (`Ref.askSoon`). */
+  /** Whether the actor of an empty mailbox may be handed a message within the sender's turn (`Ref.askSoon`, `Ref.tellSoon`). */
   handsOverAtOnce(mailbox: Drainable): boolean;
 }
 

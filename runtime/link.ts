@@ -92,4 +92,8 @@ class RemoteRef implements AnyRef, Window {
     session.sendTell(this, message, requestNumber);
     return 'queued';
   }
+
+  tellSoon(message: object, requestNumber?: number): 'queued' | 'full' {
+    return this.tell(message, requestNumber);
+  }
 }

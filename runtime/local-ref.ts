@@ -1,5 +1,5 @@
 // A ref to an actor whose mailbox this thread can reach: no clone, and still never within the sender's turn, so that an
-// actor behaves the same wherever it is placed; unless the sender says that it makes no difference to it (`askSoon`).
+// actor behaves the same wherever it is placed; unless the sender says that it makes no difference to it (`askSoon`, `tellSoon`).
 import type { AskOptions } from './actor.ts';
 import type { Deadlines } from './deadlines.ts';
 import { fromErrorFrame, OrchError, toErrorFrame } from './errors.ts';
@@ -14,6 +14,7 @@ export interface AnyRef {
   ask(message: object, options: AskOptions): Promise<unknown>;
   askSoon(message: object, options: AskOptions): unknown;
   tell(message: object, requestNumber?: number): 'queued' | 'full';
+  tellSoon(message: object, requestNumber?: number): 'queued' | 'full';
 }
 
 /** What the local refs of one thread share. */
@@ -59,6 +60,13 @@ export class LocalRef implements AnyRef {
     this.mailbox.accept(message, this.onTold, requestNumber);
     return 'queued';
   }
+
+  tellSoon(message: object, requestNumber = turn.requestNumber): 'queued' | 'full' {
+    if (!this.mailbox.isIdle()) return this.tell(message, requestNumber);
+    if (this.sender.freezeMessages) deepFreeze(message);
+    this.mailbox.handOver(message, this.onTold, requestNumber);
+    return 'queued';
+  }
 }
 
 /** A ref to an actor that the placement has no place for: nothing is ever delivered. */
@@ -79,6 +87,10 @@ export class UnplacedRef implements AnyRef {
 
   tell(): 'queued' | 'full' {
     return 'full';
+  }
+
+  tellSoon(): 'queued' | 'full' {
+    return this.tell();
   }
 }
 

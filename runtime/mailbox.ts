@@ -115,13 +115,18 @@ export class Mailbox implements Drainable {
     if (!this.scheduled && this.handler !== undefined) this.schedule();
   }
 
-  /** Whether an ask can be handed over within the sender's turn: nothing waits before it, and the handler is not running. */
+  /** Whether messages wait, the one that is handled now left out. */
+  hasWaiting(): boolean {
+    return this.head < this.queue.length;
+  }
+
+  /** Whether a message can be handed over within the sender's turn: nothing waits before it, and the handler is not running. */
   isIdle(): boolean {
-    const isFree = this.handler !== undefined && !this.busy && this.head === this.queue.length;
+    const isFree = this.handler !== undefined && !this.busy && !this.hasWaiting();
     return isFree && this.hasRoom() && this.delivery.handsOverAtOnce(this);
   }
 
-  /** Hands an ask to the idle actor, in the sender's turn. */
+  /** Hands a message to the idle actor, in the sender's turn. */
   handOver(message: object, inbound: Inbound, requestNumber: number): void {
     const ofSender = turn.requestNumber;
     this.depth++;
@@ -139,7 +144,7 @@ export class Mailbox implements Drainable {
   /** Hands over messages from now on, beginning with those that wait. */
   open(handler: Handler): void {
     this.handler = handler;
-    if (!this.scheduled && this.head < this.queue.length) this.schedule();
+    if (!this.scheduled && this.hasWaiting()) this.schedule();
   }
 
   /** Takes and hands over nothing more. Waiting asks fail with ActorDown. */
@@ -174,7 +179,7 @@ export class Mailbox implements Drainable {
     if (turnMs > this.turnMsMax) this.turnMsMax = turnMs;
     this.turnSeconds?.observe(turnMs / 1000);
     this.dropDeadSlots();
-    if (!this.scheduled && this.head < this.queue.length) this.schedule();
+    if (!this.scheduled && this.hasWaiting()) this.schedule();
     return this.handled - handledBefore;
   }
 

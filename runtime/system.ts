@@ -261,6 +261,7 @@ export class System<Options> {
         this.book.instancesOf(actor).map((address) => typed<ActorProtocols[A]>(this.refTo(address))),
       refNamed: <P extends Protocol>(name: string) => this.refNamed<P>(name),
       threadLocal: <T>(key: string, create: () => T) => this.threadLocal(key, create),
+      hasWaitingMessages: () => this.mailboxOf(planned.name).hasWaiting(),
       nextRequestNumber: () => this.requestNumbers.take(),
       metricsOfAllThreads: () => this.metricsOfAllThreads(),
       crash: (error) => {

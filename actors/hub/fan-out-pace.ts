@@ -1,8 +1,10 @@
-// When the hub's turns end: what came in a turn goes out behind it, and after a fan-out that took the thread long, a little
-// later. What is committed meanwhile shares the next fan-out: for a thousand watches the sends cost far more than the bytes.
+// When what has come goes out to the watches. Where that takes the thread a short time: at once, so that a watch has a change
+// before who made it is answered, and a controller that looks into its cache after a write finds the write there. Behind a fan-out
+// that took long: a little later. What is committed meanwhile shares the next fan-out: for a thousand watches the sends cost far
+// more than the bytes.
 import type { Clock, Timers } from '../../runtime/environment.ts';
 
-/** A fan-out that kept the thread no longer than this is followed by the next at once. */
+/** A fan-out that kept the thread no longer than this is followed by the next without a rest. */
 const SHORT_MS = 2;
 /** The rest after a longer one, as a part of it: what a delivery may come later, and time for writers to write in. */
 const REST_SHARE = 0.25;
@@ -13,6 +15,8 @@ export interface FanOutPaceOptions {
   readonly timers: Timers;
   /** Sends out what has come since it was last called. True: something was sent. */
   readonly fanOut: () => boolean;
+  /** What is done behind fan-outs, in a turn of its own, once for all that was due in one. */
+  readonly behind: () => void;
 }
 
 export class FanOutPace {
@@ -21,12 +25,26 @@ export class FanOutPace {
   /** One was sent, and how long that takes the thread is not known yet. */
   #isSending = false;
   #notBeforeMs = 0;
+  /** The last one took long. */
+  #isLong = false;
 
   constructor(options: FanOutPaceOptions) {
     this.#options = options;
   }
 
-  /** Something has come that `fanOut` is for. It is called once for all that comes until then, and never within this turn. */
+  /** Something has come that watches are to be sent: now, unless a fan-out waits already or the last one took long. */
+  came(): void {
+    if (!this.#isDue && !this.#isSending && !this.#isLong) this.#sendNow();
+    this.due();
+  }
+
+  #sendNow(): void {
+    const { clock, fanOut } = this.#options;
+    const startedMs = clock.monotonicMs();
+    if (fanOut()) this.#rest(clock.monotonicMs() - startedMs);
+  }
+
+  /** Something is to be done: once for all that comes until then, and never within this turn. */
   due(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -42,10 +60,12 @@ export class FanOutPace {
   }
 
   readonly #fanOut = (): void => {
-    const { clock, timers, fanOut } = this.#options;
+    const { clock, timers, fanOut, behind } = this.#options;
     this.#isDue = false;
     const startedMs = clock.monotonicMs();
-    if (!fanOut()) return;
+    const isSent = fanOut();
+    behind();
+    if (!isSent) return;
     this.#isSending = true;
     // The ingress sends behind this turn: only the next tells how long that took.
     timers.soon(() => this.#sent(clock.monotonicMs() - startedMs));
@@ -53,9 +73,15 @@ export class FanOutPace {
 
   #sent(tookMs: number): void {
     this.#isSending = false;
-    if (tookMs > SHORT_MS) {
-      this.#notBeforeMs = this.#options.clock.monotonicMs() + Math.min(tookMs * REST_SHARE, REST_MS_MAX);
-      if (this.#isDue) this.#schedule();
-    } else if (this.#isDue) this.#fanOut();
+    this.#rest(tookMs);
+    if (!this.#isDue) return;
+    if (this.#notBeforeMs === 0) this.#fanOut();
+    else this.#schedule();
+  }
+
+  #rest(tookMs: number): void {
+    this.#isLong = tookMs > SHORT_MS;
+    if (!this.#isLong) return;
+    this.#notBeforeMs = this.#options.clock.monotonicMs() + Math.min(tookMs * REST_SHARE, REST_MS_MAX);
   }
 }

@@ -101,7 +101,7 @@ export class Hub implements Actor<HubProtocol> {
       onDifference: () => this.#subscription.restart('it does not hold what the store does'),
     });
     const { clock, timers, metrics } = context;
-    this.#pace = new FanOutPace({ clock, timers, fanOut: () => this.#fanOut() });
+    this.#pace = new FanOutPace({ clock, timers, fanOut: () => this.#watchers.flush(), behind: () => this.#letGo() });
     metrics.beforeReading(() => {
       metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
       metrics.gauge('orch_hub_cohorts', 'Groups of open watches that see the same bytes.').set(this.#watchers.cohorts);
@@ -324,7 +324,9 @@ export class Hub implements Actor<HubProtocol> {
     }
     this.#gate.advance(batch.lastRevision, batch.compactedRevision);
     this.#gate.release();
-    this.#pace.due();
+    // Of several that wait, the watches get one chunk.
+    if (this.#context.hasWaitingMessages()) this.#pace.due();
+    else this.#pace.came();
   }
 
   #pin(): number {
@@ -337,16 +339,11 @@ export class Hub implements Actor<HubProtocol> {
     if (this.#pins.delete(pin)) this.#pace.due();
   }
 
-  /**
-   * Watchers get all the batches that came since as one chunk, behind the answers to who wrote them. Then the store is told
-   * what this thread no longer reads, which answers of the last turn may still have done. True: somebody was sent something.
-   */
-  #fanOut(): boolean {
-    const isSent = this.#watchers.flush();
+  /** The store is told what this thread no longer reads, which answers of the last turn may still have done. */
+  #letGo(): void {
     let epoch = this.#subscription.sequence;
     for (const sequence of this.#pins.values()) if (sequence < epoch) epoch = sequence;
     this.#shared?.setReaderEpoch(this.#readerSlot, epoch);
-    return isSent;
   }
 }
 

@@ -27,14 +27,16 @@ export class WatchDelivery {
 
   /** The same bytes for all of them. */
   live(watchers: readonly number[], chunk: Uint8Array, throughRevision: number): void {
-    this.#send({ watchers, chunk, throughRevision, catchUp: false, parks: 0 });
+    const frames = { watchers, chunk, throughRevision, catchUp: false, parks: 0 };
+    this.#told(frames, this.#options.ingress.tellSoon<'watchFrames'>({ type: 'watchFrames', ...frames }));
   }
 
   /** What brings a watcher to its position; an empty chunk only answers its full socket. */
   catchUp(watcher: Watcher, chunk: Uint8Array): void {
     const { id, position, parks } = watcher;
     watcher.parksAnswered = true;
-    this.#send({ watchers: [id], chunk, throughRevision: position, catchUp: true, parks });
+    const frames = { watchers: [id], chunk, throughRevision: position, catchUp: true, parks };
+    this.#told(frames, this.#options.ingress.tell<'watchFrames'>({ type: 'watchFrames', ...frames }));
   }
 
   /** Tried until the ingress takes it. */
@@ -42,11 +44,10 @@ export class WatchDelivery {
     this.#ends.tell<'watchEnded'>({ type: 'watchEnded', watchers, chunk });
   }
 
-  #send(frames: WatchDeliveryTells['watchFrames']): void {
-    const { ingress, onRefused } = this.#options;
-    if (ingress.tell<'watchFrames'>({ type: 'watchFrames', ...frames }) === 'queued') return;
+  #told({ watchers }: WatchDeliveryTells['watchFrames'], outcome: 'queued' | 'full'): void {
+    if (outcome === 'queued') return;
     // The ingress is drowning. Their clients resume from what they saw.
-    onRefused(frames.watchers);
-    this.ended(frames.watchers, NO_CHUNK);
+    this.#options.onRefused(watchers);
+    this.ended(watchers, NO_CHUNK);
   }
 }

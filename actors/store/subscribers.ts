@@ -102,8 +102,8 @@ export class Subscribers {
       if (subscriber.state === 'lost') isAnyLost = true;
       if (subscriber.state !== 'following') continue;
       const newSlabs = this.#pool.memories(subscriber.knownSlabs);
-      const sent = subscriber.ref.tell<'storeBatch'>({
-        type: 'storeBatch',
+      const batch = {
+        type: 'storeBatch' as const,
         incarnation: this.incarnation,
         sequence,
         after,
@@ -112,7 +112,9 @@ export class Subscribers {
         runs,
         movedRuns,
         newSlabs,
-      });
+      };
+      // Whoever is not patient hears of it before who wrote it is answered, where both are on this thread.
+      const sent = toPatient ? subscriber.ref.tell<'storeBatch'>(batch) : subscriber.ref.tellSoon<'storeBatch'>(batch);
       if (sent === 'queued') {
         subscriber.knownSlabs = this.#pool.count;
         continue;

@@ -79,6 +79,10 @@ export class SimulatedRef implements AnyRef {
     return 'queued';
   }
 
+  tellSoon(message: object, requestNumber?: number): 'queued' | 'full' {
+    return this.tell(message, requestNumber);
+  }
+
   #send(message: object, receiver: ThreadLife, ask: SimulatedAsk | undefined, requestNumber: number): void {
     const { time, faults, sender, address } = this.#parts;
     const copy = crossed(message, address.flat?.ofMessage(message)?.form) as object;

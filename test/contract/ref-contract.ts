@@ -139,7 +139,8 @@ function order(on: On): void {
       for (let note = round * 10; note < round * 10 + 10; note++) {
         sent.push(note);
         if (note % 3 === 0) asks.push(ref.ask({ type: 'noteAndCount', note }, PATIENT));
-        else t.is(ref.tell({ type: 'note', note }), 'queued');
+        else if (note % 3 === 1) t.is(ref.tell({ type: 'note', note }), 'queued');
+        else t.is(ref.tellSoon({ type: 'note', note }), 'queued');
       }
       await ref.ask({ type: 'notes' }, PATIENT);
       await untilRoom(ref);
@@ -199,6 +200,7 @@ function bounds(on: On): void {
   on('a full mailbox refuses tells and asks at once, and takes them again when it has room', async (t, ref) => {
     for (let note = 0; note < SUBJECT_MAILBOX_MAX; note++) t.is(ref.tell({ type: 'note', note }), 'queued');
     t.is(ref.tell({ type: 'note', note: -1 }), 'full');
+    t.is(ref.tellSoon({ type: 'note', note: -1 }), 'full');
     await failure(t, ref.ask({ type: 'notes' }, PATIENT), 'Overloaded');
     await untilRoom(ref);
     const notes = await ref.ask({ type: 'notes' }, PATIENT);

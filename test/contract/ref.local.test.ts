@@ -28,6 +28,17 @@ test('an idle actor on the same thread answers in the same turn', async (t) => {
   await running.stop();
 });
 
+test('an idle actor on the same thread handles in the same turn what it is told soon, and else what it was told before', async (t) => {
+  const running = await startInProcess({ actors, options: {}, environment: realEnvironment });
+  const ref = running.ref<SubjectProtocol>('subject');
+  t.is(ref.tellSoon({ type: 'note', note: 1 }), 'queued');
+  t.is(ref.askSoon({ type: 'noteAndCount', note: 2 }, PATIENT), 2);
+  ref.tell({ type: 'note', note: 3 });
+  t.is(ref.tellSoon({ type: 'note', note: 4 }), 'queued');
+  t.deepEqual(await ref.ask({ type: 'notes' }, PATIENT), [1, 2, 3, 4]);
+  await running.stop();
+});
+
 test('what is asked for an answer soon is of the request that asks, where it names none', async (t) => {
   const running = await startInProcess({ actors, options: {}, environment: realEnvironment });
   const ref = running.ref<SubjectProtocol>('subject');
@@ -49,6 +60,8 @@ test('under test nobody changes what was sent, in whatever way it was', async (t
   const soon = { ...asked };
   t.is(await ref.ask(asked, PATIENT), 2);
   t.is(ref.askSoon(soon, PATIENT), 3);
-  t.deepEqual([told, asked, soon].map(Object.isFrozen), [true, true, true]);
+  const toldSoon = { ...told };
+  ref.tellSoon(toldSoon);
+  t.deepEqual([told, asked, soon, toldSoon].map(Object.isFrozen), [true, true, true, true]);
   await running.stop();
 });

@@ -21,6 +21,7 @@ interface AnyRef {
   ask(message: AnyMessage, options: AskOptions): Promise<unknown>;
   askSoon(message: AnyMessage, options: AskOptions): unknown;
   tell(message: AnyMessage, requestNumber?: number): 'queued' | 'full';
+  tellSoon(message: AnyMessage, requestNumber?: number): 'queued' | 'full';
 }
 
 const NAME_WIDTH = 11;
@@ -92,6 +93,15 @@ class TracedRef implements AnyRef {
     const outcome = this.#to.tell(message, requestNumber);
     const what = SAID[message.type]?.(message) ?? '';
     this.#note(this.#from, '→', this.name, message.type, outcome === 'queued' ? what : `${what} FULL`);
+    return outcome;
+  }
+
+  /** Noted first: what it leads to may happen within the call. */
+  tellSoon(message: AnyMessage, requestNumber?: number): 'queued' | 'full' {
+    const what = SAID[message.type]?.(message) ?? '';
+    this.#note(this.#from, '→', this.name, message.type, what);
+    const outcome = this.#to.tellSoon(message, requestNumber);
+    if (outcome === 'full') this.#note(this.#from, '→', this.name, message.type, `${what} FULL`);
     return outcome;
   }
 

@@ -68,6 +68,7 @@ export function withAsks<A extends ActorName, T extends AskType<ActorProtocols[A
       ask: ask as Asked['ask'],
       askSoon: askSoon as Asked['askSoon'],
       tell: (message) => ref.tell(message),
+      tellSoon: (message) => ref.tellSoon(message),
     };
   };
   const inContext = (context: ActorContext): ActorContext => ({

@@ -41,6 +41,7 @@ export function fakeContext(
     ref: <P extends Protocol>(kind: string) => refOf(kind) as Ref<P>,
     refs: <P extends Protocol>(kind: string) => [refOf(kind) as Ref<P>],
     refNamed: <P extends Protocol>(name: string) => refOf(name) as Ref<P>,
+    hasWaitingMessages: () => false,
     nextRequestNumber: () => 1,
     threadLocal: (_key, create) => create(),
     metricsOfAllThreads: () => Promise.resolve([]),

@@ -15,8 +15,10 @@ function paced(isSomethingSent = true) {
     workedMs += run.takesMs;
     return isSomethingSent;
   };
-  const pace = new FanOutPace({ clock: { nowMs: () => timers.nowMs(), monotonicMs }, timers, fanOut });
-  return { timers, began, run, pace, monotonicMs };
+  const behind: number[] = [];
+  const clock = { nowMs: () => timers.nowMs(), monotonicMs };
+  const pace = new FanOutPace({ clock, timers, fanOut, behind: () => void behind.push(began.length) });
+  return { timers, began, behind, run, pace, monotonicMs };
 }
 
 test('what comes in one turn goes out once, behind the turn', async (t) => {
@@ -100,4 +102,54 @@ test('a fan-out that had nothing to send is followed by no rest', async (t) => {
   pace.due();
   await timers.runUntilIdle();
   t.is(began.length, 2);
+});
+
+test('what comes goes out within the turn where fan-outs are short, and what is done behind them follows', async (t) => {
+  const { timers, began, behind, run, pace } = paced();
+  run.takesMs = 1;
+  pace.came();
+  t.deepEqual([began, behind], [[0], []]);
+  await timers.runUntilIdle();
+  t.is(behind.length, 1);
+});
+
+test('what comes after a long fan-out waits for the rest, whichever way that one went', async (t) => {
+  const { timers, began, run, pace } = paced();
+  run.takesMs = 20;
+  pace.came();
+  t.deepEqual(began, [0]);
+  pace.came();
+  await timers.runUntilIdle();
+  t.is(began.length, 1);
+  await timers.advance(5);
+  t.deepEqual(began, [0, 25]);
+});
+
+test('where fan-outs are long, none is within the turn, however long the pause before it', async (t) => {
+  const { timers, began, run, pace } = paced();
+  run.takesMs = 20;
+  pace.came();
+  await timers.advance(1000);
+  for (let round = 0; round < 2; round++) {
+    const before = began.length;
+    pace.came();
+    t.is(began.length, before);
+    await timers.advance(1000);
+    t.is(began.length, before + 1);
+  }
+  run.takesMs = 1;
+  pace.came();
+  await timers.advance(1000);
+  const before = began.length;
+  pace.came();
+  t.is(began.length, before + 1, 'the last one was short');
+});
+
+test('what comes while a fan-out waits goes out with that one', async (t) => {
+  const { timers, began, pace } = paced();
+  pace.due();
+  pace.came();
+  t.deepEqual(began, []);
+  await timers.runUntilIdle();
+  t.deepEqual(began, [0]);
 });

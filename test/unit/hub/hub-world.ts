@@ -32,6 +32,7 @@ import type {
   Ref,
   Reply,
 } from '../../../runtime/actor.ts';
+import { type Delivery, GatheringDelivery } from '../../../runtime/delivery.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { planOfOneThread } from '../../../runtime/plan.ts';
@@ -112,6 +113,8 @@ export interface WorldOptions {
   readonly hubMailboxMax?: number;
   /** Chance decides which mailbox is drained next, one message at a time. */
   readonly randomDelivery?: boolean;
+  /** Messages are delivered as on a real thread. */
+  readonly gathers?: boolean;
   /** Turns take time: what is committed in the rest after a long fan-out is sent out with the next. */
   readonly isBusy?: boolean;
   /** The store's messages reach the hub late. */
@@ -119,6 +122,11 @@ export interface WorldOptions {
   readonly engine?: (bytes: Uint8Array) => LocalEngine;
   /** More actors on the thread. */
   readonly kinds?: readonly ActorDefinition<undefined>[];
+}
+
+function deliveryOf(options: WorldOptions, { simulation, delivery }: Parts): Delivery {
+  if (options.gathers === true) return new GatheringDelivery(simulation.time);
+  return options.randomDelivery === true ? simulation.delivery : delivery;
 }
 
 /** What a store may be slow to answer. */
@@ -269,7 +277,7 @@ export class HubWorld {
       options: undefined,
       environment: { ...environment, clock },
       freezeMessages: true,
-      delivery: options.randomDelivery === true ? parts.simulation.delivery : parts.delivery,
+      delivery: deliveryOf(options, parts),
     });
     return new HubWorld(parts, await whileTimePasses(parts.simulation.time, starting));
   }

@@ -291,6 +291,23 @@ test('what reaches the hub in one turn goes out as one chunk, and a watch opened
   await world.stop();
 });
 
+test('a watch has a change before who wrote it is answered', async (t) => {
+  const world = await HubWorld.start({ gathers: true });
+  const watches = [world.watch('', 'a'), world.watch('labelSelector=!none', 'a')];
+  await world.settle();
+  for (const name of ['o0', 'o1']) {
+    const seenByThen: number[] = [];
+    const writing = world.commitSoon([version(name, 'text')]);
+    await world.during(writing.then(() => seenByThen.push(...watches.map(({ seen }) => seen.length))));
+    await world.settle();
+    t.deepEqual(
+      seenByThen,
+      watches.map(({ seen }) => seen.length),
+    );
+  }
+  await world.stop();
+});
+
 for (const bookmarks of [true, false]) {
   test(`a watch ends when its time is over, ${bookmarks ? 'with a bookmark of where it stands' : 'without a word'}`, async (t) => {
     const world = await HubWorld.start();

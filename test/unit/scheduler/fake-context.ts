@@ -199,6 +199,7 @@ export class FakeCluster {
       refs: unused,
       refNamed: unused,
       threadLocal: unused,
+      hasWaitingMessages: unused,
       nextRequestNumber: unused,
       metricsOfAllThreads: unused,
       crash: (error) => void this.crashes.push(error),

@@ -115,6 +115,10 @@ test('the order is: durable, committed revision, published, acknowledged', async
           note(message.type);
           return ref.tell(message);
         },
+        tellSoon(message) {
+          note(message.type);
+          return ref.tellSoon(message);
+        },
       };
     },
   });

@@ -19,14 +19,15 @@ function rig() {
   const told: string[] = [];
   const sequences: { readonly name: string; readonly after: number; readonly sequence: number }[] = [];
   const room = { isLeft: true };
-  const refNamed = (name: string) => ({
-    tell: ({ type, after, sequence }: Told) => {
+  const refNamed = (name: string) => {
+    const tell = ({ type, after, sequence }: Told): 'queued' | 'full' => {
       if (!room.isLeft) return 'full';
       told.push(`${name} ${type}`);
       if (type === 'storeBatch') sequences.push({ name, after, sequence });
       return 'queued';
-    },
-  });
+    };
+    return { tell, tellSoon: tell };
+  };
   const context = {
     timers,
     clock: timers,
