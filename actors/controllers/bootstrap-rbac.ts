@@ -1,11 +1,12 @@
 // The roles and bindings that every cluster has (SPEC.md "Authorization"), and how each is set right at a start: rules and
-// subjects that are missing are added, what an operator added stays, and an annotation keeps an object as it is. Pure.
+// subjects that are missing are added, what an operator added stays, except that a role is made a sum of others, and an annotation keeps
+// an object as it is. Pure.
 import { uncovered } from '../../api/authorization/escalation.ts';
 import { rulesOf } from '../../api/authorization/policy-rule.ts';
 import type { BootstrapObject } from '../../api/bootstrap/bootstrap-object.ts';
 import { rbacObjects } from '../../api/bootstrap/rbac.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
-import { asList, asObject, asText } from '../../api/object-fields.ts';
+import { asList, asObject, asText, isSet } from '../../api/object-fields.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { ApiObject } from './controller.ts';
@@ -48,9 +49,13 @@ function correctedRole(stored: ApiObject, wanted: BootstrapObject): Correction {
   const missingSelectors = asList(asObject(wanted.aggregationRule).clusterRoleSelectors).filter(
     (selector) => !selectors.some((one) => deepEqual(one, selector)),
   );
-  if (missing.length === 0 && missingSelectors.length === 0 && metadata === undefined) return undefined;
+  // What sums up others would lose its rules again.
+  const isSumByMistake = isSet(stored.aggregationRule) && !isSet(wanted.aggregationRule);
+  if (missing.length === 0 && missingSelectors.length === 0 && metadata === undefined && !isSumByMistake)
+    return undefined;
+  const { aggregationRule: _sum, ...plain } = stored;
   return {
-    ...stored,
+    ...(isSumByMistake ? plain : stored),
     metadata: metadata ?? stored.metadata,
     ...(missing.length === 0 ? {} : { rules: [...asList(stored.rules), ...missing] }),
     ...(missingSelectors.length === 0
