@@ -27,8 +27,11 @@ export interface Deletion {
    * for all others: they are removed at once, or when their last finalizer goes.
    */
   readonly graceSeconds: number | undefined;
-  /** The client asked for a grace period; without it, a repeated DELETE leaves a pending one alone. */
-  readonly graceAsked: boolean;
+  /**
+   * Seconds that the client asked for, whatever the type made of them. A grace period that runs goes by these alone: without them a
+   * repeated DELETE leaves it alone, and it is no shorter for a pod that has ended meanwhile.
+   */
+  readonly graceAskedSeconds: number | undefined;
   readonly propagationPolicy: PropagationPolicy | undefined;
   /** Deprecated form of the policy. */
   readonly orphanDependents: boolean | undefined;
@@ -68,6 +71,11 @@ export function requirePreconditions(object: JsonObject, type: ResourceType, pre
   }
 }
 
+/** A negative period means at once, as short as one can ask for. */
+export function graceSecondsOf(seconds: number): number {
+  return seconds < 0 ? 1 : seconds;
+}
+
 /** What becomes of an object on DELETE. */
 export function prepareDelete(object: JsonObject, type: ResourceType, deletion: Deletion): DeletionOutcome {
   const before = metadataOf(object);
@@ -99,8 +107,9 @@ function shortened(
   deletion: Deletion,
 ): DeletionOutcome {
   const pendingSeconds = before.deletionGracePeriodSeconds ?? 0;
-  const graceSeconds = Math.max(0, deletion.graceSeconds ?? 0);
-  if (!deletion.graceAsked || graceSeconds >= pendingSeconds) return { action: 'pending', object };
+  const { graceAskedSeconds: asked } = deletion;
+  if (asked === undefined || asked >= pendingSeconds) return { action: 'pending', object };
+  const graceSeconds = graceSecondsOf(asked);
   const begunMs = Date.parse(before.deletionTimestamp ?? '') - pendingSeconds * 1000;
   const endMs = Number.isFinite(begunMs) ? begunMs + graceSeconds * 1000 : deletion.nowMs;
   const metadata = withFinalizers(before, finalizers);
@@ -144,7 +153,7 @@ function store(object: JsonObject, metadata: ObjectMeta): DeletionOutcome {
 export function finalizersOnDelete(
   present: readonly string[],
   type: ResourceType,
-  { propagationPolicy, orphanDependents, collectsGarbage }: Omit<Deletion, 'graceSeconds' | 'graceAsked'>,
+  { propagationPolicy, orphanDependents, collectsGarbage }: Omit<Deletion, 'graceSeconds' | 'graceAskedSeconds'>,
 ): readonly string[] {
   if (!collectsGarbage) return present;
   const { defaultPropagation } = type.traits;

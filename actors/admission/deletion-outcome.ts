@@ -51,7 +51,7 @@ export function outcomeFor(
   const deletion: Deletion = {
     nowMs: write.context.clock.nowMs(),
     graceSeconds: graceSeconds(type, strategy, stored, options.gracePeriodSeconds),
-    graceAsked: options.gracePeriodSeconds !== undefined,
+    graceAskedSeconds: options.gracePeriodSeconds,
     propagationPolicy: options.propagationPolicy as PropagationPolicy | undefined,
     orphanDependents: options.orphanDependents,
     collectsGarbage: write.deletion.collectsGarbage,

@@ -1,4 +1,5 @@
 // Pods: what their creation adds, their addresses in step, and how long they may take to end.
+import { graceSecondsOf } from '../../deletion.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { asObject, textAt } from '../../object-fields.ts';
 import type { Own } from '../../own-copy.ts';
@@ -27,9 +28,7 @@ function graceSeconds(pod: JsonObject, askedSeconds: number | undefined): number
   const values = selectableValues(pod, ENDING_FIELDS);
   if (ENDS_AT_ONCE.some(([, text], index) => values[index] === text)) return 0;
   const { terminationGracePeriodSeconds } = asObject(pod.spec) as { terminationGracePeriodSeconds?: number };
-  const seconds = askedSeconds ?? terminationGracePeriodSeconds ?? 0;
-  // A negative period means at once, as short as one can ask for.
-  return seconds < 0 ? 1 : seconds;
+  return graceSecondsOf(askedSeconds ?? terminationGracePeriodSeconds ?? 0);
 }
 
 const ADDRESSES: FirstOfList = {

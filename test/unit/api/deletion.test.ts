@@ -21,7 +21,7 @@ const NOW = '2026-11-20T12:00:00Z';
 const plain: Deletion = {
   nowMs,
   graceSeconds: undefined,
-  graceAsked: false,
+  graceAskedSeconds: undefined,
   propagationPolicy: undefined,
   orphanDependents: undefined,
   collectsGarbage: true,
@@ -178,13 +178,13 @@ const CASES: readonly Case[] = [
   {
     does: 'does not lengthen a grace period',
     before: dying,
-    deletion: { graceSeconds: 60, graceAsked: true },
+    deletion: { graceSeconds: 60, graceAskedSeconds: 60 },
     action: 'pending',
   },
   {
     does: 'that asks for the grace period that runs changes nothing',
     before: dying,
-    deletion: { graceSeconds: 30, graceAsked: true },
+    deletion: { graceSeconds: 30, graceAskedSeconds: 30 },
     action: 'pending',
   },
   {
@@ -201,16 +201,29 @@ const CASES: readonly Case[] = [
   {
     does: 'shortens a grace period, counted from its beginning',
     before: dying,
-    deletion: { graceSeconds: 10, graceAsked: true },
+    deletion: { graceSeconds: 10, graceAskedSeconds: 10 },
     action: 'store',
     after: { deletionTimestamp: '2026-11-20T11:59:30Z', deletionGracePeriodSeconds: 10 },
   },
   {
     does: 'ends a grace period at once',
     before: dying,
-    deletion: { graceSeconds: 0, graceAsked: true },
+    deletion: { graceSeconds: 0, graceAskedSeconds: 0 },
     action: 'storeAndRemove',
     after: { deletionTimestamp: '2026-11-20T11:59:20Z', deletionGracePeriodSeconds: 0 },
+  },
+  {
+    does: 'leaves the grace period of a pod alone that has ended meanwhile',
+    before: dying,
+    deletion: { graceSeconds: 0, graceAskedSeconds: 30 },
+    action: 'pending',
+  },
+  {
+    does: 'shortens the grace period of a pod that has ended meanwhile to what is asked for',
+    before: dying,
+    deletion: { graceSeconds: 0, graceAskedSeconds: 10 },
+    action: 'store',
+    after: { deletionTimestamp: '2026-11-20T11:59:30Z', deletionGracePeriodSeconds: 10 },
   },
   {
     does: 'survives an absurd grace period',
