@@ -49,17 +49,16 @@ function isOfUrls({ nonResourceURLs = NONE }: PolicyRule): boolean {
 /** A rule as rules of one verb and one resource (or path) each. */
 function* atoms(rule: PolicyRule): Generator<PolicyRule> {
   const { apiGroups = NONE, resources = NONE, resourceNames = NONE, nonResourceURLs = NONE } = rule;
-  for (const verb of rule.verbs) {
-    const verbs = [verb];
-    for (const group of apiGroups) {
-      for (const resource of resources) {
-        const atom = { verbs, apiGroups: [group], resources: [resource] };
+  for (const group of apiGroups) {
+    for (const resource of resources) {
+      for (const verb of rule.verbs) {
+        const atom = { verbs: [verb], apiGroups: [group], resources: [resource] };
         if (resourceNames.length === 0) yield atom;
         else for (const name of resourceNames) yield { ...atom, resourceNames: [name] };
       }
     }
-    for (const url of nonResourceURLs) yield { verbs, nonResourceURLs: [url] };
   }
+  for (const url of nonResourceURLs) for (const verb of rule.verbs) yield { verbs: [verb], nonResourceURLs: [url] };
 }
 
 /** What somebody holds, found by resource. */

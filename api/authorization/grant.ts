@@ -62,7 +62,7 @@ function merged(parts: readonly PolicyRule[]): readonly PolicyRule[] {
     const key = targetKey(part);
     const known = byTarget.get(key);
     if (known === undefined) byTarget.set(key, { ...part, verbs: [...part.verbs] });
-    else known.verbs.push(...part.verbs);
+    else if (part.nonResourceURLs === undefined) known.verbs.push(...part.verbs);
   }
   return [...byTarget.values()];
 }

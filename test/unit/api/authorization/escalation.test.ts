@@ -23,6 +23,13 @@ const ROWS: readonly Row[] = [
     missing: [{ ...PODS, verbs: ['delete'] }],
   },
   { held: [PODS], granted: [ALL], missing: [ALL] },
+  {
+    held: [],
+    granted: [{ ...PODS, resources: ['pods', 'nodes'] }],
+    missing: ['pods', 'nodes'].flatMap((resource) =>
+      ['get', 'list'].map((verb) => ({ verbs: [verb], apiGroups: [''], resources: [resource] })),
+    ),
+  },
   { held: [PODS], granted: [{ ...PODS, resourceNames: ['a'] }], missing: [] },
   {
     held: [{ ...PODS, resourceNames: ['a'] }],

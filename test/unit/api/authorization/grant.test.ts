@@ -20,6 +20,11 @@ test('what is not held is told by resource with all of its verbs, and by path wi
   ]);
 });
 
+test('what is said twice of a path is told once', (t) => {
+  const metrics = { verbs: ['get'], nonResourceURLs: ['/metrics'] };
+  t.deepEqual(told([metrics, metrics]), ['{NonResourceURLs:["/metrics"], Verbs:["get"]}']);
+});
+
 test('roles that a binding of the author names and that are not there are told as well', (t) => {
   const granted = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }];
   t.deepEqual(told(granted, ['role.rbac.example.net "x" not found']), [
