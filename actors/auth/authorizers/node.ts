@@ -51,7 +51,11 @@ const NODES = follow(
   ['SetNodeConfigMap', (graph, { name }) => graph.deleteNode(name)],
 );
 
-const UNLISTED: Rules = { ...NO_RULES, errors: ['node authorizer does not support user rule resolution'] };
+const UNLISTED: Rules = {
+  ...NO_RULES,
+  isIncomplete: true,
+  errors: ['node authorizer does not support user rule resolution'],
+};
 
 export class NodeAuthorizer implements Authorizer, ClusterReader {
   readonly name = 'Node';
