@@ -271,9 +271,9 @@ function otherUid(kind: string, { uid }: Identity, claimed: string): string {
   return `${kind} UID (${uid}) does not match claim (${claimed})`;
 }
 
-/** The owner of a token with good claims, if it is for one of the audiences. */
+/** The owner of a token with good claims, if it is for one of the audiences, which are told in the order in which they are asked for. */
 function ownedFor(user: User, claims: ReadClaims, audiences: readonly string[]): TokenOwner {
-  const good = claims.audiences.filter((audience) => audiences.includes(audience));
+  const good = audiences.filter((audience) => claims.audiences.includes(audience));
   if (good.length > 0) return { user, audiences: good };
   const [named, asked] = [claims.audiences, audiences].map((list) => list.map((one) => JSON.stringify(one)).join(' '));
   return { user: null, error: `token audiences [${named}] is invalid for the target audiences [${asked}]` };

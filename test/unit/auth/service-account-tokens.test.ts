@@ -167,6 +167,7 @@ test('a token is good for the audiences that it names', async (t) => {
   const { token } = await all.issue(SUBJECT, HOUR_SECONDS, ['vault', 'api']);
   t.deepEqual((await all.owner(token)) as unknown, { ...((await all.owner(token)) as object), audiences: ['api'] });
   t.like(await all.owner(token, ['vault', 'other']), { audiences: ['vault'] });
+  t.like(await all.owner(token, ['api', 'other', 'vault']), { audiences: ['api', 'vault'] }, 'as they are asked for');
   t.is(
     await problemOf(all, token, ['other']),
     'token audiences ["vault" "api"] is invalid for the target audiences ["other"]',
