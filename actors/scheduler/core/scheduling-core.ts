@@ -23,9 +23,9 @@ import type {
   VictimQuestion,
 } from './decision.ts';
 import { explainUnplaced, type NodeExplanation } from './explanation.ts';
+import { KeptRoom } from './kept-room.ts';
 import { ListedObjects } from './listed-objects.ts';
 import { type Choice, type NoChoice, NodeChooser } from './node-choice.ts';
-import { Nominations } from './nominations.ts';
 import { OpenBindings } from './open-bindings.ts';
 import { failedChoice, isShown, OpenQuestions, type Outsiders, stillThere } from './open-questions.ts';
 import {
@@ -36,7 +36,6 @@ import {
   type QueueOptions,
   SchedulingQueue,
 } from './queue.ts';
-import { reserveAndPermit, unreserve } from './reservation.ts';
 import { TimedProfiles } from './timed-profile.ts';
 
 export interface CoreOptions {
@@ -69,14 +68,10 @@ export class SchedulingCore {
   /** While a new list is read: what it held so far. */
   readonly listed = new ListedObjects();
   private readonly profiles: TimedProfiles;
-  private readonly timing: CycleTiming;
   private readonly assumedMaxMs: number;
   private readonly queue: SchedulingQueue;
   private readonly chooser: NodeChooser;
-  private readonly nominations = new Nominations(() => {
-    this.cluster.changes++;
-    this.events |= ClusterEvent.podRemoved;
-  });
+  private readonly room: KeptRoom;
   private readonly outsiders: Outsiders | undefined;
   private readonly questions = new OpenQuestions();
   private readonly refused = new OpenBindings();
@@ -85,14 +80,19 @@ export class SchedulingCore {
   private events = 0;
 
   constructor(options: CoreOptions) {
-    this.timing = options.timing ?? NO_TIMING;
-    this.profiles = new TimedProfiles(options.profiles, this.timing);
-    this.assumedMaxMs = options.assumedMaxMs ?? ASSUMED_MAX_MS;
+    const { timing = NO_TIMING, assumedMaxMs = ASSUMED_MAX_MS } = options;
+    this.profiles = new TimedProfiles(options.profiles, timing);
+    this.assumedMaxMs = assumedMaxMs;
     this.outsiders = options.outsiders;
     this.cluster = new ClusterState(options.dialect, options.outsiders?.seeNodes);
     this.queue = new SchedulingQueue(options.profiles[0]!.queueSort, options.queue ?? QUEUE_DEFAULTS);
     const { random, percentageOfNodesToScore: sampledPercent = 0, prefersNominatedNode = false } = options;
-    this.chooser = new NodeChooser(random, { sampledPercent, prefersNominatedNode }, this.timing);
+    this.chooser = new NodeChooser(random, { sampledPercent, prefersNominatedNode }, timing);
+    const { cluster, profiles } = this;
+    const onEvents = (events: number) => {
+      this.events |= events;
+    };
+    this.room = new KeptRoom({ cluster, profiles, timing, assumedMaxMs, onEvents });
   }
 
   /** Nodes looked at since the start: the measure of work for bounding a turn. */
@@ -209,11 +209,11 @@ export class SchedulingCore {
     const profile = this.profiles.ofCycle(pod.schedulerName);
     if (profile === undefined) throw new Error(`pod ${pod.key} is of no profile and was queued`);
     if (!isAsked) {
-      const choice = this.chooser.choose(pod, profile, this.cluster, this.nominations);
+      const choice = this.chooser.choose(pod, profile, this.cluster, this.room.nominations);
       return this.settleChoice(queued, profile, choice, nowMs);
     }
     const changesSeen = this.cluster.changes;
-    const sifted = this.chooser.sift(pod, profile, this.cluster, this.nominations);
+    const sifted = this.chooser.sift(pod, profile, this.cluster, this.room.nominations);
     if ('node' in sifted) return this.settleAsked(queued, profile, sifted, changesSeen, nowMs);
     this.questions.open(queued);
     return { kind: 'nodes', queued, pod, profile, ...sifted, changesSeen };
@@ -225,7 +225,14 @@ export class SchedulingCore {
     const queued = this.questions.close(question);
     if (queued === undefined) return undefined;
     if (answer instanceof Error) return this.putBack(queued, profile, failedChoice(answer), nowMs);
-    const choice = this.chooser.chooseAnswered(queued.pod, profile, this.cluster, this.nominations, rejections, answer);
+    const choice = this.chooser.chooseAnswered(
+      queued.pod,
+      profile,
+      this.cluster,
+      this.room.nominations,
+      rejections,
+      answer,
+    );
     return this.settleAsked(queued, profile, choice, changesSeen, nowMs);
   }
 
@@ -264,14 +271,11 @@ export class SchedulingCore {
     if (choice.node === null) return this.putBack(queued, profile, choice, nowMs);
     const { pod } = queued;
     const { node } = choice;
-    this.cluster.assume(queued, node, nowMs + this.assumedMaxMs);
-    const agreed = reserveAndPermit(pod, node, profile, this.cluster, this.timing);
+    const agreed = this.room.take(queued, node, profile, nowMs);
     if (!('code' in agreed)) {
-      this.nominations.remove(pod.key, node.name);
       this.noteAdded(pod, ClusterEvent.podAdded);
       return { kind: 'bind', queued, pod, node, profile, waits: agreed.waits };
     }
-    this.cluster.removePod(pod.key);
     const isFault = agreed.code === 'error';
     const code = isFault ? 'error' : 'unschedulable';
     const reason = isFault ? 'SchedulerError' : 'Unschedulable';
@@ -283,18 +287,17 @@ export class SchedulingCore {
   explain(object: JsonObject): readonly NodeExplanation[] | undefined {
     const pod = readPod({ ...object, spec: { ...asObject(object.spec), nodeName: undefined } });
     const profile = this.profiles.get(pod.schedulerName);
-    return profile && explainUnplaced(pod, profile, this.cluster, this.nominations);
+    return profile && explainUnplaced(pod, profile, this.cluster, this.room.nominations);
   }
 
   /** The binding of an assumed pod takes longer than others: its place is kept until it is settled. */
   hold(pod: PodInfo): void {
-    const placed = this.cluster.assumption(pod.key, pod.uid);
-    if (placed !== undefined) this.cluster.expireAt(placed, Number.POSITIVE_INFINITY);
+    this.room.hold(pod);
   }
 
   /** What was to make room for a pod failed: nothing is promised to it, and it tries again. */
   takeBackPromise(pod: PodInfo, nowMs: number): void {
-    this.nominations.remove(pod.key);
+    this.room.nominations.remove(pod.key);
     this.queue.retry(pod.key, nowMs);
   }
 
@@ -303,16 +306,16 @@ export class SchedulingCore {
    * pod goes to backoff. Gone or taken: the events say what became of it, and where they do not in time, it tries again.
    */
   settleBinding(pod: PodInfo, end: BindingEnd, nowMs: number): void {
-    if (end.bound) for (const plugin of this.profiles.get(pod.schedulerName)?.reserves ?? []) plugin.settled?.(pod);
+    if (end.bound) this.room.settled(pod);
     const placed = this.cluster.assumption(pod.key, pod.uid);
     if (placed === undefined) return;
     if (end.bound || end.reason === 'unanswered') {
-      this.cluster.expireAt(placed, nowMs + this.assumedMaxMs);
+      this.room.awaitEvent(placed, nowMs);
       return;
     }
     if (end.reason === 'failed' || end.reason === 'rejected') this.giveUp(placed, nowMs);
     else {
-      this.forget(placed);
+      this.room.free(placed);
       const { assumed } = placed;
       if (assumed !== undefined && !assumed.pod.deleting) this.refused.add(assumed, nowMs + this.assumedMaxMs);
     }
@@ -325,7 +328,7 @@ export class SchedulingCore {
     }
     this.leaveQueues(pod.key, pod.nodeName);
     const placed = this.cluster.placed(pod.key);
-    if (placed?.assumed !== undefined && placed.node.name !== pod.nodeName) this.forget(placed);
+    if (placed?.assumed !== undefined && placed.node.name !== pod.nodeName) this.room.free(placed);
     this.noteAdded(pod, this.cluster.setBound(pod));
   }
 
@@ -344,7 +347,7 @@ export class SchedulingCore {
     const ours = this.profiles.has(pod.schedulerName);
     if (ours && !pod.finished && !pod.deleting) {
       this.refused.remove(pod.key);
-      this.nominations.renew(pod, this.queue.get(pod.key)?.pod ?? this.questions.pod(pod.key));
+      this.room.nominations.renew(pod, this.queue.get(pod.key)?.pod ?? this.questions.pod(pod.key));
       if (!this.questions.renew(pod)) this.queue.set(pod, nowMs);
     } else {
       this.leaveQueues(pod.key);
@@ -355,30 +358,23 @@ export class SchedulingCore {
     this.queue.remove(key);
     this.questions.drop(key);
     this.refused.remove(key);
-    this.nominations.remove(key, boundTo);
+    this.room.nominations.remove(key, boundTo);
   }
 
   private dropPod(key: string): void {
     this.leaveQueues(key);
     const placed = this.cluster.placed(key);
-    if (placed !== undefined) this.forget(placed);
-  }
-
-  /** Frees what a pod occupies. */
-  private forget(placed: PlacedPod): void {
-    this.events |= this.cluster.removePod(placed.pod.key);
-    if (placed.assumed !== undefined)
-      unreserve(placed.pod, placed.node, this.profiles.get(placed.pod.schedulerName)?.reserves ?? []);
+    if (placed !== undefined) this.room.free(placed);
   }
 
   /** Frees what an assumed pod occupies, and lets it try again after its backoff. */
   private giveUp(placed: PlacedPod, nowMs: number): void {
-    this.forget(placed);
+    this.room.free(placed);
     const queued = placed.assumed;
     if (queued === undefined || queued.pod.deleting || queued.pod.finished) return;
     this.queue.requeueBackoff(queued, nowMs);
     // Others have left for it: the room is kept on.
-    this.nominations.renew(queued.pod, undefined);
+    this.room.nominations.renew(queued.pod, undefined);
   }
 
   private putBack(
@@ -393,8 +389,9 @@ export class SchedulingCore {
     if (kind === 'error' || changesSeen !== this.cluster.changes) this.queue.requeueBackoff(queued, nowMs);
     else this.queue.requeueUnschedulable(queued, helpedBy, this.cluster.changes, nowMs);
     const preemption = room !== undefined && 'candidates' in room ? room.choose(room.candidates) : room;
-    const order = preemption === undefined || preemption === null ? undefined : this.nominations.order(pod, preemption);
-    const promised = this.nominations.nodeFor(pod.key);
+    const order =
+      preemption === undefined || preemption === null ? undefined : this.room.nominations.order(pod, preemption);
+    const promised = this.room.nominations.nodeFor(pod.key);
     return { kind, reason, queued, pod, profile, message, preemption: order, promised, soughtRoom };
   }
 }
