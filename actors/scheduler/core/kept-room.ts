@@ -67,8 +67,12 @@ export class KeptRoom {
 
   /** Frees what a pod occupies. */
   free({ pod, node, assumed }: PlacedPod): void {
-    this.parts.onEvents(this.parts.cluster.removePod(pod.key));
-    if (assumed !== undefined) unreserve(pod, node, this.reservesOf(pod));
+    const { cluster, onEvents } = this.parts;
+    onEvents(cluster.removePod(pod.key));
+    if (assumed === undefined) return;
+    unreserve(pod, node, this.reservesOf(pod));
+    // The volumes that it was to get are there for others, of which no other event tells.
+    if (pod.volumes.claims.length > 0) onEvents(ClusterEvent.volumes);
   }
 
   private reservesOf(pod: PodInfo): readonly ReservePlugin[] {

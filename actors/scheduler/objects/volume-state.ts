@@ -36,8 +36,10 @@ export class VolumeState {
   private readonly claims = new Map<string, Claim>();
   private readonly limits = new Map<string, AttachLimits>();
   private readonly capacities = new Map<string, StorageCapacity>();
-  /** By volume: the claim that took it. */
-  private readonly takenVolumes = new Map<string, string>();
+  private readonly reservations = new Set<VolumeReservation>();
+  private readonly takenVolumes = new Set<string>();
+  /** By claim: the volume that it took. */
+  private readonly plannedVolumes = new Map<string, string>();
   /** By claim: the node that its volume will be made for. */
   private readonly plannedNodes = new Map<string, string>();
 
@@ -58,12 +60,19 @@ export class VolumeState {
     return this.limits.get(node) ?? NO_LIMITS;
   }
 
-  /** The volumes of a class that no pod on its way has taken, or that this claim has. */
+  /** The volumes of a class that no pod on its way has taken; the one alone that this claim has, if it has. */
   volumesOfClass(storageClass: string, claim: Claim): readonly Volume[] {
     const volumes = this.byClass.get(storageClass);
     if (volumes === undefined) return [];
-    const own = claimKey(claim);
-    return [...volumes.values()].filter(({ name }) => (this.takenVolumes.get(name) ?? own) === own);
+    const planned = this.plannedVolumes.get(claimKey(claim));
+    if (planned === undefined) return [...volumes.values()].filter(({ name }) => !this.takenVolumes.has(name));
+    const volume = volumes.get(planned);
+    return volume === undefined ? [] : [volume];
+  }
+
+  /** Whether a pod on its way has taken a volume for the claim: another pod of the claim gets no other. */
+  hasPlannedVolume(claim: Claim): boolean {
+    return this.plannedVolumes.has(claimKey(claim));
   }
 
   /** The node a claim's volume is or will be made for; empty when none is chosen. */
@@ -75,16 +84,28 @@ export class VolumeState {
     return [...this.capacities.values()].filter((each) => each.storageClass === storageClass);
   }
 
-  reserve({ bindings, provisions, node }: VolumeReservation): void {
-    for (const { claim, volume } of bindings) this.takenVolumes.set(volume.name, claimKey(claim));
-    for (const claim of provisions) this.plannedNodes.set(claimKey(claim), node);
+  reserve(reservation: VolumeReservation): void {
+    this.reservations.add(reservation);
+    this.note(reservation);
   }
 
-  release({ bindings, provisions }: VolumeReservation): void {
-    for (const { claim, volume } of bindings) {
-      if (this.takenVolumes.get(volume.name) === claimKey(claim)) this.takenVolumes.delete(volume.name);
+  release(reservation: VolumeReservation): void {
+    this.reservations.delete(reservation);
+    for (const { claim, volume } of reservation.bindings) {
+      this.takenVolumes.delete(volume.name);
+      this.plannedVolumes.delete(claimKey(claim));
     }
-    for (const claim of provisions) this.plannedNodes.delete(claimKey(claim));
+    for (const claim of reservation.provisions) this.plannedNodes.delete(claimKey(claim));
+    // Other pods of the same claims may be on their way, too.
+    for (const other of this.reservations) this.note(other);
+  }
+
+  private note({ bindings, provisions, node }: VolumeReservation): void {
+    for (const { claim, volume } of bindings) {
+      this.takenVolumes.add(volume.name);
+      this.plannedVolumes.set(claimKey(claim), volume.name);
+    }
+    for (const claim of provisions) this.plannedNodes.set(claimKey(claim), node);
   }
 
   setVolume(name: string, object: JsonObject): void {

@@ -206,7 +206,7 @@ function find(claims: readonly Claim[], node: NodeInfo, volumes: VolumeState): V
       bindings.push({ claim, volume });
       continue;
     }
-    const possible = provisioning(claim, node, volumes);
+    const possible = volumes.hasPlannedVolume(claim) ? 'impossible' : provisioning(claim, node, volumes);
     if (possible !== 'possible') return possible === 'impossible' ? NONE_TO_BIND : TOO_LITTLE_ROOM;
     provisions.push(claim);
   }

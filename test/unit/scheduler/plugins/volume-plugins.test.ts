@@ -532,6 +532,37 @@ test('VolumeBinding: before the pod is bound its volumes are, and the volume con
   t.is(binding.preBind(pod, a), null, 'nothing is left to be done');
 });
 
+test('VolumeBinding: two pods of one claim get one volume, and the second goes where that can be reached', (t) => {
+  const objects = {
+    [CLAIMS]: [claim('c'), claim('d')],
+    [VOLUMES]: [
+      volume('v', { ...onlyOn('zone', 'a'), capacity: { storage: '7Gi' } }),
+      volume('w', onlyOn('zone', 'b')),
+    ],
+    [CLASSES]: [waits],
+  };
+  const cluster = clusterOf({ nodes, objects });
+  const pods = ['p', 'q'].map((name) => podOf({ nodes, pod: { uid: name, ...using('c') } }));
+  const [a, b] = [cluster.node('a')!, cluster.node('b')!];
+  t.is(binding.reserve(pods[0]!, a, cluster), null);
+  t.deepEqual(binding.reserve(pods[1]!, b, cluster)?.reasons, [NONE]);
+  t.is(binding.reserve(pods[1]!, a, cluster), null);
+  binding.unreserve(pods[0]!, a);
+  t.deepEqual(binding.reserve(pods[0]!, b, cluster)?.reasons, [NONE], 'the other pod still has it');
+  binding.unreserve(pods[1]!, a);
+  t.is(binding.reserve(pods[0]!, b, cluster), null);
+  binding.unreserve(pods[0]!, b);
+});
+
+test('VolumeBinding: where a volume is taken for a claim, none is made for another pod of it', (t) => {
+  const objects = { [CLAIMS]: [claim('c')], [VOLUMES]: [volume('v', onlyOn('zone', 'a'))], [CLASSES]: [makes] };
+  const cluster = clusterOf({ nodes, objects });
+  const pods = ['p', 'q'].map((name) => podOf({ nodes, pod: { uid: name, ...using('c') } }));
+  t.is(binding.reserve(pods[0]!, cluster.node('a')!, cluster), null);
+  t.deepEqual(binding.reserve(pods[1]!, cluster.node('b')!, cluster)?.reasons, [NONE]);
+  binding.unreserve(pods[0]!, cluster.node('a')!);
+});
+
 test('VolumeBinding: a provisioner that takes the choice of the node back fails the binding', (t) => {
   const { cluster, pod, a } = reserved(['d'], { [CLAIMS]: [claim('d')], [CLASSES]: [makes] });
   const work = binding.preBind(pod, a)!;
