@@ -237,7 +237,8 @@ function writesOf({ bindings, provisions, node }: VolumeReservation, { names }: 
     const { namespace, name, uid, resourceVersion } = claim;
     if (volume.claim?.uid === uid) continue;
     const claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion };
-    const annotations = { [names.boundByController]: 'yes' };
+    // Whoever keeps a volume for a claim has bound it himself, and it stays kept when it is given up.
+    const annotations = volume.claim === undefined ? { [names.boundByController]: 'yes' } : {};
     const patch = { metadata: { resourceVersion: volume.resourceVersion, annotations }, spec: { claimRef } };
     writes.push({ resource: 'persistentvolumes', namespace: '', name: volume.name, patch });
   }
@@ -255,7 +256,7 @@ function writesOf({ bindings, provisions, node }: VolumeReservation, { names }: 
  */
 function progress({ reservation, volumes, node, pod, isHeld }: Awaited, seen: Set<string>): string {
   const { bindings, provisions } = reservation;
-  if (!isHeld()) return `pod ${quoted(pod.key)} does not exist any more`;
+  if (!isHeld()) return `pod does not exist any more: pod ${quoted(pod.name)} not found`;
   if (!node.present) return `failed to get node ${quoted(node.name)}: node ${quoted(node.name)} not found`;
   const stands = (key: string, asWritten: boolean): boolean => {
     if (asWritten) seen.add(key);
@@ -263,25 +264,33 @@ function progress({ reservation, volumes, node, pod, isHeld }: Awaited, seen: Se
   };
   for (const { claim, volume } of bindings) {
     const now = volumes.volume(volume.name);
-    if (now !== undefined && !reachable(now, node)) return outOfReach(now, node);
-    if (!stands(volume.name, now?.claim?.uid === claim.uid)) return `ClaimRef got reset for pv ${quoted(volume.name)}`;
+    if (now === undefined) return `failed to check binding: could not find v1.PersistentVolume ${quoted(volume.name)}`;
+    if (!reachable(now, node)) return outOfReach(now, node);
+    if (!stands(volume.name, now.claim?.uid === claim.uid)) return `ClaimRef got reset for pv ${quoted(volume.name)}`;
   }
-  let waiting = false;
-  for (const { name, namespace, uid } of [...bindings.map(({ claim }) => claim), ...provisions]) {
-    const claim = volumes.claim(namespace, name);
-    if (claim?.uid !== uid) return `failed to check binding: persistentvolumeclaim ${quoted(name)} not found`;
-    if (!claim.bound) waiting = true;
-  }
-  for (const { name, namespace } of provisions) {
-    const claim = volumes.claim(namespace, name);
-    if (!stands(`${namespace}/${name}`, claim?.bound === true || claim?.selectedNode === node.name)) {
+  const states = bindings.map(({ claim }) => claimProgress('binding', claim, node, volumes));
+  for (const claim of provisions) {
+    const { namespace, name } = claim;
+    const now = volumes.claim(namespace, name);
+    if (now !== undefined && !stands(`${namespace}/${name}`, now.bound || now.selectedNode === node.name)) {
       return `provisioning failed for PVC ${quoted(name)}`;
     }
-    const volume = claim === undefined || claim.volumeName === '' ? undefined : volumes.volume(claim.volumeName);
-    if (volume === undefined) waiting = true;
-    else if (!reachable(volume, node)) return outOfReach(volume, node);
+    states.push(claimProgress('provisioning pvc', claim, node, volumes));
   }
-  return waiting ? 'waiting' : 'done';
+  const problem = states.find((state) => state !== 'done' && state !== 'waiting');
+  return problem ?? (states.includes('waiting') ? 'waiting' : 'done');
+}
+
+/** Where things stand with a claim. `checked` is what is told to fail when it is gone. */
+function claimProgress(checked: string, { namespace, name, uid }: Claim, node: NodeInfo, volumes: VolumeState): string {
+  const claim = volumes.claim(namespace, name);
+  if (claim?.uid !== uid) {
+    return `failed to check ${checked}: could not find v1.PersistentVolumeClaim ${quoted(`${namespace}/${name}`)}`;
+  }
+  const volume = claim.volumeName === '' ? undefined : volumes.volume(claim.volumeName);
+  // It may have been bound to another volume than was written.
+  if (volume !== undefined && !reachable(volume, node)) return outOfReach(volume, node);
+  return claim.bound && volume !== undefined ? 'done' : 'waiting';
 }
 
 function outOfReach(volume: Volume, node: NodeInfo): string {

@@ -8,6 +8,7 @@ import { volumeRestrictions } from '../../../../actors/scheduler/plugins/volume-
 import { volumeZone } from '../../../../actors/scheduler/plugins/volume-zone.ts';
 import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
+import { asObject } from '../../../../api/object-fields.ts';
 import { boundPod, dialect, node, type PodParts } from '../objects.ts';
 import { type ClusterFilterCase, clusterFilterCases, clusterOf, podOf } from './cluster-cases.ts';
 import {
@@ -563,6 +564,54 @@ test('VolumeBinding: where a volume is taken for a claim, none is made for anoth
   binding.unreserve(pods[0]!, cluster.node('a')!);
 });
 
+test('VolumeBinding: a volume that is kept for the claim is not marked as bound by anybody else', (t) => {
+  const kept = { claimRef: { namespace: 'default', name: 'c' } };
+  const { pod, a } = reserved(['c', 'd'], {
+    [CLAIMS]: [claim('c'), claim('d')],
+    [VOLUMES]: [volume('kept', kept), volume('free')],
+    [CLASSES]: [waits],
+  });
+  const marks = binding.preBind(pod, a)!.writes.map(({ name, patch }) => [name, asObject(patch).metadata]);
+  t.like(marks, [
+    ['kept', { annotations: {} }],
+    ['free', { annotations: { [names.boundByController]: 'yes' } }],
+  ]);
+  t.deepEqual(asObject(asObject(marks[0]![1]).annotations), {});
+  binding.unreserve(pod, a);
+});
+
+test('VolumeBinding: a claim that was bound to another volume fails the binding where that cannot be reached', (t) => {
+  const { cluster, pod, a } = reserved(['c'], { [CLAIMS]: [claim('c')], [VOLUMES]: [volume('v')], [CLASSES]: [waits] });
+  const work = binding.preBind(pod, a)!;
+  cluster.objects.set(VOLUMES, '', 'far', volume('far', onlyOn('zone', 'b')));
+  cluster.objects.set(CLAIMS, 'default', 'c', boundClaim('c', 'far'));
+  const reason = 'pv "far" node affinity doesn\'t match node "a": no matching NodeSelectorTerms';
+  t.like(work.progress(), { code: 'error', reasons: [reason] });
+  binding.unreserve(pod, a);
+});
+
+test('VolumeBinding: what is gone while it is waited for is told as what it was', (t) => {
+  const made = storageClass('made', 'WaitForFirstConsumer');
+  const { cluster, pod, a } = reserved(['c', 'd'], {
+    [CLAIMS]: [claim('c'), claim('d', { storageClassName: 'made' })],
+    [VOLUMES]: [volume('v')],
+    [CLASSES]: [waits, made],
+  });
+  const work = binding.preBind(pod, a)!;
+  const after = (type: string, namespace: string, name: string, object: object) => {
+    cluster.objects.remove(type, namespace, name);
+    const state = work.progress();
+    cluster.objects.set(type, namespace, name, object as JsonObject);
+    return state === 'done' || state === 'waiting' ? state : state.reasons[0];
+  };
+  const missing = (what: string, name: string) => `failed to check ${what}: could not find v1.${name}`;
+  t.is(after(VOLUMES, '', 'v', volume('v')), missing('binding', 'PersistentVolume "v"'));
+  t.is(after(CLAIMS, 'default', 'c', claim('c')), missing('binding', 'PersistentVolumeClaim "default/c"'));
+  const ofMade = missing('provisioning pvc', 'PersistentVolumeClaim "default/d"');
+  t.is(after(CLAIMS, 'default', 'd', claim('d', { storageClassName: 'made' })), ofMade);
+  binding.unreserve(pod, a);
+});
+
 test('VolumeBinding: a provisioner that takes the choice of the node back fails the binding', (t) => {
   const { cluster, pod, a } = reserved(['d'], { [CLAIMS]: [claim('d')], [CLASSES]: [makes] });
   const work = binding.preBind(pod, a)!;
@@ -593,7 +642,7 @@ test('VolumeBinding: nothing is waited for any longer once the pod is gone', (t)
   const { pod, a } = reserved(['d'], { [CLAIMS]: [claim('d')], [CLASSES]: [makes] });
   const work = binding.preBind(pod, a)!;
   binding.unreserve(pod, a);
-  t.like(work.progress(), { code: 'error', reasons: ['pod "default/p" does not exist any more'] });
+  t.like(work.progress(), { code: 'error', reasons: ['pod does not exist any more: pod "p" not found'] });
 });
 
 test('VolumeBinding: what is against the bound volumes and what against the others are both told', (t) => {
