@@ -16,7 +16,7 @@ import type { VolumeReservation, VolumeState } from '../objects/volume-state.ts'
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { ClaimUse } from '../pods/pod-volumes.ts';
 import { type ShapePoint, scoreAt, scoreLine } from './requested-to-capacity-ratio.ts';
-import { matchingVolume, provisioning, reachable } from './volume-match.ts';
+import { type Provisioning, provisioning, reachable, type VolumeFinder, volumeFinder } from './volume-match.ts';
 
 const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeLabels | ClusterEvent.volumes;
 const OUT_OF_REACH = refusal('unresolvable', HELPED_BY, 'node(s) had volume node affinity conflict');
@@ -58,7 +58,17 @@ const FULL = 100;
 /** A pod's claims, sorted by what is to be done about them. */
 interface PodClaims {
   readonly bound: readonly (Volume | undefined)[];
-  readonly unbound: readonly Claim[];
+  /** The smallest first. */
+  readonly unbound: readonly UnboundClaim[];
+}
+
+/** A claim that gets a volume with the node, and what it would get there. */
+interface UnboundClaim {
+  readonly claim: Claim;
+  /** Where its volume is being made already; empty: nowhere yet. */
+  readonly selectedNode: string;
+  readonly volumeOn: VolumeFinder;
+  readonly provisioningOn: (node: NodeInfo) => Provisioning;
 }
 
 /** `scoresCapacity`: runs at score too. */
@@ -73,14 +83,14 @@ export function volumeBinding(
     prepareFilter(pod, { objects: { volumes } }) {
       if (pod.volumes.claims.length === 0) return null;
       const claims = claimsOf(pod, volumes);
-      return 'code' in claims ? claims : (node) => check(claims, node, volumes);
+      return 'code' in claims ? claims : (node) => check(claims, node);
     },
     ...(scoresCapacity ? capacityScores(scoreLine(args.shape ?? FULLEST_FIRST)) : {}),
     reserve(pod, node, { objects: { volumes } }) {
       if (pod.volumes.claims.length === 0) return null;
       const claims = claimsOf(pod, volumes);
       if ('code' in claims) return claims;
-      const found = find(claims.unbound, node, volumes);
+      const found = find(claims.unbound, node);
       if ('code' in found) return found;
       if (found.bindings.length + found.provisions.length === 0) return null;
       volumes.reserve(found);
@@ -122,7 +132,7 @@ function capacityScores(line: readonly ShapePoint[]): Pick<ScorePlugin, 'prepare
       return {
         normalize: 'none',
         score(node) {
-          const found = find(claims.unbound, node, volumes);
+          const found = find(claims.unbound, node);
           return 'code' in found ? 0 : capacityScore(found, line);
         },
       };
@@ -163,7 +173,17 @@ function claimsOf(pod: PodInfo, volumes: VolumeState): PodClaims | Status {
     else if (claim.volumeName === '' && volumes.classes.get(claim.storageClass)?.waitsForConsumer) unbound.push(claim);
     else return refusal('unresolvable', HELPED_BY, WAITS_FOR_BINDING);
   }
-  return { bound, unbound };
+  unbound.sort((a, b) => a.requestBytes - b.requestBytes);
+  return { bound, unbound: unbound.map((claim) => unboundClaim(claim, volumes)) };
+}
+
+function unboundClaim(claim: Claim, volumes: VolumeState): UnboundClaim {
+  return {
+    claim,
+    selectedNode: volumes.selectedNode(claim),
+    volumeOn: volumeFinder(claim, volumes),
+    provisioningOn: provisioning(claim, volumes),
+  };
 }
 
 function claimProblem(pod: PodInfo, { name, ephemeral }: ClaimUse, claim: Claim | undefined): string | undefined {
@@ -176,10 +196,10 @@ function claimProblem(pod: PodInfo, { name, ephemeral }: ClaimUse, claim: Claim 
   return undefined;
 }
 
-function check({ bound, unbound }: PodClaims, node: NodeInfo, volumes: VolumeState): Status | null {
+function check({ bound, unbound }: PodClaims, node: NodeInfo): Status | null {
   const ofBound = checkBound(bound, node);
   if (unbound.length === 0) return ofBound;
-  const found = find(unbound, node, volumes);
+  const found = find(unbound, node);
   if (!('code' in found)) return ofBound;
   return ofBound === null ? found : (BOTH.get(ofBound)?.get(found) ?? ofBound);
 }
@@ -192,21 +212,20 @@ function checkBound(volumes: PodClaims['bound'], node: NodeInfo): Status | null 
   return null;
 }
 
-/** A volume for each claim on the node, the smallest claims first, or where one could be made. */
-function find(claims: readonly Claim[], node: NodeInfo, volumes: VolumeState): VolumeReservation | Status {
+/** A volume for each claim on the node, or where one could be made. */
+function find(claims: readonly UnboundClaim[], node: NodeInfo): VolumeReservation | Status {
   const bindings: { claim: Claim; volume: Volume }[] = [];
   const provisions: Claim[] = [];
   const taken = new Set<string>();
-  for (const claim of [...claims].sort((a, b) => a.requestBytes - b.requestBytes)) {
-    const selected = volumes.selectedNode(claim);
-    if (selected !== '' && selected !== node.name) return NONE_TO_BIND;
-    const volume = selected === '' ? matchingVolume(claim, node, volumes, taken) : undefined;
+  for (const { claim, selectedNode, volumeOn, provisioningOn } of claims) {
+    if (selectedNode !== '' && selectedNode !== node.name) return NONE_TO_BIND;
+    const volume = selectedNode === '' ? volumeOn(node, taken) : undefined;
     if (volume !== undefined) {
       taken.add(volume.name);
       bindings.push({ claim, volume });
       continue;
     }
-    const possible = volumes.hasPlannedVolume(claim) ? 'impossible' : provisioning(claim, node, volumes);
+    const possible = provisioningOn(node);
     if (possible !== 'possible') return possible === 'impossible' ? NONE_TO_BIND : TOO_LITTLE_ROOM;
     provisions.push(claim);
   }
