@@ -60,9 +60,13 @@ export class KeptRoom {
     cluster.expireAt(placed, nowMs + assumedMaxMs);
   }
 
-  /** The pod is bound: what was reserved for it is its own. */
-  settled(pod: PodInfo): void {
-    for (const plugin of this.reservesOf(pod)) plugin.settled?.(pod);
+  /**
+   * An assumed pod shows as bound, whatever the answer to its binding says or will say, if one comes: what was reserved is its
+   * own. Where another node or another pod of its name shows, what was taken is left.
+   */
+  settle(placed: PlacedPod, { uid, nodeName }: PodInfo): void {
+    if (placed.node.name !== nodeName || placed.pod.uid !== uid) this.free(placed);
+    else for (const plugin of this.reservesOf(placed.pod)) plugin.settled?.(placed.pod);
   }
 
   /** Frees what a pod occupies. */

@@ -306,7 +306,6 @@ export class SchedulingCore {
    * pod goes to backoff. Gone or taken: the events say what became of it, and where they do not in time, it tries again.
    */
   settleBinding(pod: PodInfo, end: BindingEnd, nowMs: number): void {
-    if (end.bound) this.room.settled(pod);
     const placed = this.cluster.assumption(pod.key, pod.uid);
     if (placed === undefined) return;
     if (end.bound || end.reason === 'unanswered') {
@@ -328,7 +327,7 @@ export class SchedulingCore {
     }
     this.leaveQueues(pod.key, pod.nodeName);
     const placed = this.cluster.placed(pod.key);
-    if (placed?.assumed !== undefined && placed.node.name !== pod.nodeName) this.room.free(placed);
+    if (placed?.assumed !== undefined) this.room.settle(placed, pod);
     this.noteAdded(pod, this.cluster.setBound(pod));
   }
 

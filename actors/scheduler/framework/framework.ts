@@ -156,7 +156,7 @@ export interface ReservePlugin extends Plugin {
   reserve(pod: PodInfo, node: NodeInfo, cluster: ClusterView): Status | null;
   /** The pod does not go there after all. Also called for a reservation that was refused; must not fail. */
   unreserve(pod: PodInfo, node: NodeInfo): void;
-  /** The pod is bound: what was reserved is its own now. */
+  /** The pod shows as bound: what was reserved is its own now. */
   settled?(pod: PodInfo): void;
 }
 
