@@ -2,7 +2,7 @@
 
 import { remembered } from '../../../values/remembered.ts';
 import { asList } from '../../object-fields.ts';
-import { fqdnProblems, portNumberProblems } from '../field-formats.ts';
+import { portNumberProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
 import { validateLabelSelector } from '../label-selector.ts';
 import { distinct } from '../repeats.ts';
@@ -176,8 +176,9 @@ const uniqueNames = distinct<Webhook>(
   },
 );
 
+/** Its labels may be longer than those of a host: no name server is asked for it. */
 const webhookName: Rule<string> = (name, at) => {
-  const problems = fqdnProblems(name);
+  const problems = textProblems('dns1123Subdomain', name);
   if (problems.length > 0) at.problems('', name, problems);
   else if (name.split('.').length < 3)
     at.invalid('', name, 'should be a domain with at least three segments separated by dots');
