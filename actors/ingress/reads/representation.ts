@@ -77,12 +77,14 @@ export class Representations {
 
   /**
    * For a document: a kind throws 406 when nothing the client accepts can be made of it; what has no message (versions, lists
-   * of paths) is text, and JSON whatever the client would rather have.
+   * of paths) is text, and JSON whatever the client would rather have. As Kubernetes writes it, such JSON is for people to
+   * read, whoever asks.
    */
   ofDocument(exchange: Exchange, document: object): Encoded {
     if (hasProtobufForm(document, this.#schema()))
       return this.#encodedAs(this.#choose(exchange, this.#offers.document));
-    return this.#encodedAs(jsonUnless(exchange, this.#textOffers.document));
+    const choice = jsonUnless(exchange, this.#textOffers.document);
+    return this.#encodedAs(choice.format === 'json' ? { ...choice, pretty: true } : choice);
   }
 
   /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */

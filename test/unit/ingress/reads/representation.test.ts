@@ -110,3 +110,16 @@ test('a plain representation is made once for all requests that say the same', (
   const choose = (): Representation => REPRESENTATIONS.of(exchangeWith('application/json', ''), 'list', POD);
   t.is(choose(), choose());
 });
+
+test('versions and lists of paths are indented whoever asks, and documents of the API for people only', (t) => {
+  const written = (document: object, query = ''): string => {
+    const { encode } = REPRESENTATIONS.ofDocument(exchangeWith('application/json', query), document);
+    return Buffer.from(encode(document)).toString().trimEnd();
+  };
+  const paths = { paths: ['/api'] };
+  t.is(written(paths), '{\n  "paths": [\n    "/api"\n  ]\n}');
+  t.is(written(paths, 'pretty=false'), written(paths));
+  const versions = { kind: 'APIVersions', versions: ['v1'] };
+  t.is(written(versions), JSON.stringify(versions));
+  t.is(written(versions, 'pretty=true'), JSON.stringify(versions, null, 2));
+});
