@@ -25,6 +25,7 @@ import { packAttributes } from '../../attributes.ts';
 import { parseKey } from '../../object-key.ts';
 import { decodeStored } from '../../stored-json.ts';
 import { type StorageMedia, type StoredValue, storedValueBytesMax, writeStoredValue } from '../../stored-value.ts';
+import { foreignMetadata } from './foreign-metadata.ts';
 import { MasterLeases } from './master-leases.ts';
 import { isJsonThere, type OriginalKeys } from './original-keys.ts';
 
@@ -36,6 +37,7 @@ const WRITTEN_VERSIONS: Readonly<Record<string, string>> = {
 };
 
 const SERVICES = 'core/services';
+const METADATA = 'meta/v1.ObjectMeta';
 /** Of everything that no definition's schema is about; what a definition's is about has not been brought into any. */
 const BUILT_IN_GENERATION = 1;
 const FOREIGN_GENERATION = 0;
@@ -87,7 +89,7 @@ export class OriginalValues {
   read(key: string, bytes: Uint8Array, bornRevision: number): Buffer | undefined {
     if (this.#parts.keys.isMasterLease(key)) return this.#readMasterLease(key, bytes, bornRevision);
     const form = this.#formOf(key);
-    if (form === undefined) return readCustom(key, bytes, bornRevision);
+    if (form === undefined) return this.#readCustom(key, bytes, bornRevision);
     return storedForm(key, this.#readBuiltIn(form, bytes), form.type, bornRevision, BUILT_IN_GENERATION);
   }
 
@@ -122,6 +124,17 @@ export class OriginalValues {
     if (type.storageKey !== SERVICES) return object;
     const service = serviceAsRead(object, this.#parts.defaultFamily);
     return service === object ? object : decode(service, known).object;
+  }
+
+  /** An object that a definition made, or one that nobody here knows of: another server's. */
+  #readCustom(key: string, bytes: Uint8Array, bornRevision: number): Buffer | undefined {
+    const object = parsed(bytes);
+    if (object === undefined || !isJsonObject(object.metadata)) return undefined;
+    const { kind, apiVersion } = object;
+    if (typeof kind !== 'string' || typeof apiVersion !== 'string') return undefined;
+    const metadata = foreignMetadata(object.metadata, schemaOf(this.#parts.registry.dialect).type(METADATA));
+    const as = { storageApiVersion: apiVersion, kind, storedFields: DEFAULT_SELECTABLE_FIELDS };
+    return storedForm(key, { ...object, metadata }, as, bornRevision, FOREIGN_GENERATION);
   }
 
   #readMasterLease(key: string, bytes: Uint8Array, bornRevision: number): Buffer {
@@ -189,16 +202,6 @@ function parsed(bytes: Uint8Array): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** An object that a definition made, or one that nobody here knows of: another server's. */
-function readCustom(key: string, bytes: Uint8Array, bornRevision: number): Buffer | undefined {
-  const object = parsed(bytes);
-  if (object === undefined || !isJsonObject(object.metadata)) return undefined;
-  const { kind, apiVersion } = object;
-  if (typeof kind !== 'string' || typeof apiVersion !== 'string') return undefined;
-  const as = { storageApiVersion: apiVersion, kind, storedFields: DEFAULT_SELECTABLE_FIELDS };
-  return storedForm(key, object, as, bornRevision, FOREIGN_GENERATION);
 }
 
 function storedForm(

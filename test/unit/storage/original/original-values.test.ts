@@ -165,6 +165,30 @@ test('a custom object is JSON as it is; what is no object is left alone', (t) =>
   }
 });
 
+test('what is no metadata in a custom object is left out, and a null is nothing', (t) => {
+  const key = 'example.com/tabs/default/x';
+  const cases: readonly (readonly [JsonObject, JsonObject])[] = [
+    [{ labels: null, annotations: null, ownerReferences: null, finalizers: null, managedFields: null }, {}],
+    [
+      { labels: { a: null }, finalizers: [null] },
+      { labels: { a: '' }, finalizers: [''] },
+    ],
+    [{ labels: 'text', annotations: [1], ownerReferences: {}, finalizers: 'x', generation: 'x' }, {}],
+    [
+      { labels: { a: 5, b: 'c', d: {} }, annotations: { e: true, f: 'g' } },
+      { labels: { b: 'c' }, annotations: { f: 'g' } },
+    ],
+    [{ ownerReferences: [5], managedFields: 'x', deletionTimestamp: 'x', unknown: 1 }, {}],
+  ];
+  for (const [odd, sound] of cases) {
+    const object = { kind: 'Tab', apiVersion: 'example.com/v1', metadata: { ...META, ...odd }, spec: { n: null } };
+    const read = PROTOBUF.read(key, Buffer.from(JSON.stringify(object)), 4)!;
+    t.deepEqual(objectOf(key, read), { ...object, metadata: { ...META, ...sound } }, JSON.stringify(odd));
+    const { labels } = unpackAttributes(readStoredValue(key, read)!.attributes);
+    t.deepEqual({ ...labels }, (sound.labels ?? {}) as Record<string, string>);
+  }
+});
+
 test('an integer that no double holds is read and written with every digit', (t) => {
   const [EXACT, LOWEST] = ['9007199254740993', '-9223372036854775808'];
   const schema = `{"type":"object","default":{"n":${EXACT}},"example":{"n":${LOWEST}}}`;
