@@ -1,6 +1,6 @@
 // A data directory holds every secret of a cluster, so nobody but its owner may look into it. Before a start, what others
 // could read is closed to them; a directory that is not ours to close, or not ours alone, is refused.
-import { chmodSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { chmodSync, type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { warn } from './print-lines.ts';
@@ -63,12 +63,24 @@ function sharedBecause(path: string, uid: number): string | undefined {
   return other === undefined ? undefined : `holds files of user ${other}`;
 }
 
-/** The paths of all that is in it. Not by Node's own walk, which follows links to folders from version 24 on. */
+/**
+ * The paths of all that is in it, but of what we may not look into, as root's `lost+found`: nothing of ours is there. Not by Node's own
+ * walk, which follows links to folders from version 24 on.
+ */
 function inside(directory: string): string[] {
-  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+  return entriesOf(directory).flatMap((entry) => {
     const path = join(directory, entry.name);
     return entry.isDirectory() ? [path, ...inside(path)] : [path];
   });
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return [];
+    throw error;
+  }
 }
 
 /** True when it was open, and ours to close. Behind a closed directory a file of another user is out of reach as well. */

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { makeFolder } from '../runtime/make-folder.ts';
+import { isFileSystems } from './file-system-folder.ts';
 import { HeadMarker } from './head-marker.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from './level-layout.ts';
 import { LevelStoreWriter } from './level-store-writer.ts';
@@ -35,11 +36,11 @@ export interface Restored {
 
 /**
  * Makes the directory where there is none. Throws OrchError BadConfiguration where it cannot be written, StoreUnusable where it is not
- * empty. `isNobodys`: what else may be in it.
+ * empty but for what a file system has of its own. `isNobodys`: what else may be in it.
  */
 export function openForRestore(directory: string, isNobodys: (name: string) => boolean = () => false): void {
   makeWritable(directory);
-  const names = readdirSync(directory).filter((name) => !isNobodys(name));
+  const names = readdirSync(directory).filter((name) => !isNobodys(name) && !isFileSystems(directory, name));
   // What an earlier try left that was cut short is nobody's.
   const left = names.includes(RESTORED_DIRECTORY) ? [RESTORED_DIRECTORY, HEAD_FILE] : [];
   if (names.some((name) => !left.includes(name)))

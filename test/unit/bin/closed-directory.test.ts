@@ -1,4 +1,5 @@
 // Goal: a data directory is nobody's but its owner's. Method: directories of other modes, owners and contents.
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   lchownSync,
@@ -103,4 +104,20 @@ test('a directory of another user is told of, since what root makes in it is no 
   t.deepEqual(said, []);
   warnOfOwner(path, OWN + 1, say);
   t.regex(said.join('\n'), new RegExp(`^\\S+ belongs to user ${OWN}, and what .* to user ${OWN + 1}: `));
+});
+
+test('a folder that nobody but root may look into, as a file system has one, keeps no start', (t) => {
+  const path = directory(t);
+  mkdirSync(join(path, 'lost+found'), { mode: 0 });
+  writeFileSync(join(path, 'open'), '');
+  chmodSync(join(path, 'open'), 0o644);
+  const uid = OWN === 0 ? 4711 : OWN;
+  if (OWN === 0) for (const name of ['.', 'open']) lchownSync(join(path, name), uid, uid);
+  // In a process of its own, which root gives up being root.
+  const program = `
+    const { closeDirectory } = await import(${JSON.stringify(new URL('../../../bin/closed-directory.js', import.meta.url).href)});
+    if (process.geteuid() === 0) process.seteuid(${uid});
+    process.stdout.write(closeDirectory(${JSON.stringify(path)}));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  t.regex(stdout, /: 1 of its files and folders are closed now$/, stderr);
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
@@ -203,4 +203,18 @@ test('a directory that is not empty is left alone', async (t) => {
   await t.throwsAsync(restoreSnapshot(file, target, 5000), { message: /is not empty/ });
   t.deepEqual(readdirSync(target), ['mine']);
   t.is(readFileSync(join(target, 'mine'), 'utf8'), 'text');
+});
+
+test('a file system that was just made is empty, and what its repair found is somebody’s', async (t) => {
+  const directory = scratchDirectory(t);
+  const file = join(directory, 'snapshot');
+  writeFileSync(file, withChecksum(stream()));
+  const target = join(directory, 'target');
+  mkdirSync(join(target, 'lost+found'), { recursive: true });
+  writeFileSync(join(target, 'lost+found', '#12'), 'a store’s, perhaps');
+  await t.throwsAsync(restoreSnapshot(file, target, 5000), { message: /is not empty/ });
+  rmSync(join(target, 'lost+found', '#12'));
+  await restoreSnapshot(file, target, 5000);
+  t.not(typeof (await storeIn(target)), 'string');
+  t.true(readdirSync(target).includes('lost+found'));
 });
