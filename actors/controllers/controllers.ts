@@ -22,6 +22,7 @@ import { EventExpiry } from './event-expiry.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
 import { FlowAnnouncer } from './flow-announcer.ts';
 import { FlowSchemas } from './flow-schemas.ts';
+import { GarbageCollector } from './garbage-collector.ts';
 import { apiServiceVersion, aroundStates } from './group-hooks.ts';
 import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
 import { IdentityLeases } from './identity-leases.ts';
@@ -112,12 +113,13 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     const expiry = queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs));
     const led = [expiry, ...switchable(options, parts).map(queueOf)];
     this.#leadership = new Leadership(context, dialect, options, led, queueOf);
+    const collector = led.map(({ controller }) => controller).find((one) => one instanceof GarbageCollector);
     this.#queues = [
       bootstrap,
       ...this.#leadership.leases,
       ...endpointLeases,
       ...this.#identityLeases(queueOf, dialect, options),
-      queueOf((due) => new CustomDefinitions(context.clock, due, dialect, customTypes)),
+      queueOf((due) => new CustomDefinitions(context.clock, due, dialect, customTypes, collector)),
       ...this.#apiServices(queueOf, dialect, options),
       ...(options.isFair ? [this.#flowSchemas(queueOf, dialect)] : []),
       ...led,

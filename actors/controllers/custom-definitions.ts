@@ -29,12 +29,16 @@ import {
   type WriteOutcome,
 } from './controller.ts';
 import type { CustomTypes } from './custom-types.ts';
+import type { GarbageCollector } from './garbage-collector.ts';
 import { apiServerIdentity } from './identities.ts';
 import { NamespaceContents } from './namespace-contents.ts';
 import { isTerminating } from './targets.ts';
 
 /** Instances with finalizers go when those do; that is looked for again. */
 const SWEEP_INTERVAL_MS = 5000;
+/** How often it is looked whether what the instances owned has gone, and how long: what cannot go keeps no definition. */
+const COLLECTION_LOOK_MS = 200;
+const COLLECTION_MS_MAX = 60_000;
 
 interface KnownDefinition {
   /** Its schemas are text. */
@@ -63,8 +67,19 @@ export class CustomDefinitions implements Controller {
   readonly #promised = new Map<string, DefinedNames>();
   /** Instances by the plural and group of their type. */
   readonly #contents = new Map<string, NamespaceContents>();
+  readonly #collector: Pick<GarbageCollector, 'isBehind'> | undefined;
+  /** Since when definitions wait for what their instances owned, by name. */
+  readonly #waitingSinceMs = new Map<string, number>();
 
-  constructor(clock: Clock, due: Due, dialect: Dialect, types: CustomTypes) {
+  /** `collector`: undefined where what is owned is not looked after here. */
+  constructor(
+    clock: Clock,
+    due: Due,
+    dialect: Dialect,
+    types: CustomTypes,
+    collector: Pick<GarbageCollector, 'isBehind'> | undefined,
+  ) {
+    this.#collector = collector;
     this.identity = apiServerIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
@@ -79,6 +94,7 @@ export class CustomDefinitions implements Controller {
     this.#known.clear();
     this.#promised.clear();
     this.#contents.clear();
+    this.#waitingSinceMs.clear();
   }
 
   onEvent(event: FeedEvent): void {
@@ -119,6 +135,7 @@ export class CustomDefinitions implements Controller {
     const gone = this.#known.get(name);
     this.#known.delete(name);
     this.#promised.delete(name);
+    this.#waitingSinceMs.delete(name);
     if (gone !== undefined) this.#askAgain(gone.definition);
   }
 
@@ -181,6 +198,7 @@ export class CustomDefinitions implements Controller {
     const next = withCondition(status, terminatingCondition(stage), this.#nowIso());
     if (!deepEqual(next, status)) return { writes: [this.#statusWrite(object, next)] };
     if (contents === undefined) {
+      if (this.#waitsForCollection(definition)) return { writes: [], againAfterMs: COLLECTION_LOOK_MS };
       const rest = finalizers.filter((finalizer) => finalizer !== this.#finalizer);
       const body = { ...withParsedSchemas(object), metadata: { ...metadata, finalizers: rest } };
       return { writes: [{ verb: 'update', target: this.#target(object, ''), body }] };
@@ -195,6 +213,15 @@ export class CustomDefinitions implements Controller {
       }),
     );
     return { writes, againAfterMs: SWEEP_INTERVAL_MS };
+  }
+
+  /** A process that ends after its definition has gone would leave what its instances owned to nobody. */
+  #waitsForCollection({ name, group, accepted: { kind } }: Definition): boolean {
+    if (this.#collector?.isBehind({ group, kind }) !== true) return false;
+    const nowMs = this.#clock.monotonicMs();
+    const sinceMs = this.#waitingSinceMs.get(name) ?? nowMs;
+    this.#waitingSinceMs.set(name, sinceMs);
+    return nowMs - sinceMs < COLLECTION_MS_MAX;
   }
 
   #statusWrite(object: ApiObject, status: object): Write {

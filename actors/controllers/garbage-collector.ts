@@ -23,7 +23,7 @@ import { controllerIdentity } from './identities.ts';
 import { misplacedOwnerEvent } from './misplaced-owner-event.ts';
 import type { PersistedType } from './options.ts';
 import { ownershipOf } from './owner-references.ts';
-import { type OwnerRelation, OwnerTypes } from './owner-types.ts';
+import { namesKind, type OwnerRelation, OwnerTypes } from './owner-types.ts';
 import { type GraphNode, type OwnerReference, OwnershipGraph, UNOWNED } from './ownership-graph.ts';
 import { LOOK_AGAIN_MS, type LookUpOwner, RemoteOwners } from './remote-owners.ts';
 
@@ -140,6 +140,19 @@ export class GarbageCollector implements Controller {
       case 'none':
         return this.#planOwned(node);
     }
+  }
+
+  /**
+   * True while something is to be written because objects of a kind are gone. Once nobody serves that kind, only this process knows
+   * that they were.
+   */
+  isBehind(kind: Pick<PersistedType, 'group' | 'kind'>): boolean {
+    if (!this.#synced) return true;
+    for (const { uid, ownership } of this.#graph.nodes()) {
+      const isConcerned = ownership.references.some((reference) => namesKind(reference, kind));
+      if (isConcerned && this.plan(uid).writes.length > 0) return true;
+    }
+    return false;
   }
 
   onOutcome(key: string, write: Write, outcome: WriteOutcome): void {

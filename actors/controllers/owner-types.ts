@@ -94,9 +94,16 @@ export class OwnerTypes {
 
 /** Whether a reference is to an object that is gone, as references have to be: by its kind and name, and from where it may be owned. */
 function wasMeant({ type, namespace, name }: ObjectIdentity, dependent: GraphNode, reference: OwnerReference): boolean {
-  const { group } = splitApiVersion(reference.apiVersion);
-  const isOfKind = group === type.group && [type.kind, type.kind.toLowerCase()].includes(reference.kind);
-  return isOfKind && reference.name === name && (namespace === '' || namespace === dependent.namespace);
+  const isThere = namespace === '' || namespace === dependent.namespace;
+  return isThere && reference.name === name && namesKind(reference, type);
+}
+
+/** Whether a reference is to an object of a kind, in whatever version. */
+export function namesKind(
+  { apiVersion, kind: named }: OwnerReference,
+  { group, kind }: Pick<PersistedType, 'group' | 'kind'>,
+): boolean {
+  return splitApiVersion(apiVersion).group === group && (named === kind || named === kind.toLowerCase());
 }
 
 function kindKey(apiVersion: string, kind: string): string {

@@ -1,5 +1,6 @@
 // The garbage collector against a cluster in this process: what goes with its owners, what stays, and how owners are let go.
 import test from 'ava';
+import type { WriteRequest } from '../../../actors/admission/protocol.ts';
 import type { RemoteOwner, RemoteOwnerAsked } from '../../../api/aggregation/remote-owner.ts';
 import type { Cluster } from './cluster.ts';
 import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.ts';
@@ -593,13 +594,13 @@ test('an owner of a group that another server answers for may be there, until th
 const DEFINITIONS = DIALECT.spell('apiextensions.@group/customresourcedefinitions');
 
 /** Things of `x.test/v1` are served. */
-function define(cluster: Cluster): void {
+function define(cluster: Cluster, metadata: Partial<Stored['metadata']> = {}): void {
   const accepted = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' };
   const schema = { openAPIV3Schema: { type: 'object' } };
   cluster.put(DEFINITIONS, {
     apiVersion: DIALECT.spell('apiextensions.@group/v1'),
     kind: 'CustomResourceDefinition',
-    metadata: { name: 'things.x.test' },
+    metadata: { name: 'things.x.test', ...metadata },
     spec: {
       group: 'x.test',
       scope: 'Namespaced',
@@ -629,6 +630,36 @@ test('what is owned by objects that went with their definition goes too, however
   await f.time.settle();
   t.deepEqual(names(f).sort(), ['of another group', 'shared', 'solid']);
   t.deepEqual(ownersOf(f, 'shared'), ['solid']);
+});
+
+/** A definition that is being deleted, whose instance has gone already, and what that one owned. */
+async function endingDefinition(): Promise<Fixture> {
+  return world((cluster) => {
+    const finalizers = [DIALECT.spell('customresourcecleanup.apiextensions.@group')];
+    define(cluster, { uid: 'things', deletionTimestamp: '2021-05-04T03:02:01Z', finalizers });
+    put(cluster, 'd', { owners: [ownedBy('a', { apiVersion: 'x.test/v1', kind: 'Thing' })] });
+    const isRefused = ({ verb, target }: WriteRequest) => verb === 'delete' && target.resource === 'configmaps';
+    cluster.fault = (request) => (isRefused(request) ? new Error('not now') : undefined);
+  });
+}
+
+test('a definition stays until what its objects owned has gone, so that no end of a process leaves that to nobody', async (t) => {
+  const f = await endingDefinition();
+  await f.time.advance(10_000);
+  t.deepEqual(f.cluster.names(DEFINITIONS), ['things.x.test']);
+  t.deepEqual(names(f), ['d']);
+  f.cluster.fault = () => undefined;
+  const g = await restarted(f, NO_CA);
+  await g.time.advance(10_000);
+  t.deepEqual(names(g), []);
+  t.deepEqual(g.cluster.names(DEFINITIONS), []);
+});
+
+test('what its objects owned and nobody may delete keeps no definition for ever', async (t) => {
+  const f = await endingDefinition();
+  await f.time.advance(90_000);
+  t.deepEqual(f.cluster.names(DEFINITIONS), []);
+  t.deepEqual(names(f), ['d']);
 });
 
 test('an object whose owner is of a kind that nobody serves goes when a definition serves it, and there is no such owner', async (t) => {
