@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
-import { lockDatabase } from '../storage/database-lock.ts';
+import { DIRECTORY_LOCK, lockDatabase, lockDirectory, refuseLocked } from '../storage/database-lock.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../storage/level-layout.ts';
 
 const PID_FILE = 'orch.pid';
@@ -35,7 +35,24 @@ type Release = () => void;
 export async function claimDirectory(directory: string): Promise<Release> {
   // Whoever stopped in order took the file along. The database is opened in any case, which asks for its lock again.
   if (existsSync(join(directory, PID_FILE))) await refuseInUse(directory);
+  // Of a server whose objects are elsewhere.
+  await refuseLocked(directory);
   return takePlace(directory);
+}
+
+/** The same for a server that has its objects elsewhere: no lock of a database speaks for it. */
+export async function claimWithoutDatabase(directory: string): Promise<Release> {
+  const release = await claimDirectory(directory);
+  try {
+    const unlock = await lockDirectory(directory);
+    return () => {
+      release();
+      void unlock();
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
 /** The same for who works on the files of the database without opening it: nobody else opens it meanwhile. */
@@ -86,7 +103,7 @@ export function unwritable(directory: string, error: unknown): OrchError {
 
 /** True for the name of what a claim leaves in its directory when its process is killed. */
 export function isOfClaim(name: string): boolean {
-  return name === PID_FILE || name.startsWith(`${PID_FILE}.`);
+  return name === PID_FILE || name.startsWith(`${PID_FILE}.`) || name === DIRECTORY_LOCK;
 }
 
 /** True while another living process that is seen from here holds the directory. */

@@ -16,7 +16,7 @@ import { prepareUws } from '../transport/uws/binary.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { closeDirectory, warnOfOwner } from './closed-directory.ts';
 import { openDataDirectory } from './data-directory.ts';
-import { claimDirectory } from './directory-claim.ts';
+import { claimDirectory, claimWithoutDatabase } from './directory-claim.ts';
 import { endBy, exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
 import { warn } from './print-lines.ts';
@@ -63,7 +63,7 @@ export async function serve(
   for (const warning of plan.warnings) warn(warning);
   const directory = openDataDirectory(options.dataDir);
   warnOfOwner(directory);
-  const release = await claimDirectory(directory);
+  const release = await (options.storeServers.length === 0 ? claimDirectory : claimWithoutDatabase)(directory);
   let supervisor: Supervisor | undefined;
   try {
     const closed = closeDirectory(directory);

@@ -1,19 +1,44 @@
 // LevelDB's lock on the database of a data directory, taken without the database: it holds between processes that do not see each
 // other, as those of two containers on one volume, and who works on the files does not open the database, since that rewrites it.
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+// A directory without a database has a file of its own for it.
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { DATABASE_DIRECTORY } from './level-layout.ts';
 
 const LOCK_FILE = 'LOCK';
+/** Stays when it is given up: whoever removed it could take it from another. */
+export const DIRECTORY_LOCK = 'orch.lock';
+
+type Unlock = () => Promise<void>;
 
 /**
  * Takes the lock and leaves the database's files as they are. Returns what gives it up. Throws OrchError StoreUnusable where another
  * process has the database open. What cannot be found out, as without a database or a temporary folder, keeps nobody.
  */
-export async function lockDatabase(directory: string): Promise<() => Promise<void>> {
-  const lock = resolve(directory, DATABASE_DIRECTORY, LOCK_FILE);
+export function lockDatabase(directory: string): Promise<Unlock> {
+  return lockFile(directory, join(DATABASE_DIRECTORY, LOCK_FILE));
+}
+
+/** The same for a directory whose server has no database in it. */
+export async function lockDirectory(directory: string): Promise<Unlock> {
+  try {
+    closeSync(openSync(join(directory, DIRECTORY_LOCK), 'a', 0o600));
+  } catch {
+    return notTaken;
+  }
+  return lockFile(directory, DIRECTORY_LOCK);
+}
+
+/** Throws OrchError StoreUnusable where another process holds the lock of such a directory. */
+export async function refuseLocked(directory: string): Promise<void> {
+  const unlock = await lockFile(directory, DIRECTORY_LOCK);
+  await unlock();
+}
+
+async function lockFile(directory: string, name: string): Promise<Unlock> {
+  const lock = resolve(directory, name);
   if (!existsSync(lock)) return notTaken;
   let aside: string | undefined;
   try {

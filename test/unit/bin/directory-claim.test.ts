@@ -6,7 +6,13 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { claimDatabase, claimDirectory, isInUse, refuseInUse } from '../../../bin/directory-claim.ts';
+import {
+  claimDatabase,
+  claimDirectory,
+  claimWithoutDatabase,
+  isInUse,
+  refuseInUse,
+} from '../../../bin/directory-claim.ts';
 import { LevelEngine } from '../../../storage/level-engine.ts';
 
 const MODULE = new URL('../../../bin/directory-claim.js', import.meta.url).href;
@@ -151,4 +157,25 @@ test('nobody opens the database of a folder whose files another process works on
   rmSync(join(directory, 'orch.pid'));
   const engine = new LevelEngine({ directory, prefix: '/registry', dialect: 'orch' });
   await t.throwsAsync(engine.open(), { code: 'StoreUnusable', message: /is in use by another process$/ });
+});
+
+test('a folder of a server that has its objects elsewhere is that server’s alone, among those that do not see each other as well', async (t) => {
+  const directory = folder(t);
+  const program = `
+    const { claimWithoutDatabase } = await import(${JSON.stringify(MODULE)});
+    await claimWithoutDatabase(${JSON.stringify(directory)});
+    process.stdout.write('claimed');
+    process.stdin.resume();`;
+  const other = spawn(process.execPath, ['--input-type=module', '-e', program, 'orch']);
+  t.teardown(() => other.kill('SIGKILL'));
+  t.is(await said(other), 'claimed');
+  // As a process in another container has it: a number that is nobody's here.
+  writeFileSync(join(directory, 'orch.pid'), '4194303\n');
+  const refusal = { code: 'StoreUnusable', message: /is in use by another process$/ };
+  await t.throwsAsync(claimWithoutDatabase(directory), refusal);
+  await t.throwsAsync(claimDirectory(directory), refusal);
+  other.kill('SIGKILL');
+  await once(other, 'exit');
+  const release = await claimWithoutDatabase(directory);
+  release();
 });
