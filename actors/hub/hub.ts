@@ -234,6 +234,7 @@ export class Hub implements Actor<HubProtocol> {
     const { afterRevision } = query;
     // Another server may have told of what comes here in a moment; what nobody has acknowledged is of a store before a restore.
     const isAhead = afterRevision !== undefined && this.#gate.isAhead(afterRevision);
+    const { incarnation } = this.#slabs;
     const freshness =
       afterRevision === undefined ? query.freshness : ({ kind: isAhead ? 'mostRecent' : 'local' } as const);
     this.#gate.pass(freshness, (unread) => {
@@ -242,7 +243,9 @@ export class Hub implements Actor<HubProtocol> {
         reply.send(refusal);
         return;
       }
-      if (isAhead && afterRevision > this.#gate.applied) {
+      // A store that began anew meanwhile may have been restored, and have given the version again.
+      const isOfAnother = isAhead && incarnation !== this.#slabs.incarnation;
+      if (isOfAnother || (isAhead && afterRevision > this.#gate.applied)) {
         reply.send({ refused: 'expired', oldestRevision: this.#gate.applied });
         return;
       }
@@ -293,7 +296,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#readerSlot = present.readerSlot;
     this.#tokenKey = present.tokenKey;
     this.#shared = new SharedState(present.sharedState);
-    this.#gate.open(this.#shared, present.isShared, present.revision, present.compactedRevision);
+    this.#gate.open(this.#shared, present.isShared, present.revision, present.compactedRevision, isKnown);
     this.#watchers.resume((storageKey) => this.#caches.of(storageKey), isKnown);
     // Only now: a watch that waited to be opened must find the others attached.
     this.#gate.release();

@@ -15,6 +15,8 @@ const CATCH_UP_WAIT_MS = 10_000;
 
 interface WaitingRead {
   readonly revision: number;
+  /** The client has named it. */
+  readonly isNamed: boolean;
   /** The state at this very revision is wanted, and may be compacted by the time it has been reached. */
   readonly exact: boolean;
   readonly go: (refusal: ReadRefusal | undefined) => void;
@@ -53,11 +55,15 @@ export class ReadGate {
     return this.#isShared && revision > this.#applied;
   }
 
-  /** The store's present state was taken over. `release` follows. */
-  open(shared: SharedState, isShared: boolean, applied: number, compacted: number): void {
+  /**
+   * The store's present state was taken over. `release` follows. `isKnown`: its versions are of the history that was followed before;
+   * else what it said of that one may never come.
+   */
+  open(shared: SharedState, isShared: boolean, applied: number, compacted: number, isKnown: boolean): void {
     this.#shared = shared;
     this.#isShared = isShared;
     this.advance(applied, compacted);
+    if (!isKnown) this.#askAnew();
   }
 
   /** The store is gone: nothing can be told from the present any more. */
@@ -116,6 +122,15 @@ export class ReadGate {
     }
   }
 
+  #askAnew(): void {
+    for (const read of this.#waiting) {
+      if (read.isNamed) continue;
+      this.#waiting.delete(read);
+      read.cancel();
+      this.#reachAcknowledged(read.go);
+    }
+  }
+
   #expiry(revision: number): ReadRefusal | undefined {
     return revision < this.#compacted ? { refused: 'expired', oldestRevision: this.#compacted } : undefined;
   }
@@ -140,7 +155,7 @@ export class ReadGate {
       // Where nobody asked for what is not there yet, it is this hub that is behind.
       go(asked > this.#applied ? { refused: 'tooLarge', currentRevision: this.#applied } : { refused: 'notReady' });
     });
-    const read: WaitingRead = { revision, exact, go, cancel: () => timer.cancel() };
+    const read: WaitingRead = { revision, isNamed: asked > 0, exact, go, cancel: () => timer.cancel() };
     this.#waiting.add(read);
   }
 }

@@ -465,8 +465,9 @@ export class HubWorld {
    * A new incarnation of the store over the same engine. As with threads, what the old one sent has arrived before the
    * hub hears of the new one, and it hears of it before the new one sends anything.
    */
-  async restartStore(): Promise<void> {
-    this.delivery.letGo('hub');
+  /** `arrives`: false loses what the store has sent to a hub whose messages are held. */
+  async restartStore(arrives = true): Promise<void> {
+    if (arrives) this.delivery.letGo('hub');
     await this.settle();
     const store = this.#parts.store!;
     store.prepare();

@@ -22,7 +22,7 @@ class Fixture {
     const fixture = new Fixture();
     fixture.isShared = isShared;
     fixture.shared.committedRevision = 12;
-    fixture.gate.open(fixture.shared, fixture.isShared, 10, 4);
+    fixture.gate.open(fixture.shared, fixture.isShared, 10, 4, true);
     return fixture;
   }
 
@@ -113,7 +113,7 @@ test('a read that waits when the store is lost goes on with the next one', async
   t.is(outcome(), 'waits');
   const next = new SharedState();
   next.committedRevision = 13;
-  fixture.gate.open(next, false, 13, 13);
+  fixture.gate.open(next, false, 13, 13, true);
   t.is(outcome(), 'waits');
   fixture.gate.release();
   t.is(outcome(), 'goes');
@@ -127,7 +127,7 @@ test('a consistent read whose store is lost while it says how far it is goes on 
   fixture.gate.shut();
   await fixture.time.runUntilIdle();
   t.is(outcome(), 'waits');
-  fixture.gate.open(fixture.shared, true, 10, 4);
+  fixture.gate.open(fixture.shared, true, 10, 4, true);
   fixture.gate.release();
   t.is(outcome(), 'goes');
 });
@@ -173,4 +173,22 @@ test('only who names a revision that is to come waits less long than the hub may
   t.deepEqual([there(), toCome()], ['waits', tooLarge]);
   await still.time.advance(5000);
   t.deepEqual(there(), notReady);
+});
+
+test('a read that waits for what another history may never have asks again how new it has to be', async (t) => {
+  const fixture = Fixture.opened(true);
+  const read = fixture.pass({ kind: 'mostRecent' });
+  await fixture.time.runUntilIdle();
+  fixture.barriers[0]!(20);
+  await fixture.time.runUntilIdle();
+  t.is(read(), 'waits');
+  fixture.gate.shut();
+  fixture.gate.open(fixture.shared, true, 15, 15, false);
+  fixture.gate.release();
+  await fixture.time.runUntilIdle();
+  t.is(fixture.barriers.length, 2);
+  t.is(read(), 'waits');
+  fixture.barriers[1]!(15);
+  await fixture.time.runUntilIdle();
+  t.is(read(), 'goes');
 });

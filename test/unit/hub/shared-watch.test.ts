@@ -76,6 +76,48 @@ test('watches of a store that others write to as well end when another takes its
   await world.stop();
 });
 
+test('a watch that waits for a version while another store takes the place of its own is told that the version is past', async (t) => {
+  const { model, release } = modelBehind();
+  const world = await HubWorld.start({ engine: () => engineOn(model) as unknown as LocalEngine });
+  const settled = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn++) {
+      await world.settle();
+      release();
+    }
+  };
+  const commit = world.commitSoon([{ namespace: 'a', name: 'o0', labels: {}, text: '' }]);
+  await settled();
+  const revision = await commit;
+  // Another server writes, of which this one is not told yet.
+  const other = engineOn(model);
+  const { base } = await other.open();
+  await other.follow({ value: () => {}, again: () => {}, revision: () => {}, lost: () => {} });
+  const expect = Math.floor((revision - base) / REVISION_STRIDE);
+  const removal = { key: 'core/configmaps/a/o0', expect, value: undefined };
+  const removed = await other.commit([{ guards: [], writes: [removal], place: 0 }]);
+  t.deepEqual(removed.held, [true]);
+  // The very version at which the other store begins.
+  const newest = base + (removed.revision + 1) * REVISION_STRIDE - 1;
+  const watch = world.watch(`resourceVersion=${newest}`);
+  await world.settle();
+  // It is told how new it has to be, but not what has come until then.
+  world.delivery.hold('hub');
+  await settled();
+  t.false(watch.finished);
+  const restarting = world.restartStore(false);
+  await settled();
+  await restarting;
+  world.delivery.letGo('hub');
+  await settled();
+  t.deepEqual(
+    watch.events.map(({ type, object }) => [type, object.code]),
+    [['ERROR', 410]],
+  );
+  t.true(watch.finished);
+  await other.close();
+  await world.stop();
+});
+
 test('a client that goes away before it is known how far its watch begins is forgotten', async (t) => {
   const { model } = modelBehind();
   const world = await HubWorld.start({ engine: () => engineOn(model) as unknown as LocalEngine });
