@@ -4,6 +4,7 @@
 import type { Timers } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { parseKey } from '../../object-key.ts';
+import { unreadable } from '../../sealed-value.ts';
 import { decodeStored } from '../../stored-json.ts';
 import { readStoredValue } from '../../stored-value.ts';
 import { askedAgain } from '../asked-again.ts';
@@ -68,7 +69,9 @@ async function look(
   const { key: path, value, createRevision, modRevision } = pair;
   if (path === `${keys.own}identity`) readIdentity(path, pair, 'original');
   if (ranges.isRange(path)) {
-    ranges.told(path, allocations.read(await forms.open(RANGES_AS, path, value)), modRevision);
+    const state = allocations.read(await forms.open(RANGES_AS, path, value));
+    ranges.told(path, state, modRevision);
+    if (state.spec === '') throw unreadable(path, 'it is no range');
     return;
   }
   const key = keys.keyOf(path);

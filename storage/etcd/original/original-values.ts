@@ -137,10 +137,16 @@ export class OriginalValues {
     return storedForm(key, { ...object, metadata }, as, bornRevision, FOREIGN_GENERATION);
   }
 
-  #readMasterLease(key: string, bytes: Uint8Array, bornRevision: number): Buffer {
+  /** What is no lease counts for nothing: it says that a server lives, and that one says it again soon. */
+  #readMasterLease(key: string, bytes: Uint8Array, bornRevision: number): Buffer | undefined {
     const { registry } = this.#parts;
-    const endpoints = this.#readBuiltIn(this.#formOf('core/endpoints//')!, bytes);
-    const lease = this.#masterLeases.leaseOf(key, endpoints);
+    let lease: JsonObject;
+    try {
+      const endpoints = this.#readBuiltIn(this.#formOf('core/endpoints//')!, bytes);
+      lease = this.#masterLeases.leaseOf(key, endpoints);
+    } catch {
+      return undefined;
+    }
     return storedForm(key, lease, registry.storageType(parseKey(key).storageKey)!, bornRevision, BUILT_IN_GENERATION);
   }
 

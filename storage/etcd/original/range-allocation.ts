@@ -11,12 +11,14 @@ import type { StorageMedia } from '../../stored-value.ts';
 const KIND = 'RangeAllocation';
 
 export interface RangeBits {
-  /** `10.96.0.0/12`, `30000-32767` */
+  /** `10.96.0.0/12`, `30000-32767`; empty: of a value that is none. */
   readonly spec: string;
   readonly bits: ReadonlySet<number>;
   /** The object it is of, whose other members stay; undefined: a new one. */
   readonly whole: JsonObject | undefined;
 }
+
+const NOTHING: RangeBits = { spec: '', bits: new Set(), whole: undefined };
 
 export class RangeAllocations {
   readonly #schema: Schema;
@@ -29,8 +31,16 @@ export class RangeAllocations {
     this.#media = media;
   }
 
-  /** Throws where it is none. */
+  /** What is none says nothing, as one of another spec: what is given out is what services have then. */
   read(bytes: Uint8Array): RangeBits {
+    try {
+      return this.#read(bytes);
+    } catch {
+      return NOTHING;
+    }
+  }
+
+  #read(bytes: Uint8Array): RangeBits {
     const typeOf = (apiVersion: string, kind: string): TypeSchema => {
       if (kind !== KIND || apiVersion !== 'v1') throw new Error(`it is a ${kind} of ${apiVersion}`);
       return this.#type;

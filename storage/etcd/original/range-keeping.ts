@@ -41,7 +41,8 @@ export class RangeKeeping {
         const { pairs } = await cluster.range({ key: path });
         const state = pairs[0] === undefined ? undefined : await this.#stateOf(path, pairs[0].value);
         if (state?.spec === spec) continue;
-        if (state !== undefined) warn(`${path} is of ${state.spec}, and is made anew for ${spec}`);
+        const found = state?.spec === '' ? 'cannot be read' : `is of ${state?.spec}`;
+        if (state !== undefined) warn(`${path} ${found}, and is made anew for ${spec}`);
         isMissing = true;
       }
       if (!isMissing) return;

@@ -88,6 +88,19 @@ test('a range that comes, changes and goes is the records that come and go', asy
   t.deepEqual(ranges.records(), []);
 });
 
+test('a range that somebody has damaged is what services have, and stops nobody', async (t) => {
+  const { reading, ranges, range } = rig();
+  const told = async (value: Uint8Array, revision: number): Promise<readonly string[]> => {
+    const event = { key: ADDRESSES, createRevision: 3, modRevision: revision, value };
+    const events = await reading.arrived([event], revision)();
+    return events.map(({ key, value: record }) => `${record === undefined ? '-' : '+'}${key}`).sort();
+  };
+  reading.own({ counter: 'c', transaction: transactionOf(service), planned }, 3);
+  t.deepEqual(await told(range(0, 4), 4), [`+${FIRST_RECORD}`, `+${RECORD}`]);
+  t.deepEqual(await told(Buffer.from('zzz'), 5), [`-${FIRST_RECORD}`]);
+  t.deepEqual([...ranges.repairs()[0]!.state.bits], [4]);
+});
+
 test('a view has the records of the services in it, and of nothing that only looks like one', (t) => {
   const key = 'core/configmaps/default/s';
   const values = [

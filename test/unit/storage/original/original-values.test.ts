@@ -260,4 +260,7 @@ test("a server's lease is an Endpoints of its address there, and a Lease here", 
   t.deepEqual(read.metadata.labels, labels);
   t.regex(String(read.metadata.uid), /^[0-9a-f-]{36}$/);
   t.is(read.spec.holderIdentity, '10.0.0.1');
+  for (const damaged of [Buffer.from('zzz'), Buffer.alloc(0), sealWire('v1', 'ConfigMap', { metadata: {} })]) {
+    t.is(PROTOBUF.read(key, damaged, 1), undefined);
+  }
 });
