@@ -14,29 +14,40 @@ interface Definition {
 /** What a new definition stores objects in is its storage version, the first of several. */
 export const storedVersions: Rule<Definition> = (definition, at) => {
   if (at.isUpdate) return;
-  const first = definition.spec?.versions?.find(({ storage }) => storage === true)?.name;
+  const first = storageVersionOf(definition);
   checkStoredVersions({ ...definition, status: { storedVersions: first === undefined ? [] : [first] } }, at);
 };
 
 /** What lost a version before this was asked can be changed otherwise, and deleted. */
 export const storedVersionsKept: ChangeRule<Definition> = (next, stored, at) => {
+  const [before, after] = [storedIn(stored), storedIn(next)];
+  // Every write puts the storage version among them where it is missing, which takes nothing away from the others.
   const isKept =
     deepEqual(next.spec?.versions, stored.spec?.versions) &&
-    deepEqual(next.status?.storedVersions, stored.status?.storedVersions);
+    before.every((name) => after.includes(name)) &&
+    after.every((name) => before.includes(name) || name === storageVersionOf(next));
   if (!isKept) checkStoredVersions(next, at);
 };
 
+function storedIn({ status }: Definition): readonly string[] {
+  return status?.storedVersions ?? [];
+}
+
+function storageVersionOf({ spec }: Definition): string | undefined {
+  return spec?.versions?.find(({ storage }) => storage === true)?.name;
+}
+
 /** What was stored in a version can be read only while the version exists. */
-function checkStoredVersions({ spec, status }: Definition, at: Report): void {
+function checkStoredVersions(definition: Definition, at: Report): void {
   const path = 'status.storedVersions';
-  const stored = status?.storedVersions ?? [];
+  const stored = storedIn(definition);
   if (stored.length === 0) {
     at.invalid(path, shownList('string', stored), 'must have at least one stored version');
     return;
   }
   // Each stands for one version, be there several of its name.
   const left = new Set(stored);
-  for (const { name: text = '', storage } of spec?.versions ?? []) {
+  for (const { name: text = '', storage } of definition.spec?.versions ?? []) {
     if (storage === true && !left.has(text)) at.invalid(path, stored, `must have the storage version ${text}`);
     left.delete(text);
   }

@@ -53,6 +53,19 @@ test('the status of a definition may name versions that it does not have, and th
   await world.stop();
 });
 
+test('a definition whose status names none of its versions can be changed and deleted still', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const body = { status: { storedVersions: ['gone'] } };
+  t.is((await world.write('patch', `${DEFINITION_OF_THINGS}/status`, { body })).code, 200);
+  t.is((await world.write('delete', DEFINITION_OF_THINGS)).code, 200);
+  // As the controller gives its finalizer up.
+  const given = await world.write('patch', DEFINITION_OF_THINGS, { body: { metadata: { finalizers: null } } });
+  t.is(given.code, 200, given.body.message);
+  t.is(await world.stored(DEFINITION_OF_THINGS), undefined);
+  await world.stop();
+});
+
 test('versions of one name, and several that are stored, are told of all versions', async (t) => {
   const world = await AdmissionWorld.start();
   const names = { plural: 'others', kind: 'Other' };
