@@ -9,6 +9,7 @@ import type { PublishedPlace, TransactionResult } from '../store/protocol.ts';
 import type { Attributes } from './attributes.ts';
 import { commitOne } from './commit.ts';
 import type { Draft } from './draft.ts';
+import { withItsWarnings } from './warned-refusal.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** What a try has come to: an answer that needs no commit, or what is to be committed for one. */
@@ -32,26 +33,31 @@ export const TRIES_MAX = 32;
  *
  * @param attempt reads the present and decides; `undefined`: what it has read is no longer so.
  * @param gaveUp what to answer when every try was lost.
- * @param attributes of a write that a plugin may want to commit together with others.
+ * @param attributes of a write that plugins hear of: they may want to commit it together with others, and warn its client.
  */
 export async function untilCommitted<Answer>(
   write: WriteContext,
   triesMax: number,
   attempt: (tries: number) => Soon<Attempt<Answer> | undefined>,
   gaveUp: () => Status,
-  attributes?: Attributes,
+  attributes: Attributes,
 ): Promise<Answer> {
-  for (let tries = 0; tries < triesMax; tries++) {
-    const attempted = attempt(tries);
-    const decided = attempted instanceof Promise ? await attempted : attempted;
-    if (decided === undefined) continue;
-    if ('answer' in decided) return decided.answer;
-    const result = await (attributes?.commitBy ?? commitOne)(write, decided.draft);
-    if (result.ok) return decided.committed(result.places[0]!);
-    if (attributes !== undefined && isOfDefinition(write, attributes, result.key)) throw new DefinitionChanged();
-    await decided.lost?.(result);
+  try {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const attempted = attempt(tries);
+      const decided = attempted instanceof Promise ? await attempted : attempted;
+      if (decided === undefined) continue;
+      if ('answer' in decided) return decided.answer;
+      const result = await (attributes.commitBy ?? commitOne)(write, decided.draft);
+      if (result.ok) return decided.committed(result.places[0]!);
+      if (isOfDefinition(write, attributes, result.key)) throw new DefinitionChanged();
+      await decided.lost?.(result);
+    }
+    throw new StatusError(gaveUp());
+  } catch (error) {
+    // Who refuses it in the end need not have heard of its warnings.
+    throw withItsWarnings(error, attributes);
   }
-  throw new StatusError(gaveUp());
 }
 
 function isOfDefinition({ definitionsKey }: WriteContext, { type: { custom } }: Attributes, key: string): boolean {

@@ -74,7 +74,7 @@ export async function createBinding(write: WriteContext, request: WriteRequest, 
     if ('bound' in drafted) throw new StatusError(bindingStatus(write, binding, drafted));
     return dryRun ? { answer: answer() } : { draft: drafted, committed: answer };
   };
-  return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(BINDING, binding.name));
+  return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(BINDING, binding.name), attributes);
 }
 
 /** What a body asks for. Throws 400. */

@@ -9,7 +9,7 @@ import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import { disrupted, isGuarded, selectsPod } from '../../api/pods/disruption.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, notFound, timeout, unnamedError } from '../../api/status/failures.ts';
-import { StatusError } from '../../api/status/status.ts';
+import { type Status, StatusError } from '../../api/status/status.ts';
 import { created } from '../../api/status/successes.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
 import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
@@ -55,9 +55,8 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
       committed: answer,
     };
   };
-  return untilCommitted(write, TRIES_MAX, attempt, () =>
-    timeout(`pod ${name} and its disruption budget kept changing`, RETRY_SECONDS),
-  );
+  const gaveUp = (): Status => timeout(`pod ${name} and its disruption budget kept changing`, RETRY_SECONDS);
+  return untilCommitted(write, TRIES_MAX, attempt, gaveUp, attributes);
 }
 
 /** The options of the deletion. Throws 400 for another pod's, and for a body that denies the dry run that the query asks for. */

@@ -35,6 +35,21 @@ for (const [what, verb, path, body] of WRITES) {
   });
 }
 
+const REFUSED: readonly (readonly [what: string, path: string, body: object, code: number])[] = [
+  ['an object whose name is taken', PODS, { metadata: { name: 'a' }, ...POD }, 409],
+  ['a binding of no pod', `${PODS}/z/binding`, { metadata: { name: 'z' }, target: { kind: 'Node', name: 'n' } }, 404],
+  ['an eviction of no pod', `${PODS}/z/eviction`, { metadata: { name: 'z' } }, 404],
+];
+for (const [what, path, body, expected] of REFUSED) {
+  test(`${what} is refused with the warnings of plugins that had let it pass`, async (t) => {
+    const world = await AdmissionWorld.start({ plugins: [warns] });
+    await world.created(PODS, { metadata: { name: 'a' }, ...POD });
+    const { code, warnings } = await world.write('create', path, { body });
+    t.deepEqual([code, warnings], [expected, ['look out: create']]);
+    await world.stop();
+  });
+}
+
 test('who refuses need not be who has warned', async (t) => {
   const warnsEarly: AdmissionPluginKind = {
     name: 'AlwaysAdmit',
