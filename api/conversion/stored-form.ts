@@ -84,18 +84,23 @@ export class StoredForm {
   /** Converts between two versions of a type. */
   between(from: VersionedKind, to: VersionedKind & { readonly custom?: CustomType | undefined }): Convert {
     const { custom } = to;
-    if (custom !== undefined) return (object) => this.#brought(custom, jsonCopy(object) as JsonObject);
+    if (custom !== undefined) return (object) => this.#brought(custom, jsonCopy(object) as JsonObject, asItIs);
     return this.#conversions.between(from, to).convert;
   }
 
   #asking(type: KnownType): Convert {
     const { custom } = type;
-    if (custom !== undefined) return custom.needsForm ? (object) => this.#brought(custom, object) : asItIs;
+    if (custom !== undefined) {
+      const lying: Convert = (object) => custom.asItLies(object);
+      return custom.needsForm ? (object) => this.#brought(custom, object, lying) : asItIs;
+    }
     return isStored(type) ? asItIs : this.#conversions.between(storedKind(type), type).convert;
   }
 
-  #brought(custom: CustomType, object: JsonObject): JsonObject {
-    return custom.inVersion(custom.isConvertedOutside(object) ? this.#known.of(custom, object) : object);
+  /** `lying`: the object as its webhook, if there is one, is sent it. */
+  #brought(custom: CustomType, object: JsonObject, lying: Convert): JsonObject {
+    if (!custom.isConvertedOutside(object)) return custom.inVersion(object);
+    return custom.fromOutside(this.#known.of(custom, lying(object)));
   }
 
   /** Even in the stored version an object may say something in two ways, of which one is stored. */

@@ -4,7 +4,7 @@ import { decode } from '../codec/decode.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';
-import { type Defaulter, defaulterOf, giveDefaults } from './defaulting.ts';
+import { type Defaulter, defaulterOf, dropNulls, giveDefaults } from './defaulting.ts';
 import { type Coercer, coercerOf } from './embedded-metadata.ts';
 import { embeddedCheck } from './embedded-objects.ts';
 import { listTypeCheck } from './list-types.ts';
@@ -117,6 +117,14 @@ export class CustomSchema {
   complete(object: JsonObject, keepsNulls = false): boolean {
     this.#compile();
     return this.#defaulter === undefined || giveDefaults(this.#defaulter, object as Members, keepsNulls);
+  }
+
+  /** An object that was converted into this version: without what the schema does not know or refuses as null, and given nothing. */
+  converted(object: JsonObject): JsonObject {
+    const { object: shaped } = this.shape(object);
+    this.#compile();
+    if (this.#defaulter !== undefined && this.prunes) dropNulls(this.#defaulter, shaped as Members);
+    return shaped;
   }
 
   /** What is wrong with an object, which is new where nothing is said of an update. Needs `loadPatterns`. */

@@ -73,6 +73,17 @@ export class CustomType {
     return broughtInto(this.form.apiVersion, this.schema, this.#own(object), object);
   }
 
+  /** A stored object as it is read in the version that it lies in: so a webhook is sent it. It is consumed. */
+  asItLies(object: JsonObject): JsonObject {
+    const own = this.#own(object);
+    return own === undefined ? object : completed(own, object);
+  }
+
+  /** What a webhook has made of an object in this version, which gives it no defaults. It is consumed. */
+  fromOutside(object: JsonObject): JsonObject {
+    return this.schema.converted({ ...object });
+  }
+
   /** The schema that an object of another version lies in. */
   #own({ apiVersion }: JsonObject): CustomSchema | undefined {
     if (apiVersion === this.form.apiVersion) return undefined;
@@ -112,9 +123,15 @@ function broughtInto(
   own: CustomSchema | undefined,
   object: JsonObject,
 ): JsonObject {
-  const { object: shaped } = (own ?? schema).shape({ ...object, apiVersion });
-  (own ?? schema).complete(shaped);
-  return own === undefined ? shaped : schema.shape(shaped).object;
+  const read = completed(own ?? schema, { ...object, apiVersion });
+  return own === undefined ? read : schema.converted(read);
+}
+
+/** What the schema knows of an object, with its defaults. */
+function completed(schema: CustomSchema, object: JsonObject): JsonObject {
+  const { object: shaped } = schema.shape(object);
+  schema.complete(shaped);
+  return shaped;
 }
 
 /** On the thread that made the form, what is compiled there serves it too. */

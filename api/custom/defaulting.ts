@@ -13,6 +13,9 @@ let left = 0;
 /** Of the object at hand: nulls that nothing is given for stay. */
 let keepsNulls = false;
 
+/** Of the object at hand: nulls that nothing is given for are all that goes, and nothing is given. */
+let onlyDropsNulls = false;
+
 /**
  * Gives an object its defaults. False: they came to more than an object may be, and some were left out.
  *
@@ -21,8 +24,16 @@ let keepsNulls = false;
 export function giveDefaults(defaulter: Defaulter, object: Members, keeps: boolean): boolean {
   left = OBJECT_BYTES_MAX;
   keepsNulls = keeps;
+  onlyDropsNulls = false;
   defaulter(object);
   return left >= 0;
+}
+
+/** Takes out the nulls that cannot be where they are, but for those that defaults are there for. */
+export function dropNulls(defaulter: Defaulter, object: Members): void {
+  keepsNulls = false;
+  onlyDropsNulls = true;
+  defaulter(object);
 }
 
 interface DefaultedMember {
@@ -90,6 +101,7 @@ function defaultMember(object: Members, member: DefaultedMember): void {
   const isThere = Object.hasOwn(object, name);
   const value = isThere ? object[name] : undefined;
   if (value === undefined || (value === null && !isNullable)) {
+    if (onlyDropsNulls && whenAbsent !== undefined) return;
     const given = whenAbsent?.copy();
     if (given === undefined) {
       if (isThere && !keepsNulls) delete object[name];
@@ -113,6 +125,7 @@ function defaultRest(
   for (const name in object) {
     if (known.has(name)) continue;
     if (object[name] === null && !isNullable) {
+      if (onlyDropsNulls && whenAbsent !== undefined) continue;
       const given = whenAbsent?.copy();
       if (given !== undefined) setOwn(object, name, given);
       else if (!keepsNulls) delete object[name];
@@ -125,7 +138,7 @@ function defaultRest(
 function defaultItems(list: unknown[], given: Given | undefined, below: Defaulter | undefined): void {
   if (given === undefined && below === undefined) return;
   for (let index = 0; index < list.length; index++) {
-    if (given !== undefined && list[index] === null) list[index] = given.copy() ?? null;
+    if (given !== undefined && list[index] === null && !onlyDropsNulls) list[index] = given.copy() ?? null;
     below?.(list[index]);
   }
 }

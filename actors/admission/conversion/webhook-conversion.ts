@@ -74,29 +74,36 @@ export class WebhookConversion {
     this.#clients = new HookClients(shown, reader.context, parts.webhookClient);
   }
 
-  /** Objects of any versions of a kind in the version of a custom type, shaped by its schema. They are consumed. */
+  /** Stored objects of any versions of a kind in the version of a custom type, shaped by its schema. They are consumed. */
   async into(custom: CustomType, objects: readonly JsonObject[]): Promise<JsonObject[]> {
-    const { result, length } = await this.#asked(custom, objects);
-    if (!isLarge(length / result.length)) return result.map((object) => custom.inVersion(object));
+    const isOutside = objects.map((object) => custom.isConvertedOutside(object));
+    const shaped = (object: JsonObject, index: number): JsonObject =>
+      isOutside[index] === true ? custom.fromOutside(object) : custom.inVersion(object);
+    const { result, length } = await this.#asked(custom, objects, (object) => custom.asItLies(object));
+    if (!isLarge(length / result.length)) return result.map(shaped);
     for (const [index, object] of result.entries()) {
       await afterOthers(this.#reader);
-      result[index] = custom.inVersion(object);
+      result[index] = shaped(object, index);
     }
     return result;
   }
 
   /** The same as the webhook has answered. Rejects with a StatusError. */
   async ask(custom: CustomType, objects: readonly JsonObject[]): Promise<JsonObject[]> {
-    return (await this.#asked(custom, objects)).result;
+    return (await this.#asked(custom, objects, (object) => object)).result;
   }
 
-  /** With the characters of what was asked. */
-  async #asked(custom: CustomType, objects: readonly JsonObject[]): Promise<{ result: JsonObject[]; length: number }> {
+  /** With the characters of what was asked. `sent`: an object as the webhook is sent it. */
+  async #asked(
+    custom: CustomType,
+    objects: readonly JsonObject[],
+    sent: (object: JsonObject) => JsonObject,
+  ): Promise<{ result: JsonObject[]; length: number }> {
     const result = [...objects];
     let length = 0;
     const due = objects.flatMap((object, index) => (custom.isConvertedOutside(object) ? [index] : []));
     for (let from = 0; from < due.length; ) {
-      const texts = batchTexts(objects, due, from);
+      const texts = batchTexts(objects, due, from, sent);
       const batch = due.slice(from, from + texts.length);
       const asked = batch.map((index) => objects[index]!);
       const answers = await this.#review(custom, asked, texts, objects.length === 1);
@@ -216,11 +223,16 @@ function lengthOf(texts: readonly string[]): number {
 }
 
 /** The objects of the batch that begins at an index of those that are due, each as JSON. */
-function batchTexts(objects: readonly JsonObject[], due: readonly number[], from: number): readonly string[] {
+function batchTexts(
+  objects: readonly JsonObject[],
+  due: readonly number[],
+  from: number,
+  sent: (object: JsonObject) => JsonObject,
+): readonly string[] {
   const texts: string[] = [];
   let bytes = 0;
   for (let at = from; at < due.length && texts.length < BATCH_OBJECTS_MAX; at++) {
-    const text = JSON.stringify(objects[due[at]!]);
+    const text = JSON.stringify(sent(objects[due[at]!]!));
     bytes += text.length;
     if (texts.length > 0 && bytes > BATCH_BYTES_MAX) break;
     texts.push(text);

@@ -118,6 +118,25 @@ test('where nothing is to be pruned, unknown fields stay', (t) => {
   t.deepEqual(compiled({ spec: { type: 'object' } }, {}, true).shape({ spec }).object.spec, { x: { y: 1 } });
 });
 
+test('what was converted into a version loses what that does not know, and nulls that it refuses, and is given nothing', (t) => {
+  const text = { type: 'string' };
+  const schema = compiled({
+    plain: text,
+    given: { ...text, default: 'x' },
+    absent: { ...text, default: 'y' },
+    nullable: { ...text, nullable: true },
+    map: { type: 'object', additionalProperties: text },
+    list: { type: 'array', items: { type: 'object', properties: { plain: text } } },
+  });
+  const object = {
+    ...{ plain: null, given: null, nullable: null, unknown: 1 },
+    ...{ map: { a: null, b: 'c' }, list: [{ plain: null }, { plain: 'd' }] },
+  };
+  const converted = { given: null, nullable: null, map: { b: 'c' }, list: [{}, { plain: 'd' }] };
+  t.deepEqual(schema.converted(object) as unknown, converted);
+  t.deepEqual(schema.converted({ plain: null }) as unknown, {});
+});
+
 test('what is given is a copy', (t) => {
   const schema = compiled({ o: { type: 'object', default: {}, properties: { p: { type: 'integer', default: 1 } } } });
   const other: { o?: { p: number } } = {};
