@@ -4,7 +4,11 @@ import test from 'ava';
 import type { Operation } from '../../../actors/admission/attributes.ts';
 import { hooksOf } from '../../../actors/admission/plugins/webhooks/hook.ts';
 import { invocationsOf } from '../../../actors/admission/plugins/webhooks/matching.ts';
+import { readDefinition } from '../../../api/custom/definition.ts';
+import { knownTypesOf } from '../../../api/custom/known-types.ts';
+import { withCustomTypes } from '../../../api/resources/custom-registry.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 
 const registry = createRegistry(DIALECTS.kubernetes, { runtimeConfig: [] });
@@ -20,16 +24,16 @@ interface Rule {
 const everything = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] };
 
 /** The apiVersion that a webhook with a rule is told of a write in; undefined: it is told nothing. */
-function toldIn(rule: Rule, write: string, matchPolicy = 'Exact'): string | undefined {
+function toldIn(rule: Rule, write: string, matchPolicy = 'Exact', types = registry): string | undefined {
   const [operation, apiVersion, path] = write.split(' ') as [Operation, string, string];
   const [plural = '', subresource = ''] = path.split('/');
   const [version = '', group = ''] = apiVersion.split('/').reverse();
-  const type = registry.byPath(group, version, plural);
+  const type = types.byPath(group, version, plural);
   if (type === undefined) throw new Error(`there is no ${write}`);
   const rules = [{ ...everything, ...rule }];
   const clientConfig = { url: 'https://example.org' };
   const hooks = hooksOf({ webhooks: [{ name: 'w', rules, matchPolicy, clientConfig }] }, 'c');
-  return invocationsOf(hooks, registry, type, subresource, operation)[0]?.type.apiVersion;
+  return invocationsOf(hooks, types, type, subresource, operation)[0]?.type.apiVersion;
 }
 
 const cases: readonly (readonly [rule: Rule, write: string, told: boolean])[] = [
@@ -85,6 +89,26 @@ test('the same objects in another version are told in the version of the first r
   );
   t.is(toldIn({ apiVersions: ['v1beta1'] }, 'update batch/v1 cronjobs/status', 'Equivalent'), 'batch/v1beta1');
   t.is(toldIn({ apiVersions: ['v1beta1'] }, 'update apps/v1 deployments/scale', 'Equivalent'), undefined);
+});
+
+test('objects of a custom type are told in a version that is not served any more, and in the first of the definition that rules name', (t) => {
+  const versions = [
+    { name: 'v1beta1', served: false, storage: true },
+    { name: 'v1', served: true },
+    { name: 'v2', served: true },
+    { name: 'v3', served: true },
+  ];
+  const spec = { group: 'example.com', scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' }, versions };
+  const status = { conditions: [{ type: 'Established', status: 'True' }] };
+  const definition = readDefinition({ metadata: { name: 'things.example.com' }, spec, status }, 1);
+  const words = { prefix: 'x-kubernetes-', metadata: schemaOf(DIALECTS.kubernetes).type('meta/v1.ObjectMeta') };
+  const types = withCustomTypes(registry, knownTypesOf(definition, words), 1);
+  const told = (apiVersions: readonly string[], matchPolicy?: string): string | undefined =>
+    toldIn({ apiGroups: ['example.com'], apiVersions }, 'create example.com/v2 things', matchPolicy, types);
+  t.is(told(['v1beta1'], 'Equivalent'), 'example.com/v1beta1');
+  t.is(told(['v1beta1'], 'Exact'), undefined);
+  t.is(told(['v3', 'v1'], 'Equivalent'), 'example.com/v1');
+  t.is(told(['v3', 'v2'], 'Equivalent'), 'example.com/v2');
 });
 
 test('a webhook that leaves things out has the defaults of v1, and each of its name is told from the others', (t) => {

@@ -84,6 +84,19 @@ function subjectOf(type: KnownType, subresource: string, operation: Operation): 
   };
 }
 
+/**
+ * The types among which other versions of one are looked for. Of a custom type those count that are not served any more, and all in the
+ * order of its definition: who stops serving a version does not take its objects from webhooks that ask for them in that version.
+ */
+function ways(registry: Registry, { custom }: KnownType): readonly KnownType[] {
+  if (custom === undefined) return registry.all();
+  const order = custom.definition.versions.map(({ name }) => name);
+  return registry
+    .known()
+    .filter((one) => one.custom?.definition.name === custom.definition.name)
+    .sort((a, b) => order.indexOf(a.version) - order.indexOf(b.version));
+}
+
 /** The other ways to write the same objects. */
 class OtherVersions {
   readonly #subresource: string;
@@ -93,14 +106,12 @@ class OtherVersions {
   constructor(registry: Registry, type: KnownType, subresource: string) {
     this.#subresource = subresource;
     this.#find = () =>
-      registry
-        .all()
-        .filter(
-          (one) =>
-            one !== type &&
-            one.storageKey === type.storageKey &&
-            (subresource === '' || one.subresources.has(subresource)),
-        );
+      ways(registry, type).filter(
+        (one) =>
+          one !== type &&
+          one.storageKey === type.storageKey &&
+          (subresource === '' || one.subresources.has(subresource)),
+      );
   }
 
   /** Earlier rules come first. */
