@@ -74,10 +74,14 @@ export class StoredForm {
     return convert(stored);
   }
 
-  /** The type in another version that is served, as what one version calls the objects of another; undefined for none. */
+  /**
+   * The type in another version, as what one version calls the objects of another; undefined for none. It need not be served: who wrote
+   * in a version owns what it wrote for as long as there is the version.
+   */
   inVersion(type: KnownType, apiVersion: string): KnownType | undefined {
     const { group, version } = splitApiVersion(apiVersion);
-    const other = this.#registry.byKind(group, version, type.kind);
+    const isIt = (one: KnownType): boolean => one.apiVersion === apiVersion && one.kind === type.kind;
+    const other = this.#registry.byKind(group, version, type.kind) ?? this.#registry.known().find(isIt);
     return other?.storageKey === type.storageKey ? other : undefined;
   }
 

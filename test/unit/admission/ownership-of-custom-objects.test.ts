@@ -266,3 +266,35 @@ test('an applier that goes on in another version of a custom type takes away wha
   t.deepEqual(again.body.spec, { size: 7, width: 2, list: [] });
   await world.stop();
 });
+
+test('who applied in a version of a custom type that is not served any more goes on owning what it applied', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const number = { type: 'integer' };
+  const spec = { type: 'object', properties: { size: number, width: number } };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+  const serve = async (isServed: boolean): Promise<void> => {
+    const [first, second] = ['v1', 'v2'].map((name) => ({
+      ...versionOfThings({}),
+      name,
+      storage: name === 'v1',
+      schema,
+    }));
+    const versions = [{ ...first, served: isServed }, second];
+    t.is((await world.write('patch', DEFINITION_OF_THINGS, { body: { spec: { versions } } })).code, 200);
+  };
+  await serve(true);
+  t.is((await applied(world, THINGS, thing('it', { size: 1, width: 2 }), 'one')).code, 201);
+  await serve(false);
+  const inV2 = THINGS.replace('/v1/', '/v2/');
+  const second = (given: object): object => ({ ...thing('it', given), apiVersion: 'example.com/v2' });
+  t.is((await applied(world, inV2, second({ size: 3 }), 'two')).code, 409);
+  const shared = await applied(world, inV2, second({ size: 1 }), 'two');
+  t.deepEqual(ownersOfSpec(shared), [
+    ['one', { 'f:size': {}, 'f:width': {} }],
+    ['two', { 'f:size': {} }],
+  ]);
+  const left = await applied(world, inV2, second({ size: 1 }), 'one');
+  t.deepEqual(left.body.spec, { size: 1 });
+  await world.stop();
+});
