@@ -12,6 +12,11 @@ const RETRY_FIRST_MS = 800;
 const RETRY_MAX_MS = 30_000;
 /** The server ends a watch after this long, up to twice. */
 const WATCH_SECONDS = 300;
+/**
+ * A watch that says nothing for so long may be one of a server that hangs, which keeps its connections and ends none: it is asked for
+ * anew. Servers send bookmarks each minute, or sooner.
+ */
+const SILENT_MAX_MS = 90_000;
 /** A watch that ends sooner tells of a server in trouble. */
 const SHORT_MS = 1_000;
 const TOO_MANY = 429;
@@ -142,7 +147,15 @@ export class Informer {
     const ended = new AbortController();
     let problem: Error | undefined;
     const signal = AbortSignal.any([this.#stop.signal, ended.signal]);
+    const { clock, timers } = environment;
+    let heardMs = clock.monotonicMs();
+    let isSilent = false;
+    const silence = timers.every(SILENT_MAX_MS / 6, () => {
+      isSilent = clock.monotonicMs() - heardMs >= SILENT_MAX_MS;
+      if (isSilent) ended.abort();
+    });
     const onEvent = (event: JsonObject): void => {
+      heardMs = clock.monotonicMs();
       try {
         if (problem === undefined) this.#event(event);
       } catch (error) {
@@ -158,7 +171,11 @@ export class Informer {
       // The server may be another by now, that has the type in another version.
       if (status !== 200) throw new Expired(refusal);
     } catch (error) {
+      // No trouble that is known of: there may have been nothing to say.
+      if (isSilent) return;
       throw problem ?? (error instanceof DecodeError ? new Expired(error.message) : error);
+    } finally {
+      silence.cancel();
     }
   }
 
