@@ -3,6 +3,7 @@
 // call; a file of credentials that is replaced counts from then on (connection-secrets.ts).
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { type RequestOptions, request as tlsRequest } from 'node:https';
+import { GatheredBytes } from '../gathered-bytes.ts';
 import { AgentConnections } from './agent-connections.ts';
 import { ConnectionSecrets, type ConnectionSecretsParts, type OnCall } from './connection-secrets.ts';
 import { wasCutShort } from './repeatable.ts';
@@ -15,6 +16,7 @@ const TOO_LONG = 'a part of the answer is longer than any can be';
 /** Before each frame. */
 const LENGTH_BYTES = 4;
 const NEWLINE = 0x0a;
+const NO_BYTES = Buffer.alloc(0);
 /** What may stand around a line's value beside the line end; servers begin a stream with one, so that its headers go out. */
 const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0d]);
 
@@ -34,20 +36,17 @@ export interface ApiAnswer {
 }
 
 async function readLines(chunks: AsyncIterable<Buffer>, onLine: (line: Buffer) => void): Promise<void> {
-  let rest: Buffer[] = [];
-  let restBytes = 0;
+  const rest = new GatheredBytes();
   for await (const chunk of chunks) {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-      onLine(withoutBlanks(Buffer.concat([...rest, chunk.subarray(from, end)])));
-      rest = [];
-      restBytes = 0;
+      rest.add(chunk.subarray(from, end));
+      onLine(withoutBlanks(rest.all));
+      rest.keep(NO_BYTES);
       from = end + 1;
     }
-    if (from === chunk.length) continue;
-    rest.push(chunk.subarray(from));
-    restBytes += chunk.length - from;
-    if (restBytes > PART_BYTES_MAX) throw new ApiUnanswered(TOO_LONG, false);
+    rest.add(chunk.subarray(from));
+    if (rest.length > PART_BYTES_MAX) throw new ApiUnanswered(TOO_LONG, false);
   }
 }
 
@@ -59,20 +58,17 @@ function withoutBlanks(line: Buffer): Buffer {
 }
 
 async function readFrames(chunks: AsyncIterable<Buffer>, onFrame: (frame: Buffer) => void): Promise<void> {
-  let gathered: Buffer[] = [];
-  let bytes = 0;
+  const gathered = new GatheredBytes();
   let wanted = LENGTH_BYTES;
   for await (const chunk of chunks) {
-    gathered.push(chunk);
-    bytes += chunk.length;
-    if (bytes < wanted) continue;
-    let whole = Buffer.concat(gathered);
+    gathered.add(chunk);
+    if (gathered.length < wanted) continue;
+    let whole = gathered.all;
     for (wanted = lengthOf(whole); whole.length >= wanted; wanted = lengthOf(whole)) {
       onFrame(whole.subarray(LENGTH_BYTES, wanted));
       whole = whole.subarray(wanted);
     }
-    gathered = [whole];
-    bytes = whole.length;
+    gathered.keep(whole);
   }
 }
 

@@ -1,6 +1,7 @@
 // Frames of a WebSocket as a client writes and reads them (RFC 6455 5): for the connection to a backend whose messages are
 // passed on. Owns no socket.
 import { randomBytes } from 'node:crypto';
+import { GatheredBytes } from '../gathered-bytes.ts';
 import {
   BINARY,
   CLOSE,
@@ -67,13 +68,11 @@ export const CLOSE_WITHOUT_CODE = 1005;
 export class BackendFrameReader {
   readonly #messages: BackendMessages;
   /** What has come and is not taken. */
-  #pieces: Buffer[] = [];
-  #waitingBytes = 0;
+  readonly #waiting = new GatheredBytes();
   /** Until so many bytes wait, there is nothing to take. */
   #neededBytes = HEAD_BYTES_LEAST;
-  /** The message whose frames are under way: so many of these bytes. Small frames would cost much more each by themselves. */
-  #begun = NO_BYTES;
-  #begunBytes = 0;
+  /** The message whose frames are under way. Small frames would cost much more each by themselves. */
+  readonly #begun = new GatheredBytes();
   /** The opcode of that message; undefined between messages. */
   #opcode: number | undefined;
   #isClosed = false;
@@ -82,17 +81,17 @@ export class BackendFrameReader {
     this.#messages = messages;
   }
 
+  /** `piece` is lent. */
   feed(piece: Buffer): void {
     if (this.#isClosed) return;
-    this.#pieces.push(piece);
-    this.#waitingBytes += piece.length;
-    while (!this.#isClosed && this.#waitingBytes >= this.#neededBytes) {
-      const bytes = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
-      const taken = this.#takeFrame(bytes);
-      this.#pieces = [taken === 0 ? bytes : bytes.subarray(taken)];
-      this.#waitingBytes -= taken;
+    let bytes = piece;
+    if (this.#waiting.length > 0) {
+      this.#waiting.add(piece);
+      if (this.#waiting.length < this.#neededBytes) return;
+      bytes = this.#waiting.all;
     }
-    if (this.#isClosed) this.#pieces = [];
+    while (!this.#isClosed && bytes.length >= this.#neededBytes) bytes = bytes.subarray(this.#takeFrame(bytes));
+    this.#waiting.keep(this.#isClosed ? NO_BYTES : bytes);
   }
 
   /** Takes a whole frame; returns its bytes, or 0 and sets how many are needed. */
@@ -128,29 +127,17 @@ export class BackendFrameReader {
       return;
     }
     this.#opcode ??= opcode;
-    if (this.#begunBytes + payload.length > PASSED_MESSAGE_BYTES_MAX) {
+    if (this.#begun.length + payload.length > PASSED_MESSAGE_BYTES_MAX) {
       this.#refuse(CLOSE_TOO_BIG);
       return;
     }
-    this.#addToBegun(payload);
+    this.#begun.add(payload);
     if (!isFinal) return;
-    const whole = this.#begun.subarray(0, this.#begunBytes);
+    const whole = this.#begun.all;
     const isText = this.#opcode === TEXT;
-    this.#begun = NO_BYTES;
-    this.#begunBytes = 0;
+    this.#begun.keep(NO_BYTES);
     this.#opcode = undefined;
     this.#messages.onMessage(whole, isText);
-  }
-
-  #addToBegun(payload: Buffer): void {
-    const bytes = this.#begunBytes + payload.length;
-    if (bytes > this.#begun.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(bytes, 2 * this.#begun.length));
-      this.#begun.copy(larger, 0, 0, this.#begunBytes);
-      this.#begun = larger;
-    }
-    payload.copy(this.#begun, this.#begunBytes);
-    this.#begunBytes = bytes;
   }
 
   #onControl(opcode: number, payload: Buffer): void {

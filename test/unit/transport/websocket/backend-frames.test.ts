@@ -11,7 +11,9 @@ const CONTINUATION = 0;
 const unmasked = { masked: false } as const;
 
 /** What a reader says, one line a call. */
-function read(...pieces: readonly Buffer[]): string[] {
+const read = (...pieces: readonly Buffer[]): string[] => readEach(pieces);
+
+function readEach(pieces: Iterable<Buffer>): string[] {
   const seen: string[] = [];
   const reader = new BackendFrameReader({
     onMessage: (payload, isText) => seen.push(`${isText ? 'text' : 'binary'} ${payload.toString('latin1')}`),
@@ -123,3 +125,15 @@ for (const [what, bytes, code] of BROKEN) {
     t.deepEqual(read(bytes, frameOf(TEXT, Buffer.from('more'))), [`close ${code} `]);
   });
 }
+
+test('a frame that comes byte by byte is kept as its bytes: nothing of what brought them is held', (t) => {
+  // Brings them all: whoever held it would have the last byte alone.
+  const lent = Buffer.alloc(1);
+  function* bytewise() {
+    for (const byte of CONVERSATION) {
+      lent[0] = byte;
+      yield lent;
+    }
+  }
+  t.deepEqual(readEach(bytewise()), SAID);
+});
