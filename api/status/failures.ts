@@ -207,6 +207,11 @@ export function missingResourceVersion(type: NamedType, name: string): Status {
   return failure(422, 'Invalid', message, about(name, type, { causes: [cause] }));
 }
 
+/** 429: what serves such requests has as many as it may. */
+export function tooManyRequests(detail: string, retryAfter: number): Status {
+  return failure(429, 'TooManyRequests', detail, retry(retryAfter));
+}
+
 /** 429: an eviction would break a disruption budget. `retryAfter` 0 when waiting may not help. */
 export function disruptionBudgetExceeded(detail: string, retryAfter: number): Status {
   const details: StatusDetails = {

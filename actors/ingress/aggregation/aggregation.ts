@@ -10,12 +10,12 @@ import { decodePercent } from '../../../api/query.ts';
 import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { badRequest, internalError, serviceUnavailable, timeout, tooLarge } from '../../../api/status/failures.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
-import { OrchError } from '../../../runtime/errors.ts';
 import type { BodyFlow, HeaderList } from '../../../transport/http.ts';
 import type { AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { ComponentAudit } from '../../component-audit.ts';
 import { NoPlace } from '../../service-places.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from '../connect/passage.ts';
+import { EXTENSION_SERVERS, StreamPlaces } from '../connect/stream-places.ts';
 import type { UpgradeDoor } from '../connect/upgrade-door.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { availabilityOf } from './availability.ts';
@@ -34,41 +34,28 @@ export interface AggregationParts extends BackendParts {
   readonly audit: ComponentAudit | undefined;
 }
 
-/** Requests to extension servers that are open at once on a thread; what is more is told to come back. */
-const OPEN_MAX = 2000;
-/** The same to one server: one that hangs must not take all. */
-const OPEN_TO_ONE_MAX = 1000;
 const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/;
 
 export class Aggregation {
   readonly backends: Backends;
   readonly documents: RemoteDocuments;
   readonly #parts: AggregationParts;
-  readonly #openTo = new Map<string, number>();
-  #open = 0;
+  readonly #places: StreamPlaces;
 
   constructor(parts: AggregationParts) {
     this.#parts = parts;
+    this.#places = new StreamPlaces(EXTENSION_SERVERS, parts.context.metrics);
     this.backends = new Backends(parts);
     this.documents = new RemoteDocuments(parts.remotes, this.backends, parts.context);
   }
 
-  /** Serves one request. Throws StatusError, and OrchError Overloaded. */
-  async serve(exchange: Exchange, apiService: RemoteApiService): Promise<void> {
-    const { name } = apiService;
-    const openToIt = this.#openTo.get(name) ?? 0;
-    if (this.#open >= OPEN_MAX || openToIt >= OPEN_TO_ONE_MAX)
-      throw new OrchError('Overloaded', 'too many requests to extension servers are open');
-    this.#open++;
-    this.#openTo.set(name, openToIt + 1);
-    try {
-      await this.#passOn(exchange, await this.#available(exchange, apiService));
-    } finally {
-      this.#open--;
-      const left = this.#openTo.get(name)! - 1;
-      if (left === 0) this.#openTo.delete(name);
-      else this.#openTo.set(name, left);
-    }
+  /** Serves one request. Throws StatusError. */
+  serve(exchange: Exchange, apiService: RemoteApiService): Promise<void> {
+    return this.#places.during(exchange, () =>
+      this.#places.at(exchange, apiService.name, async () =>
+        this.#passOn(exchange, await this.#available(exchange, apiService)),
+      ),
+    );
   }
 
   /** Whether a server can be reached, as it is committed now; undefined: there is none of that name. */

@@ -35,13 +35,14 @@ import {
 import { answerRefused } from '../../../api/status/refused-answer.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
-import { OrchError } from '../../../runtime/errors.ts';
+import type { Metrics } from '../../../runtime/metrics.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { AgentTlsFiles } from '../../../transport/outgoing/agent-tls.ts';
 import type { EgressWay, OnDial } from '../../../transport/outgoing/egress.ts';
+import { hostPort } from '../../../values/host-text.ts';
 import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { refusalStatus } from '../../read-refusal.ts';
@@ -50,6 +51,7 @@ import { webSocketBearerPrefix } from '../watch/web-socket-offer.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from './passage.ts';
 import type { PodLogMetrics } from './pod-log-metrics.ts';
 import { type Redirections, urlOf } from './redirections.ts';
+import { CLUSTER_MEMBERS, StreamPlaces } from './stream-places.ts';
 import type { UpgradeDoor } from './upgrade-door.ts';
 
 /** How the way out is set up. Plain data. */
@@ -75,13 +77,12 @@ export interface ConnectParts {
   readonly random: () => number;
   readonly settings: ConnectSettings;
   readonly logs: PodLogMetrics;
+  readonly metrics: Metrics;
   readonly onDial: OnDial;
   /** Where connections are handed over that the listener cannot; undefined where it can. */
   readonly door: UpgradeDoor | undefined;
 }
 
-/** Connections out that are open at once on a thread; what is more is told to come back. */
-const OPEN_MAX = 2000;
 /** Of an agent's refusal that is passed on. */
 const REFUSAL_BYTES_MAX = 16 * 1024;
 const LOGS = 'pods/log';
@@ -89,26 +90,25 @@ const LOGS = 'pods/log';
 export class Connects {
   readonly #parts: ConnectParts;
   readonly #client: AgentClient;
-  #open = 0;
+  readonly #places: StreamPlaces;
 
   constructor(parts: ConnectParts) {
     this.#parts = parts;
     this.#client = new AgentClient({ ...parts.settings, onDial: parts.onDial });
+    this.#places = new StreamPlaces(CLUSTER_MEMBERS, parts.metrics);
   }
 
-  /** Serves one request. Throws StatusError, and OrchError Overloaded. */
-  async serve(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
-    if (this.#open >= OPEN_MAX) throw new OrchError('Overloaded', 'too many connections to node agents are open');
-    this.#open++;
-    try {
-      if (info.subresource === 'log') await this.#log(exchange, info, type);
-      else await this.#connect(exchange, info, type, await this.#admitted(exchange, info, type));
-    } catch (error) {
-      if (error instanceof AgentUnreachable && exchange.response.aborted) return;
-      throw error;
-    } finally {
-      this.#open--;
-    }
+  /** Serves one request. Throws StatusError. */
+  serve(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
+    return this.#places.during(exchange, async () => {
+      try {
+        if (info.subresource === 'log') await this.#log(exchange, info, type);
+        else await this.#connect(exchange, info, type, await this.#admitted(exchange, info, type));
+      } catch (error) {
+        if (error instanceof AgentUnreachable && exchange.response.aborted) return;
+        throw error;
+      }
+    });
   }
 
   /** What the connection asks for, as admission plugins have it. Throws what one of them refuses it with. */
@@ -257,26 +257,29 @@ export class Connects {
 
   /** What an agent says itself is answered with a Status of ours where it refuses. */
   #agentStream(exchange: Exchange, route: Route, podName: string): Promise<void> {
-    return relay(this.#client, exchange, route, {
-      headers: [],
-      body: undefined,
-      check: async (answer) => {
-        if (answer.status < 200 || answer.status > 206) throw new StatusError(await refusalOf(answer, podName));
-      },
-    });
+    const check = async (answer: AgentAnswer): Promise<void> => {
+      if (answer.status < 200 || answer.status > 206) throw new StatusError(await refusalOf(answer, podName));
+    };
+    return this.#at(exchange, route, () =>
+      relay(this.#client, exchange, route, { headers: [], body: undefined, check }),
+    );
   }
 
   #join(exchange: Exchange, route: Route, followed?: Redirections): Promise<void> {
-    return join(this.#client, exchange, route, { headers: this.#headers(exchange, true), followed });
+    const headers = this.#headers(exchange, true);
+    return this.#at(exchange, route, () => join(this.#client, exchange, route, { headers, followed }));
   }
 
   #passOn(exchange: Exchange, info: ResourceRequestInfo, route: Route): Promise<void> {
-    const headers = this.#headers(exchange, false);
-    return relay(this.#client, exchange, route, {
-      headers: [...headers, ...forwardedFrom(exchange)],
-      body: exchange.bodyFlow,
-      place: proxyPlace(info, route.target, exchange.request.header('host')),
-    });
+    const headers = [...this.#headers(exchange, false), ...forwardedFrom(exchange)];
+    const place = proxyPlace(info, route.target, exchange.request.header('host'));
+    return this.#at(exchange, route, () =>
+      relay(this.#client, exchange, route, { headers, body: exchange.bodyFlow, place }),
+    );
+  }
+
+  #at(exchange: Exchange, { target }: Route, serve: () => Promise<void>): Promise<void> {
+    return this.#places.at(exchange, hostPort(target.host, target.port), serve);
   }
 
   #headers({ request }: Exchange, keepsUpgrade: boolean): HeaderList {

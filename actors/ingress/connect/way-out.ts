@@ -84,6 +84,7 @@ export class WayOut {
       random: () => random.next(),
       settings,
       logs: this.#logs,
+      metrics: context.metrics,
       onDial: egressDials(context.metrics),
       door: await this.#door.get(),
     });
