@@ -2,6 +2,7 @@
 // threads: whoever serves the metrics adds it. Without /proc only what Node knows itself.
 import { readdir, readFile } from 'node:fs/promises';
 import type { FamilyReading, MetricsReading } from './metrics.ts';
+import { LIMITS_FILE, limitOf } from './process-limits.ts';
 
 const KIBIBYTE = 1024;
 const MICROS_IN_SECOND = 1e6;
@@ -12,7 +13,7 @@ const STARTED_SECONDS = Date.now() / MS_IN_SECOND - process.uptime();
 export async function processMetrics(): Promise<MetricsReading> {
   const [status, limits, openFds] = await Promise.all([
     readFile('/proc/self/status', 'utf8').catch(() => ''),
-    readFile('/proc/self/limits', 'utf8').catch(() => ''),
+    readFile(LIMITS_FILE, 'utf8').catch(() => ''),
     readdir('/proc/self/fd').then(
       ({ length }) => length,
       () => undefined,
@@ -37,13 +38,6 @@ function family(
   kind: 'gauge' | 'counter' = 'gauge',
 ): FamilyReading | undefined {
   return value === undefined ? undefined : { name, help, kind, series: [{ labels: {}, value }] };
-}
-
-/** A soft limit of /proc/self/limits. */
-function limitOf(limits: string, name: string): number | undefined {
-  const found = new RegExp(`^${name}\\s+(unlimited|\\d+)`, 'm').exec(limits)?.[1];
-  if (found === undefined) return undefined;
-  return found === 'unlimited' ? Number(2n ** 64n - 1n) : Number(found);
 }
 
 function kibibytesOf(status: string, name: string): number | undefined {

@@ -183,6 +183,10 @@ export interface ListenerOptions {
   readonly lastAnswersMs?: number;
   /** Several threads listen on the same port (SO_REUSEPORT). */
   readonly sharedPort: boolean;
+  /** Connections that may be open at once: what is more is closed as it comes. Absent: no limit. */
+  readonly connectionsMax?: number | undefined;
+  /** Told of each connection that was closed since there were as many as may be. */
+  readonly onConnectionRefused?: () => void;
   /** HTTP/2 streams, and so watches, that one connection may have open (`node` listener only); absent: its default. */
   readonly streamsPerConnectionMax?: number;
   /**

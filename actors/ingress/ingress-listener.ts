@@ -5,6 +5,7 @@ import { HEADER_BYTES_MAX, type Listener, type RequestHandler, type TlsMaterial 
 import type { OpenListener } from '../../transport/open-listener.ts';
 import { handshakeErrors } from '../../transport/tls/handshake-errors.ts';
 import type { TlsFiles } from '../../transport/tls/material-files.ts';
+import { connectionRoom } from './connection-room.ts';
 import type { BrowserRules } from './pipeline/browser-rules.ts';
 import { ServingTls } from './serving-tls.ts';
 
@@ -29,6 +30,9 @@ export interface IngressListenerOptions {
 }
 
 const IDLE_TIMEOUT_SECONDS = 120;
+const REFUSAL_LOGGED_EACH_MS = 60_000;
+/** Of the connections that the listener may have, so many more at the further one: out of what is kept for others. */
+const DOOR_SHARE = 1 / 8;
 
 export class IngressListener {
   readonly #context: ActorContext;
@@ -36,7 +40,9 @@ export class IngressListener {
   #listener: Listener | undefined;
   #servingTls: ServingTls | undefined;
   #rules: BrowserRules | undefined;
+  #connectionsMax: number | undefined;
   #isSentAway = false;
+  #refusalLoggedMs = Number.NEGATIVE_INFINITY;
 
   constructor(context: ActorContext, options: IngressListenerOptions) {
     this.#context = context;
@@ -61,6 +67,7 @@ export class IngressListener {
     const { log, metrics, random } = this.#context;
     const tls = await this.#tls();
     this.#rules = await this.#browserRules();
+    this.#connectionsMax = await connectionRoom(this.#context.disk, this.#context.refs('ingress').length);
     const opened = await openListener(listener, {
       host,
       port,
@@ -68,6 +75,8 @@ export class IngressListener {
       headerBytesMax: HEADER_BYTES_MAX,
       idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
       sharedPort,
+      connectionsMax: this.#connectionsMax,
+      onConnectionRefused: () => this.#refused(),
       ...(streamsPerConnectionMax === 0 ? {} : { streamsPerConnectionMax }),
       ...(goawayChance === 0 ? {} : { sendsAway: () => random.next() < goawayChance }),
       handler: this.#ruled(handler),
@@ -85,10 +94,13 @@ export class IngressListener {
   /** A further listener of Node's, with the same certificates, on a port that the system chooses. The caller's to close. */
   async openDoor(handler: RequestHandler): Promise<Listener> {
     const { host, openListener } = this.#options;
+    const connectionsMax = this.#connectionsMax;
     const tls = this.#servingTls?.material ?? this.#options.tls;
     const { listener } = await openListener('node', {
       host,
       port: 0,
+      ...(connectionsMax === undefined ? {} : { connectionsMax: Math.ceil(connectionsMax * DOOR_SHARE) }),
+      onConnectionRefused: () => this.#refused(),
       ...(tls === undefined ? {} : { tls }),
       headerBytesMax: HEADER_BYTES_MAX,
       idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
@@ -115,6 +127,16 @@ export class IngressListener {
     this.#servingTls?.stop();
     this.stopAccepting();
     await this.#listener?.close(isBroken);
+  }
+
+  #refused(): void {
+    const { clock, log, metrics } = this.#context;
+    const help = 'Connections that were closed as they came, since as many as may be were open.';
+    metrics.counter('orch_ingress_connections_refused_total', help).add(1);
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#refusalLoggedMs < REFUSAL_LOGGED_EACH_MS) return;
+    this.#refusalLoggedMs = nowMs;
+    log.warn('connections are refused: as many are open as the limit on open files leaves room for');
   }
 
   #ruled(handler: RequestHandler): RequestHandler {

@@ -66,6 +66,33 @@ function lifeTests(name: string, open: Open, isTls: boolean, served: Served): vo
   };
   served('after stopAccepting open streams go on, and close ends them', hold, closing, ENDLESS_ANSWERS);
 
+  let refused = 0;
+  const full = { connectionsMax: 2, onConnectionRefused: () => void refused++ };
+  const filled = async (t: ExecutionContext, client: RawClient, listener: Listener): Promise<void> => {
+    const turnedAway = async (): Promise<void> => {
+      const wanted = refused + 1;
+      // With TLS there is no handshake; without, the kernel has connected it before anybody else could look.
+      await RawClient.open(listener.port, isTls).then(
+        (other) => other.untilClosed(),
+        () => {},
+      );
+      t.is(refused, wanted);
+    };
+    const second = await RawClient.open(listener.port, isTls);
+    for (let i = 0; i < 3; i++) await turnedAway();
+    second.close();
+    await eventually(() => listener.openConnections === 1);
+    const { tls } = await listenerOptions(isTls, hold);
+    if (tls !== undefined) await listener.replaceTls(tls);
+    const third = await RawClient.open(listener.port, isTls);
+    await turnedAway();
+    for (const one of [client, third]) {
+      one.send(get('/'));
+      t.is((await one.answer()).status, 200);
+    }
+  };
+  served('connections beyond the most there may be are closed as they come, until another ends', hold, filled, full);
+
   served(
     'after sendAway everything is served, and a connection ends with its next answer',
     hold,

@@ -70,6 +70,8 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   const connections = new Connections();
   const answers = new OpenAnswers();
   server.on('connection', (socket: Socket) => connections.add(socket));
+  if (options.connectionsMax !== undefined) server.maxConnections = options.connectionsMax;
+  server.on('drop', () => options.onConnectionRefused?.());
   // Node takes a connection for idle whose answer is made, though its client has not read it yet.
   for (const one of secure?.all ?? [server]) Object.assign(one, { closeIdleConnections: () => {} });
   for (const one of secure?.all ?? [server]) attach(limited(one, options), options, scope, answers);

@@ -60,10 +60,13 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     onError: options.onError ?? (() => {}),
   };
   const addresses = new RemoteAddresses();
-  const front = servingApp(await createApp(uws, options.tls), options, scope, addresses);
+  const openConnections = (): number => apps.reduce((sum, { connections }) => sum + connections, 0);
+  const isFull = (): boolean => openConnections() > (options.connectionsMax ?? Number.POSITIVE_INFINITY);
+  const serving = async (tls: TlsMaterial | undefined): Promise<ServingApp> =>
+    servingApp(await createApp(uws, tls), options, scope, addresses, isFull);
+  const front = await serving(options.tls);
   /** Those that connections are on: the front, and the one that took its place last. */
   let apps = [front];
-  const openConnections = (): number => apps.reduce((sum, { connections }) => sum + connections, 0);
   const { port, closeSocket } = await listen(uws, front.app, options);
   return {
     kind: 'uws',
@@ -72,7 +75,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
       return openConnections();
     },
     async replaceTls(tls) {
-      const next = servingApp(await createApp(uws, tls), options, scope, addresses);
+      const next = await serving(tls);
       const replaced = apps.at(-1)!;
       // The front goes on accepting, and hands what it accepts to the app that is its child.
       distributing(front.app).addChildAppDescriptor(distributing(next.app).getDescriptor());
@@ -115,12 +118,19 @@ function servingApp(
   options: ListenerOptions,
   scope: UwsResponseScope,
   addresses: RemoteAddresses,
+  isFull: () => boolean,
 ): ServingApp {
   const serving: ServingApp = { app, connections: 0 };
   const countConnection = (native: NativeResponse, change: unknown): void => {
     serving.connections += Number(change);
-    if (Number(change) > 0) addresses.opened(native);
-    else addresses.closed();
+    if (Number(change) < 0) {
+      addresses.closed();
+      return;
+    }
+    addresses.opened(native);
+    if (!isFull()) return;
+    options.onConnectionRefused?.();
+    native.close();
   };
   app.filter(countConnection);
   app.ws<WebSocketData>('/*', {
