@@ -244,6 +244,15 @@ export function bodyTests(served: Served): void {
     t.notRegex(client.received.toString('latin1'), / 200 /);
   });
 
+  for (const codings of ['xchunked', 'identity', 'chunked, identity', 'chunked\r\nTransfer-Encoding: chunked']) {
+    const title = `a body that is encoded as ${JSON.stringify(codings)} is not taken for one in chunks`;
+    served(title, echo, async (t, client) => {
+      client.send(`POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: ${codings}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`);
+      await client.untilClosed();
+      t.notRegex(client.received.toString('latin1'), / 200 /);
+    });
+  }
+
   served('an empty body is empty', echo, async (t, client) => {
     client.send(post(0));
     t.is((await client.answer()).body.length, 0);

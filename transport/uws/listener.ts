@@ -181,7 +181,7 @@ function serve(
   const offer = context === undefined || key === undefined ? undefined : { key, context };
   const response = new UwsResponse(native, scope);
   const request = new UwsRequest(method, nativeRequest, native, response, offer, addresses);
-  if (request.hasSeveralLengths) {
+  if (request.isFramedUnclearly) {
     response.abort();
     return;
   }

@@ -11,20 +11,25 @@ import type { Asking, UwsResponse, WebSocketOffer } from './response.ts';
 
 // The list that `collectHeader` fills: one callback for all requests instead of a closure for each.
 let collecting: string[] = [];
-let lengths = 0;
+let framings = 0;
 
 function collectHeader(name: string, value: string): void {
   collecting.push(name, value);
-  if (name === CONTENT_LENGTH) lengths++;
+  // Most names are shorter than the two that frame a body.
+  if (name.length < CONTENT_LENGTH.length) return;
+  if (name === CONTENT_LENGTH) framings++;
+  // Whatever stands here, the binary reads chunks.
+  else if (name === TRANSFER_ENCODING) framings += value.trim().toLowerCase() === 'chunked' ? 1 : 2;
 }
 
 const CONTENT_LENGTH = 'content-length';
+const TRANSFER_ENCODING = 'transfer-encoding';
 
 /** Names and values in turn, in the order they arrived, names in lower case. */
 function copyHeaders(native: NativeRequest): readonly string[] {
   const headers: string[] = [];
   collecting = headers;
-  lengths = 0;
+  framings = 0;
   native.forEach(collectHeader);
   return headers;
 }
@@ -36,10 +41,10 @@ export class UwsRequest implements HttpRequest, Asking {
   readonly peerCertificate = undefined;
   readonly offer: WebSocketOffer | undefined;
   /**
-   * It has several Content-Length headers (RFC 9112 6.3): whoever passed it on may have gone by another than the binary, and what the one
-   * takes for its body is the next request to the other.
+   * It has several Content-Length headers, or is encoded in another way than in chunks (RFC 9112 6.3): whoever passed it on may have gone by
+   * something else than the binary, and what the one takes for its body is the next request to the other.
    */
-  readonly hasSeveralLengths: boolean;
+  readonly isFramedUnclearly: boolean;
   readonly #headers: readonly string[];
   readonly #nativeResponse: NativeResponse;
   readonly #response: UwsResponse;
@@ -60,7 +65,7 @@ export class UwsRequest implements HttpRequest, Asking {
     this.path = native.getUrl();
     this.query = native.getQuery() ?? '';
     this.#headers = copyHeaders(native);
-    this.hasSeveralLengths = lengths > 1;
+    this.isFramedUnclearly = framings > 1;
     this.#nativeResponse = nativeResponse;
     this.#response = response;
     this.#addresses = addresses;
