@@ -1,7 +1,6 @@
 // When what has come goes out to the watches. Where that takes the thread a short time: at once, so that a watch has a change
-// before who made it is answered, and a controller that looks into its cache after a write finds the write there. Behind a fan-out
-// that took long: a little later. What is committed meanwhile shares the next fan-out: for a thousand watches the sends cost far
-// more than the bytes.
+// before who made it is answered. Behind a fan-out that took long: a little later. What is committed meanwhile shares the next
+// fan-out: for a thousand watches the sends cost far more than the bytes.
 import type { Clock, Timers } from '../../runtime/environment.ts';
 
 /** A fan-out that kept the thread no longer than this is followed by the next without a rest. */
