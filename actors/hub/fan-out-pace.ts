@@ -24,7 +24,7 @@ export class FanOutPace {
   /** One was sent, and how long that takes the thread is not known yet. */
   #isSending = false;
   #notBeforeMs = 0;
-  /** The last one took long. */
+  /** The last one kept its own turn long. */
   #isLong = false;
 
   constructor(options: FanOutPaceOptions) {
@@ -40,7 +40,10 @@ export class FanOutPace {
   #sendNow(): void {
     const { clock, fanOut } = this.#options;
     const startedMs = clock.monotonicMs();
-    if (fanOut()) this.#rest(clock.monotonicMs() - startedMs);
+    if (!fanOut()) return;
+    const heldMs = clock.monotonicMs() - startedMs;
+    this.#isLong = heldMs > SHORT_MS;
+    this.#rest(heldMs);
   }
 
   /** Something is to be done: once for all that comes until then, and never within this turn. */
@@ -63,10 +66,12 @@ export class FanOutPace {
     this.#isDue = false;
     const startedMs = clock.monotonicMs();
     const isSent = fanOut();
+    const heldMs = clock.monotonicMs() - startedMs;
     behind();
     if (!isSent) return;
+    this.#isLong = heldMs > SHORT_MS;
     this.#isSending = true;
-    // The ingress sends behind this turn: only the next tells how long that took.
+    // The ingress may send behind this turn: only the next tells how long that took.
     timers.soon(() => this.#sent(clock.monotonicMs() - startedMs));
   };
 
@@ -79,8 +84,7 @@ export class FanOutPace {
   }
 
   #rest(tookMs: number): void {
-    this.#isLong = tookMs > SHORT_MS;
-    if (!this.#isLong) return;
+    if (tookMs <= SHORT_MS) return;
     this.#notBeforeMs = this.#options.clock.monotonicMs() + Math.min(tookMs * REST_SHARE, REST_MS_MAX);
   }
 }

@@ -18,7 +18,11 @@ function paced(isSomethingSent = true) {
   const behind: number[] = [];
   const clock = { nowMs: () => timers.nowMs(), monotonicMs };
   const pace = new FanOutPace({ clock, timers, fanOut, behind: () => void behind.push(began.length) });
-  return { timers, began, behind, run, pace, monotonicMs };
+  /** Others keep the thread. */
+  const spend = (ms: number): void => {
+    workedMs += ms;
+  };
+  return { timers, began, behind, run, pace, spend, monotonicMs };
 }
 
 test('what comes in one turn goes out once, behind the turn', async (t) => {
@@ -143,6 +147,17 @@ test('where fan-outs are long, none is within the turn, however long the pause b
   const before = began.length;
   pace.came();
   t.is(began.length, before + 1, 'the last one was short');
+});
+
+test('what keeps the thread beside a short fan-out does not make it a long one', async (t) => {
+  const { timers, began, run, pace, spend } = paced();
+  run.takesMs = 1;
+  pace.due();
+  timers.soon(() => spend(20));
+  await timers.runUntilIdle();
+  t.is(began.length, 1);
+  pace.came();
+  t.is(began.length, 2);
 });
 
 test('what comes while a fan-out waits goes out with that one', async (t) => {
