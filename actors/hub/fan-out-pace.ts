@@ -33,17 +33,18 @@ export class FanOutPace {
 
   /** Something has come that watches are to be sent: now, unless a fan-out waits already or the last one took long. */
   came(): void {
-    if (!this.#isDue && !this.#isSending && !this.#isLong) this.#sendNow();
+    if (!this.#isDue && !this.#isSending && !this.#isLong) this.#rest(this.#send() ?? 0);
     this.due();
   }
 
-  #sendNow(): void {
+  /** Answers for how long sending kept this turn; undefined: there was nothing to send. */
+  #send(): number | undefined {
     const { clock, fanOut } = this.#options;
     const startedMs = clock.monotonicMs();
-    if (!fanOut()) return;
+    if (!fanOut()) return undefined;
     const heldMs = clock.monotonicMs() - startedMs;
     this.#isLong = heldMs > SHORT_MS;
-    this.#rest(heldMs);
+    return heldMs;
   }
 
   /** Something is to be done: once for all that comes until then, and never within this turn. */
@@ -62,14 +63,12 @@ export class FanOutPace {
   }
 
   readonly #fanOut = (): void => {
-    const { clock, timers, fanOut, behind } = this.#options;
+    const { clock, timers, behind } = this.#options;
     this.#isDue = false;
     const startedMs = clock.monotonicMs();
-    const isSent = fanOut();
-    const heldMs = clock.monotonicMs() - startedMs;
+    const isSent = this.#send() !== undefined;
     behind();
     if (!isSent) return;
-    this.#isLong = heldMs > SHORT_MS;
     this.#isSending = true;
     // The ingress may send behind this turn: only the next tells how long that took.
     timers.soon(() => this.#sent(clock.monotonicMs() - startedMs));

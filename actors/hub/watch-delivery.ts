@@ -3,7 +3,7 @@
 import type { Ref } from '../../runtime/actor.ts';
 import type { Timers } from '../../runtime/environment.ts';
 import { PatientTells } from '../patient-tells.ts';
-import type { WatchDeliveryProtocol, WatchDeliveryTells } from './protocol.ts';
+import type { WatchDeliveryProtocol } from './protocol.ts';
 import type { Watcher } from './watcher.ts';
 
 export const NO_CHUNK = new Uint8Array();
@@ -27,16 +27,17 @@ export class WatchDelivery {
 
   /** The same bytes for all of them. */
   live(watchers: readonly number[], chunk: Uint8Array, throughRevision: number): void {
-    const frames = { watchers, chunk, throughRevision, catchUp: false, parks: 0 };
-    this.#told(frames, this.#options.ingress.tellSoon<'watchFrames'>({ type: 'watchFrames', ...frames }));
+    const frames = { type: 'watchFrames', watchers, chunk, throughRevision, catchUp: false, parks: 0 } as const;
+    this.#told(watchers, this.#options.ingress.tellSoon<'watchFrames'>(frames));
   }
 
   /** What brings a watcher to its position; an empty chunk only answers its full socket. */
   catchUp(watcher: Watcher, chunk: Uint8Array): void {
-    const { id, position, parks } = watcher;
+    const { id, position: throughRevision, parks } = watcher;
     watcher.parksAnswered = true;
-    const frames = { watchers: [id], chunk, throughRevision: position, catchUp: true, parks };
-    this.#told(frames, this.#options.ingress.tell<'watchFrames'>({ type: 'watchFrames', ...frames }));
+    const watchers = [id];
+    const frames = { type: 'watchFrames', watchers, chunk, throughRevision, catchUp: true, parks } as const;
+    this.#told(watchers, this.#options.ingress.tell<'watchFrames'>(frames));
   }
 
   /** Tried until the ingress takes it. */
@@ -44,7 +45,7 @@ export class WatchDelivery {
     this.#ends.tell<'watchEnded'>({ type: 'watchEnded', watchers, chunk });
   }
 
-  #told({ watchers }: WatchDeliveryTells['watchFrames'], outcome: 'queued' | 'full'): void {
+  #told(watchers: readonly number[], outcome: 'queued' | 'full'): void {
     if (outcome === 'queued') return;
     // The ingress is drowning. Their clients resume from what they saw.
     this.#options.onRefused(watchers);

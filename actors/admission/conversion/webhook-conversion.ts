@@ -76,10 +76,9 @@ export class WebhookConversion {
 
   /** Stored objects of any versions of a kind in the version of a custom type, shaped by its schema. They are consumed. */
   async into(custom: CustomType, objects: readonly JsonObject[]): Promise<JsonObject[]> {
-    const isOutside = objects.map((object) => custom.isConvertedOutside(object));
+    const { result, length, converted } = await this.#asked(custom, objects, (object) => custom.asItLies(object));
     const shaped = (object: JsonObject, index: number): JsonObject =>
-      isOutside[index] === true ? custom.fromOutside(object) : custom.inVersion(object);
-    const { result, length } = await this.#asked(custom, objects, (object) => custom.asItLies(object));
+      converted.has(index) ? custom.fromOutside(object) : custom.inVersion(object);
     if (!isLarge(length / result.length)) return result.map(shaped);
     for (const [index, object] of result.entries()) {
       await afterOthers(this.#reader);
@@ -93,12 +92,12 @@ export class WebhookConversion {
     return (await this.#asked(custom, objects, (object) => object)).result;
   }
 
-  /** With the characters of what was asked. `sent`: an object as the webhook is sent it. */
+  /** With the characters of what was asked, and the places of the objects that it was about. `sent`: an object as the webhook is sent it. */
   async #asked(
     custom: CustomType,
     objects: readonly JsonObject[],
     sent: (object: JsonObject) => JsonObject,
-  ): Promise<{ result: JsonObject[]; length: number }> {
+  ): Promise<{ result: JsonObject[]; length: number; converted: ReadonlySet<number> }> {
     const result = [...objects];
     let length = 0;
     const due = objects.flatMap((object, index) => (custom.isConvertedOutside(object) ? [index] : []));
@@ -111,7 +110,7 @@ export class WebhookConversion {
       from += texts.length;
       length += lengthOf(texts);
     }
-    return { result, length };
+    return { result, length, converted: new Set(due) };
   }
 
   async #review(

@@ -25,21 +25,27 @@ function modelBehind(): { readonly model: EtcdModel; readonly release: () => voi
   return { model, release };
 }
 
-test('a watch from a version that no server has given is told that it is past, and does not wait for it', async (t) => {
+/** A hub on the model. `settled`: what the model tells has come. */
+async function sharedWorld() {
   const { model, release } = modelBehind();
   const world = await HubWorld.start({ engine: () => engineOn(model) as unknown as LocalEngine });
+  const settled = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn++) {
+      await world.settle();
+      release();
+    }
+  };
+  return { model, world, settled };
+}
+
+test('a watch from a version that no server has given is told that it is past, and does not wait for it', async (t) => {
+  const { world, settled } = await sharedWorld();
   const commit = world.commitSoon([{ namespace: 'a', name: 'o0', labels: {}, text: '' }]);
-  for (let turn = 0; turn < 10; turn++) {
-    await world.settle();
-    release();
-  }
+  await settled();
   const revision = await commit;
   const behind = world.watch(`resourceVersion=${revision}`);
   const ahead = world.watch(`resourceVersion=${revision + 100 * REVISION_STRIDE}`);
-  for (let turn = 0; turn < 10; turn++) {
-    await world.settle();
-    release();
-  }
+  await settled();
   t.deepEqual(behind.seen, []);
   t.false(behind.finished);
   t.deepEqual(
@@ -51,14 +57,7 @@ test('a watch from a version that no server has given is told that it is past, a
 });
 
 test('watches of a store that others write to as well end when another takes its place, which may have been restored', async (t) => {
-  const { model, release } = modelBehind();
-  const world = await HubWorld.start({ engine: () => engineOn(model) as unknown as LocalEngine });
-  const settled = async (): Promise<void> => {
-    for (let turn = 0; turn < 10; turn++) {
-      await world.settle();
-      release();
-    }
-  };
+  const { world, settled } = await sharedWorld();
   const commit = world.commitSoon([{ namespace: 'a', name: 'o0', labels: {}, text: '' }]);
   await settled();
   const watch = world.watch(`resourceVersion=${await commit}`);
@@ -77,14 +76,7 @@ test('watches of a store that others write to as well end when another takes its
 });
 
 test('a watch that waits for a version while another store takes the place of its own is told that the version is past', async (t) => {
-  const { model, release } = modelBehind();
-  const world = await HubWorld.start({ engine: () => engineOn(model) as unknown as LocalEngine });
-  const settled = async (): Promise<void> => {
-    for (let turn = 0; turn < 10; turn++) {
-      await world.settle();
-      release();
-    }
-  };
+  const { model, world, settled } = await sharedWorld();
   const commit = world.commitSoon([{ namespace: 'a', name: 'o0', labels: {}, text: '' }]);
   await settled();
   const revision = await commit;
@@ -119,8 +111,7 @@ test('a watch that waits for a version while another store takes the place of it
 });
 
 test('a client that goes away before it is known how far its watch begins is forgotten', async (t) => {
-  const { model } = modelBehind();
-  const world = await HubWorld.start({ engine: () => engineOn(model) as unknown as LocalEngine });
+  const { world } = await sharedWorld();
   await world.settle();
   // What was acknowledged last is the store's to say, and it does not yet.
   world.delivery.hold('store');

@@ -8,6 +8,17 @@ const NOW = 0;
 /** After any backoff, and before pods are tried again without a reason. */
 const LATER = 20_000;
 
+/** A pod without a node, of a claim that waits for it, and one node. */
+function coreWithPod() {
+  const core = newCore();
+  core.setObject(CLASSES, '', 'slow', storageClass('slow', 'WaitForFirstConsumer'));
+  core.setObject(CLAIMS, 'default', 'c', claim('c'));
+  core.setNode('n', node('n'));
+  core.setPod(pod('a', using('c')), NOW);
+  core.advance(NOW);
+  return core;
+}
+
 test('who found its volume taken is tried again when the pod that took it is gone', (t) => {
   const core = newCore();
   const noProvisioner = { provisioner: 'orch.io/no-provisioner' };
@@ -33,12 +44,7 @@ for (const [what, end, isTold] of [
   ['that failed, though the event has shown it', { bound: false, reason: 'failed', message: '' }, 'last'],
 ] as const satisfies readonly (readonly [string, BindingEnd, 'first' | 'last'])[]) {
   test(`a claim is free of what a pod had reserved for it once the pod is bound: an answer ${what}`, (t) => {
-    const core = newCore();
-    core.setObject(CLASSES, '', 'slow', storageClass('slow', 'WaitForFirstConsumer'));
-    core.setObject(CLAIMS, 'default', 'c', claim('c'));
-    core.setNode('n', node('n'));
-    core.setPod(pod('a', using('c')), NOW);
-    core.advance(NOW);
+    const core = coreWithPod();
     const decision = core.decide(NOW);
     if (decision?.kind !== 'bind') return t.fail('the pod has no node');
     if (isTold === 'first') core.settleBinding(decision.pod, end, NOW);
@@ -56,12 +62,7 @@ for (const [what, end, isTold] of [
 }
 
 test('a claim is free of what a pod had reserved for it where another pod of its name is bound', (t) => {
-  const core = newCore();
-  core.setObject(CLASSES, '', 'slow', storageClass('slow', 'WaitForFirstConsumer'));
-  core.setObject(CLAIMS, 'default', 'c', claim('c'));
-  core.setNode('n', node('n'));
-  core.setPod(pod('a', using('c')), NOW);
-  core.advance(NOW);
+  const core = coreWithPod();
   t.is(core.decide(NOW)?.kind, 'bind');
   core.setPod(boundPod('a', 'n', { uid: 'another' }), NOW);
 
