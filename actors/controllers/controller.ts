@@ -17,6 +17,8 @@ export interface Write {
   readonly parameters?: WriteParameters;
   /** Sent as JSON (a patch as a JSON merge patch); none when absent. */
   readonly body?: object;
+  /** Another server has the object: a delete or a patch. */
+  readonly isElsewhere?: true;
   /** On whose behalf, where it is another than the controller's. */
   readonly as?: Identity;
 }

@@ -29,7 +29,7 @@ import { IdentityLeases } from './identity-leases.ts';
 import { Leadership } from './leadership.ts';
 import type { ControllersOptions } from './options.ts';
 import type { ControllersProtocol, HookState } from './protocol.ts';
-import { ownerLookUp, sweeping, tokenIssuer, trying } from './questions.ts';
+import { ownerLookUp, remoteListing, sweeping, tokenIssuer, trying } from './questions.ts';
 import { switchable } from './switchable.ts';
 import { type QueueOf, WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
@@ -109,6 +109,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       issue: tokenIssuer(context),
       sweep: sweeping(context),
       lookUp: ownerLookUp(context),
+      listRemotes: remoteListing(context),
     };
     const expiry = queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs));
     const led = [expiry, ...switchable(options, parts).map(queueOf)];

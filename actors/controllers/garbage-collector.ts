@@ -2,7 +2,7 @@
 // garbage collector does. Follows every persisted type, and parses an object only when it is owned or being deleted.
 // An owner in another namespace is as good as absent, and an event says so. Never deletes an object with an owner that cannot be
 // looked up, or one without a namespace for an owner that has one. Owners that extension servers have are asked for
-// (remote-owners.ts); what those servers' objects are owned by is theirs to look after.
+// (remote-owners.ts); those servers' own objects are listed from time to time (remote-objects.ts).
 import { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, type PropagationPolicy } from '../../api/deletion.ts';
 import type { Dialect } from '../../config/dialect.ts';
@@ -23,8 +23,9 @@ import { controllerIdentity } from './identities.ts';
 import { misplacedOwnerEvent } from './misplaced-owner-event.ts';
 import type { PersistedType } from './options.ts';
 import { ownershipOf } from './owner-references.ts';
-import { namesKind, type OwnerRelation, OwnerTypes } from './owner-types.ts';
-import { type GraphNode, type OwnerReference, OwnershipGraph, UNOWNED } from './ownership-graph.ts';
+import { isMeant, namesKind, type OwnerRelation, OwnerTypes, relationOfDeletion } from './owner-types.ts';
+import { type GraphNode, type OwnerReference, type Ownership, OwnershipGraph, UNOWNED } from './ownership-graph.ts';
+import { LISTING_KEY, type ListRemotes, RemoteObjects } from './remote-objects.ts';
 import { LOOK_AGAIN_MS, type LookUpOwner, RemoteOwners } from './remote-owners.ts';
 
 /** An owner elsewhere is asked for again. */
@@ -38,6 +39,7 @@ export interface CollectorParts {
   readonly types: readonly PersistedType[];
   readonly customTypes: Pick<CustomTypes, 'storageKey' | 'ofStorageKey' | 'ofKind'>;
   readonly lookUp: LookUpOwner;
+  readonly listRemotes: ListRemotes;
   /** Of all objects, by uid. */
   readonly records: FollowedRecords;
 }
@@ -54,13 +56,15 @@ export class GarbageCollector implements Controller {
   readonly #types: OwnerTypes;
   readonly #remotes: RemoteGroups;
   readonly #remoteOwners: RemoteOwners;
+  readonly #remoteObjects: RemoteObjects;
   readonly #graph: OwnershipGraph;
   readonly #definitionsKey: string;
   /** Objects with an owner of a kind that is not served, by their uids: a definition may come that serves it. */
   readonly #puzzling = new Set<string>();
   #synced = false;
 
-  constructor(clock: Clock, due: Due, dialect: Dialect, { types, customTypes, lookUp, records }: CollectorParts) {
+  constructor(clock: Clock, due: Due, dialect: Dialect, parts: CollectorParts) {
+    const { types, customTypes, lookUp, listRemotes: list, records } = parts;
     this.identity = controllerIdentity(dialect, 'generic-garbage-collector');
     this.#clock = clock;
     this.#due = due;
@@ -69,6 +73,14 @@ export class GarbageCollector implements Controller {
     this.#remoteOwners = new RemoteOwners(clock, due, lookUp);
     this.#types = new OwnerTypes(types, customTypes, this.#remotes);
     this.#graph = new OwnershipGraph(records, (storageKey) => this.#types.ofStorageKey(storageKey));
+    this.#remoteObjects = new RemoteObjects({
+      clock,
+      due,
+      graph: this.#graph,
+      remotes: this.#remotes,
+      list,
+      onChange: (node, before, after) => this.#onElsewhere(node, before, after),
+    });
     const followed = [...this.#types.storageKeys(), this.#remotes.storageKey, this.#definitionsKey];
     this.wants = [...new Set(followed)];
   }
@@ -79,6 +91,7 @@ export class GarbageCollector implements Controller {
     this.#puzzling.clear();
     this.#remotes.reset();
     this.#remoteOwners.clear();
+    this.#remoteObjects.reset();
   }
 
   onEvent(event: FeedEvent): void {
@@ -96,6 +109,7 @@ export class GarbageCollector implements Controller {
 
   onSynced(): void {
     this.#synced = true;
+    this.#due.add(LISTING_KEY);
     this.#reviewAll();
   }
 
@@ -106,7 +120,9 @@ export class GarbageCollector implements Controller {
     else this.#remotes.put(event.object());
     if (this.#remotes.edition === before) return;
     this.#remoteOwners.clear();
-    if (this.#synced) this.#reviewAll();
+    if (!this.#synced) return;
+    this.#remoteObjects.stale();
+    this.#reviewAll();
   }
 
   /** Who waited for a kind that is served from here on. */
@@ -125,6 +141,7 @@ export class GarbageCollector implements Controller {
   }
 
   plan(key: string): Plan {
+    if (key === LISTING_KEY) return this.#remoteObjects.plan();
     const node = this.#graph.get(key);
     if (node === undefined || node.ownership === UNOWNED) return NOTHING;
     const { references, deletion } = node.ownership;
@@ -134,6 +151,7 @@ export class GarbageCollector implements Controller {
       case 'plain':
         return NOTHING;
       case 'orphan':
+        if (this.#mayBeMore(node)) return LATER;
         return this.#graph.dependentsOf(key).size > 0 ? NOTHING : planOf(finalizerPatch(node, ORPHAN_FINALIZER));
       case 'foreground':
         return this.#planForeground(node);
@@ -156,6 +174,9 @@ export class GarbageCollector implements Controller {
   }
 
   onOutcome(key: string, write: Write, outcome: WriteOutcome): void {
+    // Nobody tells of what comes of it, nor of the change that it did not foresee.
+    if (write.isElsewhere === true && (outcome.ok || outcome.code === 404 || outcome.code === 409))
+      this.#remoteObjects.stale();
     // Said once: an event that is refused (its namespace may be on its way out) is not tried for ever.
     const node = this.#graph.get(key);
     if (node === undefined || write.verb !== 'create' || outcome.code < 200 || outcome.code >= 500) return;
@@ -197,6 +218,18 @@ export class GarbageCollector implements Controller {
     if (node !== undefined) this.#reviewOwners(node.ownership.references);
   }
 
+  /** An object that another server has is there, has changed, or is gone. */
+  #onElsewhere(node: GraphNode, before: Ownership, after: Ownership | undefined): void {
+    const { uid } = node;
+    if (before.references !== after?.references) {
+      this.#remoteOwners.forget(node, before.references);
+      this.#reviewOwners(before.references);
+    }
+    if (before.deletion !== after?.deletion) this.#reviewDependents(uid);
+    if (after !== undefined) this.#due.add(uid);
+    else this.#puzzling.delete(uid);
+  }
+
   #reviewDependents(uid: string): void {
     for (const dependent of this.#graph.dependentsOf(uid)) this.#due.add(dependent.uid);
   }
@@ -229,7 +262,13 @@ export class GarbageCollector implements Controller {
     return planOf(deletion(node, policy));
   }
 
+  /** Dependents of what another server has are known when all servers have said what they have. */
+  #mayBeMore(node: GraphNode): boolean {
+    return node.isElsewhere === true && !this.#remoteObjects.isWhole;
+  }
+
   #planForeground(node: GraphNode): Plan {
+    if (this.#mayBeMore(node)) return LATER;
     if (!this.#isBlocked(node)) return planOf(finalizerPatch(node, FOREGROUND_FINALIZER));
     if (!this.#isInCycle(node)) return NOTHING;
     // Everyone in the cycle waits for the next: this one lets its owners go first.
@@ -252,9 +291,14 @@ export class GarbageCollector implements Controller {
   }
 
   #relation(node: GraphNode, reference: OwnerReference): OwnerRelation {
-    if (this.#types.isElsewhere(reference.apiVersion)) return this.#remoteOwners.relation(node, reference);
     const { uid } = reference;
-    return this.#types.relation(node, reference, this.#graph.get(uid), this.#graph.goneOwner(uid));
+    const owner = this.#graph.get(uid);
+    if (!this.#types.isElsewhere(reference.apiVersion))
+      return this.#types.relation(node, reference, owner, this.#graph.goneOwner(uid));
+    // That it waits for its dependents may be known from the listing already.
+    const isListed = owner?.isElsewhere === true && isMeant(owner, node, reference);
+    const hold = isListed ? relationOfDeletion(owner.ownership.deletion) : 'solid';
+    return hold === 'solid' ? this.#remoteOwners.relation(node, reference) : hold;
   }
 
   #isBlocked(owner: GraphNode): boolean {
@@ -304,15 +348,20 @@ function targetOf({ type, namespace, name }: GraphNode): Write['target'] {
   return { group: type.group, version: type.version, resource: type.plural, subresource: '', namespace, name };
 }
 
+/** A write to an object, where that is. */
+function placed({ isElsewhere }: GraphNode, write: Write): Write {
+  return isElsewhere === true ? { ...write, isElsewhere } : write;
+}
+
 // What is written rests on the object as it was seen: if it has changed since, it is looked at again.
 function deletion(node: GraphNode, propagationPolicy: PropagationPolicy): Write {
   const preconditions = { uid: node.uid, resourceVersion: String(node.ownership.revision) };
-  return deletionOf(targetOf(node), preconditions, { propagationPolicy });
+  return placed(node, deletionOf(targetOf(node), preconditions, { propagationPolicy }));
 }
 
 function metadataPatch(node: GraphNode, changes: object): Write {
   const metadata = { uid: node.uid, resourceVersion: String(node.ownership.revision), ...changes };
-  return { verb: 'patch', target: targetOf(node), body: { metadata } };
+  return placed(node, { verb: 'patch', target: targetOf(node), body: { metadata } });
 }
 
 function referencesPatch(node: GraphNode, references: readonly OwnerReference[]): Write {

@@ -4,8 +4,8 @@ import { asList, asObject, asText, asTexts, partAt } from '../../api/object-fiel
 import type { ApiObject } from './controller.ts';
 import { type DeletionState, type OwnerReference, type Ownership, UNOWNED } from './ownership-graph.ts';
 
-/** The ownership of a parsed object. */
-export function ownershipOf(object: ApiObject, revision: number): Ownership {
+/** The ownership of a parsed object. `revision`: its resourceVersion. */
+export function ownershipOf(object: ApiObject, revision: number | string): Ownership {
   const metadata = partAt(object, 'metadata');
   const references = asList(metadata.ownerReferences).flatMap((item) => referenceOf(asObject(item)));
   const finalizers = asTexts(metadata.finalizers);

@@ -4,7 +4,7 @@ import type { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
 import type { CustomTypes } from './custom-types.ts';
 import type { PersistedType } from './options.ts';
-import type { GraphNode, ObjectIdentity, OwnerReference } from './ownership-graph.ts';
+import type { DeletionState, GraphNode, ObjectIdentity, OwnerReference } from './ownership-graph.ts';
 
 /**
  * `solid`: the owner is there. `absent`: nothing of that kind, name and uid is where it should be. `waiting`: it is being
@@ -81,19 +81,27 @@ export class OwnerTypes {
   ): OwnerRelation {
     const type = this.#typeOf(reference);
     // Dependents of what went with its definition are looked at when nobody knows its kind any more.
-    if (type === undefined) return gone !== undefined && wasMeant(gone, dependent, reference) ? 'absent' : 'unknown';
+    if (type === undefined) return gone !== undefined && isMeant(gone, dependent, reference) ? 'absent' : 'unknown';
     if (type.namespaced && dependent.namespace === '') return owner === undefined ? 'unknown' : 'impossible';
     if (owner === undefined) return 'absent';
     if (owner.type.storageKey !== type.storageKey || owner.name !== reference.name) return 'absent';
     if (type.namespaced && owner.namespace !== dependent.namespace) return 'misplaced';
-    const { deletion } = owner.ownership;
-    if (deletion === 'foreground') return 'waiting';
-    return deletion === 'orphan' ? 'orphaning' : 'solid';
+    return relationOfDeletion(owner.ownership.deletion);
   }
 }
 
-/** Whether a reference is to an object that is gone, as references have to be: by its kind and name, and from where it may be owned. */
-function wasMeant({ type, namespace, name }: ObjectIdentity, dependent: GraphNode, reference: OwnerReference): boolean {
+/** Of an owner that is there. */
+export function relationOfDeletion(deletion: DeletionState): OwnerRelation {
+  if (deletion === 'foreground') return 'waiting';
+  return deletion === 'orphan' ? 'orphaning' : 'solid';
+}
+
+/** Whether a reference is to an object, as references have to be: by its kind and name, and from where it may be owned. */
+export function isMeant(
+  { type, namespace, name }: ObjectIdentity,
+  dependent: GraphNode,
+  reference: OwnerReference,
+): boolean {
   const isThere = namespace === '' || namespace === dependent.namespace;
   return isThere && reference.name === name && namesKind(reference, type);
 }

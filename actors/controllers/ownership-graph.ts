@@ -19,8 +19,8 @@ export type DeletionState = 'none' | 'plain' | 'foreground' | 'orphan';
 
 /** What matters of an object that is owned or on its way out. */
 export interface Ownership {
-  /** The resourceVersion this is from. */
-  readonly revision: number;
+  /** The resourceVersion this is from; a text where another server gave it. */
+  readonly revision: number | string;
   readonly references: readonly OwnerReference[];
   readonly finalizers: readonly string[];
   readonly deletion: DeletionState;
@@ -43,6 +43,8 @@ export interface GraphNode extends ObjectIdentity {
   ownership: Ownership;
   /** The owner that cannot be one of which its users have been told. */
   reportedUid: string | undefined;
+  /** Another server has it. */
+  readonly isElsewhere?: true;
 }
 
 /** What dependents say of one owner, which need not exist. */
@@ -103,10 +105,26 @@ export class OwnershipGraph {
 
   /** Makes a node of an object whose record has been put. */
   add(uid: string, type: PersistedType, namespace: string, name: string): GraphNode {
+    this.removeElsewhere(uid);
     const node = { uid, type, namespace, name, ownership: UNOWNED, reportedUid: undefined };
     this.#nodes.set(uid, node);
     this.#records.tag(uid, NODE);
     return node;
+  }
+
+  /** Makes a node of an object that another server has, of which there is no record here. */
+  addElsewhere(object: ObjectIdentity): GraphNode {
+    const node = { ...object, ownership: UNOWNED, reportedUid: undefined, isElsewhere: true } as const;
+    this.#nodes.set(object.uid, node);
+    return node;
+  }
+
+  /** Forgets an object that another server has, if one is known. */
+  removeElsewhere(uid: string): void {
+    const node = this.#nodes.get(uid);
+    if (node?.isElsewhere !== true) return;
+    this.#nodes.delete(uid);
+    this.#unlink(node);
   }
 
   /** What an owner was that has gone, while there are objects yet that named it then. */

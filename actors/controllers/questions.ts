@@ -4,6 +4,7 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { TryApiService } from './api-service-availability.ts';
 import type { SweepNamespace } from './remote-contents.ts';
+import type { ListRemotes } from './remote-objects.ts';
 import type { LookUpOwner } from './remote-owners.ts';
 
 const ISSUE_DEADLINE_MS = 10_000;
@@ -14,6 +15,7 @@ const TRY_DEADLINE_MS = 20_000;
 const SWEEP_DEADLINE_MS = 45_000;
 
 const LOOK_UP_DEADLINE_MS = 20_000;
+const LIST_DEADLINE_MS = 75_000;
 
 /** Asks the auth actor. Rejects where it does not answer, or has no key. */
 export function tokenIssuer(context: ActorContext): (subject: SecretTokenSubject) => Promise<string> {
@@ -41,6 +43,15 @@ export function ownerLookUp(context: ActorContext): LookUpOwner {
     const [ingress] = context.refs('ingress');
     if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
     return ingress.ask({ type: 'lookUpOwner', ...asked }, { deadlineMs: LOOK_UP_DEADLINE_MS });
+  };
+}
+
+/** Asks the first ingress. Rejects where there is none. */
+export function remoteListing(context: ActorContext): ListRemotes {
+  return async () => {
+    const [ingress] = context.refs('ingress');
+    if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
+    return ingress.ask({ type: 'listOwnedRemotes' }, { deadlineMs: LIST_DEADLINE_MS });
   };
 }
 

@@ -18,6 +18,7 @@ import { NodeTaints } from './node-taints.ts';
 import type { ControllersOptions, NamespacedType } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
 import type { SweepNamespace } from './remote-contents.ts';
+import type { ListRemotes } from './remote-objects.ts';
 import type { LookUpOwner } from './remote-owners.ts';
 import { ResourceQuotas } from './resource-quotas.ts';
 import { RoleAggregation } from './role-aggregation.ts';
@@ -33,6 +34,7 @@ interface Parts {
   readonly issue: TokenIssuer;
   readonly sweep: SweepNamespace;
   readonly lookUp: LookUpOwner;
+  readonly listRemotes: ListRemotes;
 }
 
 /** By each group that serves it, a type has a name of its own in quotas, and in what a namespace is said to wait for. */
@@ -45,7 +47,7 @@ function servedTypes({ persistedTypes, isServed }: ControllersOptions): readonly
 /** How to make each controller that is to run, in the order in which they hear of changes. */
 export function switchable(
   options: ControllersOptions,
-  { context, dialect, issue, sweep, lookUp }: Parts,
+  { context, dialect, issue, sweep, lookUp, listRemotes }: Parts,
 ): readonly MakeController[] {
   const { clock, random } = context;
   const { caPem, customTypes, namespacedTypes, signingAuthority } = options;
@@ -83,7 +85,13 @@ export function switchable(
     [
       runs('garbagecollector') && options.collectsGarbage,
       (due) =>
-        new GarbageCollector(clock, due, dialect, { types: options.persistedTypes, customTypes, lookUp, records }),
+        new GarbageCollector(clock, due, dialect, {
+          types: options.persistedTypes,
+          customTypes,
+          lookUp,
+          listRemotes,
+          records,
+        }),
     ],
   ];
   const made = rows.filter(([isRunning]) => isRunning).map(([, make]) => make);

@@ -1,10 +1,11 @@
-// Performs the controllers' writes: asks admission on a controller's behalf, with a bound on what all controllers
-// together have in flight. Decides nothing about retries; the queue does.
+// Performs the controllers' writes: asks admission on a controller's behalf, or an ingress where another server has the object, with a
+// bound on what all controllers together have in flight. Decides nothing about retries; the queue does.
 
 import { asObject, asText } from '../../api/object-fields.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
+import { OrchError } from '../../runtime/errors.ts';
 import type { WriteReply } from '../admission/protocol.ts';
-import type { Identity, Write, WriteOutcome } from './controller.ts';
+import type { ApiObject, Identity, Write, WriteOutcome } from './controller.ts';
 
 /** All but what no request of Kubernetes' own does. */
 const IS_INSIDE = { isInside: true } as const;
@@ -15,8 +16,14 @@ export interface WriterLimits {
   readonly deadlineMs: number;
 }
 
+interface Answer {
+  readonly code: number;
+  readonly body: ApiObject | undefined;
+}
+
 /** The only place where controllers cause anything. */
 export class Writer {
+  readonly #context: Pick<ActorContext, 'refs'>;
   readonly #admission;
   readonly #limits: WriterLimits;
   readonly #encoder = new TextEncoder();
@@ -24,7 +31,8 @@ export class Writer {
   readonly #waiting: (() => void)[] = [];
   #inFlight = 0;
 
-  constructor(context: Pick<ActorContext, 'ref'>, limits: WriterLimits) {
+  constructor(context: Pick<ActorContext, 'ref' | 'refs'>, limits: WriterLimits) {
+    this.#context = context;
     this.#admission = context.ref('admission');
     this.#limits = limits;
   }
@@ -45,7 +53,26 @@ export class Writer {
     }
   }
 
-  #ask(identity: Identity, write: Write): Promise<WriteReply> {
+  async #ask(identity: Identity, write: Write): Promise<Answer> {
+    if (write.isElsewhere) return this.#askElsewhere(write);
+    const reply = await this.#askHere(identity, write);
+    return { code: reply.code, body: 'body' in reply ? asObject(reply.body) : undefined };
+  }
+
+  async #askElsewhere({ verb, target, body = {} }: Write): Promise<Answer> {
+    const [ingress] = this.#context.refs('ingress');
+    if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
+    if (verb !== 'delete' && verb !== 'patch') throw new OrchError('BadConfiguration', `there is no ${verb} elsewhere`);
+    const { group, version, resource, namespace, name } = target;
+    const write = { verb, group, version, resource, namespace, name, body };
+    const { code, message } = await ingress.ask(
+      { type: 'writeRemote', write },
+      { deadlineMs: this.#limits.deadlineMs },
+    );
+    return { code, body: { message } };
+  }
+
+  #askHere(identity: Identity, write: Write): Promise<WriteReply> {
     return this.#admission.ask(
       {
         type: 'write',
@@ -63,9 +90,8 @@ export class Writer {
   }
 }
 
-function outcomeOf(write: Write, reply: WriteReply): WriteOutcome {
-  const body = 'body' in reply ? asObject(reply.body) : undefined;
-  const isGone = reply.code === 404 && write.verb === 'delete';
-  const ok = (reply.code >= 200 && reply.code < 300) || isGone;
-  return { ok, code: reply.code, message: ok ? '' : asText(body?.message) || `code ${reply.code}`, body };
+function outcomeOf(write: Write, { code, body }: Answer): WriteOutcome {
+  const isGone = code === 404 && write.verb === 'delete';
+  const ok = (code >= 200 && code < 300) || isGone;
+  return { ok, code, message: ok ? '' : asText(body?.message) || `code ${code}`, body };
 }

@@ -154,6 +154,12 @@ class Ingress implements Actor<IngressProtocol> {
       case 'lookUpOwner':
         this.#askRemotes(reply, (remotes) => remotes.owner(message));
         return;
+      case 'listOwnedRemotes':
+        this.#askRemotes(reply, (remotes) => remotes.owned());
+        return;
+      case 'writeRemote':
+        this.#askRemotes(reply, (remotes) => remotes.write(message.write));
+        return;
       case 'sweepNamespace':
         this.#askRemotes(reply, (remotes) => remotes.sweep(message.namespace));
         return;

@@ -1,6 +1,7 @@
 // What the ingress understands: the hub's frames for open watches, and questions about its sockets.
 import type { Finding } from '../../api/aggregation/availability.ts';
 import type { NamespaceSweep } from '../../api/aggregation/namespace-sweep.ts';
+import type { RemoteListing, RemoteWrite, RemoteWriteReply } from '../../api/aggregation/remote-object.ts';
 import type { RemoteOwner, RemoteOwnerAsked } from '../../api/aggregation/remote-owner.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { Protocol } from '../../runtime/actor.ts';
@@ -78,6 +79,10 @@ export interface IngressProtocol extends Protocol {
     };
     /** Whether an extension server has an object that another names as its owner. */
     readonly lookUpOwner: { readonly message: RemoteOwnerAsked; readonly reply: RemoteOwner };
+    /** Which objects of extension servers are owned, or on their way out. */
+    readonly listOwnedRemotes: { readonly message: Record<never, never>; readonly reply: RemoteListing };
+    /** Deletes or patches an object of an extension server. */
+    readonly writeRemote: { readonly message: { readonly write: RemoteWrite }; readonly reply: RemoteWriteReply };
     /** Deletes what extension servers have of a namespace. */
     readonly sweepNamespace: { readonly message: { readonly namespace: string }; readonly reply: NamespaceSweep };
   } & FlowProtocol['asks'];

@@ -54,6 +54,58 @@ test('objects whose owners an extension server has are collected where it says t
   t.is((await client.get(`${maps}/of-one`)).status, 200);
 });
 
+test('objects of an extension server go with what owned them, and after what they own themselves', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-collected-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const log = join(folder, 'audit.log');
+  const policy = join(folder, 'policy.json');
+  const rules = [{ level: 'Metadata', verbs: ['delete', 'patch'], resources: [{ group: GROUP }] }, { level: 'None' }];
+  writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules }));
+  // What the extension would collect by itself says nothing of the first.
+  const idle = ['--controllers=*,-garbagecollector'];
+  const at = await federation(t, { args: ['--audit-policy-file', policy, '--audit-log-path', log] }, idle);
+  const { client } = at.front;
+  const maps = '/api/v1/namespaces/default/configmaps';
+  const map = (await client.request('POST', maps, { body: { metadata: { name: 'owner' } } })).json;
+  const make = async (name: string, owner?: { readonly kind: string; readonly name: string; readonly uid: string }) => {
+    const apiVersion = owner?.kind === 'ConfigMap' ? 'v1' : `${GROUP}/v1`;
+    const { metadata, ...rest } = object(name, { cron: '1' }) as { metadata: object };
+    const ownerReferences = owner === undefined ? [] : [{ apiVersion, ...owner, blockOwnerDeletion: true }];
+    const made = await at.direct.request('POST', path(), {
+      body: { ...rest, metadata: { ...metadata, ownerReferences } },
+    });
+    t.is(made.status, 201, made.text);
+    return made.json.metadata.uid!;
+  };
+  const isGone = (name: string) =>
+    eventually(
+      () => at.direct.get(`${path()}/${name}`),
+      ({ status }) => status === 404,
+    );
+  await make('of-owner', { kind: 'ConfigMap', name: 'owner', uid: map.metadata.uid! });
+  await make('of-nobody', { kind: 'ConfigMap', name: 'owner', uid: 'another' });
+  const uid = await make('parent');
+  await make('child', { kind: 'CronTab', name: 'parent', uid });
+  await register(at);
+  await isGone('of-nobody');
+  t.is((await at.direct.get(`${path()}/of-owner`)).status, 200);
+  t.is((await client.request('DELETE', `${maps}/owner`)).status, 200);
+  await isGone('of-owner');
+  t.is((await client.request('DELETE', `${path()}/parent?propagationPolicy=Foreground`)).status, 200);
+  await isGone('child');
+  await isGone('parent');
+  const collector = 'system:serviceaccount:orch-system:generic-garbage-collector';
+  const told = async (): Promise<readonly string[]> => {
+    const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1);
+    const events = lines.map((line) => JSON.parse(line));
+    const ours = events.filter(({ user, stage }) => user.username === collector && stage === 'ResponseComplete');
+    const names = ours.map(({ verb, requestURI }) => `${verb} ${requestURI.slice(path().length + 1)}`);
+    return [...new Set(names)].sort();
+  };
+  const expected = ['delete child', 'delete of-nobody', 'delete of-owner', 'patch parent'];
+  t.deepEqual(await eventually(told, ({ length }) => length >= expected.length), expected);
+});
+
 test('what is deleted there of a namespace on its way out is recorded as its controller would ask for it', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-swept-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

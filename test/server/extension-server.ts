@@ -31,18 +31,23 @@ export interface Federation {
 /** The path of an APIService. */
 export const apiServicePath = (name = NAME): string => `${API_SERVICES}/${name}`;
 
-/** Both servers, the extension's group defined there and not registered yet. */
-export async function federation(scope: Scope, settings: ServerSettings = {}): Promise<Federation> {
-  const at = await twoServers(scope, settings);
+/** Both servers, the extension's group defined there and not registered yet. `ofExtension`: further arguments of that one. */
+export async function federation(
+  scope: Scope,
+  settings: ServerSettings = {},
+  ofExtension: readonly string[] = [],
+): Promise<Federation> {
+  const at = await twoServers(scope, settings, [], ofExtension);
   await establish(at.direct);
   return at;
 }
 
-/** Both servers, the extension without a group of its own. `common`: arguments of both. */
+/** Both servers, the extension without a group of its own. `common`: arguments of both; `ofExtension`: of that one. */
 export async function twoServers(
   scope: Scope,
   settings: ServerSettings,
   common: readonly string[] = [],
+  ofExtension: readonly string[] = [],
 ): Promise<Federation> {
   const files = mkdtempSync(join(tmpdir(), 'orch-extension-'));
   scope.teardown(() => rmSync(files, { recursive: true, force: true }));
@@ -56,6 +61,7 @@ export async function twoServers(
   const extension = await startServer(scope, {
     args: [
       ...common,
+      ...ofExtension,
       '--bind-address=0.0.0.0',
       `--tls-cert-file=${join(files, 'serving.crt')}`,
       `--tls-private-key-file=${join(files, 'serving.key')}`,

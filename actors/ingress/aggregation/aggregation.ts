@@ -4,6 +4,7 @@ import { backendText, type RemoteApiService } from '../../../api/aggregation/api
 import type { Finding } from '../../../api/aggregation/availability.ts';
 import { type IdentityNames, identityHeaders, withoutIdentity } from '../../../api/aggregation/identity-headers.ts';
 import type { NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts';
+import type { RemoteListing, RemoteWrite, RemoteWriteReply } from '../../../api/aggregation/remote-object.ts';
 import { type RemoteOwner, type RemoteOwnerAsked, UNKNOWN_OWNER } from '../../../api/aggregation/remote-owner.ts';
 import { backendQuery, forwardedRequestHeaders, sendable } from '../../../api/connect/forwarded.ts';
 import { decodePercent } from '../../../api/query.ts';
@@ -24,6 +25,7 @@ import { sweepNamespace } from './namespace-sweeps.ts';
 import { lookUpOwner } from './owner-look-ups.ts';
 import type { RemoteCallParts } from './remote-calls.ts';
 import { RemoteDocuments } from './remote-documents.ts';
+import { listOwned, writeRemote } from './remote-objects.ts';
 
 export interface AggregationParts extends BackendParts {
   readonly door: UpgradeDoor | undefined;
@@ -80,6 +82,19 @@ export class Aggregation {
     const apiService = remotes.at(group, version);
     if (apiService === undefined) return UNKNOWN_OWNER;
     return lookUpOwner(this.#callParts(), apiService, asked);
+  }
+
+  /** Which objects of all extension servers, as they are committed now, are owned or on their way out. Never rejects. */
+  async owned(): Promise<RemoteListing> {
+    await this.#newest('');
+    return listOwned(this.#callParts(), this.#parts.remotes.all());
+  }
+
+  /** Writes to an object where it is. Rejects where its server does not answer, or is none any more. */
+  async write(write: RemoteWrite): Promise<RemoteWriteReply> {
+    const apiService = this.#parts.remotes.at(write.group, write.version);
+    if (apiService === undefined) throw new Error(`no other server answers for ${write.group}/${write.version}`);
+    return writeRemote(this.#callParts(), apiService, write);
   }
 
   #callParts(): RemoteCallParts {

@@ -22,6 +22,7 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 const TRIES_MAX = 3;
 const TYPES_MAX = 500;
 const JSON_TYPE = 'application/json';
+const MERGE_PATCH_TYPE = 'application/merge-patch+json';
 const UNABLE = 'the server is currently unable to handle the request';
 
 export interface RemoteCallParts {
@@ -37,13 +38,14 @@ export interface RemoteCallParts {
 export type CallObject = Pick<AccessAttributes, 'resource' | 'namespace' | 'name'>;
 
 export interface RemoteCall {
-  readonly method: 'GET' | 'DELETE';
+  readonly method: 'GET' | 'DELETE' | 'PATCH';
   readonly path: string;
   /** What of the objects in the answer is wanted. */
   readonly shape?: 'names';
+  /** Of a PATCH it is a JSON merge patch. */
   readonly body?: string;
-  /** Of what deletes: it is recorded as the request that a client would make of this server. */
-  readonly deletes?: CallObject;
+  /** Of what deletes or patches: it is recorded as the request that a client would make of this server. */
+  readonly changes?: CallObject;
 }
 
 export interface Answered {
@@ -76,7 +78,7 @@ export class RemoteCalls {
   }
 
   async call(apiService: RemoteApiService, asked: RemoteCall): Promise<Answered> {
-    const record = asked.deletes && this.#begin(apiService, asked, asked.deletes);
+    const record = asked.changes && this.#begin(apiService, asked, asked.changes);
     if (record === undefined) return this.#callOften(apiService, asked);
     await receivedOf(record);
     try {
@@ -89,15 +91,16 @@ export class RemoteCalls {
     }
   }
 
-  #begin({ group, version }: RemoteApiService, { path, body = '' }: RemoteCall, about: CallObject) {
+  #begin({ group, version }: RemoteApiService, asked: RemoteCall, about: CallObject) {
     const { audit } = this.#parts;
-    const verb = about.name === '' ? 'deletecollection' : 'delete';
+    const { method, path, body = '' } = asked;
+    const verb = method === 'PATCH' ? 'patch' : about.name === '' ? 'deletecollection' : 'delete';
     return audit?.begin({
       user: this.#user(),
       userAgent: this.#parts.dialect.spell('@short-controller-manager'),
       access: { verb, isResource: true, group, version, subresource: '', path: '', ...about },
       requestURI: () => path,
-      body: () => ({ contentType: JSON_TYPE, bytes: Buffer.from(body) }),
+      body: () => ({ contentType: contentTypeOf(asked), bytes: Buffer.from(body) }),
     });
   }
 
@@ -135,15 +138,20 @@ export class RemoteCalls {
     }
   }
 
-  #headers({ shape, body }: RemoteCall): readonly (readonly [string, string])[] {
+  #headers(asked: RemoteCall): readonly (readonly [string, string])[] {
     const { dialect } = this.#parts;
+    const { shape, body } = asked;
     const namesOnly = `application/json;as=PartialObjectMetadataList;g=${dialect.spell('meta.@group')};v=v1`;
     return [
-      ['accept', shape === undefined ? 'application/json' : `${namesOnly},application/json`],
-      ...(body !== undefined ? [['content-type', 'application/json'] as const] : []),
+      ['accept', shape === undefined ? JSON_TYPE : `${namesOnly},${JSON_TYPE}`],
+      ...(body !== undefined ? [['content-type', contentTypeOf(asked)] as const] : []),
       ...(identityHeaders(this.#user()) ?? []),
     ];
   }
+}
+
+function contentTypeOf({ method }: RemoteCall): string {
+  return method === 'PATCH' ? MERGE_PATCH_TYPE : JSON_TYPE;
 }
 
 function flowOf(text: string | undefined): BodyFlow | undefined {

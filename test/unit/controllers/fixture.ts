@@ -5,8 +5,10 @@ import { CustomTypes } from '../../../actors/controllers/custom-types.ts';
 import type { ControllersOptions, PersistedType } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
+import type { IngressProtocol } from '../../../actors/ingress/protocol.ts';
 import type { Subscription } from '../../../actors/store/protocol.ts';
 import { NOTHING_LEFT } from '../../../api/aggregation/namespace-sweep.ts';
+import type { RemoteListing, RemoteWrite, RemoteWriteReply } from '../../../api/aggregation/remote-object.ts';
 import { type RemoteOwner, type RemoteOwnerAsked, UNKNOWN_OWNER } from '../../../api/aggregation/remote-owner.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { SecretTokenSubject } from '../../../api/tokens/service-account-claims.ts';
@@ -118,6 +120,10 @@ export interface Fixture {
   onSweep(answer: (namespace: string) => unknown): void;
   /** Replaces what an ingress answers that is to look up an owner at an extension server: that nobody can tell. */
   onLookUp(answer: (asked: RemoteOwnerAsked) => RemoteOwner): void;
+  /** Replaces what an ingress answers that is to list the owned objects of extension servers: that there are none. */
+  onListRemotes(answer: () => RemoteListing | Promise<RemoteListing>): void;
+  /** Replaces what an ingress answers that is to write to an object of an extension server: that it is done. */
+  onWriteRemote(answer: (write: RemoteWrite) => RemoteWriteReply): void;
   /** False holds back what the store sends, as a slow thread would. */
   deliver(on: boolean): void;
   /** What is held back. Emptied, it is lost. */
@@ -227,14 +233,26 @@ export async function fixture(
     },
   };
   let sweep: (namespace: string) => unknown = () => NOTHING_LEFT;
+  let listRemotes: () => RemoteListing | Promise<RemoteListing> = () => ({ objects: [], types: [], isWhole: true });
+  let writeRemote: (write: RemoteWrite) => RemoteWriteReply = () => ({ code: 200, message: '' });
   let lookUp: (asked: RemoteOwnerAsked) => RemoteOwner = () => UNKNOWN_OWNER;
   const ingress = {
     name: 'ingress',
-    ask: (message: RemoteOwnerAsked & { readonly type: string }) =>
+    ask: (message: MessageOf<IngressProtocol>) =>
       alive(
         Promise.resolve().then(() => {
-          if (message.type === 'lookUpOwner') return lookUp(message);
-          return message.type === 'sweepNamespace' ? sweep(message.namespace) : {};
+          switch (message.type) {
+            case 'lookUpOwner':
+              return lookUp(message);
+            case 'listOwnedRemotes':
+              return listRemotes();
+            case 'writeRemote':
+              return writeRemote(message.write);
+            case 'sweepNamespace':
+              return sweep(message.namespace);
+            default:
+              return {};
+          }
         }),
       ),
   };
@@ -294,6 +312,12 @@ export async function fixture(
     },
     onLookUp: (answer) => {
       lookUp = answer;
+    },
+    onListRemotes: (answer) => {
+      listRemotes = answer;
+    },
+    onWriteRemote: (answer) => {
+      writeRemote = answer;
     },
     deliver: (on) => {
       isDelivering = on;
