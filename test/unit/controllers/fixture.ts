@@ -375,3 +375,14 @@ export function objectOf(kind: string, namespace: string, name: string, rest: Pa
   const { metadata, ...others } = rest;
   return { apiVersion: 'v1', kind, metadata: { ...metadata, name, namespace }, ...others };
 }
+
+/** Another server answers for `things.test/v1`. */
+export function thingsElsewhere(cluster: Cluster): void {
+  const group = DIALECT.spell('apiregistration.@group');
+  cluster.put(`${group}/apiservices`, {
+    apiVersion: `${group}/v1`,
+    kind: 'APIService',
+    metadata: { name: 'v1.things.test' },
+    spec: { group: 'things.test', version: 'v1', service: { namespace: 'default', name: 'other', port: 443 } },
+  });
+}

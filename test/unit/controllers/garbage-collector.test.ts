@@ -3,7 +3,7 @@ import test from 'ava';
 import type { WriteRequest } from '../../../actors/admission/protocol.ts';
 import type { RemoteOwner, RemoteOwnerAsked } from '../../../api/aggregation/remote-owner.ts';
 import type { Cluster } from './cluster.ts';
-import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.ts';
+import { DIALECT, type Fixture, objectOf, restarted, started, thingsElsewhere } from './fixture.ts';
 import type { OwnerReference, Stored } from './stored.ts';
 
 const CONFIG_MAPS = 'core/configmaps';
@@ -673,17 +673,6 @@ test('an object whose owner is of a kind that nobody serves goes when a definiti
   t.deepEqual(names(f), ['e']);
 });
 
-/** Another server answers for `things.test/v1`. */
-function elsewhere(cluster: Cluster): void {
-  const group = DIALECT.spell('apiregistration.@group');
-  cluster.put(`${group}/apiservices`, {
-    apiVersion: `${group}/v1`,
-    kind: 'APIService',
-    metadata: { name: 'v1.things.test' },
-    spec: { group: 'things.test', version: 'v1', service: { namespace: 'default', name: 'other', port: 443 } },
-  });
-}
-
 const thing = (name: string) => ownedBy(name, { apiVersion: 'things.test/v1', kind: 'Thing' });
 
 test('owners that another server has are asked for there: what has none left goes, once for all dependents of one', async (t) => {
@@ -701,7 +690,7 @@ test('owners that another server has are asked for there: what has none left goe
     asked.push(one);
     return answers[one.name]!;
   });
-  elsewhere(f.cluster);
+  thingsElsewhere(f.cluster);
   for (const name of Object.keys(answers)) put(f.cluster, `of-${name}`, { owners: [thing(name)] });
   put(f.cluster, 'of-gone-too', { owners: [thing('gone')] });
   put(f.cluster, 'of-both', { owners: [thing('gone'), thing('there')] });
@@ -723,7 +712,7 @@ test('an owner that goes from another server takes its dependents with it within
   let owner: RemoteOwner = { is: 'present', uid: 'a', deletion: 'none' };
   const f = await world(() => {});
   f.onLookUp(() => owner);
-  elsewhere(f.cluster);
+  thingsElsewhere(f.cluster);
   put(f.cluster, 'd', { owners: [thing('a')] });
   await f.time.advance(120_000);
   t.deepEqual(names(f), ['d']);

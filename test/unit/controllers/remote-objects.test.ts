@@ -7,7 +7,7 @@ import type {
   RemoteWriteReply,
 } from '../../../api/aggregation/remote-object.ts';
 import type { Cluster } from './cluster.ts';
-import { DIALECT, type Fixture, objectOf, started } from './fixture.ts';
+import { DIALECT, type Fixture, objectOf, started, thingsElsewhere } from './fixture.ts';
 import type { OwnerReference } from './stored.ts';
 
 const CONFIG_MAPS = 'core/configmaps';
@@ -84,16 +84,6 @@ interface PatchBody {
   readonly metadata: Partial<Thing>;
 }
 
-function apiService(cluster: Cluster): void {
-  const group = DIALECT.spell('apiregistration.@group');
-  cluster.put(`${group}/apiservices`, {
-    apiVersion: `${group}/v1`,
-    kind: 'APIService',
-    metadata: { name: 'v1.things.test' },
-    spec: { group: 'things.test', version: 'v1', service: { namespace: 'default', name: 'other', port: 443 } },
-  });
-}
-
 function configMap(cluster: Cluster, name: string, metadata: object = {}): void {
   cluster.put(CONFIG_MAPS, objectOf('ConfigMap', 'shop', name, { metadata: { name, uid: name, ...metadata } }));
 }
@@ -138,7 +128,7 @@ test('an object of another server goes with its owner here, at once when it was 
   server.put('of-both', { ownerReferences: [ofMap('a'), ofMap('b')] });
   server.put('of-gone', { ownerReferences: [ofMap('gone')] });
   server.put('free');
-  apiService(f.cluster);
+  thingsElsewhere(f.cluster);
   await f.time.settle();
   t.deepEqual(names(server), ['free', 'of-a', 'of-both']);
   f.cluster.delete(CONFIG_MAPS, 'shop', 'a');
@@ -148,7 +138,7 @@ test('an object of another server goes with its owner here, at once when it was 
 });
 
 test('what is made elsewhere for an owner that is gone already goes within a minute', async (t) => {
-  const [f, server] = await world(apiService);
+  const [f, server] = await world(thingsElsewhere);
   await f.time.advance(60_000);
   server.put('late', { ownerReferences: [ofMap('gone')] });
   await f.time.advance(60_000);
@@ -156,7 +146,7 @@ test('what is made elsewhere for an owner that is gone already goes within a min
 });
 
 test('an object of another server goes with its owner there', async (t) => {
-  const [f, server] = await world(apiService);
+  const [f, server] = await world(thingsElsewhere);
   server.put('owner');
   server.put('owned', { ownerReferences: [ofThing('owner')] });
   await f.time.advance(60_000);
@@ -168,7 +158,7 @@ test('an object of another server goes with its owner there', async (t) => {
 
 test('who is deleted in the foreground elsewhere goes after what it owns, here and there', async (t) => {
   const [f, server] = await world((cluster) => {
-    apiService(cluster);
+    thingsElsewhere(cluster);
     configMap(cluster, 'owned', { ownerReferences: [ofThing('owner')] });
   });
   server.put('owner');
@@ -186,7 +176,7 @@ test('who is deleted in the foreground elsewhere goes after what it owns, here a
 
 test('who is deleted elsewhere without what it owns is let go when all have given it up', async (t) => {
   const [f, server] = await world((cluster) => {
-    apiService(cluster);
+    thingsElsewhere(cluster);
     configMap(cluster, 'owned', { ownerReferences: [ofThing('owner')] });
   });
   server.put('owner');
@@ -201,7 +191,7 @@ test('who is deleted elsewhere without what it owns is let go when all have give
 
 test('an owner here that is deleted in the foreground waits for what it owns elsewhere', async (t) => {
   const [f, server] = await world((cluster) => {
-    apiService(cluster);
+    thingsElsewhere(cluster);
     configMap(cluster, 'owner');
   });
   server.put('owned', { ownerReferences: [ofMap('owner', { blockOwnerDeletion: true })] });
@@ -217,7 +207,7 @@ test('an owner here that is deleted in the foreground waits for what it owns els
 });
 
 test('while a server does not say what it has, nobody whose dependents it may have is let go', async (t) => {
-  const [f, server] = await world(apiService);
+  const [f, server] = await world(thingsElsewhere);
   server.put('owner');
   server.end('owner', 'foregroundDeletion');
   let isWhole = false;
@@ -231,7 +221,7 @@ test('while a server does not say what it has, nobody whose dependents it may ha
 
 test('an object that has changed since it was listed is looked at again before it goes', async (t) => {
   const [f, server] = await world((cluster) => {
-    apiService(cluster);
+    thingsElsewhere(cluster);
     configMap(cluster, 'a');
     configMap(cluster, 'b');
   });
@@ -246,7 +236,7 @@ test('an object that has changed since it was listed is looked at again before i
 
 test('what is shown elsewhere of an object that is stored here is that object, and is left to be', async (t) => {
   const [f, server] = await world((cluster) => {
-    apiService(cluster);
+    thingsElsewhere(cluster);
     configMap(cluster, 'mirrored');
   });
   server.put('mirrored', { ownerReferences: [ofMap('gone')] });
@@ -260,7 +250,7 @@ test('without another server nobody is asked for objects, and those of one that 
   await f.time.advance(120_000);
   t.is(server.listed, 0);
   server.put('of-a', { ownerReferences: [ofMap('a')] });
-  apiService(f.cluster);
+  thingsElsewhere(f.cluster);
   await f.time.advance(60_000);
   const group = DIALECT.spell('apiregistration.@group');
   f.cluster.remove(`${group}/apiservices`, '', 'v1.things.test');
@@ -273,7 +263,7 @@ test('without another server nobody is asked for objects, and those of one that 
 });
 
 test('while nothing happens the other server is asked twice a minute, and soon after it was written to', async (t) => {
-  const [f, server] = await world(apiService);
+  const [f, server] = await world(thingsElsewhere);
   await f.time.advance(600_000);
   t.true(server.listed >= 19 && server.listed <= 22, String(server.listed));
   const { listed } = server;
