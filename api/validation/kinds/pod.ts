@@ -24,6 +24,7 @@ import type { PodSpec } from './pod-spec.ts';
 import { appArmorProblems, seccompProblems } from './profiles.ts';
 import { checkTokenProjections } from './volumes.ts';
 
+const CLAIM_IS_MADE = 'must not reference a PVC that gets created for an ephemeral volume';
 const HUGE_PAGES = 'hugepages-';
 
 interface Pod extends JsonObject {
@@ -42,6 +43,17 @@ const tokens: Rule<Pod> = ({ spec }, at) => {
   at.enter('spec');
   checkTokenProjections(spec.volumes, spec.serviceAccountName ?? '', at);
   at.leave();
+};
+
+/** Of a pod whose name is known: claims of its ephemeral volumes are its own to make. */
+const noMadeClaims: Rule<Pod> = (pod, at) => {
+  const { name = '' } = metadataOf(pod);
+  const volumes = pod.spec?.volumes ?? [];
+  if (at.isUpdate || name === '' || !volumes.some(({ ephemeral }) => ephemeral)) return;
+  const made = new Set(volumes.filter(({ ephemeral }) => ephemeral).map((volume) => `${name}-${volume.name}`));
+  for (const [index, { persistentVolumeClaim: { claimName } = {} }] of volumes.entries())
+    if (claimName !== undefined && made.has(claimName))
+      at.invalid(`spec.volumes[${index}].persistentVolumeClaim.claimName`, claimName, CLAIM_IS_MADE);
 };
 
 const plainImages: Rule<Pod> = ({ spec }, at) => {
@@ -325,7 +337,9 @@ const podIps: Rule<readonly { readonly ip?: string }[]> = (list, at) => {
 };
 
 export const podTypes: RuleTable = {
-  'core/v1.Pod': { rules: [podAnnotations, 'spec', tokens, plainImages, noEphemeral, oneHugePageSize, podSeccomp] },
+  'core/v1.Pod': {
+    rules: [podAnnotations, 'spec', noMadeClaims, tokens, plainImages, noEphemeral, oneHugePageSize, podSeccomp],
+  },
   'core/v1.PodTemplateSpec': { rules: [template, 'spec', afterTemplate] },
   'core/v1.PodStatus': {
     fields: { podIPs: { rules: [podIps] }, nominatedNodeName: { format: 'dns1123Subdomain' } },

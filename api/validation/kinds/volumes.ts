@@ -20,7 +20,7 @@ import { DISK_PLACE, type Iscsi, isLongPortal, LONG_PORTAL } from './volume-sour
 
 export interface Volume {
   readonly name?: string;
-  readonly persistentVolumeClaim?: object;
+  readonly persistentVolumeClaim?: { readonly claimName?: string };
   readonly ephemeral?: object;
   readonly projected?: ProjectedVolumeSource;
   readonly iscsi?: Iscsi;
