@@ -29,8 +29,8 @@ const VERSION_CLASSES: readonly VersionClass[] = [
   { key: 'api/alpha', matches: (version) => /^v\d+alpha\d+$/.test(version) },
 ];
 
-/** The core group's deprecated name among the keys. */
-const LEGACY_KEY = 'api/legacy';
+/** Other names that the core group's version has among the keys: the deprecated one, and the path it is served at. */
+const CORE_KEYS = new Set(['api/legacy', 'api/v1']);
 
 const TRUE_WORDS = new Set(['', '1', 't', 'T', 'true', 'TRUE', 'True']);
 const FALSE_WORDS = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
@@ -57,7 +57,7 @@ export function switchVersions(byDefault: ReadonlyMap<string, boolean>, pairs: r
   }
   const enabledByName = new Set<string>();
   for (const [key, on] of wanted) {
-    const apiVersion = key === LEGACY_KEY ? 'v1' : key;
+    const apiVersion = CORE_KEYS.has(key) ? 'v1' : key;
     if (!state.has(apiVersion)) throw new RuntimeConfigError(`runtime-config: ${unknownKey(key, state)}`);
     state.set(apiVersion, on);
     if (on) enabledByName.add(apiVersion);

@@ -221,6 +221,7 @@ const SWITCHED: readonly (readonly [title: string, pairs: readonly string[], ser
   ['a missing value means true', ['api/all=false', 'apps/v1'], ['apps/v1']],
   ['the last of a repeated key counts', ['batch/v1=false', 'batch/v1=true'], BY_DEFAULT],
   ['the core group by its old name', ['api/legacy=false'], less('v1')],
+  ['the core group by its path', ['api/v1=false'], less('v1')],
   ['alpha on', ['api/alpha=true'], KNOWN],
   [
     'an alpha version by name',
