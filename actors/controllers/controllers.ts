@@ -112,9 +112,9 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       listRemotes: remoteListing(context),
     };
     const expiry = queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs));
-    const led = [expiry, ...switchable(options, parts).map(queueOf)];
-    this.#leadership = new Leadership(context, dialect, options, led, queueOf);
-    const collector = led.map(({ controller }) => controller).find((one) => one instanceof GarbageCollector);
+    const managing = switchable(options, parts).map(queueOf);
+    this.#leadership = new Leadership(context, dialect, options, { expiry, managing }, queueOf);
+    const collector = managing.map(({ controller }) => controller).find((one) => one instanceof GarbageCollector);
     this.#queues = [
       bootstrap,
       ...this.#leadership.leases,
@@ -123,7 +123,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       queueOf((due) => new CustomDefinitions(context.clock, due, dialect, customTypes, collector)),
       ...this.#apiServices(queueOf, dialect, options),
       ...(options.isFair ? [this.#flowSchemas(queueOf, dialect)] : []),
-      ...led,
+      expiry,
+      ...managing,
     ];
     for (const { controller } of this.#queues) {
       for (const storageKey of controller.wants) {

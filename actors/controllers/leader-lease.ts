@@ -8,8 +8,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
-import type { ApiObject, Controller, Due, Plan, Write } from './controller.ts';
-import { componentIdentity } from './identities.ts';
+import type { ApiObject, Controller, Due, Identity, Plan, Write } from './controller.ts';
 
 /** The original's. */
 const LEASE_MS = 15_000;
@@ -21,6 +20,8 @@ export interface LeaderLeaseParts {
   readonly dialect: Dialect;
   /** Of the lease in the system namespace, as the dialect spells it. */
   readonly lease: string;
+  /** The program whose work it is about. */
+  readonly identity: Identity;
   /** Of this start alone. */
   readonly holder: string;
   readonly onChange: (leads: boolean) => void;
@@ -53,8 +54,7 @@ export class LeaderLease implements Controller {
     this.#due = due;
     this.#lease = dialect.spell(parts.lease);
     this.name = `leader-of-${this.#lease}`;
-    // As the program whose work it is about.
-    this.identity = componentIdentity(this.#lease);
+    this.identity = parts.identity;
     this.#group = dialect.spell('coordination.@group');
     this.#namespace = dialect.systemNamespace;
     this.wants = [`${this.#group}/leases`];

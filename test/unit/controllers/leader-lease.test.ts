@@ -1,5 +1,6 @@
 // Of several servers of one store one runs the controllers.
 import test from 'ava';
+import { componentIdentity } from '../../../actors/controllers/identities.ts';
 import { LeaderLease } from '../../../actors/controllers/leader-lease.ts';
 import { microTimeOf } from '../../../api/object-meta.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
@@ -34,6 +35,24 @@ test('the first server takes the lease, renews it and runs the controllers; one 
   t.true(hasAccount(f));
   await f.stop();
   t.is(specOf(f).holderIdentity, '');
+});
+
+const WITHOUT_CONTROLLERS = { sharesStore: true, running: [], endpointReconcilerType: 'none' } as const;
+
+test('a server without controllers leaves the lease of the controller manager to others, and expires events by its own', async (t) => {
+  const f = await started(WITHOUT_CONTROLLERS, (cluster) => cluster.putNamespace('orch-system'));
+  await f.time.advance(10_000);
+  t.deepEqual(f.cluster.names(LEASES), ['orch-system/orch-apiserver']);
+  f.cluster.put('core/events', objectOf('Event', 'default', 'old'));
+  await f.time.advance(3_610_000);
+  t.deepEqual(f.cluster.names('core/events'), []);
+  t.like(f.writesOf('update leases')[0]?.request, { user: { name: 'system:apiserver' } });
+});
+
+test('a server that has neither controllers nor events to expire leads nothing', async (t) => {
+  const f = await started({ ...WITHOUT_CONTROLLERS, eventTtlMs: 0 }, (cluster) => cluster.putNamespace('orch-system'));
+  await f.time.advance(10_000);
+  t.deepEqual(f.cluster.names(LEASES), []);
 });
 
 test('a server waits while another renews, and takes over when it does not', async (t) => {
@@ -113,6 +132,7 @@ test('a server leads only by an answer that comes before others may have taken o
       clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
       dialect: DIALECT,
       lease: LEASE,
+      identity: componentIdentity(LEASE),
       holder: 'own',
       onChange: (leads) => changes.push(leads),
     },
