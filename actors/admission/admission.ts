@@ -64,6 +64,7 @@ import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import type { StoreReader } from './store-reader.ts';
 import { requestToken } from './token-request.ts';
+import { Turns } from './turns.ts';
 import { patch, update } from './update.ts';
 import { WarnedRefusal } from './warned-refusal.ts';
 import type { DeletionSettings, WriteContext } from './write-context.ts';
@@ -130,6 +131,7 @@ class Admission implements Actor<AdmissionProtocol> {
       conversion,
       store: context.ref('store'),
       commitTimes: new CommitTimes(context.clock, context.metrics, dialect.storeCheck),
+      turns: new Turns(context.timers),
       auth,
       kinds: new KindVersions(schema, { 'core/services': new ServiceAllocation(reader, network, validation.gate) }),
       plugins: new PluginChain(

@@ -9,6 +9,7 @@ import type { PublishedPlace, TransactionResult } from '../store/protocol.ts';
 import type { Attributes } from './attributes.ts';
 import { commitOne } from './commit.ts';
 import type { Draft } from './draft.ts';
+import type { Turn } from './turns.ts';
 import { withItsWarnings } from './warned-refusal.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -42,6 +43,8 @@ export async function untilCommitted<Answer>(
   gaveUp: () => Status,
   attributes: Attributes,
 ): Promise<Answer> {
+  const own = ownTurn(write, attributes);
+  let turn = own instanceof Promise ? await own : own;
   try {
     for (let tries = 0; tries < triesMax; tries++) {
       const attempted = attempt(tries);
@@ -52,12 +55,32 @@ export async function untilCommitted<Answer>(
       if (result.ok) return decided.committed(result.places[0]!);
       if (isOfDefinition(write, attributes, result.key)) throw new DefinitionChanged();
       await decided.lost?.(result);
+      if (turn?.key === result.key || !isInLine(attributes, decided.draft, result)) continue;
+      turn?.end();
+      turn = await write.turns.take(result.key);
     }
     throw new StatusError(gaveUp());
   } catch (error) {
     // Who refuses it in the end need not have heard of its warnings.
     throw withItsWarnings(error, attributes);
+  } finally {
+    turn?.end();
   }
+}
+
+/**
+ * Whether those who lose a race for a key are to write it one after the other. What guards look after nobody of them writes; and
+ * who commits many drafts together makes what they have in common in one go.
+ */
+function isInLine({ commitBy }: Attributes, draft: Draft, { reason, key }: Refusal): boolean {
+  return reason !== 'guard' && (key === draft.key || commitBy === undefined);
+}
+
+/** Where others are waiting to write an object, one more gets into line: undefined where nobody is. */
+function ownTurn({ turns }: WriteContext, { type, asked }: Attributes): Soon<Turn | undefined> {
+  if (!turns.areTaken) return undefined;
+  const key = objectKey(type.storageKey, asked.namespace, asked.name);
+  return turns.isTaken(key) ? turns.take(key) : undefined;
 }
 
 function isOfDefinition({ definitionsKey }: WriteContext, { type: { custom } }: Attributes, key: string): boolean {

@@ -18,6 +18,7 @@ import type { KnownSpecs } from './known-specs.ts';
 import type { LongChecks } from './long-checks.ts';
 import type { PluginChain } from './plugins/chain.ts';
 import type { StoreReader } from './store-reader.ts';
+import type { Turns } from './turns.ts';
 
 /** How deletions are carried out, as the operator set it. */
 export interface DeletionSettings {
@@ -41,6 +42,8 @@ export interface WriteContext extends StoreReader {
   readonly conversion: WebhookConversion;
   readonly store: Ref<StoreProtocol>;
   readonly commitTimes: CommitTimes;
+  /** Of all writes: who has lost a race for an object. */
+  readonly turns: Turns;
   /** Asked by few writes only. */
   readonly auth: () => Ref<AuthProtocol>;
   readonly kinds: KindVersions;
