@@ -133,7 +133,7 @@ const CASES: readonly Case[] = [
     `${CONFIG_MAPS}?watch=1`,
     406,
     'NotAcceptable',
-    /^only the following media types are accepted: application\/json;stream=watch, /,
+    /^only the following media types are accepted: application\/json, application\/yaml, /,
     { headers: { accept: 'application/json;as=Nothing' } },
   ),
   row('a body of an unknown type', 'POST', CONFIG_MAPS, 415, 'UnsupportedMediaType', /application\/json/, {

@@ -145,9 +145,16 @@ export class Representations {
     const choice = negotiate(accept, offer);
     if (choice === null) {
       const isTold = type?.form !== undefined || takesOfferedType(accept, offer);
-      throw new StatusError(notAcceptable(isTold ? offeredMediaTypes(offer) : []));
+      throw new StatusError(notAcceptable(isTold ? offeredMediaTypes(this.#refusing(accept, offer)) : []));
     }
     return offer.isWatch ? choice : indentedFor(choice, request.header('user-agent'), query.get('pretty'));
+  }
+
+  /** Whoever watches is refused as whoever lists, and only then because of what cannot be watched. */
+  #refusing(accept: string, offer: Offer): Offer {
+    if (!offer.isWatch) return offer;
+    const { list } = offer === this.#textOffers.watch ? this.#textOffers : this.#offers;
+    return negotiate(accept, list) === null ? list : offer;
   }
 
   #encodedAs({ format, pretty, contentType }: Choice): Encoded {

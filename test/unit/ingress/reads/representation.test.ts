@@ -106,6 +106,18 @@ test('who asks for a custom object in what there is none of is told what there i
   t.regex(watched ?? '', /^only the following media types are accepted: application\/json;stream=watch, /);
 });
 
+test('whoever watches is refused as whoever lists, and only then because of what cannot be watched', (t) => {
+  const refusal = (answer: AnswerClass, accept: string, type: RowType) =>
+    t.throws(() => REPRESENTATIONS.of(exchangeWith(accept, ''), answer, type))?.message;
+  const told = `only the following media types are accepted: application/json, application/yaml, ${PROTOBUF}`;
+  for (const accept of [inProtobuf('Table'), as('Nothing')]) {
+    t.is(refusal('list', accept, POD), told);
+    t.is(refusal('watch', accept, POD), told);
+  }
+  const custom = { ...CUSTOM, form: {} as CustomForm };
+  t.is(refusal('watch', 'text/html', custom), refusal('list', 'text/html', custom));
+});
+
 test('a plain representation is made once for all requests that say the same', (t) => {
   const choose = (): Representation => REPRESENTATIONS.of(exchangeWith('application/json', ''), 'list', POD);
   t.is(choose(), choose());
