@@ -54,6 +54,8 @@ export interface Asked {
   readonly isInside: boolean;
   readonly userAgent: string;
   readonly parameters: WriteParameters;
+  /** As WriteRequest has it. */
+  readonly timeoutMs?: number | undefined;
   /** What plugins say of the write for its audit event. */
   readonly auditAnnotations: AuditAnnotations;
   /** Reads for this write alone: what it asks carries the number of the request. */

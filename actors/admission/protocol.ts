@@ -52,6 +52,8 @@ export interface WriteRequest {
   /** The media type without parameters, lower case. */
   readonly contentType: string;
   readonly payload: Uint8Array;
+  /** What its client gives it, where that is less than the server does: then it has had its answer. */
+  readonly timeoutMs?: number;
   /** It comes from a component of this server, and is no request: admission records it, and nobody is asked whether it may. */
   readonly isInside?: true;
 }

@@ -37,8 +37,9 @@ export function attributesOf(
     parameters,
     payload,
     isInside,
+    timeoutMs,
   }: Pick<WriteRequest, 'target' | 'user' | 'userAgent' | 'parameters'> &
-    Partial<Pick<WriteRequest, 'payload' | 'isInside'>>,
+    Partial<Pick<WriteRequest, 'payload' | 'isInside' | 'timeoutMs'>>,
   type: KnownType,
   { operation, dryRun, subresource = target.subresource, isTracked = true, isPatch = false, emptied, deletion }: Manner,
 ): Attributes {
@@ -56,6 +57,7 @@ export function attributesOf(
       isInside: isInside === true,
       userAgent,
       parameters,
+      timeoutMs,
       reader: write,
       auditAnnotations,
       deletion,

@@ -79,6 +79,8 @@ export class Exchange implements Arrival {
   admittedMs: number | undefined = undefined;
   /** When it was let through to be worked on; undefined: not yet. */
   begunMs: number | undefined = undefined;
+  /** What its client gives it, where that is less than the server does (request-deadline.ts). */
+  timeoutMs: number | undefined = undefined;
   /** The client's time for it is over: it has been answered and counted, whatever it still comes to. */
   isGivenUp = false;
   /** Set while it waits for something: called when it is given up. */

@@ -179,7 +179,8 @@ export class Pipeline {
     if (exchange.longRunning) return undefined;
     const { requestTimeoutMs } = this.#parts;
     const ownMs = exchange.body === undefined ? undefined : requestTimeoutMs;
-    const timeoutMs = this.#askedTimeoutMs(exchange) ?? ownMs;
+    exchange.timeoutMs = this.#askedTimeoutMs(exchange);
+    const timeoutMs = exchange.timeoutMs ?? ownMs;
     if (timeoutMs === undefined) return undefined;
     return this.#parts.context.timers.after(timeoutMs, () => {
       exchange.isGivenUp = true;

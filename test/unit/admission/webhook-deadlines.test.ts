@@ -20,7 +20,7 @@ const registry = createRegistry(dialect);
 const schema = schemaOf(dialect);
 
 /** What becomes of a write that may take so long and is told to so many webhooks, which hang for 10 s each and may be passed over. */
-async function written(requestTimeoutMs: number, webhooks: number) {
+async function written(requestTimeoutMs: number, webhooks: number, timeoutMs?: number) {
   const time = new VirtualTime();
   const given: number[] = [];
   const webhookClient: MakeWebhookClient = () => ({
@@ -57,7 +57,7 @@ async function written(requestTimeoutMs: number, webhooks: number) {
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', namespace: 'default' } };
   let refused: Status | undefined;
   let isOver = false;
-  void Promise.resolve(plugin.mutate?.(askedAttributes(dialect, object)))
+  void Promise.resolve(plugin.mutate?.(askedAttributes(dialect, object, { timeoutMs })))
     .catch((error: unknown) => {
       refused = isStatusError(error) ? error.status : undefined;
     })
@@ -73,6 +73,12 @@ test('webhooks that hang and may be passed over are, as long as the request has 
   t.true(isOver);
   t.deepEqual(given, [10_000, 10_000, 10_000]);
   t.is(refused, undefined);
+});
+
+test('a write has no longer for its webhooks than its client gives it', async (t) => {
+  const { given, refused } = await written(60_000, 5, 13_000);
+  t.deepEqual(given, [10_000, 3000]);
+  t.is(refused?.message, 'Timeout: request did not complete within requested timeout');
 });
 
 test('a write that has no time left is refused, though the webhooks that took it may be passed over', async (t) => {

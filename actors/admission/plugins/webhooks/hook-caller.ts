@@ -172,11 +172,12 @@ export class HookCaller {
     return Math.ceil(Math.min(hook.timeoutMs, leftMs));
   }
 
-  /** What is left of the time of the request, as far as that has an end. */
-  #leftMs({ webhooksBeganMs }: Attributes): number {
-    if (this.#requestTimeoutMs <= 0) return Number.POSITIVE_INFINITY;
+  /** What is left of the time of the request, as far as that has an end: the server's, or what its client gives it. */
+  #leftMs({ webhooksBeganMs, asked }: Attributes): number {
+    const timeoutMs = asked.timeoutMs ?? this.#requestTimeoutMs;
+    if (timeoutMs <= 0) return Number.POSITIVE_INFINITY;
     const nowMs = this.#context.clock.monotonicMs();
-    return this.#requestTimeoutMs - (nowMs - (webhooksBeganMs ?? nowMs));
+    return timeoutMs - (nowMs - (webhooksBeganMs ?? nowMs));
   }
 }
 
