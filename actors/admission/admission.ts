@@ -230,9 +230,8 @@ class Admission implements Actor<AdmissionProtocol> {
   #admitConnection(request: ConnectRequest, reply: Reply): void {
     const write = this.#writeOfTurn();
     admitConnection(write, request).then(
-      (changed) => reply.send(annotated({ refused: undefined, ...(changed && { changed }) }, write)),
-      (error: unknown) =>
-        isStatusError(error) ? reply.send(annotated({ refused: error.status }, write)) : reply.fail(error),
+      (answer) => reply.send(annotated(answer, write)),
+      (error: unknown) => reply.fail(error),
     );
   }
 

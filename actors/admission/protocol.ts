@@ -71,6 +71,12 @@ export type WriteReply =
   | (WriteRemarks & { readonly code: number; readonly place: PublishedPlace })
   | (WriteRemarks & { readonly code: number; readonly body: object });
 
+export interface ConnectReply extends WriteRemarks {
+  readonly refused: Status | undefined;
+  /** What plugins have made of the options, where they have. */
+  readonly changed?: JsonObject;
+}
+
 /** What a plugin says of a write for its audit event. */
 export interface AuditAnnotation {
   /** `<domain>/<name>`: webhooks say theirs under their own name. */
@@ -80,7 +86,7 @@ export interface AuditAnnotation {
   readonly level: 'Metadata' | 'Request';
 }
 
-/** What is said of a write beside its answer. */
+/** What is said of a write, or of a connection, beside its answer. */
 interface WriteRemarks {
   /** For the client's user. */
   readonly warnings?: readonly string[];
@@ -135,13 +141,7 @@ export interface AdmissionProtocol extends Protocol {
     /** May a connection to a pod, node or service be opened? Log streams are read, and not asked about. */
     readonly connect: {
       readonly message: ConnectRequest;
-      readonly reply: {
-        readonly refused: Status | undefined;
-        /** What plugins have made of the options, where they have. */
-        readonly changed?: JsonObject;
-        /** As of a write. */
-        readonly auditAnnotations?: readonly AuditAnnotation[];
-      };
+      readonly reply: ConnectReply;
     };
     /** Custom objects of any versions of a kind, in the version of a path, where the definition's webhook converts them. */
     readonly convert: { readonly message: ConvertRequest; readonly reply: ConvertReply };

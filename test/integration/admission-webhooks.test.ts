@@ -261,3 +261,24 @@ test('a webhook cannot keep its own configuration from being changed', async (t)
   t.is((await at.server.client.request('DELETE', path)).status, 200);
   t.is((await created(at, map('x', 'x'))).status, 201);
 });
+
+test('what webhooks warn of is told to whoever opens a connection, whatever comes of it', async (t) => {
+  const at = await world(t, {
+    allow: () => ({ allowed: true, warnings: ['look out'] }),
+    deny: () => ({ allowed: false, warnings: ['why'] }),
+  });
+  const hears = (subresource: string): Webhook => ({
+    rules: [{ operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: [`pods/${subresource}`] }],
+    objectSelector: {},
+  });
+  await configure(at, 'validating', 'v', [
+    webhookAt(at.hooks, 'allow', hears('exec')),
+    webhookAt(at.hooks, 'deny', hears('attach')),
+  ]);
+  const opened = (subresource: string) =>
+    at.server.client.request('POST', `/api/v1/namespaces/default/pods/none/${subresource}`);
+  const missing = await opened('exec');
+  t.deepEqual([missing.status, missing.headers.warning], [404, '299 - "look out"']);
+  const denied = await opened('attach');
+  t.deepEqual([denied.status, denied.headers.warning], [400, '299 - "why"']);
+});

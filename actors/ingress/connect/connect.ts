@@ -47,6 +47,8 @@ import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { refusalStatus } from '../../read-refusal.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { ResponseWithHeaders } from '../pipeline/response-with-headers.ts';
+import { warningHeader } from '../reads/answers.ts';
 import { webSocketBearerPrefix } from '../watch/web-socket-offer.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from './passage.ts';
 import type { PodLogMetrics } from './pod-log-metrics.ts';
@@ -116,7 +118,7 @@ export class Connects {
     if (exchange.query.get('dryRun') !== undefined) throw new StatusError(badRequest('dryRun is not supported'));
     const { group, version, resource, subresource, namespace, name, rest } = info;
     const options = connectOptions(type.subresources.get(subresource)?.kind ?? '', exchange.query, rest);
-    const { refused, changed, auditAnnotations } = await this.#parts.admission.ask(
+    const { refused, changed, auditAnnotations, warnings } = await this.#parts.admission.ask(
       {
         type: 'connect',
         target: { group, version, resource, subresource, namespace, name },
@@ -127,6 +129,8 @@ export class Connects {
       { deadlineMs: this.#parts.requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
     if (auditAnnotations !== undefined) exchange.audit?.annotateBy(auditAnnotations);
+    if (warnings !== undefined)
+      exchange.response = new ResponseWithHeaders(exchange.response, warnings.map(warningHeader));
     if (refused !== undefined) throw new StatusError(refused);
     return changed ?? options;
   }

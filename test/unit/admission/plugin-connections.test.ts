@@ -2,6 +2,8 @@
 import test from 'ava';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
+import { badRequest } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
 import { AdmissionWorld } from './admission-world.ts';
 import { recorder } from './recorded-writes.ts';
 
@@ -52,5 +54,22 @@ test('what a plugin makes of the options of a connection is told to whoever open
   const options = { kind: 'PodExecOptions', apiVersion: 'v1' };
   const answer = await connect(world, { command: ['sh'] });
   t.deepEqual(answer, { refused: undefined, changed: { ...options, command: ['id'] } });
+  await world.stop();
+});
+
+test('whoever opens a connection hears what plugins warn of, refused or not', async (t) => {
+  const warns: AdmissionPluginKind = {
+    name: 'AlwaysAdmit',
+    wants: [{ operations: ['connect'], resources: ['**'] }],
+    create: () => ({
+      validate: (attributes) => {
+        attributes.warn('take care');
+        if (attributes.object.stdin === true) throw new StatusError(badRequest('no'));
+      },
+    }),
+  };
+  const world = await AdmissionWorld.start({ plugins: [warns] });
+  t.deepEqual(await connect(world), { refused: undefined, warnings: ['take care'] });
+  t.deepEqual(await connect(world, { stdin: true }), { refused: badRequest('no'), warnings: ['take care'] });
   await world.stop();
 });
