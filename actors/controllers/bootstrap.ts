@@ -15,7 +15,7 @@ import {
   type WriteOutcome,
 } from './controller.ts';
 import type { Desired, Review } from './desired.ts';
-import { checkName, hooksOf } from './hooks.ts';
+import { checkName, hooksOf, waitsForCorrections } from './hooks.ts';
 import { apiServerIdentity } from './identities.ts';
 import type { HookState } from './protocol.ts';
 
@@ -45,6 +45,8 @@ export class Bootstrap implements Controller {
   /** Seen as they should be, or written so, at least once since the start. */
   readonly #settled = new Set<string>();
   readonly #failures = new Map<string, string>();
+  /** There, and a correction of them has failed. */
+  readonly #uncorrected = new Set<string>();
   #reviews: Timer[] | undefined;
   /** Whether the cluster is new to what is made on the first start only; undefined until the feed has shown. */
   #isFirstStart: boolean | undefined;
@@ -115,8 +117,10 @@ export class Bootstrap implements Controller {
   onOutcome(key: string, write: Write, outcome: WriteOutcome): void {
     const desired = this.#desired.get(key);
     if (desired === undefined) return;
-    if (!outcome.ok) this.#failures.set(key, outcome.message);
-    else if (write.verb !== 'delete') this.#settle(key, desired);
+    if (!outcome.ok) {
+      this.#failures.set(key, outcome.message);
+      if (write.verb !== 'create') this.#uncorrected.add(key);
+    } else if (write.verb !== 'delete') this.#settle(key, desired);
   }
 
   onStop(): readonly Write[] {
@@ -146,6 +150,7 @@ export class Bootstrap implements Controller {
     let failure = '';
     for (const [key, desired] of this.#desired) {
       if (desired.hook !== hook || this.#settled.has(key) || this.#isLeftAlone(desired)) continue;
+      if (this.#uncorrected.has(key) && !waitsForCorrections(hook)) continue;
       done = false;
       failure ||= this.#failures.get(key) ?? '';
     }

@@ -19,6 +19,17 @@ const HOOKS: readonly string[] = [
   HOOK_AUTHENTICATION_INFO,
 ];
 
+/**
+ * Done once their objects are there: one that cannot be set right, since a webhook refuses it say, keeps nobody waiting, least of all
+ * who would take that webhook away. The others promise what their objects say.
+ */
+const GOES_ON_WITHOUT_CORRECTIONS: ReadonlySet<string> = new Set([HOOK_BOOTSTRAP, HOOK_AUTHENTICATION_INFO]);
+
+/** Whether a hook is not done before its objects have been set right. */
+export function waitsForCorrections(hook: string): boolean {
+  return !GOES_ON_WITHOUT_CORRECTIONS.has(hook);
+}
+
 /** The hooks that objects name, in order, each once. */
 export function hooksOf(objects: Iterable<{ readonly hook: string }>): readonly string[] {
   const named = new Set(Array.from(objects, ({ hook }) => hook));

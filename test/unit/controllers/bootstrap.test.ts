@@ -11,6 +11,7 @@ import type { Stored } from './stored.ts';
 
 const SLICES = DIALECT.spell('discovery.@group/endpointslices');
 const PRIORITY_CLASSES = DIALECT.spell('scheduling.@group/priorityclasses');
+const FLOW_SCHEMAS = DIALECT.spell('flowcontrol.apiserver.@group/flowschemas');
 const BRAND = DIALECT.brand;
 const NAMESPACES = ['default', DIALECT.nodeLeaseNamespace, DIALECT.publicNamespace, DIALECT.systemNamespace].sort();
 
@@ -205,6 +206,24 @@ test('a failing object holds back its own hook, with the reason, until it succee
     f.hooks().filter((hook) => !hook.done || hook.failure !== ''),
     [],
   );
+});
+
+test('an object that is there and cannot be set right keeps the server from being ready only where others go by what it says', async (t) => {
+  const f = await started(WITH_ROLES);
+  f.cluster.fault = () => ({ code: 500, body: { message: 'failed calling webhook' } });
+  const schema = f.cluster.get(FLOW_SCHEMAS, '', 'catch-all')!;
+  f.cluster.put(FLOW_SCHEMAS, { ...schema, spec: { ...schema.spec, matchingPrecedence: 9_999 } });
+  await f.cluster.settle();
+  const g = await restarted(f, { ...WITH_ROLES, securePort: 7443 });
+  t.like(service(g).spec?.ports, [{ targetPort: 6443 }]);
+  t.deepEqual(
+    g.hooks().filter((hook) => !hook.done),
+    [{ name: FLOW_HOOK, done: false, failure: 'failed calling webhook' }],
+  );
+  g.cluster.fault = () => undefined;
+  await g.time.advance(60_000);
+  t.like(service(g).spec?.ports, [{ targetPort: 7443 }], 'it goes on trying');
+  t.is(isDone(g, 'priority-and-fairness-config-producer'), true);
 });
 
 const FAILURES: readonly [title: string, failure: OrchError | { code: number; body: object }][] = [
