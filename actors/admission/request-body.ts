@@ -198,9 +198,14 @@ type KindTexts = Pick<ExpectedKind, 'apiVersion' | 'kind'>;
 /** The kind and the version that an object says it is of, or `unsaid` where it says none. Throws DecodeError where one of them is no text. */
 export function kindTexts(object: JsonObject, unsaid: KindTexts): KindTexts {
   return {
-    apiVersion: textOf(object, 'apiVersion') || unsaid.apiVersion,
+    apiVersion: withoutEmptyGroup(textOf(object, 'apiVersion')) || unsaid.apiVersion,
     kind: textOf(object, 'kind') || unsaid.kind,
   };
+}
+
+/** `/v1` is `v1`: clients put a group before the version, and the core group has no name. */
+function withoutEmptyGroup(apiVersion: string): string {
+  return apiVersion.lastIndexOf('/') === 0 ? apiVersion.slice(1) : apiVersion;
 }
 
 /** A member that is a text; empty where it is absent or null. Throws DecodeError where it is anything else. */

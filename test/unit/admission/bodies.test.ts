@@ -142,6 +142,26 @@ test('a body of another kind, or that is none of its kind, is refused as clients
   await world.stop();
 });
 
+test('a version with an empty group before it is one of the core group', async (t) => {
+  const world = await AdmissionWorld.start();
+  const body = (data: object) => ({ apiVersion: '/v1', kind: 'ConfigMap', metadata: { name: 'a' }, data });
+  const created = await world.write('create', CONFIG_MAPS, { body: body({ a: 'b' }) });
+  t.deepEqual([created.code, created.body.apiVersion], [201, 'v1']);
+  const updated = await world.write('update', `${CONFIG_MAPS}/a`, { body: body({ a: 'c' }) });
+  t.deepEqual([updated.code, updated.body.apiVersion, updated.body.data], [200, 'v1', { a: 'c' }]);
+  const patched = await world.write('patch', `${CONFIG_MAPS}/a`, { body: { apiVersion: '/v1', data: { a: 'd' } } });
+  t.deepEqual([patched.code, patched.body.apiVersion, patched.body.data], [200, 'v1', { a: 'd' }]);
+  const applied = await world.write('patch', `${CONFIG_MAPS}/a`, {
+    body: Buffer.from(JSON.stringify(body({ b: 'c' }))),
+    contentType: 'application/apply-patch+yaml',
+    parameters: { fieldManager: 'me' },
+  });
+  t.deepEqual([applied.code, applied.body.apiVersion, applied.body.data], [200, 'v1', { a: 'd', b: 'c' }]);
+  const other = await world.write('create', CONFIG_MAPS, { body: { ...body({}), apiVersion: '/apps/v1' } });
+  t.is(other.code, 400);
+  await world.stop();
+});
+
 test('a custom object of another kind breaks a rule of its type', async (t) => {
   const world = await AdmissionWorld.start();
   await defineThings(world);
