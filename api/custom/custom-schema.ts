@@ -5,7 +5,7 @@ import type { JsonObject } from '../json-value.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';
 import { type Defaulter, defaulterOf, dropNulls, giveDefaults } from './defaulting.ts';
-import { type Coercer, coercerOf } from './embedded-metadata.ts';
+import { type Coercer, coercerOf, type Unreadable } from './embedded-metadata.ts';
 import { embeddedCheck } from './embedded-objects.ts';
 import { listTypeCheck } from './list-types.ts';
 import { type PlacedCheck, placedCheckOf } from './placed-checks.ts';
@@ -89,7 +89,7 @@ export class CustomSchema {
 
   /**
    * The same of an object that comes from outside: the metadata of whole objects inside it is brought into its form as well. What is
-   * stored has been through this.
+   * stored has been through this, if perhaps under another schema.
    */
   read(object: JsonObject): Shaped {
     const shaped = this.shape(object);
@@ -99,24 +99,36 @@ export class CustomSchema {
 
   /**
    * Brings the metadata of whole objects inside an object into its form, in place where it is not; returns the paths of what was taken
-   * out. Throws DecodeError for metadata that is none.
+   * out. Throws DecodeError for metadata that is none, where that is to be told.
    */
-  coerce(object: JsonObject): readonly string[] {
+  coerce(object: JsonObject, unreadable: Unreadable = 'told'): readonly string[] {
     this.#compile();
     if (this.#coercer === undefined) return NOTHING_TOLD;
     const pruned = new Pruned();
-    this.#coercer(object, pruned);
+    this.#coercer(object, pruned, unreadable);
     return pruned.paths;
   }
 
   /**
-   * Gives an object its defaults, in place. False: they are more than an object may be, and not all were given.
+   * Gives an object its defaults, in place, those of metadata in the form of metadata. False: they are more than an object may be,
+   * and not all were given.
    *
    * @param keepsNulls whether nulls stay that the schema refuses. Otherwise they are taken out: nothing stored has any.
    */
   complete(object: JsonObject, keepsNulls = false): boolean {
     this.#compile();
-    return this.#defaulter === undefined || giveDefaults(this.#defaulter, object as Members, keepsNulls);
+    if (this.#defaulter === undefined) return true;
+    const fits = giveDefaults(this.#defaulter, object as Members, keepsNulls);
+    this.coerce(object, 'kept');
+    return fits;
+  }
+
+  /** A stored object as it is read: what the schema knows of it, with its defaults. It is consumed. */
+  asStored(object: JsonObject): JsonObject {
+    const { object: shaped } = this.shape(object);
+    this.coerce(shaped, 'dropped');
+    this.complete(shaped);
+    return shaped;
   }
 
   /** An object that was converted into this version: without what the schema does not know or refuses as null, and given nothing. */

@@ -76,7 +76,7 @@ export class CustomType {
   /** A stored object as it is read in the version that it lies in: so a webhook is sent it. It is consumed. */
   asItLies(object: JsonObject): JsonObject {
     const own = this.#own(object);
-    return own === undefined ? object : completed(own, object);
+    return own === undefined ? object : own.asStored(object);
   }
 
   /** What a webhook has made of an object in this version, which gives it no defaults. It is consumed. */
@@ -123,15 +123,8 @@ function broughtInto(
   own: CustomSchema | undefined,
   object: JsonObject,
 ): JsonObject {
-  const read = completed(own ?? schema, { ...object, apiVersion });
+  const read = (own ?? schema).asStored({ ...object, apiVersion });
   return own === undefined ? read : schema.converted(read);
-}
-
-/** What the schema knows of an object, with its defaults. */
-function completed(schema: CustomSchema, object: JsonObject): JsonObject {
-  const { object: shaped } = schema.shape(object);
-  schema.complete(shaped);
-  return shaped;
 }
 
 /** On the thread that made the form, what is compiled there serves it too. */

@@ -86,7 +86,11 @@ function wholeErrors(value: unknown, schema: JsonObject, path: string, at: Repor
   const prefix = at.dialect.openapiExtensionPrefix;
   const copy = jsonCopy(value);
   try {
-    coercerOf(structureOf(schema, prefix), schemaOf(at.dialect).type('meta/v1.ObjectMeta'))?.(copy, new Pruned());
+    coercerOf(structureOf(schema, prefix), schemaOf(at.dialect).type('meta/v1.ObjectMeta'))?.(
+      copy,
+      new Pruned(),
+      'told',
+    );
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     return [invalid(path, value, error.message)];

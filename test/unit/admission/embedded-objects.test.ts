@@ -87,3 +87,65 @@ test('an apply brings the metadata of an embedded object into its form, and is r
   t.deepEqual(changed.body.spec, partWith({ labels: { a: '' } }));
   await world.stop();
 });
+
+test('metadata that was let in before its object was a whole one is read without what nobody can read of it, and can be written again', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const part = { type: 'object', 'x-orch-preserve-unknown-fields': true };
+  const redefine = (one: object) => {
+    const openAPIV3Schema = {
+      type: 'object',
+      properties: { spec: { type: 'object', properties: { part: one, size: { type: 'integer' } } } },
+    };
+    return world.write('patch', DEFINITION_OF_THINGS, {
+      body: { spec: { versions: [{ ...versionOfThings({}), schema: { openAPIV3Schema } }] } },
+    });
+  };
+  t.is((await redefine(part)).code, 200);
+  const metadata = { name: 'p', odd: 42, labels: { a: 'b' }, annotations: { c: 'd', untyped: 42 } };
+  await world.created(THINGS, thing('it', partWith(metadata)));
+  await world.created(THINGS, thing('none', partWith('text')));
+  await world.created(THINGS, thing('applied', partWith(metadata)));
+  t.is((await redefine({ ...part, 'x-orch-embedded-resource': true })).code, 200);
+
+  const body = { metadata: { finalizers: ['example.com/held'] } };
+  const held = await world.write('patch', `${THINGS}/it`, { body });
+  t.is(held.code, 200, held.body.message);
+  t.deepEqual(held.body.spec, partWith({ name: 'p', labels: { a: 'b' } }), 'members that are wrong go as a whole');
+  const { part: bare } = partWith(undefined) as { part: { metadata?: unknown } };
+  delete bare.metadata;
+  const sized = await world.write('patch', `${THINGS}/none`, { body: { spec: { size: 1 } } });
+  t.is(sized.code, 200, sized.body.message);
+  t.deepEqual(sized.body.spec, { part: bare, size: 1 });
+  const applied = await world.write('patch', `${THINGS}/applied`, {
+    body: thing('applied', { size: 1 }),
+    contentType: 'application/apply-patch+yaml',
+    parameters: { fieldManager: 'one' },
+  });
+  t.is(applied.code, 200, applied.body.message);
+  await world.stop();
+});
+
+test('what a schema gives the metadata of an embedded object is held to what metadata has', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const whole = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true };
+  const TEXT = { type: 'string', default: 'given' };
+  const given = { apiVersion: 'v1', kind: 'Part', metadata: { name: 'given', odd: 'given' } };
+  const properties = {
+    members: { ...whole, properties: { metadata: { type: 'object', properties: { name: TEXT, odd: TEXT } } } },
+    metadata: { ...whole, properties: { metadata: { type: 'object', default: given.metadata } } },
+    part: { ...whole, default: given },
+  };
+  const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties } } };
+  const body = { spec: { versions: [{ ...versionOfThings({}), schema: { openAPIV3Schema } }] } };
+  t.is((await world.write('patch', DEFINITION_OF_THINGS, { body })).code, 200);
+  const named = { apiVersion: 'v1', kind: 'Part' };
+  const made = await world.write('create', THINGS, {
+    body: thing('it', { members: { ...named, metadata: {} }, metadata: named }),
+  });
+  t.is(made.code, 201, made.body.message);
+  const expected = { ...named, metadata: { name: 'given' } };
+  t.deepEqual(made.body.spec, { members: expected, metadata: expected, part: expected });
+  await world.stop();
+});
