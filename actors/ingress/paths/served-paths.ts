@@ -23,11 +23,15 @@ export function refusalOfPath(type: KnownType, info: ResourceRequestInfo, method
 
 const VERBS_OF_ONE: readonly Verb[] = ['get', 'update', 'patch', 'delete'];
 
-/** Whether there is anything at a path: types that are only created have no names, and are not listed across namespaces. */
+/**
+ * Whether there is anything at a path: types that are only created have no names, and are not listed across namespaces. Those
+ * of custom types are nowhere else than in their namespaces for whoever does not read them.
+ */
 function hasMethods(type: KnownType, { verb, namespace }: ResourceRequestInfo, isNamed: boolean): boolean {
   if (verb === 'proxy') return false;
   if (isNamed) return VERBS_OF_ONE.some((one) => type.verbs.has(one));
-  return !type.namespaced || namespace !== '' || type.verbs.has('list');
+  if (!type.namespaced || namespace !== '') return true;
+  return type.verbs.has('list') && (type.custom === undefined || isListing(verb));
 }
 
 function refusalOfSubresource(type: KnownType, info: ResourceRequestInfo, method: string): Status | undefined {
