@@ -12,8 +12,8 @@ const KEPT_SIZE_MAX = 30_000;
 
 interface Compiled {
   readonly size: number;
-  /** Undefined: it is no pattern. */
-  readonly pattern: RE2JS | undefined;
+  /** A text: it is no pattern, and that is why. */
+  readonly pattern: RE2JS | string;
 }
 
 /** The one that was used longest ago comes first. */
@@ -34,15 +34,16 @@ export function arePatternsLoaded(): boolean {
   return engine !== undefined;
 }
 
-/** True for a regular expression; of any text where the engine is not loaded. */
-export function isPattern(text: string): boolean {
-  return engine === undefined || compiledOf(text).pattern !== undefined;
+/** What keeps a text from being a regular expression, in the words of Go's; empty where nothing does, or the engine is not loaded. */
+export function patternProblem(text: string): string {
+  const pattern = engine === undefined ? '' : compiledOf(text).pattern;
+  return typeof pattern === 'string' ? pattern : '';
 }
 
 /** Whether any part of a text matches. Undefined for a pattern that is no regular expression. Throws before `loadPatterns`. */
 export function matches(pattern: string, text: string): boolean | undefined {
   const compiled = compiledOf(pattern);
-  if (compiled.pattern === undefined) return undefined;
+  if (typeof compiled.pattern === 'string') return undefined;
   spend((compiled.size * text.length) / EFFORT.instructionsTried);
   return compiled.pattern.matcher(text).find();
 }
@@ -74,11 +75,11 @@ function makeRoom(): void {
   }
 }
 
-function newPattern(text: string): RE2JS | undefined {
+function newPattern(text: string): RE2JS | string {
   if (engine === undefined) throw new Error('the engine of patterns is not loaded');
   try {
     return engine.RE2JS.compile(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return (error as Error).message;
   }
 }

@@ -2,7 +2,7 @@
 // every value has one type, said outside of allOf and its like. Works on a schema as it stands in the definition, without
 // compiling it. What a schema may say at all is schema-vocabulary.ts.
 import { EFFORT, spend } from '../custom/effort.ts';
-import { isPattern } from '../custom/patterns.ts';
+import { patternProblem } from '../custom/patterns.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asList, asObject } from '../object-fields.ts';
@@ -258,9 +258,8 @@ class StructuralCheck {
     }
     this.#nested('not', node.not, '');
     const { pattern } = node;
-    if (typeof pattern === 'string' && pattern !== '' && !isPattern(pattern)) {
-      this.#invalid('pattern', pattern, "must be a valid regular expression, but isn't");
-    }
+    const problem = typeof pattern === 'string' && pattern !== '' ? patternProblem(pattern) : '';
+    if (problem !== '') this.#invalid('pattern', pattern, `must be a valid regular expression, but isn't: ${problem}`);
   }
 
   #nested(name: string, node: unknown, intOrString: '' | 'anyOf'): void {

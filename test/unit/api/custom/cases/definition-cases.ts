@@ -76,6 +76,7 @@ const VOCABULARY: readonly DefinitionCase[] = [
 const MUST_BE_EMPTY = 'must be empty to be structural';
 const UNDEFINED = 'must be undefined to be structural';
 const FALSE = 'must be false to be structural';
+const NO_PATTERN = "must be a valid regular expression, but isn't";
 
 const STRUCTURE: readonly DefinitionCase[] = [
   [{}, required('s.type', 'must not be empty at the root')],
@@ -141,7 +142,22 @@ const STRUCTURE: readonly DefinitionCase[] = [
     forbidden('s.oneOf[0].properties[metadata]', 'must not be specified in a nested context'),
     required('s.properties[metadata]', 'because it is defined in s.oneOf[0].properties[metadata]'),
   ],
-  [a({ ...TEXT, pattern: '(' }), invalid(`${A}.pattern`, '"("', "must be a valid regular expression, but isn't")],
+  [
+    a({ ...TEXT, pattern: '+' }),
+    invalid(
+      `${A}.pattern`,
+      '"+"',
+      `${NO_PATTERN}: error parsing regexp: missing argument to repetition operator: \`+\``,
+    ),
+  ],
+  [
+    a({ ...TEXT, pattern: '(?=b)' }),
+    invalid(
+      `${A}.pattern`,
+      '"(?=b)"',
+      `${NO_PATTERN}: error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
+    ),
+  ],
   [a({ ...TEXT, pattern: '^(a+)+$' })],
 ];
 
