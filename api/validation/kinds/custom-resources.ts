@@ -62,7 +62,7 @@ const name: Rule<Definition> = (definition, at) => {
   if (given !== expected) at.invalid('metadata.name', given, 'must be spec.names.plural+"."+spec.group');
 };
 
-/** Groups of this API's own domain belong to those who make the API. */
+/** Groups of this API's own domain belong to those who make the API. v1beta1 never asked who approved of a type. */
 const approval: Rule<Definition> = (definition, at) => {
   if (!at.isUpdate) checkApproval(definition, at);
 };
@@ -236,8 +236,11 @@ const SPEC_FIELDS = {
   scope: { required: true, enum: true },
 } as const;
 
+const WHOLE = [name, 'spec', storedVersions] as const;
+
 export const customResourceTypes: RuleTable = {
-  'apiextensions.CustomResourceDefinition': { rules: [name, 'spec', storedVersions, approval] },
+  'apiextensions/v1.CustomResourceDefinition': { rules: [...WHOLE, approval] },
+  'apiextensions/v1beta1.CustomResourceDefinition': { rules: WHOLE },
   'apiextensions/v1.CustomResourceDefinitionSpec': {
     fields: SPEC_FIELDS,
     rules: [
@@ -309,9 +312,10 @@ export const customResourceTypes: RuleTable = {
   'apiextensions.ServiceReference': webhookTarget.service,
 };
 
+const FIXED = { 'spec.group': { immutable: true }, 'spec.names.plural': { immutable: true } } as const;
+const CHANGES = [fixedOnceEstablished, 'spec.group', 'spec.names.plural', storedVersionsKept] as const;
+
 export const customResourceUpdates: ChangeTable = {
-  'apiextensions.CustomResourceDefinition': {
-    fields: { 'spec.group': { immutable: true }, 'spec.names.plural': { immutable: true } },
-    rules: [fixedOnceEstablished, 'spec.group', 'spec.names.plural', storedVersionsKept, approvalKept],
-  },
+  'apiextensions/v1.CustomResourceDefinition': { fields: FIXED, rules: [...CHANGES, approvalKept] },
+  'apiextensions/v1beta1.CustomResourceDefinition': { fields: FIXED, rules: CHANGES },
 };
