@@ -27,17 +27,19 @@ type ListedType = ResourceType & {
 };
 
 /**
- * The entries of the types of one group version with their subresources, sorted by name.
+ * The entries of the types of one group version, sorted by name, each with its subresources after it: sorted those of
+ * built-in types, and those of custom ones in the order in which the original tells of them, the status first.
  *
  * @param tellsStorageVersions the gate StorageVersionHash.
  */
 export function apiResources(types: readonly ListedType[], tellsStorageVersions: boolean): readonly ApiResource[] {
   return types
-    .flatMap((type) => [
-      mainEntry(type, tellsStorageVersions),
-      ...[...type.subresources.values()].map((sub) => subEntry(type, sub)),
-    ])
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+    .toSorted((a, b) => (a.plural < b.plural ? -1 : 1))
+    .flatMap((type) => {
+      const below = [...type.subresources.values()].map((sub) => subEntry(type, sub));
+      if (type.custom === undefined) below.sort((a, b) => (a.name < b.name ? -1 : 1));
+      return [mainEntry(type, tellsStorageVersions), ...below];
+    });
 }
 
 /** All there are, in the order in which the original lists those of custom types. */

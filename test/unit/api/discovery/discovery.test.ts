@@ -147,6 +147,30 @@ test('the verbs of a custom type are in the order in which a 1.21 server lists t
   );
 });
 
+test('the subresources of a custom type follow it, the status before the scale, as in a 1.21 server', (t) => {
+  const deployments = createRegistry(DIALECTS.kubernetes)
+    .known()
+    .find(({ plural, version }) => plural === 'deployments' && version === 'v1')!;
+  const { status, scale } = Object.fromEntries(deployments.subresources);
+  const custom = { definition: { isTerminating: false } };
+  const subresources = new Map([
+    ['status', status!],
+    ['scale', scale!],
+  ]);
+  const type = { ...deployments, subresources, custom };
+  const named = apiResources(
+    [
+      { ...type, plural: 'foos-more', subresources: new Map() },
+      { ...type, plural: 'foos' },
+    ],
+    false,
+  );
+  t.deepEqual(
+    named.map(({ name }) => name),
+    ['foos', 'foos/status', 'foos/scale', 'foos-more'],
+  );
+});
+
 test('hashes of named groups are those of a 1.21 server too', (t) => {
   t.is(resource('/apis/apps/v1', 'deployments')!.storageVersionHash, '8aSe+NMegvE=');
   t.is(resource('/api/v1', 'configmaps')!.storageVersionHash, 'qFsyl6wFWjQ=');
