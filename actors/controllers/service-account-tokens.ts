@@ -68,6 +68,8 @@ export class ServiceAccountTokens implements Controller {
   readonly #secretsOf = new Map<string, Set<string>>();
   /** Names of secrets that were deleted, by account, until it names them no more. */
   readonly #gone = new Map<string, Set<string>>();
+  /** Keys of secrets that are there and that their account named once and names no more: it is to have another one. */
+  readonly #letGo = new Set<string>();
   /** Namespaces that take nothing new. */
   readonly #ending = new Set<string>();
   readonly #orders: TokenOrders;
@@ -87,7 +89,8 @@ export class ServiceAccountTokens implements Controller {
   }
 
   reset(): void {
-    for (const map of [this.#accounts, this.#secrets, this.#secretsOf, this.#gone, this.#ending]) map.clear();
+    for (const map of [this.#accounts, this.#secrets, this.#secretsOf, this.#gone, this.#letGo, this.#ending])
+      map.clear();
     this.#orders.clear();
     this.#contested.clear();
   }
@@ -106,7 +109,7 @@ export class ServiceAccountTokens implements Controller {
     if (event.type === 'delete') {
       this.#accounts.delete(key);
       this.#gone.delete(key);
-    } else this.#accounts.set(key, event.object());
+    } else this.#onAccount(key, event);
     this.#due.add(ACCOUNT + key);
     for (const secret of this.#secretsOf.get(key) ?? []) this.#due.add(SECRET + secret);
   }
@@ -128,12 +131,25 @@ export class ServiceAccountTokens implements Controller {
     if (verb === 'patch' && ok) this.#contested.onSetRight(key);
   }
 
+  #onAccount(key: string, event: FeedEvent): void {
+    const before = this.#accounts.get(key);
+    const account = event.object();
+    this.#accounts.set(key, account);
+    if (before === undefined) return;
+    const named = namedBy(account);
+    for (const secret of namedBy(before)) {
+      const secretKey = keyOf(event.namespace, secret);
+      if (!named.includes(secret) && this.#secrets.has(secretKey)) this.#letGo.add(secretKey);
+    }
+  }
+
   #onSecret(key: string, event: FeedEvent): void {
     const before = this.#secrets.get(key);
     const secret = event.type === 'delete' ? undefined : this.#read(event);
     if (before !== undefined && before.accountKey !== secret?.accountKey) this.#unlink(key, before.accountKey);
     if (secret === undefined) {
       this.#secrets.delete(key);
+      this.#letGo.delete(key);
       if (before !== undefined && event.type === 'delete') this.#goes(before.accountKey, event.name);
       return;
     }
@@ -198,12 +214,14 @@ export class ServiceAccountTokens implements Controller {
       .filter((secret) => ['', uid].includes(this.#secrets.get(secret)!.accountUid))
       .map((secret) => splitKey(secret).name);
     const isOurs = (secret: string): boolean => isNamedFor(name, secret);
-    const named = partsAt(account, 'secrets').map((reference) => textAt(reference, 'name'));
+    const named = namedBy(account);
     const gone = this.#goneOf(accountKey, named);
     const isAbsent = (secret: string): boolean =>
       (isOurs(secret) || gone.has(secret)) && !this.#secrets.has(keyOf(namespace, secret));
     const isNamed = named.some((secret) => live.includes(secret));
-    const added = isNamed ? undefined : live.find(isOurs);
+    // One that was made before a restart, or whose account could not be written until now.
+    const isNew = (secret: string): boolean => isOurs(secret) && !this.#letGo.has(keyOf(namespace, secret));
+    const added = isNamed ? undefined : live.find(isNew);
     if (added === undefined && !named.some(isAbsent)) {
       if (!isNamed) return this.#planNew(key, { namespace, serviceAccount: { name, uid } });
       this.#orders.drop(key);
@@ -273,6 +291,11 @@ export class ServiceAccountTokens implements Controller {
     };
     return { writes: [{ verb: 'patch', target, body }] };
   }
+}
+
+/** Names of secrets. */
+function namedBy(account: ApiObject): readonly string[] {
+  return partsAt(account, 'secrets').map((reference) => textAt(reference, 'name'));
 }
 
 const OURS = /^-token-[a-z0-9]{5}$/;

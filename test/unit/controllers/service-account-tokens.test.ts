@@ -92,6 +92,20 @@ test('a secret that is deleted is made anew under another name, which the accoun
   t.truthy(f.cluster.get(SECRETS, 'ns', named[0]!));
 });
 
+test('an account that is made to name its secret no more is given another one, and keeps to that', async (t) => {
+  const f = await started(WITH_TOKENS, populate);
+  const [first = ''] = secretsOf(f, 'robot');
+  f.cluster.put(ACCOUNTS, { ...f.cluster.get(ACCOUNTS, 'ns', 'robot')!, secrets: [] } as Stored);
+  await f.time.settle();
+  const named = secretsOf(f, 'robot');
+  t.is(named.length, 1);
+  t.not(named[0], first);
+  t.is(tokenSecrets(f, 'robot').length, 2);
+  const again = await restarted(f, WITH_TOKENS);
+  t.deepEqual(secretsOf(again, 'robot'), named);
+  t.is(tokenSecrets(again, 'robot').length, 2);
+});
+
 test('secrets go with their account, and with one of the same name that was another', async (t) => {
   const f = await started(WITH_TOKENS, populate);
   const [first = ''] = secretsOf(f, 'robot');
