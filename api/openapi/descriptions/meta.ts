@@ -84,7 +84,7 @@ export const META: Descriptions = {
   ObjectMeta: 'What every stored object has: name, labels, owners, versions.',
   'ObjectMeta.annotations': 'Texts of any kind that programs keep with the object. Nothing is selected by them.',
   'ObjectMeta.clusterName': 'Never set: one server is one cluster.',
-  'ObjectMeta.creationTimestamp': 'When the object was created. Set by the server.',
+  'ObjectMeta.creationTimestamp': 'CreationTimestamp is a timestamp of when the server created the object.',
   'ObjectMeta.deletionGracePeriodSeconds': 'The grace that a deletion gave, in seconds. Set by the server.',
   'ObjectMeta.deletionTimestamp': 'When the object is to be gone: it is being deleted. Set by the server.',
   'ObjectMeta.finalizers': 'Who has work to do before the object may go. It stays until the list is empty.',

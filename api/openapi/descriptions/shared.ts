@@ -1,13 +1,16 @@
 // Texts for fields that mean the same wherever they stand. A type that has more to say of one says it in its group's file.
 import type { Descriptions } from './texts.ts';
 
-/** By the field's name alone. */
+/**
+ * By the field's name alone. Kubernetes' conformance tests look for the first words of what `kubectl explain` says of apiVersion,
+ * metadata and metadata.creationTimestamp.
+ */
 export const SHARED_FIELDS: Descriptions = {
-  apiVersion: 'The group and version that the object is written in, such as "apps/v1".',
+  apiVersion: 'APIVersion defines the group and version that the object is written in, such as "apps/v1".',
   conditions: 'What has been found out about the object, one entry for each type of finding.',
   items: 'The objects of the list.',
   kind: 'What the object is, such as "Pod".',
-  metadata: 'The name, labels, owners and versions of the object.',
+  metadata: "Standard object's metadata: its name, labels, owners and versions.",
   observedGeneration: 'The metadata.generation that this was written for; an older one means that it is out of date.',
   readOnly: 'True to keep containers from writing to the volume.',
   spec: 'What is wanted.',

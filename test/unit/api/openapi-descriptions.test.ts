@@ -75,6 +75,15 @@ test('the known texts of a field are told', (t) => {
   t.regex(spec.properties!.restartPolicy!.description!, /Known values: "Always", "OnFailure", "Never"\.$/);
 });
 
+test('what kubectl explain says of metadata begins as conformance tests expect', (t) => {
+  const { definitions } = everything();
+  const { apiVersion, metadata } = definitions['io.k8s.api.core.v1.Pod']!.properties!;
+  const { creationTimestamp } = definitions['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']!.properties!;
+  t.regex(apiVersion!.description!, /^APIVersion defines /);
+  t.regex(metadata!.description!, /^Standard object's metadata/);
+  t.regex(creationTimestamp!.description!, /^CreationTimestamp is a timestamp/);
+});
+
 test('the same texts are told in the other dialect', (t) => {
   const { dialect } = schemaOf(DIALECTS.orch);
   const types = createRegistry(dialect).all();
