@@ -53,7 +53,7 @@ export interface WriteRequest {
   readonly contentType: string;
   readonly payload: Uint8Array;
   /** What its client gives it, where that is less than the server does: then it has had its answer. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** It comes from a component of this server, and is no request: admission records it, and nobody is asked whether it may. */
   readonly isInside?: true;
 }

@@ -205,7 +205,7 @@ export function kindTexts(object: JsonObject, unsaid: KindTexts): KindTexts {
 
 /** `/v1` is `v1`: clients put a group before the version, and the core group has no name. */
 function withoutEmptyGroup(apiVersion: string): string {
-  return apiVersion.lastIndexOf('/') === 0 ? apiVersion.slice(1) : apiVersion;
+  return apiVersion.startsWith('/') && !apiVersion.includes('/', 1) ? apiVersion.slice(1) : apiVersion;
 }
 
 /** A member that is a text; empty where it is absent or null. Throws DecodeError where it is anything else. */

@@ -55,7 +55,7 @@ export class Writes {
         parameters: request.query === '' ? NO_PARAMETERS : parametersOf(query),
         contentType: contentType === 'application/json' ? contentType : bareMediaType(contentType),
         payload: body,
-        ...(exchange.timeoutMs !== undefined && { timeoutMs: exchange.timeoutMs }),
+        timeoutMs: exchange.timeoutMs,
       },
       { deadlineMs: this.#requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
