@@ -29,7 +29,7 @@ import { IdentityLeases } from './identity-leases.ts';
 import { Leadership } from './leadership.ts';
 import type { ControllersOptions } from './options.ts';
 import type { ControllersProtocol, HookState } from './protocol.ts';
-import { ownerLookUp, remoteListing, sweeping, tokenIssuer, trying } from './questions.ts';
+import { questionsOf, trying } from './questions.ts';
 import { switchable } from './switchable.ts';
 import { type QueueOf, WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
@@ -103,16 +103,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       Object.assign(authentication, { clientCaPem: bundles.client, requestHeaderCaPem: bundles.proxy });
       if (this.#isUnderWay) this.#bootstrap.review(HOOK_AUTHENTICATION_INFO);
     });
-    const parts = {
-      context,
-      dialect,
-      issue: tokenIssuer(context),
-      sweep: sweeping(context),
-      lookUp: ownerLookUp(context),
-      listRemotes: remoteListing(context),
-    };
     const expiry = queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs));
-    const managing = switchable(options, parts).map(queueOf);
+    const managing = switchable(options, { context, dialect, ...questionsOf(context) }).map(queueOf);
     this.#leadership = new Leadership(context, dialect, options, { expiry, managing }, queueOf);
     const collector = managing.map(({ controller }) => controller).find((one) => one instanceof GarbageCollector);
     this.#queues = [

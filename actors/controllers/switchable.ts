@@ -17,24 +17,18 @@ import { NodePods } from './node-pods.ts';
 import { NodeTaints } from './node-taints.ts';
 import type { ControllersOptions, NamespacedType } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
-import type { SweepNamespace } from './remote-contents.ts';
-import type { ListRemotes } from './remote-objects.ts';
-import type { LookUpOwner } from './remote-owners.ts';
+import type { Questions } from './questions.ts';
 import { ResourceQuotas } from './resource-quotas.ts';
 import { RoleAggregation } from './role-aggregation.ts';
-import { ServiceAccountTokens, type TokenIssuer } from './service-account-tokens.ts';
+import { ServiceAccountTokens } from './service-account-tokens.ts';
 import { StorageProtection } from './storage-protection.ts';
 
 /** Makes a controller that reports its keys to `due`. */
 export type MakeController = (due: Due) => Controller;
 
-interface Parts {
+interface Parts extends Questions {
   readonly context: ActorContext;
   readonly dialect: Dialect;
-  readonly issue: TokenIssuer;
-  readonly sweep: SweepNamespace;
-  readonly lookUp: LookUpOwner;
-  readonly listRemotes: ListRemotes;
 }
 
 /** By each group that serves it, a type has a name of its own in quotas, and in what a namespace is said to wait for. */

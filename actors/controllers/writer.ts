@@ -6,6 +6,7 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { WriteReply } from '../admission/protocol.ts';
 import type { ApiObject, Identity, Write, WriteOutcome } from './controller.ts';
+import { firstIngress } from './questions.ts';
 
 /** All but what no request of Kubernetes' own does. */
 const IS_INSIDE = { isInside: true } as const;
@@ -60,12 +61,10 @@ export class Writer {
   }
 
   async #askElsewhere({ verb, target, body = {} }: Write): Promise<Answer> {
-    const [ingress] = this.#context.refs('ingress');
-    if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
     if (verb !== 'delete' && verb !== 'patch') throw new OrchError('BadConfiguration', `there is no ${verb} elsewhere`);
     const { group, version, resource, namespace, name } = target;
     const write = { verb, group, version, resource, namespace, name, body };
-    const { code, message } = await ingress.ask(
+    const { code, message } = await firstIngress(this.#context).ask(
       { type: 'writeRemote', write },
       { deadlineMs: this.#limits.deadlineMs },
     );
