@@ -8,6 +8,7 @@ import {
 } from '../../custom/api-approval.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
+import { asText } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
@@ -75,6 +76,7 @@ const approvalKept: ChangeRule<Definition> = (next, stored, at) => {
 };
 
 function checkApproval(definition: Definition, at: Report): void {
+  if (asText(definition.apiVersion).endsWith('/v1beta1')) return;
   if (!isProtectedGroup(definition.spec?.group ?? '', at.dialect)) return;
   const key = approvalKey(at.dialect);
   const text = metadataOf(definition).annotations?.[key] ?? '';
@@ -236,11 +238,8 @@ const SPEC_FIELDS = {
   scope: { required: true, enum: true },
 } as const;
 
-const WHOLE = [name, 'spec', storedVersions] as const;
-
 export const customResourceTypes: RuleTable = {
-  'apiextensions/v1.CustomResourceDefinition': { rules: [...WHOLE, approval] },
-  'apiextensions/v1beta1.CustomResourceDefinition': { rules: WHOLE },
+  'apiextensions.CustomResourceDefinition': { rules: [name, 'spec', storedVersions, approval] },
   'apiextensions/v1.CustomResourceDefinitionSpec': {
     fields: SPEC_FIELDS,
     rules: [
@@ -312,10 +311,9 @@ export const customResourceTypes: RuleTable = {
   'apiextensions.ServiceReference': webhookTarget.service,
 };
 
-const FIXED = { 'spec.group': { immutable: true }, 'spec.names.plural': { immutable: true } } as const;
-const CHANGES = [fixedOnceEstablished, 'spec.group', 'spec.names.plural', storedVersionsKept] as const;
-
 export const customResourceUpdates: ChangeTable = {
-  'apiextensions/v1.CustomResourceDefinition': { fields: FIXED, rules: [...CHANGES, approvalKept] },
-  'apiextensions/v1beta1.CustomResourceDefinition': { fields: FIXED, rules: CHANGES },
+  'apiextensions.CustomResourceDefinition': {
+    fields: { 'spec.group': { immutable: true }, 'spec.names.plural': { immutable: true } },
+    rules: [fixedOnceEstablished, 'spec.group', 'spec.names.plural', storedVersionsKept, approvalKept],
+  },
 };
