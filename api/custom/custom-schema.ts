@@ -10,7 +10,7 @@ import { embeddedCheck } from './embedded-objects.ts';
 import { listTypeCheck } from './list-types.ts';
 import { type PlacedCheck, placedCheckOf } from './placed-checks.ts';
 import { Pruned, pruneObject } from './pruning.ts';
-import { type Members, type Structure, structureOf } from './structure.ts';
+import { givesAnything, type Members, type Structure, structureOf } from './structure.ts';
 import { valueCheckOf } from './value-checks.ts';
 import { ValueReport } from './value-report.ts';
 
@@ -38,6 +38,7 @@ export class CustomSchema {
   #defaulter: Defaulter | undefined;
   #errorsIn: ObjectErrors | undefined;
   #coercer: Coercer | undefined;
+  #mayGiveMetadata = false;
   #isCompiled = false;
 
   constructor(parts: SchemaParts) {
@@ -119,7 +120,7 @@ export class CustomSchema {
     this.#compile();
     if (this.#defaulter === undefined) return true;
     const fits = giveDefaults(this.#defaulter, object as Members, keepsNulls);
-    this.coerce(object, 'kept');
+    if (this.#mayGiveMetadata) this.coerce(object, 'kept');
     return fits;
   }
 
@@ -175,6 +176,7 @@ export class CustomSchema {
     if (structure === undefined) return;
     this.#defaulter = defaulterOf(structure);
     this.#coercer = coercerOf(structure, this.#parts.metadata);
+    this.#mayGiveMetadata = this.#coercer !== undefined && givesAnything(structure);
   }
 }
 

@@ -52,3 +52,9 @@ export function structureOf(schema: JsonObject, prefix: string, depth = 0): Stru
     node: schema,
   };
 }
+
+/** Whether anything in objects of a structure may be given. */
+export function givesAnything({ whenAbsent, properties, items, rest }: Structure): boolean {
+  if (whenAbsent !== undefined) return true;
+  return [...properties.values(), items, rest].some((below) => below !== undefined && givesAnything(below));
+}
