@@ -17,7 +17,7 @@ test('a definition is established, and its objects are pruned, defaulted, valida
   const { resources } = JSON.parse((await client.get(`/apis/${GROUP}/v1`)).text) as { resources: { name: string }[] };
   t.deepEqual(
     resources.map(({ name }) => name),
-    ['crontabs', 'crontabs/scale', 'crontabs/status'],
+    ['crontabs', 'crontabs/status', 'crontabs/scale'],
   );
   const { groups } = JSON.parse((await client.get('/apis')).text) as { groups: { name: string }[] };
   t.true(groups.some(({ name }) => name === GROUP));
