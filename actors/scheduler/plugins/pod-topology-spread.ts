@@ -87,7 +87,7 @@ function unreadable(constraints: readonly SpreadConstraint[]): Status | null {
 }
 
 function prepareFilter(pod: PodInfo, constraints: readonly SpreadConstraint[], cluster: ClusterView): PreparedFilter {
-  const nodes = eligibleNodes(pod, constraints, true);
+  const nodes = eligibleNodes(pod, constraints, { needsLabels: true, withPodsBeside: true });
   const checks = constraints.map(({ maxSkew, topologyKey, selector }) => {
     const selection = podsSelected(pod.namespace, selector);
     const counts = cluster.topology.spreadCounts(selection, topologyKey, nodes);
@@ -115,12 +115,20 @@ function prepareFilter(pod: PodInfo, constraints: readonly SpreadConstraint[], c
   };
 }
 
-/** Nodes that the pod's own selectors allow and that have the labels of all constraints. */
-function eligibleNodes(pod: PodInfo, constraints: readonly SpreadConstraint[], needsLabels: boolean): NodeSelection {
+/**
+ * Nodes that the pod's own selectors allow and that have the labels of all constraints. A must counts the pods of their domains on
+ * all nodes, a preference those on these alone: that is how 1.21 has it.
+ */
+function eligibleNodes(
+  pod: PodInfo,
+  constraints: readonly SpreadConstraint[],
+  { needsLabels, withPodsBeside }: { readonly needsLabels: boolean; readonly withPodsBeside: boolean },
+): NodeSelection {
   const allowed = nodeEligibility(pod.constraints);
   const keys = needsLabels ? constraints.map(({ topologyKey }) => topologyKey) : [];
   return {
     id: JSON.stringify([keys, eligibilityId(pod.constraints)]),
+    withPodsBeside,
     matches(node) {
       for (const key of keys) if (!node.labels.has(key)) return false;
       return allowed === null || allowed(node);
@@ -145,7 +153,7 @@ interface Scored {
 }
 
 function scorer({ pod, constraints, needsAllLabels, cluster, feasible }: Scored, hostnameLabel: string): NodeScorer {
-  const nodes = eligibleNodes(pod, constraints, needsAllLabels);
+  const nodes = eligibleNodes(pod, constraints, { needsLabels: needsAllLabels, withPodsBeside: false });
   const ignored = (node: NodeInfo) =>
     needsAllLabels && !constraints.every(({ topologyKey }) => node.labels.has(topologyKey));
   const counted = feasible.filter((node) => !ignored(node));

@@ -1,42 +1,54 @@
 // How pods of some kind are spread over the domains that eligible nodes make up, and the least any of them has. Unlike
-// DomainCounts a domain counts from its first node on, and pods count on eligible nodes only. Pure.
+// DomainCounts a domain counts from its first eligible node on. Pods count on eligible nodes only, or wherever a node is of
+// such a domain, as asked for. Pure.
 import type { NodeInfo } from '../core/node-info.ts';
 
 interface Domain {
+  /** Where pods count. */
   nodes: number;
+  /** Those among them that make it a domain. */
+  eligible: number;
   pods: number;
 }
 
 interface Member {
   readonly value: string;
+  readonly isEligible: boolean;
   readonly domain: Domain;
   pods: number;
 }
 
+/** Which nodes count, and how. */
+export interface SpreadNodes {
+  /** Those that make up the domains; asks for the topology key as well. */
+  readonly eligible: (node: NodeInfo) => boolean;
+  /** Those on which pods count, where they have the topology key: the eligible among them. */
+  readonly counted: (node: NodeInfo) => boolean;
+}
+
 export class SpreadCounts {
   readonly topologyKey: string;
-  private readonly eligible: (node: NodeInfo) => boolean;
+  private readonly nodes: SpreadNodes;
   private readonly domains = new Map<string, Domain>();
   private readonly members = new Map<NodeInfo, Member>();
-  /** How many domains have so many pods. */
+  /** How many domains with an eligible node have so many pods. */
   private readonly domainsByPods = new Map<number, number>();
   /** Undefined: to be found again. */
   private least: number | undefined;
 
-  /** `eligible` asks for the topology key as well. */
-  constructor(topologyKey: string, eligible: (node: NodeInfo) => boolean) {
+  constructor(topologyKey: string, nodes: SpreadNodes) {
     this.topologyKey = topologyKey;
-    this.eligible = eligible;
+    this.nodes = nodes;
   }
 
   /** Pods in the domain of a value of the label; undefined when no eligible node has it. */
   podsIn(value: string): number | undefined {
-    return this.domains.get(value)?.pods;
+    return this.domainOf(value)?.pods;
   }
 
   /** The least pods that a domain has, were there `delta` more in the one of `value`; undefined without domains. */
   minimum(value: string | undefined, delta: number): number | undefined {
-    const changed = delta === 0 || value === undefined ? undefined : this.domains.get(value);
+    const changed = delta === 0 || value === undefined ? undefined : this.domainOf(value);
     this.least ??= this.fewest(undefined);
     if (changed === undefined) return this.least;
     const others = this.fewest(changed.pods);
@@ -53,36 +65,43 @@ export class SpreadCounts {
   /** The node came, changed or went, with so many of the pods on it. */
   nodeChanged(node: NodeInfo, podsOnNode: number): void {
     const before = this.members.get(node);
-    const value = this.eligible(node) ? node.labels.get(this.topologyKey) : undefined;
-    if (before?.value === value) return;
+    const value = this.nodes.counted(node) ? node.labels.get(this.topologyKey) : undefined;
+    const isEligible = value !== undefined && this.nodes.eligible(node);
+    if (before?.value === value && (before === undefined || before.isEligible === isEligible)) return;
     if (before !== undefined) this.leave(node, before);
-    if (value !== undefined) this.join(node, value, podsOnNode);
+    if (value !== undefined) this.join(node, value, isEligible, podsOnNode);
   }
 
-  private join(node: NodeInfo, value: string, pods: number): void {
+  private domainOf(value: string): Domain | undefined {
+    const domain = this.domains.get(value);
+    return domain !== undefined && domain.eligible > 0 ? domain : undefined;
+  }
+
+  private join(node: NodeInfo, value: string, isEligible: boolean, pods: number): void {
     let domain = this.domains.get(value);
     if (domain === undefined) {
-      domain = { nodes: 0, pods: 0 };
+      domain = { nodes: 0, eligible: 0, pods: 0 };
       this.domains.set(value, domain);
-      this.countDomain(0, 1);
     }
     domain.nodes++;
-    this.members.set(node, { value, domain, pods });
+    if (isEligible && domain.eligible++ === 0) this.countDomain(domain.pods, 1);
+    this.members.set(node, { value, isEligible, domain, pods });
     this.setPods(domain, domain.pods + pods);
   }
 
-  private leave(node: NodeInfo, { value, domain, pods }: Member): void {
+  private leave(node: NodeInfo, { value, isEligible, domain, pods }: Member): void {
     this.members.delete(node);
     this.setPods(domain, domain.pods - pods);
-    if (--domain.nodes > 0) return;
-    this.countDomain(domain.pods, -1);
-    this.domains.delete(value);
+    if (isEligible && --domain.eligible === 0) this.countDomain(domain.pods, -1);
+    if (--domain.nodes === 0) this.domains.delete(value);
   }
 
   private setPods(domain: Domain, pods: number): void {
     if (pods === domain.pods) return;
-    this.countDomain(domain.pods, -1);
-    this.countDomain(pods, 1);
+    if (domain.eligible > 0) {
+      this.countDomain(domain.pods, -1);
+      this.countDomain(pods, 1);
+    }
     domain.pods = pods;
   }
 

@@ -23,6 +23,8 @@ export interface PodSelection {
 export interface NodeSelection {
   readonly id: string;
   matches(node: NodeInfo): boolean;
+  /** Pods count on other nodes as well, where those are of a domain of the nodes that match. */
+  readonly withPodsBeside: boolean;
 }
 
 /** What pods carry: terms that keep others away, that draw others near, and that would rather do either. */
@@ -111,8 +113,10 @@ export class TopologyIndex {
 
   /** How pods of the selection are spread over the nodes of another; these must have a label of that key. */
   spreadCounts(selection: PodSelection, topologyKey: string, nodes: NodeSelection): SpreadCounts {
-    const id = `${topologyKey}\n${selection.id}\n${nodes.id}`;
-    const make = () => ({ spread: new SpreadCounts(topologyKey, (node) => node.present && nodes.matches(node)) });
+    const id = `${topologyKey}\n${selection.id}\n${nodes.withPodsBeside}\n${nodes.id}`;
+    const eligible = (node: NodeInfo) => node.present && nodes.matches(node);
+    const counted = nodes.withPodsBeside ? ({ present }: NodeInfo) => present : eligible;
+    const make = () => ({ spread: new SpreadCounts(topologyKey, { eligible, counted }) });
     return this.keep(id, selection, make).spread!;
   }
 

@@ -264,13 +264,16 @@ function spreadHolds(pod: RefPod, node: RefNode, cluster: RefCluster): boolean {
   const hasKeys = ({ metadata: { labels } }: RefNode) =>
     musts.every(({ topologyKey }) => labels[topologyKey] !== undefined);
   if (!hasKeys(node)) return false;
-  const counted = cluster.nodes.filter((each) => hasKeys(each) && allowsNode(pod, each));
+  const eligible = cluster.nodes.filter((each) => hasKeys(each) && allowsNode(pod, each));
   return musts.every((constraint) => {
-    const counts = domains(pod, constraint, counted, cluster);
-    if (counts.size === 0) return true;
+    const values = new Set(eligible.map(({ metadata }) => metadata.labels[constraint.topologyKey]!));
+    if (values.size === 0) return true;
+    // Eligible nodes make a domain, and pods count wherever they are in it.
+    const counts = domains(pod, constraint, cluster.nodes, cluster);
+    const podsIn = (value: string) => (values.has(value) ? (counts.get(value) ?? 0) : 0);
     const self = selected(pod, [pod.metadata.namespace], constraint.labelSelector.matchLabels) ? 1 : 0;
-    const here = counts.get(node.metadata.labels[constraint.topologyKey]!) ?? 0;
-    return here + self - Math.min(...counts.values()) <= constraint.maxSkew;
+    const here = podsIn(node.metadata.labels[constraint.topologyKey]!);
+    return here + self - Math.min(...[...values].map(podsIn)) <= constraint.maxSkew;
   });
 }
 

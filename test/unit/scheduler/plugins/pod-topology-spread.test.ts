@@ -100,11 +100,25 @@ clusterFilterCases(plugin, [
     refused: { a1: SKEWED },
   },
   {
-    title: 'pods on nodes that the node selector leaves out do not count',
+    title: 'pods on nodes that the node selector leaves out count in zones that have others',
     nodes,
     placed: { 'a1/w1': web, 'b1/w': web, 'b1/w3': web },
     pod: spread([must(1, 'zone')], { nodeSelector: { disk: 'ssd' } }),
-    refused: { a1: SKEWED, a2: SKEWED },
+    refused: { b1: SKEWED, b2: SKEWED },
+  },
+  {
+    title: 'a zone of nodes that the node selector leaves out is not among the least',
+    nodes: { ...nodes, c1: { labels: { zone: 'c', host: 'c1' } } },
+    placed: { 'a1/w1': web, 'b1/w': web },
+    pod: spread([must(1, 'zone')], { nodeSelector: { disk: 'ssd' } }),
+    refused: {},
+  },
+  {
+    title: 'pods on nodes that lack the label of one constraint count for the other in zones that have other nodes',
+    nodes: { a1: nodes.a1, b1: { labels: { zone: 'b' } }, b2: nodes.b2 },
+    placed: { 'b1/w': web },
+    pod: spread([must(1, 'zone'), must(1, 'host')]),
+    refused: { b1: SKEWED, b2: SKEWED },
   },
   {
     title: 'preferences refuse nothing',
@@ -194,6 +208,29 @@ test('PodTopologySpread: domains come with their first node and go with their la
   t.deepEqual(refused(), []);
   cluster.setNode('b1', node('b1', { labels: { zone: 'a' } }));
   t.deepEqual(refused(), ['a1', 'b1'], 'zone b has b2 left, and no pod');
+});
+
+test('PodTopologySpread: a zone is one from its first node that the node selector allows, with the pods of its other nodes', (t) => {
+  const zoneC = { zone: 'c', host: 'c1' };
+  const parts = {
+    nodes: { a1: nodes.a1, a2: nodes.a2, c1: { labels: zoneC } },
+    placed: { 'a1/w': web, 'c1/w1': web, 'c1/w2': web },
+    pod: spread([must(1, 'zone')], { nodeSelector: { disk: 'ssd' } }),
+  };
+  const cluster = clusterOf(parts);
+  const refused = () => {
+    const run = new FilterRun(podOf(parts), cluster, [plugin], new Nominations());
+    return ['a1', 'a2', 'c1'].filter((name) => run.check(cluster.node(name)!) !== null);
+  };
+  t.deepEqual(refused(), [], 'zone c is none');
+  cluster.setNode('c1', node('c1', { labels: { ...zoneC, disk: 'ssd' } }));
+  t.deepEqual(refused(), ['c1'], 'it has more than zone a');
+  cluster.removePod('default/c1-w1');
+  cluster.removePod('default/c1-w2');
+  t.deepEqual(refused(), ['a1', 'a2'], 'it has the least');
+  cluster.setBound(readPod(boundPod('late', 'a2', web)));
+  cluster.setNode('c1', node('c1', { labels: zoneC }));
+  t.deepEqual(refused(), [], 'zone a is the only one');
 });
 
 test('PodTopologySpread: nodes without a label of the built-in defaults are one domain of it more', (t) => {
