@@ -1,9 +1,19 @@
 // What this build calls itself.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { BuildInfo } from '../api/discovery/discovery.ts';
 
 /** The package's own description, seen from the compiled file in dist/bin. */
 const PACKAGE = new URL('../../package.json', import.meta.url);
+
+/** What the build was made of (scripts/source-revision.js). */
+const REVISION = new URL('../build.json', import.meta.url);
+type SourceRevision = Pick<BuildInfo, 'gitCommit' | 'gitTreeState' | 'buildDate'>;
+/** What is told where the compiler alone has run, as in tests. */
+const UNKNOWN: SourceRevision = { gitCommit: '', gitTreeState: '', buildDate: '1970-01-01T00:00:00Z' };
+
+function sourceRevision(): SourceRevision {
+  return existsSync(REVISION) ? (JSON.parse(readFileSync(REVISION, 'utf8')) as SourceRevision) : UNKNOWN;
+}
 
 function packageVersion(): string {
   return (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string }).version;
@@ -19,9 +29,7 @@ const PLATFORM_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64',
 export function buildInfo(): BuildInfo {
   const architecture = PLATFORM_ARCHITECTURES[process.arch] ?? process.arch;
   return {
-    gitCommit: '',
-    gitTreeState: 'clean',
-    buildDate: '1970-01-01T00:00:00Z',
+    ...sourceRevision(),
     goVersion: `node${process.versions.node}`,
     platform: `${process.platform}/${architecture}`,
   };

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { lineTable } from './line-table.js';
 import { rehearse } from './rehearsal.js';
+import { sourceRevision } from './source-revision.js';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
 const root = dirname(scripts);
@@ -160,6 +161,7 @@ function writeEntry(entry, names) {
 }
 
 rmSync(packed, { recursive: true, force: true });
+writeFileSync(join(root, 'dist', 'build.json'), `${JSON.stringify(sourceRevision(root))}\n`);
 const entries = [...MAIN, ...THREAD, ...JOBS];
 const exported = await exportsOf(entries);
 await packPrograms();

@@ -22,6 +22,7 @@ export interface DiscoverySettings {
 
 /** What `/version` tells of the running program. */
 export interface BuildInfo {
+  /** Of the sources; empty, as is the state of their tree, where they came without a history. */
   readonly gitCommit: string;
   /** `clean` or `dirty`. */
   readonly gitTreeState: string;

@@ -27,6 +27,7 @@ const TOOLS = {
   curl: { probes: [['curl', '--version']], name: 'curl', debian: 'curl' },
   nginx: { probes: [['nginx', '-v']], name: 'nginx', debian: 'nginx-light' },
   etcd: { probes: [['etcd', '--version']], name: 'etcd', debian: 'etcd-server' },
+  git: { probes: [['git', '--version']], name: 'git', debian: 'git' },
   prlimit: { probes: [['prlimit', '--version']], name: 'prlimit', debian: 'util-linux' },
 } as const satisfies Readonly<Record<string, Tool>>;
 
