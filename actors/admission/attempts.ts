@@ -43,8 +43,7 @@ export async function untilCommitted<Answer>(
   gaveUp: () => Status,
   attributes: Attributes,
 ): Promise<Answer> {
-  const own = ownTurn(write, attributes);
-  let turn = own instanceof Promise ? await own : own;
+  let turn = write.turns.areTaken ? await ownTurn(write, attributes) : undefined;
   try {
     for (let tries = 0; tries < triesMax; tries++) {
       const attempted = attempt(tries);
@@ -77,8 +76,7 @@ function isInLine({ commitBy }: Attributes, draft: Draft, { reason, key }: Refus
 }
 
 /** Where others are waiting to write an object, one more gets into line: undefined where nobody is. */
-function ownTurn({ turns }: WriteContext, { type, asked }: Attributes): Soon<Turn | undefined> {
-  if (!turns.areTaken) return undefined;
+function ownTurn({ turns }: WriteContext, { type, asked }: Attributes): Promise<Turn> | undefined {
   const key = objectKey(type.storageKey, asked.namespace, asked.name);
   return turns.isTaken(key) ? turns.take(key) : undefined;
 }
