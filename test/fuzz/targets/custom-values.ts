@@ -58,7 +58,9 @@ function run({ body }: Input): void {
     const { object } = kind.shape(structuredClone({ v: value }));
     requireSame(sortedJson(object), sortedJson(pruned), 'pruned');
     kind.complete(object);
-    const whole = slowlyDefaulted(pruned, schema);
+    const whole = slowlyDefaulted(pruned, schema) as JsonObject;
+    // What is given to whole objects inside is held to the form of metadata: of that form tables tell.
+    for (const one of [object, whole]) kind.coerce(one, 'kept');
     requireSame(sortedJson(object), sortedJson(whole), 'defaulted');
     // What is told of whole objects inside is no keyword's, and looked at by tables.
     if (Buffer.from(body).includes('embedded-resource')) continue;
