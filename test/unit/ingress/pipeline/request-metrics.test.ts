@@ -28,8 +28,21 @@ function world() {
       ]),
     );
   };
-  return { types, observe, counted };
+  return { types, requests, metrics, observe, counted };
 }
+
+test('what a request comes to after its time is counted by whether it was done', (t) => {
+  const { requests, metrics } = world();
+  for (const isDone of [true, false, true]) requests.cameLate(isDone);
+  const late = metrics.reading().find(({ name }) => name === 'apiserver_request_post_timeout_total');
+  t.deepEqual(
+    late?.series.map(({ labels, value }) => [labels.source, labels.status, value]),
+    [
+      ['rest-handler', 'ok', 2],
+      ['rest-handler', 'error', 1],
+    ],
+  );
+});
 
 test('the series of types that come and go are dropped, and those of types that stay go on', (t) => {
   const { types, observe, counted } = world();
