@@ -79,7 +79,8 @@ export class GarbageCollector implements Controller {
       graph: this.#graph,
       remotes: this.#remotes,
       list,
-      onChange: (node, before, after) => this.#onElsewhere(node, before, after),
+      onChanged: (node, before, isOwnedAnew) => this.#changed(node, before, isOwnedAnew),
+      onGone: (node) => this.#gone(node.uid, node),
     });
     const followed = [...this.#types.storageKeys(), this.#remotes.storageKey, this.#definitionsKey];
     this.wants = [...new Set(followed)];
@@ -195,14 +196,19 @@ export class GarbageCollector implements Controller {
     const before = node.ownership;
     if (isPlain && before === UNOWNED) return;
     const after = isPlain ? UNOWNED : ownershipOf(event.object(), event.revision);
-    const isOwnedAnew = this.#graph.update(node, after);
+    this.#changed(node, before, this.#graph.update(node, after));
+  }
+
+  /** What an object says is not what it said before. */
+  #changed(node: GraphNode, before: Ownership, isOwnedAnew: boolean): void {
+    const { uid, ownership } = node;
     if (isOwnedAnew) this.#remoteOwners.forget(node, before.references);
     if (!this.#synced) return;
     if (isOwnedAnew) {
       this.#due.add(uid);
       this.#reviewOwners(before.references);
     }
-    if (before.deletion !== after.deletion) {
+    if (before.deletion !== ownership.deletion) {
       this.#due.add(uid);
       this.#reviewDependents(uid);
     }
@@ -210,24 +216,16 @@ export class GarbageCollector implements Controller {
 
   #onGone(type: PersistedType, event: FeedEvent): void {
     const uid = event.uid();
-    const node = this.#graph.remove({ uid, type, namespace: event.namespace, name: event.name }, event);
+    this.#gone(uid, this.#graph.remove({ uid, type, namespace: event.namespace, name: event.name }, event));
+  }
+
+  /** `node`: of what was owned, or on its way out. */
+  #gone(uid: string, node: GraphNode | undefined): void {
     this.#puzzling.delete(uid);
     if (node !== undefined) this.#remoteOwners.forget(node, node.ownership.references);
     if (!this.#synced) return;
     this.#reviewDependents(uid);
     if (node !== undefined) this.#reviewOwners(node.ownership.references);
-  }
-
-  /** An object that another server has is there, has changed, or is gone. */
-  #onElsewhere(node: GraphNode, before: Ownership, after: Ownership | undefined): void {
-    const { uid } = node;
-    if (before.references !== after?.references) {
-      this.#remoteOwners.forget(node, before.references);
-      this.#reviewOwners(before.references);
-    }
-    if (before.deletion !== after?.deletion) this.#reviewDependents(uid);
-    if (after !== undefined) this.#due.add(uid);
-    else this.#puzzling.delete(uid);
   }
 
   #reviewDependents(uid: string): void {

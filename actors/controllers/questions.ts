@@ -56,28 +56,23 @@ function tokenIssuer(context: ActorContext): (subject: SecretTokenSubject) => Pr
 
 /** Asks the first ingress. Rejects where there is none. */
 export function trying(context: ActorContext): TryApiService {
-  return async (name) => {
-    return (await firstIngress(context).ask({ type: 'tryApiService', name }, { deadlineMs: TRY_DEADLINE_MS })).finding;
-  };
+  return async (name) =>
+    (await firstIngress(context).ask({ type: 'tryApiService', name }, { deadlineMs: TRY_DEADLINE_MS })).finding;
 }
 
 /** Asks the first ingress. Rejects where there is none. */
 function ownerLookUp(context: ActorContext): LookUpOwner {
-  return async (asked) => {
-    return firstIngress(context).ask({ type: 'lookUpOwner', ...asked }, { deadlineMs: LOOK_UP_DEADLINE_MS });
-  };
+  return async (asked) =>
+    firstIngress(context).ask({ type: 'lookUpOwner', ...asked }, { deadlineMs: LOOK_UP_DEADLINE_MS });
 }
 
 /** Asks the first ingress. Rejects where there is none. */
 function remoteListing(context: ActorContext): ListRemotes {
-  return async () => {
-    return firstIngress(context).ask({ type: 'listOwnedRemotes' }, { deadlineMs: LIST_DEADLINE_MS });
-  };
+  return async () => firstIngress(context).ask({ type: 'listOwnedRemotes' }, { deadlineMs: LIST_DEADLINE_MS });
 }
 
 /** Asks the first ingress. Rejects where there is none. */
 function sweeping(context: ActorContext): SweepNamespace {
-  return async (namespace) => {
-    return firstIngress(context).ask({ type: 'sweepNamespace', namespace }, { deadlineMs: SWEEP_DEADLINE_MS });
-  };
+  return async (namespace) =>
+    firstIngress(context).ask({ type: 'sweepNamespace', namespace }, { deadlineMs: SWEEP_DEADLINE_MS });
 }

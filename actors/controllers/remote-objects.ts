@@ -3,6 +3,7 @@
 import type { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import type { RemoteListing, RemoteObject, RemoteType } from '../../api/aggregation/remote-object.ts';
 import { textAt } from '../../api/object-fields.ts';
+import { apiVersionOf } from '../../api/resources/resource-table.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import { type Due, NOTHING, type Plan } from './controller.ts';
 import type { PersistedType } from './options.ts';
@@ -27,8 +28,9 @@ export interface RemoteObjectsParts {
   readonly graph: OwnershipGraph;
   readonly remotes: Pick<RemoteGroups, 'isEmpty' | 'at'>;
   readonly list: ListRemotes;
-  /** Told of what has changed, and of what has gone (`after` is undefined). */
-  readonly onChange: (node: GraphNode, before: Ownership, after: Ownership | undefined) => void;
+  /** `isOwnedAnew`: as `OwnershipGraph.update` answers. */
+  readonly onChanged: (node: GraphNode, before: Ownership, isOwnedAnew: boolean) => void;
+  readonly onGone: (node: GraphNode) => void;
 }
 
 export class RemoteObjects {
@@ -72,7 +74,6 @@ export class RemoteObjects {
   plan(): Plan {
     const { clock, remotes } = this.#parts;
     if (remotes.isEmpty) {
-      this.#isWhole = true;
       for (const node of this.#nodes.values()) this.#forget(node);
       return NOTHING;
     }
@@ -124,7 +125,7 @@ export class RemoteObjects {
   }
 
   #takeOne(uid: string, { type, metadata }: RemoteObject): void {
-    const { graph, onChange } = this.#parts;
+    const { due, graph, onChanged } = this.#parts;
     const known = graph.get(uid);
     // A server may show what is stored here under another name.
     if (known !== undefined && known.isElsewhere !== true) return;
@@ -132,17 +133,20 @@ export class RemoteObjects {
     const node = known ?? graph.addElsewhere({ uid, type: persistedType(type), namespace, name });
     this.#nodes.set(uid, node);
     const before = node.ownership;
-    graph.update(node, ownershipOf({ metadata }, textAt(metadata, 'resourceVersion')));
-    if (before.revision !== node.ownership.revision) onChange(node, before, node.ownership);
+    const isOwnedAnew = graph.update(node, ownershipOf({ metadata }, textAt(metadata, 'resourceVersion')));
+    if (before.revision === node.ownership.revision) return;
+    // What was planned rests on what it was.
+    due.add(uid);
+    onChanged(node, before, isOwnedAnew);
   }
 
   #forget(node: GraphNode): void {
-    const { graph, onChange } = this.#parts;
+    const { graph, onGone } = this.#parts;
     this.#nodes.delete(node.uid);
     // Another has taken its place where it is stored here now.
     if (graph.get(node.uid) !== node) return;
     graph.removeElsewhere(node.uid);
-    onChange(node, node.ownership, undefined);
+    onGone(node);
   }
 }
 
@@ -152,15 +156,7 @@ function placeOf({ group, plural }: Pick<RemoteType, 'group' | 'plural'>): strin
   return `${group}/${plural}`;
 }
 
-function persistedType({ group, version, plural, kind, namespaced }: RemoteType): PersistedType {
-  const apiVersion = group === '' ? version : `${group}/${version}`;
-  return {
-    group,
-    version,
-    plural,
-    kind,
-    namespaced,
-    apiVersion,
-    storageKey: `elsewhere ${placeOf({ group, plural })}`,
-  };
+function persistedType(type: RemoteType): PersistedType {
+  const { group, version } = type;
+  return { ...type, apiVersion: apiVersionOf(group, version), storageKey: `elsewhere ${placeOf(type)}` };
 }

@@ -195,13 +195,17 @@ export function accepted(answer: Answered): Answered {
   const { status, text } = answer;
   if (status >= 200 && status < 300) return answer;
   if (status === 503) throw new Error(UNABLE);
-  let said = '';
-  try {
-    said = textAt(asObject(JSON.parse(text)), 'message');
-  } catch {
-    // Its code says enough.
-  }
+  const said = messageIn(text);
   throw new Error(said === '' ? `the server answered ${status}` : said.slice(0, 200));
+}
+
+/** What an error says; empty where its code says all. */
+export function messageIn(text: string): string {
+  try {
+    return textAt(asObject(JSON.parse(text)), 'message');
+  } catch {
+    return '';
+  }
 }
 
 /** Throws where it is none. */

@@ -1,5 +1,5 @@
 // What the garbage collector needs of extension servers' objects: which of them are owned or on their way out, and its writes to them.
-import { pathOf, type RemoteApiService } from '../../../api/aggregation/api-service.ts';
+import type { RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import type {
   RemoteListing,
   RemoteObject,
@@ -8,8 +8,8 @@ import type {
   RemoteWriteReply,
 } from '../../../api/aggregation/remote-object.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asObject, textAt } from '../../../api/object-fields.ts';
-import { type Answered, type RemoteCallParts, RemoteCalls } from './remote-calls.ts';
+import { asList, textAt } from '../../../api/object-fields.ts';
+import { messageIn, type RemoteCallParts, RemoteCalls } from './remote-calls.ts';
 import { byGroup, collectionPath, pagesOf, type ServedType, typesOf } from './remote-types.ts';
 
 const ACCOUNT = 'generic-garbage-collector';
@@ -64,7 +64,7 @@ export async function writeRemote(
     body: JSON.stringify(body),
     changes: { resource, namespace, name },
   });
-  return { code: answer.status, message: answer.status < 300 ? '' : messageIn(answer, apiService) };
+  return { code: answer.status, message: answer.status < 300 ? '' : messageIn(answer.text) };
 }
 
 function isCollected({ verbs }: ServedType): boolean {
@@ -83,12 +83,4 @@ function isTied(metadata: JsonObject): boolean {
 function tiesOf(metadata: JsonObject): JsonObject {
   const { name, namespace, uid, resourceVersion, ownerReferences, finalizers, deletionTimestamp } = metadata;
   return { name, namespace, uid, resourceVersion, ownerReferences, finalizers, deletionTimestamp };
-}
-
-function messageIn({ text }: Answered, apiService: RemoteApiService): string {
-  try {
-    return textAt(asObject(JSON.parse(text)), 'message');
-  } catch {
-    return `${pathOf(apiService)} answered what is no JSON`;
-  }
 }
