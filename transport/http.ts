@@ -114,8 +114,11 @@ export interface HttpResponse {
    * Sends one chunk, flushed to the client at once. `bytes` is read before the call returns. False means the socket is
    * full: write nothing more until `onDrained` is called (these bytes are on their way). A plain JSON chunk that ends in
    * a newline may be followed by a blank on the wire: white space between two values.
+   *
+   * @param isLasting `bytes` never change, and are no shared memory: an answer may keep them until they are sent, and need not copy
+   *   what goes to many.
    */
-  write(bytes: Uint8Array): boolean;
+  write(bytes: Uint8Array, isLasting?: boolean): boolean;
   /** Called each time the socket has drained after a refused write. */
   onDrained(callback: () => void): void;
   /**

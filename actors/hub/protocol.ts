@@ -138,6 +138,7 @@ export type WatchDeliveryTells = {
    */
   readonly watchFrames: {
     readonly watchers: readonly number[];
+    /** Of no shared memory, and never changed from here on: listeners send it without a copy. */
     readonly chunk: Uint8Array;
     readonly throughRevision: number;
     readonly catchUp: boolean;

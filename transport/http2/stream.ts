@@ -1,9 +1,11 @@
 // One HTTP/2 stream of the node listener, as its requests and responses take it. Node's own layer that makes streams look
 // like HTTP/1.1 doubles what an open one keeps, and a watch is open for long.
-import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { ListenerOptions } from '../http.ts';
 import type { RequestSource } from '../node/request.ts';
 import type { NativeResponse } from '../node/response.ts';
+import type { Endable } from '../node/waiting-answers.ts';
 
 /** `isSentAway`: clients are to go elsewhere, as `Listener.sendAway` says. */
 interface StreamOptions extends Pick<ListenerOptions, 'sendsAway' | 'ownHeaders'> {
@@ -46,9 +48,13 @@ function sourceOf(
   target: string | undefined,
   rawHeaders: readonly string[],
 ): RequestSource {
-  const session = stream.session;
-  const socket = session?.destroyed === false ? session.socket : undefined;
-  return { method, target: target ?? '/', rawHeaders, body: stream, connection: session ?? stream, socket };
+  return { method, target: target ?? '/', rawHeaders, body: stream, connection: stream.session ?? stream, socketOf };
+}
+
+/** Of a stream that has lost its session there is none. */
+function socketOf(connection: Endable): Socket | undefined {
+  const session = connection as Endable & Partial<Pick<ServerHttp2Session, 'destroyed' | 'socket'>>;
+  return session.destroyed === false ? session.socket : undefined;
 }
 
 /** The writing half of a stream. After the stream is gone every method does nothing. */
@@ -79,8 +85,9 @@ export class Http2Response implements NativeResponse {
   end(bytes?: Uint8Array): void {
     // A head that has no body behind it has ended the stream already.
     if (this.#isWritable) this.#stream.end(bytes);
-    // The rest of a body that nobody reads, which the stream would wait for.
-    if (this.#stream.readableFlowing === null) this.#stream.resume();
+    // The rest of a body that nobody reads, which the stream would wait for. Where there is no body Node sees to it by itself; read to its
+    // end here, the stream would be gone before its last write is reported, and Node makes an Error each time it meets that.
+    if (!this.#stream.endAfterHeaders && this.#stream.readableFlowing === null) this.#stream.resume();
   }
 
   setTimeout(ms: number, callback: () => void): void {

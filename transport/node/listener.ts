@@ -15,6 +15,7 @@ import { OpenAnswers } from './open-answers.ts';
 import { http1Source, NodeRequest, type RequestSource } from './request.ts';
 import { NodeResponse, type NodeResponseScope, type WebSocketOffer } from './response.ts';
 import { createSecureServers } from './secure-server.ts';
+import { UntakenAnswers } from './untaken-answers.ts';
 import { handleUpgrades, type OpenUpgrade } from './upgrade.ts';
 import { WaitingAnswers } from './waiting-answers.ts';
 
@@ -46,6 +47,8 @@ interface NodeScope extends NodeResponseScope {
 
 const NO_AUTHORITIES: ReadonlySet<string> = new Set();
 
+function ignored(): void {}
+
 type NodeServer = PlainServer | Http2SecureServer;
 
 /** What a request that cannot be read is answered, by the parser's error code; anything else is 400. */
@@ -62,10 +65,15 @@ const MALFORMED: readonly [code: number, reason: string, message: string] = [
 
 /** Opens the listener. Rejects with BadConfiguration when the address is taken or the TLS material cannot be used. */
 export async function openNodeListener(options: ListenerOptions): Promise<Listener> {
-  const waiting = new WaitingAnswers();
   const secure = options.tls === undefined ? undefined : createSecureServers(secureOptions(options), options.tls);
   const authorities = (): ReadonlySet<string> => secure?.authorities ?? NO_AUTHORITIES;
-  const scope: NodeScope = { isStopping: false, waiting, authorities, onError: options.onError ?? (() => {}) };
+  const scope: NodeScope = {
+    isStopping: false,
+    waiting: new WaitingAnswers(),
+    untaken: new UntakenAnswers(),
+    authorities,
+    onError: options.onError ?? ignored,
+  };
   const server = secure?.main ?? createPlain(options);
   const connections = new Connections();
   const answers = new OpenAnswers();
@@ -145,7 +153,7 @@ function serve(
   upgrade?: OpenUpgrade,
 ): void {
   answers.begin(native.socket, nativeResponse);
-  native.on('error', () => {});
+  native.on('error', ignored);
   const offer = webSocketOffer(native, upgrade);
   const response = new NodeResponse(nativeResponse, native.socket, scope, native.method === 'HEAD', offer);
   const handOver = upgrade?.handOver(() => response.release());
@@ -271,17 +279,23 @@ class Connections {
   /** A session without streams is closed when it has been idle for `idleTimeoutMs`; one with watches is not idle. */
   addSession(session: ServerHttp2Session, idleTimeoutMs: number): void {
     let openStreams = 0;
-    let idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
+    let idleSinceMs = performance.now();
+    // Not set anew with each request: it looks, when it is due, how long there has been none.
+    const look = (): void => {
+      const leftMs = openStreams > 0 ? idleTimeoutMs : idleSinceMs + idleTimeoutMs - performance.now();
+      if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs)).unref();
+      else session.close();
+    };
+    let timer = setTimeout(look, idleTimeoutMs).unref();
     const onStreamClosed = (): void => {
       openStreams--;
-      if (openStreams === 0) idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
+      if (openStreams === 0) idleSinceMs = performance.now();
     };
     session.on('stream', (stream) => {
       openStreams++;
-      clearTimeout(idle);
-      stream.once('close', onStreamClosed);
+      stream.on('close', onStreamClosed);
     });
-    session.once('close', () => clearTimeout(idle));
+    session.once('close', () => clearTimeout(timer));
     session.on('error', () => {});
     this.#sessions.add(session);
     session.once('close', () => this.#sessions.delete(session));

@@ -29,33 +29,51 @@ export interface RequestSource {
   readonly body: Readable;
   /** As `HttpRequest.connection`. */
   readonly connection: Endable;
-  /** Undefined when it is gone. */
-  readonly socket: Socket | undefined;
+  /** What `connection` runs over. Undefined when it is gone. */
+  readonly socketOf: (connection: Endable) => Socket | undefined;
 }
 
 /** A request by HTTP/1.1. */
 export function http1Source(native: IncomingMessage): RequestSource {
   const { method = 'GET', url = '/', rawHeaders, socket } = native;
-  return { method, target: url, rawHeaders, body: native, connection: socket, socket };
+  return { method, target: url, rawHeaders, body: native, connection: socket, socketOf: ownSocket };
+}
+
+function ownSocket(connection: Endable): Socket {
+  return connection as Socket;
 }
 
 /** A body that stands still for so long is given up. HTTP/1.1 bodies have a limit in all, too. */
 const BODY_STALL_MS = 10_000;
 
-/** Client certificates by connection: reading one from the socket copies it. */
-const certificates = new WeakMap<object, PeerCertificate | null>();
+/** What is the same in all requests of a connection. */
+interface Peer {
+  readonly address: string;
+  /** Undefined until it is asked for: reading one from the socket copies it. Null: there is none. */
+  certificate: PeerCertificate | null | undefined;
+}
+
+const peers = new WeakMap<Endable, Peer>();
+
+function peerOf({ connection, socketOf }: RequestSource): Peer {
+  const known = peers.get(connection);
+  if (known !== undefined) return known;
+  const peer = { address: unmappedText(socketOf(connection)?.remoteAddress), certificate: undefined };
+  peers.set(connection, peer);
+  return peer;
+}
 
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly isWebSocket: boolean;
-  readonly connection: object;
+  readonly connection: Endable;
   readonly #body: Readable;
-  readonly #socket: Socket | undefined;
+  readonly #socketOf: RequestSource['socketOf'];
   readonly #authorities: () => ReadonlySet<string>;
   readonly #headers: readonly string[];
-  readonly #remoteAddress: string;
+  readonly #peer: Peer;
   readonly upgrade: ConnectionUpgrade | undefined;
   #isBodyTaken = false;
 
@@ -73,25 +91,25 @@ export class NodeRequest implements HttpRequest {
     this.query = question < 0 ? '' : target.slice(question + 1);
     this.connection = source.connection;
     this.#body = source.body;
-    this.#socket = source.socket;
+    this.#socketOf = source.socketOf;
     this.#authorities = authorities;
     this.isWebSocket = isWebSocket;
     this.upgrade = upgrade;
     this.#headers = copyHeaders(source.rawHeaders);
-    this.#remoteAddress = unmappedText(source.socket?.remoteAddress);
+    this.#peer = peerOf(source);
   }
 
   get remoteAddress(): string {
-    return this.#remoteAddress;
+    return this.#peer.address;
   }
 
   get peerCertificate(): PeerCertificate | undefined {
-    let certificate = certificates.get(this.connection);
-    if (certificate === undefined) {
-      certificate = shownCertificate(this.#socket as TLSSocket | undefined, this.#authorities);
-      certificates.set(this.connection, certificate);
+    const peer = this.#peer;
+    if (peer.certificate === undefined) {
+      const socket = this.#socketOf(this.connection) as TLSSocket | undefined;
+      peer.certificate = shownCertificate(socket, this.#authorities);
     }
-    return certificate ?? undefined;
+    return peer.certificate ?? undefined;
   }
 
   header(name: string): string {
@@ -209,6 +227,7 @@ function copyHeaders(rawHeaders: readonly string[]): readonly string[] {
 
 /** The path and query of a request target, which clients of proxies send with scheme and host (RFC 9112 3.2.2). */
 function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
   const scheme = /^https?:\/\/[^/?#]*/i.exec(target);
   if (scheme === null) return target;
   const rest = target.slice(scheme[0].length);

@@ -1,12 +1,14 @@
-// One answer of the node listener, by HTTP/1.1 or HTTP/2. Node's streams send bytes after `write` has returned, so every
-// body is copied: it may lie in memory that is used again.
+// One answer of the node listener, by HTTP/1.1 or HTTP/2. Node's streams send bytes after `write` has returned, so a body is
+// copied unless it is said to stay as it is: it may lie in memory that is used again.
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { copyBytes } from '../../values/copy-bytes.ts';
 import type { HeaderList } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
 import { isFramingHeader, lengthSaid, safeHeaderValue } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
+import type { UntakenAnswers } from './untaken-answers.ts';
 import type { OpenUpgrade } from './upgrade.ts';
 import {
   COUNTED_BYTES,
@@ -29,14 +31,12 @@ export interface NativeResponse {
   destroy(): unknown;
 }
 
-/** A client that takes nothing of a finished answer for so long is cut off. */
-const STALL_MS = 30_000;
-
 /** What responses of one listener share. */
 export interface NodeResponseScope {
   /** While true, connections are closed after their answer. */
   isStopping: boolean;
   readonly waiting: WaitingAnswers;
+  readonly untaken: UntakenAnswers;
   onError(error: unknown): void;
 }
 
@@ -116,11 +116,11 @@ export class NodeResponse implements TrackedResponse {
       return;
     }
     if (body.length >= COUNTED_BYTES && !this.#isAdmitted(body.length)) return;
-    const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
+    const bytes = typeof body === 'string' ? Buffer.from(body) : ownBytes(body);
     this.#writeHead(status, headers, bytes.length);
     if (this.#isHeadRequest || bytes.length === 0) this.#native.end();
     else this.#native.end(bytes);
-    this.#cutWhenStalled();
+    this.#cutWhenUntaken();
   }
 
   #isAdmitted(bytes: number): boolean {
@@ -163,11 +163,11 @@ export class NodeResponse implements TrackedResponse {
     });
   }
 
-  write(bytes: Uint8Array): boolean {
+  write(bytes: Uint8Array, isLasting = false): boolean {
     if (this.#state !== 'streaming') return false;
     if (this.#webSocket !== undefined) return this.#webSocket.write(bytes);
     if (bytes.length === 0) return !this.#native.writableNeedDrain;
-    return this.#native.write(Buffer.from(bytes));
+    return this.#native.write(isLasting ? bytes : ownBytes(bytes));
   }
 
   onDrained(callback: () => void): void {
@@ -183,7 +183,7 @@ export class NodeResponse implements TrackedResponse {
       return;
     }
     this.#native.end();
-    this.#cutWhenStalled();
+    this.#cutWhenUntaken();
   }
 
   abort(): void {
@@ -208,6 +208,7 @@ export class NodeResponse implements TrackedResponse {
   }
 
   #onClose(): void {
+    this.#scope.untaken.delete(this.#native);
     if (this.#state === 'done') return;
     this.#state = 'done';
     this.aborted = true;
@@ -230,7 +231,13 @@ export class NodeResponse implements TrackedResponse {
     }
   }
 
-  #cutWhenStalled(): void {
-    if (this.#native.writableLength > 0) this.#native.setTimeout(STALL_MS, () => this.#native.destroy());
+  #cutWhenUntaken(): void {
+    if (this.#native.writableLength > 0) this.#scope.untaken.add(this.#native);
   }
+}
+
+function ownBytes(bytes: Uint8Array): Buffer {
+  const own = Buffer.allocUnsafe(bytes.length);
+  copyBytes(own, 0, bytes);
+  return own;
 }

@@ -33,8 +33,8 @@ export class ResponseWithHeaders implements HttpResponse {
     this.#response.startWebSocket(protocol, framing);
   }
 
-  write(bytes: Uint8Array): boolean {
-    return this.#response.write(bytes);
+  write(bytes: Uint8Array, isLasting = false): boolean {
+    return this.#response.write(bytes, isLasting);
   }
 
   onDrained(callback: () => void): void {

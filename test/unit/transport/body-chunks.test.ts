@@ -19,7 +19,7 @@ interface Arriving {
 
 function onNode(): Arriving {
   const body = new Readable({ read: () => {} });
-  const source = { method: 'POST', target: '/', rawHeaders: [], body, connection: {}, socket: undefined };
+  const source = { method: 'POST', target: '/', rawHeaders: [], body, connection: {}, socketOf: () => undefined };
   const request = new NodeRequest(source as unknown as RequestSource, () => new Set());
   return { next: (chunk) => body.push(chunk), end: () => body.push(null), whole: request.body(BODY_BYTES_MAX) };
 }
