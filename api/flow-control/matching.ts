@@ -9,7 +9,9 @@ const SERVICE_ACCOUNTS = 'system:serviceaccount:';
 
 /** The rules of a schema that are about a user; none: the schema is not. */
 export function rulesAbout(schema: FlowSchema, user: User): readonly FlowRule[] {
-  return schema.rules.filter(({ subjects }) => subjects.some((subject) => isAbout(subject, user)));
+  const about = schema.rules.filter(({ subjects }) => subjects.some((subject) => isAbout(subject, user)));
+  // One list for all users whom they are all about.
+  return about.length === schema.rules.length ? schema.rules : about;
 }
 
 /** Whether one of the rules is about what is asked for. */

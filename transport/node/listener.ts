@@ -17,7 +17,7 @@ import { NodeResponse, type NodeResponseScope, type WebSocketOffer } from './res
 import { createSecureServers } from './secure-server.ts';
 import { UntakenAnswers } from './untaken-answers.ts';
 import { handleUpgrades, type OpenUpgrade } from './upgrade.ts';
-import { WaitingAnswers } from './waiting-answers.ts';
+import { type Endable, WaitingAnswers } from './waiting-answers.ts';
 
 /** Time for a request's headers, and for a whole request with its body (HTTP/1.1). */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -71,6 +71,7 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
     isStopping: false,
     waiting: new WaitingAnswers(),
     untaken: new UntakenAnswers(),
+    onGone: (connection) => connections.streamGone(connection),
     authorities,
     onError: options.onError ?? ignored,
   };
@@ -136,7 +137,7 @@ function attachStreams(
 ): void {
   const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
   server.on('session', (session) => connections.addSession(session, idleTimeoutMs));
-  handleStreams(server, (source, response) => serveStream(source, response, options, scope), {
+  handleStreams(server, (source, response) => serveStream(source, response, options, scope, connections), {
     ...options,
     isSentAway: () => scope.isStopping,
   });
@@ -161,7 +162,14 @@ function serve(
   runHandler(options, request, response, scope.onError);
 }
 
-function serveStream(source: RequestSource, native: Http2Response, options: ListenerOptions, scope: NodeScope): void {
+function serveStream(
+  source: RequestSource,
+  native: Http2Response,
+  options: ListenerOptions,
+  scope: NodeScope,
+  connections: Connections,
+): void {
+  connections.streamBegins(source.connection);
   const response = new NodeResponse(native, source.connection, scope, source.method === 'HEAD');
   if (headerBytes(source) > options.headerBytesMax) {
     const [code, reason, message] = OVERSIZED;
@@ -256,10 +264,18 @@ function listen(server: NodeServer, options: ListenerOptions): Promise<number> {
   });
 }
 
+/** The requests of a session that are not over. */
+interface SessionStreams {
+  open: number;
+  /** When there came to be none. */
+  idleSinceMs: number;
+}
+
 /** The open connections, and the HTTP/2 sessions on some of them. */
 class Connections {
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #streams = new WeakMap<Endable, SessionStreams>();
   #isStopping = false;
 
   get count(): number {
@@ -278,28 +294,33 @@ class Connections {
 
   /** A session without streams is closed when it has been idle for `idleTimeoutMs`; one with watches is not idle. */
   addSession(session: ServerHttp2Session, idleTimeoutMs: number): void {
-    let openStreams = 0;
-    let idleSinceMs = performance.now();
+    const streams = { open: 0, idleSinceMs: performance.now() };
+    this.#streams.set(session, streams);
     // Not set anew with each request: it looks, when it is due, how long there has been none.
     const look = (): void => {
-      const leftMs = openStreams > 0 ? idleTimeoutMs : idleSinceMs + idleTimeoutMs - performance.now();
+      const leftMs = streams.open > 0 ? idleTimeoutMs : streams.idleSinceMs + idleTimeoutMs - performance.now();
       if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs)).unref();
       else session.close();
     };
     let timer = setTimeout(look, idleTimeoutMs).unref();
-    const onStreamClosed = (): void => {
-      openStreams--;
-      if (openStreams === 0) idleSinceMs = performance.now();
-    };
-    session.on('stream', (stream) => {
-      openStreams++;
-      stream.on('close', onStreamClosed);
-    });
     session.once('close', () => clearTimeout(timer));
     session.on('error', () => {});
     this.#sessions.add(session);
     session.once('close', () => this.#sessions.delete(session));
     if (this.#isStopping) session.close();
+  }
+
+  streamBegins(session: Endable): void {
+    const streams = this.#streams.get(session);
+    if (streams !== undefined) streams.open++;
+  }
+
+  /** Of HTTP/1.1 as well, where it says nothing. */
+  streamGone(session: Endable): void {
+    const streams = this.#streams.get(session);
+    if (streams === undefined) return;
+    streams.open--;
+    if (streams.open === 0) streams.idleSinceMs = performance.now();
   }
 
   /** GOAWAY alone: who ends a connection that has just had one leaves it open whether what is on its way was served. */

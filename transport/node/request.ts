@@ -172,27 +172,31 @@ class NodeBodyFlow implements BodyFlow {
   }
 }
 
+/** A body that stands still is cut off. The stream keeps what listens to it, so nothing of the body is left there when it is whole. */
 function readBody(native: Readable, bytesMax: number): Promise<Uint8Array | null> {
   return new Promise((resolve, reject) => {
-    let chunks: Uint8Array[] = [];
+    let chunks: Uint8Array[] | undefined = [];
     let bytes = 0;
-    const stopWatching = cutWhenStalled(native);
+    let stalled: NodeJS.Timeout | undefined = setTimeout(() => native.destroy(), BODY_STALL_MS).unref();
     native.on('data', (chunk: Buffer) => {
+      stalled?.refresh();
       bytes += chunk.length;
       if (bytes <= bytesMax) {
-        addChunk(chunks, chunk);
+        addChunk(chunks!, chunk);
         return;
       }
-      chunks = [];
+      chunks = undefined;
       resolve(null);
     });
-    native.once('end', () => {
+    native.on('end', () => {
       if (isBrokenOff(native)) return;
-      stopWatching();
-      resolve(bytes > bytesMax ? null : wholeOf(chunks, bytes));
+      clearTimeout(stalled);
+      stalled = undefined;
+      resolve(chunks === undefined ? null : wholeOf(chunks, bytes));
+      chunks = undefined;
     });
-    native.once('close', () => {
-      stopWatching();
+    native.on('close', () => {
+      clearTimeout(stalled);
       reject(new RequestAborted());
     });
     if (native.destroyed) reject(new RequestAborted());
@@ -204,16 +208,6 @@ function isBrokenOff(native: Readable & { readonly aborted?: boolean }): boolean
   return native.aborted === true;
 }
 
-/** Destroys a request whose body stands still. Answers what ends the watch. */
-function cutWhenStalled(native: Readable): () => void {
-  let timer: NodeJS.Timeout | undefined = setTimeout(() => native.destroy(), BODY_STALL_MS).unref();
-  native.on('data', () => timer?.refresh());
-  return () => {
-    clearTimeout(timer);
-    timer = undefined;
-  };
-}
-
 /** Names in lower case and values in turn, without HTTP/2's pseudo headers: as text, which the other listener has them as. */
 function copyHeaders(rawHeaders: readonly string[]): readonly string[] {
   const headers: string[] = [];
@@ -222,7 +216,8 @@ function copyHeaders(rawHeaders: readonly string[]): readonly string[] {
     if (name === ':authority') headers.push('host', rawHeaders[i + 1]!);
     else if (!name.startsWith(':')) headers.push(name.toLowerCase(), headerTextOf(rawHeaders[i + 1]!));
   }
-  return headers;
+  // What has grown has room for more; a watch keeps this for hours.
+  return headers.slice();
 }
 
 /** The path and query of a request target, which clients of proxies send with scheme and host (RFC 9112 3.2.2). */

@@ -37,6 +37,8 @@ export interface NodeResponseScope {
   isStopping: boolean;
   readonly waiting: WaitingAnswers;
   readonly untaken: UntakenAnswers;
+  /** An answer's stream, or its connection, is closed. */
+  onGone(connection: Endable): void;
   onError(error: unknown): void;
 }
 
@@ -77,7 +79,7 @@ export class NodeResponse implements TrackedResponse {
     this.#scope = scope;
     this.#isHeadRequest = isHeadRequest;
     this.#offer = offer;
-    this.#native.on('close', () => this.#onClose());
+    this.#native.on('close', () => this.#onGone());
     // An error is followed by `close`, which says all there is to say.
     this.#native.on('error', ignore);
   }
@@ -207,8 +209,13 @@ export class NodeResponse implements TrackedResponse {
     this.#native.writeHead(status, fields);
   }
 
-  #onClose(): void {
+  #onGone(): void {
     this.#scope.untaken.delete(this.#native);
+    this.#scope.onGone(this.#connection);
+    this.#onClose();
+  }
+
+  #onClose(): void {
     if (this.#state === 'done') return;
     this.#state = 'done';
     this.aborted = true;

@@ -39,13 +39,15 @@ export interface Flow extends SchemaInUse {
 interface Candidate {
   readonly rules: readonly FlowRule[];
   readonly of: SchemaInUse;
-  /** By namespace, or under the one name where the schema does not tell those apart. */
-  readonly flows: Map<string, Flow>;
+  /** Where the schema does not tell namespaces apart. */
+  flow: Flow | undefined;
+  byNamespace: Map<string, Flow> | undefined;
 }
 
 /** Of users, and of namespaces for each: beyond them all are found out again. */
 const KEPT_MAX = 1000;
 const CATCH_ALL = 'catch-all';
+const NO_QUEUES: readonly number[] = [];
 
 export class Classifier {
   readonly #schemas: readonly SchemaInUse[];
@@ -60,9 +62,10 @@ export class Classifier {
   flowOf(user: User, info: RequestInfo): Flow {
     const candidates = this.#byUser.get(user) ?? this.#candidatesOf(user);
     const found = firstAbout(candidates, info);
-    const { schema } = found.of;
-    const key = schema.flowsBy === 'ByNamespace' && info.isResource ? info.namespace : '';
-    return found.flows.get(key) ?? keptFlow(found, key, schema.flowsBy === 'ByUser' ? user.name : key);
+    const { flowsBy } = found.of.schema;
+    if (flowsBy === 'ByNamespace' && info.isResource) return flowOfNamespace(found, info.namespace);
+    found.flow ??= newFlow(found.of, flowsBy === 'ByUser' ? user.name : '');
+    return found.flow;
   }
 
   #candidatesOf(user: User): readonly Candidate[] {
@@ -78,9 +81,14 @@ export class Classifier {
 
   /** Whoever no schema is about goes with those that nothing else is about. */
   #found(user: User): readonly Candidate[] {
-    const all = this.#schemas.map((of) => ({ of, rules: rulesAbout(of.schema, user), flows: new Map<string, Flow>() }));
-    const last = all.find(({ of }) => of.schema.name === CATCH_ALL)!;
-    return [...all.filter(({ rules }) => rules.length > 0), last];
+    const found: Candidate[] = [];
+    let last: Candidate | undefined;
+    for (const of of this.#schemas) {
+      const candidate = { rules: rulesAbout(of.schema, user), of, flow: undefined, byNamespace: undefined };
+      if (of.schema.name === CATCH_ALL) last = candidate;
+      if (candidate.rules.length > 0) found.push(candidate);
+    }
+    return [...found, last!];
   }
 }
 
@@ -90,13 +98,22 @@ function firstAbout(candidates: readonly Candidate[], info: RequestInfo): Candid
   return candidates.at(-1)!;
 }
 
-function keptFlow({ of, flows }: Candidate, key: string, distinguisher: string): Flow {
-  const { queuing } = of.level.spec;
-  const hash = flowHash(of.schema.name, distinguisher);
-  const hand = queuing === undefined ? [] : dealHand(hash, queuing.queues, queuing.handSize);
-  const flow = { ...of, distinguisher, hand };
-  keep(flows, KEPT_MAX, key, flow);
+function flowOfNamespace(candidate: Candidate, namespace: string): Flow {
+  candidate.byNamespace ??= new Map();
+  let flow = candidate.byNamespace.get(namespace);
+  if (flow === undefined) {
+    flow = newFlow(candidate.of, namespace);
+    keep(candidate.byNamespace, KEPT_MAX, namespace, flow);
+  }
   return flow;
+}
+
+/** Spelled out: copied with `...`, each would have a shape of its own, of as many bytes as the flow itself. */
+function newFlow({ schema, level, headers, series }: SchemaInUse, distinguisher: string): Flow {
+  const { queuing } = level.spec;
+  const hash = flowHash(schema.name, distinguisher);
+  const hand = queuing === undefined ? NO_QUEUES : dealHand(hash, queuing.queues, queuing.handSize);
+  return { schema, level, headers, series, distinguisher, hand };
 }
 
 /** The headers that name a schema and its level. */

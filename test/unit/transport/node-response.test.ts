@@ -20,6 +20,7 @@ function streaming(): { readonly response: NodeResponse; readonly written: Uint8
     isStopping: false,
     waiting: new WaitingAnswers(),
     untaken: new UntakenAnswers(),
+    onGone() {},
     onError() {},
   };
   const response = new NodeResponse(native, { destroy() {} }, scope, false);
