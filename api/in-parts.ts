@@ -17,3 +17,12 @@ export function inOneGo<T>(parts: InParts<T>): T {
   while (!part.done) part = parts.next();
   return part.value;
 }
+
+/**
+ * Work that is one part. (A generator is told apart once and used by all: one that is made within a function is given a prototype and
+ * hidden classes of its own with its first call, which costs as much as a small step of a write.)
+ */
+// biome-ignore lint/correctness/useYield: there is but one part.
+export function* inOnePart<T>(work: () => T): InParts<T> {
+  return work();
+}

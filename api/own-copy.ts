@@ -1,5 +1,7 @@
 // Copies of objects whose members nobody can list, to be changed. Pure.
 
+import { type JsonObject, PROTOTYPE_KEY } from './json-value.ts';
+
 /** An object whose members may be set. */
 export type Own<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -10,4 +12,11 @@ export type Own<T> = { -readonly [K in keyof T]: T[K] };
  */
 export function ownCopy<T extends object>(object: T): Own<T> {
   return { ...object };
+}
+
+/** Sets a member, whatever it is called: one that has the name of the prototype is a member too, as in what JSON.parse makes. */
+export function setMember(object: Own<JsonObject>, name: string, value: unknown): void {
+  if (name === PROTOTYPE_KEY)
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+  else object[name] = value;
 }

@@ -38,30 +38,13 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
   const digest = viewOf(subresource, type) === undefined ? digestOfApply(request, type) : undefined;
   const isKnown = (revision: string | undefined): boolean =>
     digest !== undefined && write.knownApplies.changesNothing(digest, revision);
-  let read: Configuration | undefined;
-  let merged: Merged | undefined;
-  const wanted = function* (live: JsonObject | undefined, forms: StoredForm): InParts<JsonObject> {
-    if (live !== undefined && isKnown(metadataOf(live).resourceVersion)) return live;
-    read ??= readConfiguration(write, request, type);
-    yield;
-    const result = yield* applyInParts(
-      read.config,
-      live,
-      applicationOf(write, request, type, { ...read, live, forms, force }),
-    );
-    // What is stored has been through this: all that is brought into its form is the result's own.
-    type.custom?.schema.coerce(result);
-    if (live !== undefined) {
-      // A configuration need not name its object; one that calls it nothing does not mean it.
-      requireIdentityOfPath(result, request.target);
-      merged = { live, result };
-    }
-    return result;
-  };
+  const applying: Applying = { write, request, type, force, isKnown, read: undefined, merged: undefined };
+  const wanted = (live: JsonObject | undefined, forms: StoredForm): InParts<JsonObject> =>
+    applied(applying, live, forms);
   const whenMissing = async (): Promise<WriteReply | undefined> => {
-    read ??= readConfiguration(write, request, type);
+    const { config } = configurationOfApply(applying);
     if (subresource !== '') throw new StatusError(notFound(type, name));
-    requireOfNobody(read.config, type, name);
+    requireOfNobody(config, type, name);
     const object = withoutVersion(inOneGo(wanted(undefined, write.forms)));
     requireIdentityOfPath(object, request.target);
     try {
@@ -74,9 +57,44 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
   };
   const modification = { dryRun, isTracked: false, isWhole: true, wanted, isKnown, whenMissing };
   const reply = await modify(write, request, type, modification);
+  const { read, merged } = applying;
   if (digest !== undefined && merged !== undefined && read?.warnings.length === 0 && hasLeft(merged, reply))
     write.knownApplies.remember(digest, merged.live);
   return withWarnings(reply, read?.warnings ?? []);
+}
+
+/** An apply under way. */
+interface Applying {
+  readonly write: WriteContext;
+  readonly request: WriteRequest;
+  readonly type: KnownType;
+  readonly force: boolean;
+  readonly isKnown: (revision: string | undefined) => boolean;
+  /** When it is first needed: an apply that is known to change nothing needs it not. */
+  read: Configuration | undefined;
+  /** The last that came of it. */
+  merged: Merged | undefined;
+}
+
+function configurationOfApply(applying: Applying): Configuration {
+  applying.read ??= readConfiguration(applying.write, applying.request, applying.type);
+  return applying.read;
+}
+
+function* applied(applying: Applying, live: JsonObject | undefined, forms: StoredForm): InParts<JsonObject> {
+  const { write, request, type, force, isKnown } = applying;
+  if (live !== undefined && isKnown(metadataOf(live).resourceVersion)) return live;
+  const { config } = configurationOfApply(applying);
+  yield;
+  const result = yield* applyInParts(config, live, applicationOf(write, request, type, { config, live, forms, force }));
+  // What is stored has been through this: all that is brought into its form is the result's own.
+  type.custom?.schema.coerce(result);
+  if (live !== undefined) {
+    // A configuration need not name its object; one that calls it nothing does not mean it.
+    requireIdentityOfPath(result, request.target);
+    applying.merged = { live, result };
+  }
+  return result;
 }
 
 /** Who names a uid means an object that was there, and would not have another in its place. Throws 409. */

@@ -6,6 +6,7 @@ import type { CustomType } from '../../api/custom/custom-type.ts';
 import { isLarge } from '../../api/in-parts.ts';
 import { int64Parameter } from '../../api/int64-parameter.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { ownCopy } from '../../api/own-copy.ts';
 import { isTrueParameter } from '../../api/query.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
@@ -154,7 +155,7 @@ export function canonical(
   // Of custom objects 1.21 does not tell it: they may come without managedFields as well as with none in them.
   const asking = expected.custom === undefined ? withResetSaid(value) : value;
   const isNamed = asking.kind === kind && asking.apiVersion === apiVersion;
-  const named = isNamed ? asking : { ...asking, kind, apiVersion };
+  const named = isNamed ? asking : Object.assign(ownCopy(asking), { kind, apiVersion });
   if (expected.custom !== undefined) return expected.custom.schema.read(named);
   const type = schemaTypeOf(schema, apiVersion, kind);
   return type === undefined ? { object: named, unknownFields: [] } : decode(named, type);

@@ -5,8 +5,7 @@ import { jsonCopy } from '../../api/conversion/json-copy.ts';
 import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { isReadyToRemove } from '../../api/deletion.ts';
-import type { InParts } from '../../api/in-parts.ts';
-import { isLarge } from '../../api/in-parts.ts';
+import { type InParts, inOnePart, isLarge } from '../../api/in-parts.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import {
   insistsOnVersion,
@@ -58,6 +57,7 @@ import {
   type DecodedObject,
   decodedObject,
   decodeObject,
+  type ExpectedKind,
   kindOf,
   patchOptions,
   schemaTypeOf,
@@ -86,10 +86,7 @@ export async function update(write: WriteContext, request: WriteRequest, type: K
   const reply = await modify(write, request, type, {
     dryRun,
     isTracked: true,
-    // biome-ignore lint/correctness/useYield: there is but one part.
-    wanted: function* (): InParts<JsonObject> {
-      return sent();
-    },
+    wanted: () => inOnePart(sent),
     wantedMetadata: metadataOfPut(write, request, write.kinds.of(type)),
     whenMissing: async () => {
       const object = sent();
@@ -118,24 +115,41 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   if (isLarge(request.payload.length)) await afterOthers(write);
   const document = decodeBody(request.payload, 'application/json');
   if (type.custom !== undefined) requireFinite(document, request.payload);
-  let warnings: readonly string[] = [];
-  const wanted = function* (shown: JsonObject, forms: StoredForm): InParts<JsonObject> {
-    const result = applyPatch(contentType, shown, document, schemaType);
-    yield;
-    if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
-    // What is stored has no unknown fields: those that are found are the patch's.
-    const applied = { contentType, patch: document, result, type, expected };
-    const { object, unknownFields } = readPatchedObject(write, forms, applied);
-    warnings = fieldWarnings(request, () => unknownFields);
-    requireIdentityOfPath(object, target);
-    return object;
-  };
+  const patching: Patching = { write, request, type, expected, schemaType, document, warnings: [] };
+  const wanted = (shown: JsonObject, forms: StoredForm): InParts<JsonObject> => patched(patching, shown, forms);
   const whenMissing = (): never => {
     throw new StatusError(notFound(type, target.name));
   };
   const wantedMetadata = metadataOfPatch(request, write.kinds.of(type), document);
   const manner = { dryRun, isTracked: true, wanted, wantedMetadata, whenMissing };
-  return withWarnings(await modify(write, request, type, manner), warnings);
+  const reply = await modify(write, request, type, manner);
+  return withWarnings(reply, patching.warnings);
+}
+
+/** A patch under way. */
+interface Patching {
+  readonly write: WriteContext;
+  readonly request: WriteRequest;
+  readonly type: KnownType;
+  readonly expected: ExpectedKind;
+  readonly schemaType: ReturnType<typeof schemaTypeOf>;
+  readonly document: unknown;
+  /** Of the last object that came of it. */
+  warnings: readonly string[];
+}
+
+function* patched(patching: Patching, shown: JsonObject, forms: StoredForm): InParts<JsonObject> {
+  const { write, request, type, expected, schemaType, document } = patching;
+  const { contentType, target } = request;
+  const result = applyPatch(contentType, shown, document, schemaType);
+  yield;
+  if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
+  // What is stored has no unknown fields: those that are found are the patch's.
+  const applied = { contentType, patch: document, result, type, expected };
+  const { object, unknownFields } = readPatchedObject(write, forms, applied);
+  patching.warnings = fieldWarnings(request, () => unknownFields);
+  requireIdentityOfPath(object, target);
+  return object;
 }
 
 /** True for objects, and for views of them that stand for a configuration of the object itself. */

@@ -1,5 +1,6 @@
 // Copies of JSON values that may be changed in place, as decoding does.
-import { isJsonObject, PROTOTYPE_KEY } from '../json-value.ts';
+import { isJsonObject } from '../json-value.ts';
+import { setMember } from '../own-copy.ts';
 
 /** A deep copy without the members that are undefined. Values nest no deeper than decoding allows. */
 export function jsonCopy(value: unknown): unknown {
@@ -8,11 +9,7 @@ export function jsonCopy(value: unknown): unknown {
   const copy: Record<string, unknown> = {};
   for (const name of Object.keys(value)) {
     const member = value[name];
-    if (member === undefined) continue;
-    if (name === PROTOTYPE_KEY) {
-      const own = { value: jsonCopy(member), enumerable: true, configurable: true, writable: true };
-      Object.defineProperty(copy, name, own);
-    } else copy[name] = jsonCopy(member);
+    if (member !== undefined) setMember(copy, name, jsonCopy(member));
   }
   return copy;
 }

@@ -2,6 +2,7 @@
 // goes both ways. Steps never change what they are given; what they leave alone is shared.
 import type { Dialect } from '../../config/dialect.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import type { Own } from '../own-copy.ts';
 import type { Schema } from '../schema/schema.ts';
 
 /** What a step may ask besides the object. */
@@ -34,12 +35,15 @@ export function renaming(names: Readonly<Record<string, string>>): Pair {
 }
 
 function renamed(object: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
-  const result: Record<string, unknown> = { ...object };
-  for (const [from, to] of Object.entries(names)) {
-    if (result[from] === undefined) continue;
-    result[to] = result[from];
-    delete result[from];
+  const result: Own<JsonObject> = {};
+  const named: [to: string, value: unknown][] = [];
+  for (const key of Object.keys(object)) {
+    const to = Object.hasOwn(names, key) ? names[key] : undefined;
+    if (to === undefined || object[key] === undefined) result[key] = object[key];
+    else named.push([to, object[key]]);
   }
+  // Behind the others, as they would be had they been added.
+  for (const [to, value] of named) result[to] = value;
   return result;
 }
 

@@ -1,5 +1,6 @@
 // One constructor for each way a request is refused: code, reason, message form and details as clients expect them.
 // They answer a Status; `throw new StatusError(…)` where it has to leave deep code. Field errors are in field-error.ts.
+import type { Own } from '../own-copy.ts';
 import { qualifiedName } from '../resources/resource-type.ts';
 import type { Status, StatusCause, StatusDetails, StatusReason } from './status.ts';
 
@@ -16,23 +17,20 @@ export const OBJECT_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A failed Status. Without `details` the member is left out; `{}` is written as an empty object. */
 export function failure(code: number, reason: StatusReason, message: string, details?: StatusDetails): Status {
-  const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message };
-  return {
-    ...status,
-    ...(reason === '' ? undefined : { reason }),
-    ...(details === undefined ? undefined : { details }),
-    code,
-  };
+  const status: Own<Status> = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message };
+  if (reason !== '') status.reason = reason;
+  if (details !== undefined) status.details = details;
+  status.code = code;
+  return status;
 }
 
 /** Details of one object or type, empty members left out. */
 function about(name: string, type: NamedType, more?: StatusDetails): StatusDetails {
-  return {
-    ...(name === '' ? undefined : { name }),
-    ...(type.group === '' ? undefined : { group: type.group }),
-    kind: type.plural,
-    ...more,
-  };
+  const details: Own<StatusDetails> = {};
+  if (name !== '') details.name = name;
+  if (type.group !== '') details.group = type.group;
+  details.kind = type.plural;
+  return more === undefined ? details : Object.assign(details, more);
 }
 
 function retry(seconds: number): StatusDetails {

@@ -1,5 +1,6 @@
 // What is wrong with one field of an object, and the 422 that lists such errors. Validation collects FieldErrors; it
 // never throws them one by one.
+import type { Own } from '../own-copy.ts';
 import { failure, quote } from './failures.ts';
 import { showValue } from './shown-value.ts';
 import type { Status, StatusCause, StatusDetails } from './status.ts';
@@ -78,12 +79,11 @@ function invalidStatus(
   causes: readonly StatusCause[],
 ): Status {
   const subject = group === '' ? kind : `${kind}.${group}`;
-  const details: StatusDetails = {
-    ...(name === '' ? undefined : { name }),
-    ...(group === '' ? undefined : { group }),
-    ...(kind === '' ? undefined : { kind }),
-    ...(causes.length === 0 ? undefined : { causes }),
-  };
+  const details: Own<StatusDetails> = {};
+  if (name !== '') details.name = name;
+  if (group !== '') details.group = group;
+  if (kind !== '') details.kind = kind;
+  if (causes.length > 0) details.causes = causes;
   const ending = message === '' ? '' : `: ${message}`;
   return failure(422, 'Invalid', `${subject} ${quote(name)} is invalid${ending}`, details);
 }

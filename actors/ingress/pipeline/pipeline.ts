@@ -2,6 +2,7 @@
 // that refuses throws a StatusError; nothing after it runs. Owns no state but counts.
 
 import type { User } from '../../../api/authorization/attributes.ts';
+import type { Own } from '../../../api/own-copy.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
 import { BODY_BYTES_MAX, internalError, unauthorized } from '../../../api/status/failures.ts';
@@ -248,20 +249,14 @@ export class Pipeline {
     const { request, requestNumber } = exchange;
     const { peerCertificate } = request;
     const proxied = identityHeaders === undefined ? undefined : proxiedIdentityOf(request, identityHeaders);
-    const asked = {
+    const message: Own<AskMessage<AuthProtocol, 'admit'>> = {
       type: 'admit',
       authorization: authorizationOf(request, bearerPrefix),
       access: accessOf(exchange),
-    } as const;
-    const isPlain = peerCertificate === undefined && proxied === undefined && impersonate === undefined;
-    const message: AskMessage<AuthProtocol, 'admit'> = isPlain
-      ? asked
-      : {
-          ...asked,
-          ...(peerCertificate === undefined ? undefined : { peerCertificate }),
-          ...(proxied === undefined ? undefined : { proxied }),
-          ...(impersonate === undefined ? undefined : { impersonate }),
-        };
+    };
+    if (peerCertificate !== undefined) message.peerCertificate = peerCertificate;
+    if (proxied !== undefined) message.proxied = proxied;
+    if (impersonate !== undefined) message.impersonate = impersonate;
     return auth.askSoon(message, { deadlineMs: requestTimeoutMs, requestNumber });
   }
 

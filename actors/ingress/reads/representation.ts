@@ -127,7 +127,7 @@ export class Representations {
     encoded: Encoded,
     shape: Shape | undefined,
   ): Representation {
-    const { encoding, pretty } = encoded;
+    const { encoding, pretty, contentType, encode } = encoded;
     const target: RowType = form === undefined ? { group, version, kind } : { group, version, kind, form };
     const rendering: Rendering = {
       target,
@@ -136,7 +136,7 @@ export class Representations {
       encoding,
       pretty,
     };
-    return { ...encoded, rendering, renderer: new Renderer(rendering, this.#clock.nowMs()) };
+    return { encoding, pretty, contentType, encode, rendering, renderer: new Renderer(rendering, this.#clock.nowMs()) };
   }
 
   /** Who asks for objects of a custom type is always told what there is, and who asks for others only where it is the form that is missing. */

@@ -188,7 +188,7 @@ const specChange: ChangeRule<Pod> = (pod, stored, at) => {
   at.enter('spec');
   if (checkContainers(next, before, at) && checkDeadline(next, before, at)) {
     checkTolerations(next, before, at);
-    if (!deepEqual(fixedPart(next, before), fixedPart(before, before))) at.forbidden('', CHANGEABLE);
+    if (!isFixedPartKept(next, before)) at.forbidden('', CHANGEABLE);
   }
   at.leave();
 };
@@ -252,27 +252,44 @@ function checkTolerations(next: PodSpec, before: PodSpec, at: Report): void {
   }
 }
 
-/** A spec with everything that may change as it was before. */
-function fixedPart(spec: PodSpec, before: PodSpec): object {
-  const {
-    activeDeadlineSeconds: _,
-    tolerations: __,
-    terminationGracePeriodSeconds: grace,
-    ...rest
-  } = spec as JsonObject;
-  const graceBefore = (before as JsonObject).terminationGracePeriodSeconds;
-  // A negative period means the shortest there is, and may be written as that.
-  const isNormalized = typeof graceBefore === 'number' && graceBefore < 0 && grace === 1;
-  return {
-    ...rest,
-    terminationGracePeriodSeconds: isNormalized ? graceBefore : grace,
-    containers: withoutImages(spec.containers),
-    initContainers: withoutImages(spec.initContainers),
-  };
+/** What may change, or is compared by itself. */
+const CHANGEABLE_MEMBERS: ReadonlySet<string> = new Set([
+  'activeDeadlineSeconds',
+  'tolerations',
+  'terminationGracePeriodSeconds',
+  'containers',
+  'initContainers',
+]);
+const IMAGE: ReadonlySet<string> = new Set(['image']);
+
+/** Whether everything is as it was that may not change. Of containers there are as many as there were. */
+function isFixedPartKept(spec: PodSpec, before: PodSpec): boolean {
+  return (
+    areEqualBesides(CHANGEABLE_MEMBERS, spec as JsonObject, before as JsonObject) &&
+    isGraceKept(spec as JsonObject, before as JsonObject) &&
+    areKeptButImages(spec.containers, before.containers) &&
+    areKeptButImages(spec.initContainers, before.initContainers)
+  );
 }
 
-function withoutImages(containers: PodSpec['containers']): object[] {
-  return (containers ?? []).map(({ image: _, ...rest }) => rest);
+/** A negative period means the shortest there is, and may be written as that. */
+function isGraceKept(
+  { terminationGracePeriodSeconds: grace }: JsonObject,
+  { terminationGracePeriodSeconds: before }: JsonObject,
+): boolean {
+  return grace === before || (grace === 1 && typeof before === 'number' && before < 0);
+}
+
+function areKeptButImages(containers: PodSpec['containers'], before: PodSpec['containers']): boolean {
+  const isKept = (one: object, index: number): boolean =>
+    areEqualBesides(IMAGE, one as JsonObject, (before ?? [])[index] as unknown as JsonObject);
+  return (containers ?? []).every(isKept);
+}
+
+function areEqualBesides(names: ReadonlySet<string>, one: JsonObject, other: JsonObject): boolean {
+  for (const name in one) if (!names.has(name) && !deepEqual(one[name], other[name])) return false;
+  for (const name in other) if (!names.has(name) && !Object.hasOwn(one, name)) return false;
+  return true;
 }
 
 /** Annotations that mean something to node agents stay as they were. */
