@@ -95,9 +95,16 @@ export class ServiceClient {
    * ServiceCallFailed.
    *
    * @param doesNothing it only asks: sent again where its kept connection ends without an answer.
+   * @param url the service's address as it is asked this once.
    */
-  post(json: string, deadlineMs: number, place?: ServicePlace, doesNothing = false): Promise<unknown> {
-    return this.#answer({ method: 'POST', url: this.url, json, deadlineMs, place, doesNothing }, DOCUMENT);
+  post(
+    json: string,
+    deadlineMs: number,
+    place?: ServicePlace,
+    doesNothing = false,
+    url: string = this.url,
+  ): Promise<unknown> {
+    return this.#answer({ method: 'POST', url, json, deadlineMs, place, doesNothing }, DOCUMENT);
   }
 
   /**

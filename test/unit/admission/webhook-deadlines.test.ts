@@ -23,9 +23,11 @@ const schema = schemaOf(dialect);
 async function written(requestTimeoutMs: number, webhooks: number, timeoutMs?: number) {
   const time = new VirtualTime();
   const given: number[] = [];
-  const webhookClient: MakeWebhookClient = () => ({
-    post: (_json, deadlineMs) => {
+  const toldOf: (string | null)[] = [];
+  const webhookClient: MakeWebhookClient = ({ connection }) => ({
+    post: (_json, deadlineMs, _place, _doesNothing, url = connection.url) => {
       given.push(deadlineMs);
+      toldOf.push(new URL(url).searchParams.get('timeout'));
       return new Promise((_, reject) => time.timers.after(deadlineMs, () => reject(new ServiceTooLate())));
     },
     postUnread: () => Promise.reject(new Error('not asked so')),
@@ -65,7 +67,7 @@ async function written(requestTimeoutMs: number, webhooks: number, timeoutMs?: n
       isOver = true;
     });
   for (let turn = 0; turn < webhooks && !isOver; turn++) await time.advance(10_000);
-  return { isOver, given, refused };
+  return { isOver, given, toldOf, refused };
 }
 
 test('webhooks that hang and may be passed over are, as long as the request has time', async (t) => {
@@ -89,4 +91,10 @@ test('a write that has no time left is refused, though the webhooks that took it
     reason: 'Timeout',
     message: 'Timeout: request did not complete within requested timeout',
   });
+});
+
+test('a webhook is told how long it is waited for: its own time, or what is left of the request, rounded up to seconds', async (t) => {
+  t.deepEqual((await written(60_000, 2)).toldOf, ['10s', '10s']);
+  t.deepEqual((await written(60_000, 5, 23_400)).toldOf, ['10s', '10s', '4s']);
+  t.deepEqual((await written(60_000, 1, 400)).toldOf, ['1s']);
 });

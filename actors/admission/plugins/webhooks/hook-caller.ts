@@ -122,15 +122,16 @@ export class HookCaller {
     if (reviewVersion === undefined)
       throw failed('none of its admissionReviewVersions is one that this server speaks (v1, v1beta1)');
     const uid = this.#context.random.uuid();
+    let deadlineMs = hook.timeoutMs;
     try {
       const form = this.#formOf(reviewVersion);
-      const deadlineMs = this.#timeLeft(hook, attributes);
+      deadlineMs = this.#timeLeft(hook, attributes);
       const place = 'url' in hook.address ? undefined : await this.#placeOf(hook.address, attributes);
       const value = await this.#post(hook, told, form, uid, deadlineMs, place);
       return answerOf(value, form, uid, this.#phase === 'admit');
     } catch (error) {
       if (error instanceof UnusableAnswer) throw failed(`received invalid webhook response: ${error.message}`);
-      const detail = reasonOf(error, calledUrl(hook.address, hook.timeoutMs));
+      const detail = reasonOf(error, calledUrl(hook.address, deadlineMs));
       if (detail === undefined) throw error;
       throw failed(detail);
     }
@@ -155,9 +156,11 @@ export class HookCaller {
     place: ServicePlace | undefined,
   ): Promise<unknown> {
     const client = this.clients.of(hook);
+    // A webhook may tell its own servers how long it is waited for: no longer than the request has left.
+    const url = deadlineMs < hook.timeoutMs ? calledUrl(hook.address, deadlineMs) : undefined;
     // Servers that end a connection once they have answered, or are stopped, may do so as the next question is on its way.
     const post = (leftMs: number): Promise<unknown> =>
-      client.post(reviewText(told, form, uid), leftMs, place, hook.hasNoEffects);
+      client.post(reviewText(told, form, uid), leftMs, place, hook.hasNoEffects, url);
     return askAsTold(post, deadlineMs, this.#context);
   }
 

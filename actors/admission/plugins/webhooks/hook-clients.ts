@@ -93,10 +93,10 @@ function keyOf({ address, caPem, timeoutMs }: CalledHook): string {
   return JSON.stringify([address, timeoutMs, caPem]);
 }
 
-/** The address that is asked, which says how long it is waited for. */
+/** The address that is asked, which says how long it is waited for, in whole seconds. */
 export function calledUrl(address: HookAddress, timeoutMs: number): string {
   const url = new URL(urlOf(address));
-  url.searchParams.set('timeout', `${timeoutMs / 1000}s`);
+  url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`);
   // A service is named with its port, which a URL leaves out where it is the usual one.
   return 'url' in address ? url.href : `https://${hostOf(address)}${url.pathname}${url.search}`;
 }
