@@ -20,6 +20,7 @@ import type { TokenEntry } from './auth/authenticators/token-file.ts';
 import type { AuthMethods } from './auth/methods.ts';
 import type { SigningAuthority } from './controllers/options.ts';
 import type { AuthorityFiles } from './followed-authorities.ts';
+import type { OwnService } from './own-service.ts';
 import type { SchedulerConfiguration } from './scheduler/configuration/configuration.ts';
 import type { RecordSettings } from './scheduler/recording/recorder.ts';
 
@@ -66,6 +67,8 @@ export interface ServerSettings {
   readonly egress?: EgressWays;
   /** Shown to extension servers and admission webhooks. Absent: nothing is. */
   readonly shownToServices?: ServiceCredentials;
+  /** Absent: the server cannot be asked by itself. */
+  readonly ownService?: OwnService;
   /** Where `nodeAgentTls` is from, to be read again when it changes. */
   readonly nodeAgentTlsFiles?: AgentTlsFiles;
   /**

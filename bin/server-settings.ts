@@ -1,10 +1,12 @@
 // What a server is started with: reads the operator's files, and makes in the data directory what they leave open, so that a
 // file of no use stops the start. Starts nothing.
+import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { resolve } from 'node:path';
 import type { PluginConfigurations } from '../actors/admission/plugins/plugin.ts';
 import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/authenticators/token-file.ts';
 import { seatMemory } from '../actors/ingress/fairness/seats.ts';
+import { API_SERVER } from '../actors/own-service.ts';
 import type { ServerSettings } from '../actors/server-settings.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
@@ -26,6 +28,8 @@ import { signingAuthority } from './signing-authority.ts';
 import { storeAccess } from './store-access.ts';
 import { buildInfo } from './version.ts';
 
+/** Random ones. */
+const OWN_TOKEN_BYTES = 32;
 const ADMIN = { name: ADMIN_ENTRIES.user, uid: '', groups: ['system:masters'], extra: {} };
 
 interface Prepared {
@@ -51,9 +55,14 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const audit = auditSettings(options);
   requireAuditLog(options);
   const tracing = traceSettings(process.env);
-  const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
+  const ownService = { host, port: options.securePort, token: randomBytes(OWN_TOKEN_BYTES).toString('base64url') };
+  const tokens: TokenEntry[] = [
+    { digest: tokenDigest(token), user: ADMIN },
+    { digest: tokenDigest(ownService.token), user: API_SERVER },
+    ...fileTokens(options),
+  ];
   const publicHost = options.externalHostname || advertiseAddress;
   const methods = withAuthority(authMethods(options), authority);
   const settings: ServerSettings = {
@@ -77,6 +86,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     serviceAccounts: await serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
     nodeAgentTls: agentTls(options),
     ...shownToServices(options),
+    ownService,
     ...(egress === undefined ? {} : { egress }),
     nodeAgentTlsFiles: agentTlsFiles(options),
     requestSeats: seatMemory(),

@@ -40,6 +40,7 @@ function admissionOptions(
       unreachableSeconds: options.defaultUnreachableTolerationSeconds,
       callsEndpoints: options.enableAggregatorRouting,
       shownToServices: settings.shownToServices ?? NOTHING_SHOWN,
+      ownService: settings.ownService,
       webhookClient,
       egress: settings.egress,
       commitsEach: options.storeLayout !== 'own',

@@ -12,13 +12,14 @@ import { StatusError } from '../../../api/status/status.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../transport/outgoing/egress.ts';
 import { type MakeWebhookClient, ServiceTooLate } from '../../../transport/outgoing/service-client.ts';
+import type { OwnService } from '../../own-service.ts';
 import { askAsTold } from '../../webhook-call.ts';
 import { reasonOf } from '../../webhook-failure.ts';
 import { afterOthers } from '../large-writes.ts';
 import type { HookAddress } from '../plugins/webhooks/hook.ts';
 import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
 import { placeOf } from '../plugins/webhooks/hook-address.ts';
-import { calledUrl, callerIn, HookClients } from '../plugins/webhooks/hook-clients.ts';
+import { calledUrl, HookClients } from '../plugins/webhooks/hook-clients.ts';
 import type { StoreReader } from '../store-reader.ts';
 import { ConversionMetrics } from './conversion-metrics.ts';
 import {
@@ -41,6 +42,8 @@ interface ConversionParts {
   /** `--enable-aggregator-routing`. */
   readonly callsEndpoints: boolean;
   readonly shownToServices: ServiceCredentials;
+  /** Absent: the server cannot be asked by itself. */
+  readonly ownService?: OwnService | undefined;
   /** The ways out; absent: all are straight. */
   readonly egress?: EgressWays | undefined;
   readonly webhookClient: MakeWebhookClient;
@@ -69,9 +72,9 @@ export class WebhookConversion {
     this.#parts = parts;
     this.#metrics = new ConversionMetrics(reader.context.metrics);
     this.#group = parts.registry.dialect.spell('apiextensions.@group');
-    const userAgent = callerIn(parts.registry.dialect);
-    const shown = { byService: undefined, standard: parts.shownToServices, egress: parts.egress ?? {}, userAgent };
-    this.#clients = new HookClients(shown, reader.context, parts.webhookClient);
+    const { shownToServices: standard, egress = {}, ownService, registry, webhookClient } = parts;
+    const shown = { byService: undefined, standard, egress, dialect: registry.dialect, ownService };
+    this.#clients = new HookClients(shown, reader.context, webhookClient);
   }
 
   /** Stored objects of any versions of a kind in the version of a custom type, shaped by its schema. They are consumed. */

@@ -13,6 +13,7 @@ import type {
 } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../transport/outgoing/egress.ts';
 import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
+import type { OwnService } from '../../own-service.ts';
 import type { Attributes, Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
 import type { WebhookConversion } from '../conversion/webhook-conversion.ts';
@@ -55,6 +56,8 @@ export interface PluginOptions {
   readonly callsEndpoints: boolean;
   /** `--proxy-client-cert-file`, `--proxy-client-key-file`: what services that are called are shown. */
   readonly shownToServices: ServiceCredentials;
+  /** Absent: the server cannot be asked by itself. */
+  readonly ownService?: OwnService | undefined;
   readonly webhookClient: MakeWebhookClient;
   /** A revision of the store is of one object of a type: what is charged together is not committed together. */
   readonly commitsEach?: boolean;

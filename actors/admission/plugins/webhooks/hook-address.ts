@@ -1,7 +1,9 @@
 // Where a webhook is connected to. One that is named by its address is where its configuration says, which only who may write
 // those can choose. One that is a service is where services are (actors/service-places.ts).
 import type { Registry } from '../../../../api/resources/registry.ts';
+import type { Dialect } from '../../../../config/dialect.ts';
 import type { ServicePlace } from '../../../../transport/outgoing/service-client.ts';
+import { isOwnService, type OwnService, placeOfItself } from '../../../own-service.ts';
 import { placeOfService } from '../../../service-places.ts';
 import { readCurrent, type StoreReader } from '../../store-reader.ts';
 import { readList } from '../../stored-list.ts';
@@ -12,6 +14,13 @@ export interface HookPlaces {
   readonly registry: Registry;
   /** At endpoints, instead of the cluster address. */
   readonly callsEndpoints: boolean;
+  /** The server itself, where it can be asked by itself. */
+  readonly ownService?: OwnService | undefined;
+}
+
+/** True for a webhook that is a path of this very server. */
+export function isOwnHook(dialect: Dialect, address: HookAddress): boolean {
+  return !('url' in address) && isOwnService(dialect, address);
 }
 
 /** The address of a webhook as a URL, which its certificate must be for. */
@@ -22,10 +31,11 @@ export function urlOf(address: HookAddress): string {
 
 /** Where to connect to; undefined: where the URL says. Rejects with NoPlace and StatusError. */
 export async function placeOf(
-  { reader, registry, callsEndpoints }: HookPlaces,
+  { reader, registry, callsEndpoints, ownService }: HookPlaces,
   address: HookAddress,
 ): Promise<ServicePlace | undefined> {
   if ('url' in address) return undefined;
+  if (ownService !== undefined && isOwnHook(registry.dialect, address)) return placeOfItself(ownService);
   const { random } = reader.context;
   return placeOfService(
     {

@@ -47,7 +47,8 @@ export class HookCaller {
     this.#schema = schema;
     this.#phase = phase;
     this.#requestTimeoutMs = reader.requestTimeoutMs;
-    this.#finder = { registry, callsEndpoints: options.callsEndpoints };
+    const { callsEndpoints, ownService } = options;
+    this.#finder = { registry, callsEndpoints, ownService };
     this.#metrics = new HookMetrics(reader.context.metrics, phase);
     this.clients = new HookClients(credentials, reader.context, options.webhookClient);
   }

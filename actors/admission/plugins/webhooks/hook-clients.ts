@@ -2,17 +2,22 @@
 // connections are kept from one call to the next.
 import type { Dialect } from '../../../../config/dialect.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
-import type { CredentialsByService, ServiceCredentials } from '../../../../transport/outgoing/connection-file.ts';
+import type {
+  CredentialsByService,
+  ServiceConnection,
+  ServiceCredentials,
+} from '../../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../../transport/outgoing/egress.ts';
 import { webhookCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import type { MakeWebhookClient, WebhookClient } from '../../../../transport/outgoing/service-client.ts';
+import { connectionToItself, type OwnService } from '../../../own-service.ts';
 import type { Hook, HookAddress } from './hook.ts';
-import { urlOf } from './hook-address.ts';
+import { isOwnHook, urlOf } from './hook-address.ts';
 
 const HTTPS_PORT = '443';
 
 /** What we call ourselves to webhooks. */
-export function callerIn(dialect: Dialect): string {
+function callerIn(dialect: Dialect): string {
   return dialect.spell('@short-apiserver-admission');
 }
 
@@ -23,8 +28,9 @@ export interface HookCredentials {
   readonly standard: ServiceCredentials;
   /** The ways out: to services of the cluster, and to addresses. */
   readonly egress: EgressWays;
-  /** What we call ourselves. */
-  readonly userAgent: string;
+  readonly dialect: Dialect;
+  /** The server itself, which is shown something else; absent: it cannot be asked by itself. */
+  readonly ownService: OwnService | undefined;
 }
 
 /** What of a webhook makes a client. */
@@ -68,8 +74,14 @@ export class HookClients {
     }
   }
 
+  #shownTo(address: HookAddress): Partial<ServiceConnection> & ServiceCredentials {
+    const { byService, standard, dialect, ownService } = this.#credentials;
+    if (ownService !== undefined && isOwnHook(dialect, address)) return connectionToItself(ownService);
+    return credentialsFor(byService, hostOf(address)) ?? standard;
+  }
+
   #make({ address, caPem, timeoutMs }: CalledHook): WebhookClient {
-    const { byService, standard, egress, userAgent } = this.#credentials;
+    const { egress, dialect } = this.#credentials;
     const { clock, disk, log, metrics } = this.#environment;
     return this.#makeClient({
       connection: {
@@ -77,13 +89,13 @@ export class HookClients {
         caPem,
         insecure: false,
         serverName: 'url' in address ? '' : `${address.service}.${address.namespace}.svc`,
-        ...(credentialsFor(byService, hostOf(address)) ?? standard),
         way: 'url' in address ? egress.controlplane : egress.cluster,
+        ...this.#shownTo(address),
       },
       readFile: (path) => disk.readFile(path),
       nowMs: () => clock.monotonicMs(),
       onRefused: (problem) => log.warn(`what was replaced is not used for webhooks: ${problem}`),
-      userAgent,
+      userAgent: callerIn(dialect),
       ...webhookCalls(metrics, urlOf(address)),
     });
   }

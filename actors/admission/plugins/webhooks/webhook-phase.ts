@@ -7,7 +7,6 @@ import type { KindView } from '../../cluster.ts';
 import type { ConversionParts } from '../../conversion/converted.ts';
 import type { PluginContext } from '../plugin.ts';
 import { HookCaller } from './hook-caller.ts';
-import { callerIn } from './hook-clients.ts';
 import type { HookPhase } from './hook-metrics.ts';
 import { Hooks } from './hooks.ts';
 import type { Invocation } from './matching.ts';
@@ -27,9 +26,9 @@ export class WebhookPhase {
   /** @param plural of the configurations. */
   constructor(context: PluginContext, byService: CredentialsByService | undefined, plural: string, phase: HookPhase) {
     this.#conversion = context;
-    const { egress = {}, shownToServices } = context.options;
-    const userAgent = callerIn(context.registry.dialect);
-    this.caller = new HookCaller(context, phase, { byService, standard: shownToServices, egress, userAgent });
+    const { egress = {}, shownToServices: standard, ownService } = context.options;
+    const { dialect } = context.registry;
+    this.caller = new HookCaller(context, phase, { byService, standard, egress, dialect, ownService });
     this.#hooks = new Hooks(plural, context, (hooks) => this.caller.clients.keepOnly(hooks));
     this.#labels = context.cluster.follow('v1/namespaces', (namespace) => metadataOf(namespace).labels ?? NO_LABELS);
   }
