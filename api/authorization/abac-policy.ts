@@ -85,10 +85,9 @@ function fieldsOf(given: JsonObject, known: readonly string[], line: number): Ab
 
 /** The oldest form means everything by what it leaves out. */
 function oldest(rule: AbacRule): AbacRule {
-  const isForAll = (rule.user === '' && rule.group === '') || rule.user === ALL;
+  const isForAll = rule.user === '' && rule.group === '';
   return {
-    ...rule,
-    ...(isForAll ? { user: '', group: AUTHENTICATED } : {}),
+    ...current(isForAll ? { ...rule, user: ALL } : rule),
     apiGroup: ALL,
     resource: rule.resource || ALL,
     namespace: rule.namespace || ALL,
@@ -96,13 +95,9 @@ function oldest(rule: AbacRule): AbacRule {
   };
 }
 
-/** `*` means everybody who is known. */
+/** `*`, as user or as group, means everybody who is known, whatever the other of the two says. */
 function current(rule: AbacRule): AbacRule {
-  return {
-    ...rule,
-    user: rule.user === ALL ? '' : rule.user,
-    group: rule.user === ALL || rule.group === ALL ? AUTHENTICATED : rule.group,
-  };
+  return rule.user === ALL || rule.group === ALL ? { ...rule, user: '', group: AUTHENTICATED } : rule;
 }
 
 /** Whether any line allows it. */

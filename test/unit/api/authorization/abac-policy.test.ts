@@ -31,6 +31,8 @@ const ROWS: readonly Row[] = [
   { text: line({ user: '*', ...ALL }), groups: [KNOWN], allowed: true },
   { text: line({ user: '*', ...ALL }), user: 'system:anonymous', allowed: false },
   { text: line({ group: '*', ...ALL }), groups: [KNOWN], allowed: true },
+  { text: line({ user: 'bob', group: '*', ...ALL }), groups: [KNOWN], allowed: true },
+  { text: line({ user: '*', group: 'ops', ...ALL }), groups: [KNOWN], allowed: true },
   { text: line(ALL), groups: [KNOWN], allowed: false },
   { text: line({ user: 'ann', ...ALL, readonly: true }), allowed: true },
   { text: line({ user: 'ann', ...ALL, readonly: true }), access: { verb: 'create' }, allowed: false },
@@ -47,6 +49,9 @@ const ROWS: readonly Row[] = [
   { text: '{"user":"ann","resource":"pods","namespace":"x"}', allowed: false },
   { text: '{"readonly":true}', groups: [KNOWN], allowed: true },
   { text: '{}', user: 'system:anonymous', allowed: false },
+  { text: '{"group":"*"}', groups: [KNOWN], allowed: true },
+  { text: '{"group":"*"}', user: 'system:anonymous', allowed: false },
+  { text: '{"user":"bob","group":"*"}', groups: [KNOWN], allowed: true },
   { text: '# nothing\n\n', allowed: false },
 ];
 
