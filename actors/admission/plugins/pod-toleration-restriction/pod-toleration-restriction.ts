@@ -44,27 +44,30 @@ class PodTolerationRestriction implements AdmissionPlugin {
   readonly mutate = (attributes: Attributes): void => {
     const spec = partAt(attributes.object, 'spec');
     const given = partsAt(spec, 'tolerations');
-    let tolerations = given;
-    if (attributes.asked.operation === 'create') {
-      const standard = usable(this.#of(attributes).standard) ?? this.#settings.standard;
-      if (standard.length > 0) tolerations = given.length > 0 ? mergedTolerations(standard, given) : standard;
-    }
-    if (qosClassOf(attributes.object) !== 'BestEffort')
-      tolerations = mergedTolerations(tolerations, [this.#ofMemoryPressure]);
-    if (tolerations !== given) attributes.object = { ...attributes.object, spec: { ...spec, tolerations } };
+    const added = this.#added(attributes);
+    if (added.length > 0)
+      attributes.object = { ...attributes.object, spec: { ...spec, tolerations: mergedTolerations(given, added) } };
     this.validate(attributes);
   };
+
+  /** What a pod is given beside its own. */
+  #added(attributes: Attributes): readonly JsonObject[] {
+    const isNew = attributes.asked.operation === 'create';
+    const standard = isNew ? (usable(this.#of(attributes).standard) ?? this.#settings.standard) : [];
+    return qosClassOf(attributes.object) === 'BestEffort' ? standard : [...standard, this.#ofMemoryPressure];
+  }
 
   readonly validate = (attributes: Attributes): void => {
     const tolerations = partsAt(partAt(attributes.object, 'spec'), 'tolerations');
     if (tolerations.length === 0) return;
-    const allowed = usable(this.#of(attributes).allowed) ?? this.#settings.allowed;
-    if (!areTolerationsAllowed(tolerations, allowed))
-      throw new StatusError(
-        unnamedError(
-          'pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist',
-        ),
-      );
+    const own = usable(this.#of(attributes).allowed);
+    if (areTolerationsAllowed(tolerations, own ?? this.#settings.allowed)) return;
+    const whose = own === undefined ? 'cluster' : 'namespace';
+    throw new StatusError(
+      unnamedError(
+        `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${whose} whitelist`,
+      ),
+    );
   };
 
   #of({ asked: { namespace } }: Attributes): NamespaceTolerations {

@@ -35,7 +35,7 @@ const cases: readonly PluginCase[] = [
     what: 'a pod that has some of its own',
     path: PODS,
     body: podOf({ tolerations: [tolerating('own')] }),
-    becomes: { spec: { tolerations: [tolerating('standard'), tolerating('own')] } },
+    becomes: { spec: { tolerations: [tolerating('own'), tolerating('standard')] } },
   },
   {
     what: 'a pod that tolerates what it gets already',
@@ -156,6 +156,29 @@ testPlugin(
     ],
   },
   cases,
+);
+
+testPlugin(
+  'PodTolerationRestriction with a list for all',
+  {
+    plugins: [podTolerationRestriction],
+    configurations: { PodTolerationRestriction: { standard: [], allowed: [tolerating('team')] } },
+    present: [namespace('listed', { tolerationsWhitelist: JSON.stringify([tolerating('other')]) })],
+  },
+  [
+    {
+      what: 'a pod with more than all may have',
+      path: PODS,
+      body: podOf({ tolerations: [tolerating('other')] }),
+      code: 500,
+      refused: CONFLICT.replace('namespace whitelist', 'cluster whitelist'),
+    },
+    {
+      what: 'a pod of a namespace with a list of its own',
+      path: pods('listed'),
+      body: podOf({ tolerations: [tolerating('other')] }),
+    },
+  ],
 );
 
 const read = (content: unknown) => readTolerationSettings({ content, dialect: DIALECTS.orch, ...NO_FILES });
