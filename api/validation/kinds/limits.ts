@@ -46,18 +46,16 @@ const COMPUTE: ReadonlySet<string> = new Set([
   'pods',
   'cpu',
   'memory',
-  'ephemeral-storage',
   'requests.cpu',
   'requests.memory',
-  'requests.ephemeral-storage',
   'limits.cpu',
   'limits.memory',
-  'limits.ephemeral-storage',
 ]);
 
+/** A scope that is none says nothing of resources. */
 function allows(scope: string, resource: string): boolean {
   if (scope === 'BestEffort') return resource === 'pods';
-  return COMPUTE.has(resource);
+  return COMPUTE.has(resource) || !(SCOPES.has(scope) || scope === AFFINITY_SCOPE);
 }
 
 const OPPOSITES = [
