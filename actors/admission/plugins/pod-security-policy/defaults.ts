@@ -1,9 +1,10 @@
 // What a policy makes of a pod that leaves things open. Nothing that a pod says is changed; whether it may say that is in
-// rules.ts. Pure.
+// rules.ts. Of seccomp it sets the annotation: a new pod gets the field with it (api/pods/seccomp.ts), and one that is there already
+// stays as it is. Pure.
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { asObject, partAt, textAt, textsAt } from '../../../../api/object-fields.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
-import { podSeccompKey, profileOf } from '../../../../api/pods/seccomp.ts';
+import { podSeccompKey } from '../../../../api/pods/seccomp.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 import { withContainers } from '../pod-containers.ts';
 import { type IdentityRule, MUST_RUN_AS, NOT_ROOT, type Policy } from './policy.ts';
@@ -16,7 +17,7 @@ export function withDefaults(pod: JsonObject, policy: Policy, dialect: Dialect):
   const spec = partAt(pod, 'spec');
   const seccomp = podProfile(pod, dialect) || policy.seccomp.standard;
   if (seccomp !== '') annotations[podSeccompKey(dialect)] = seccomp;
-  const context = merged(asObject(spec.securityContext), podDefaults(asObject(spec.securityContext), policy, seccomp));
+  const context = merged(asObject(spec.securityContext), podDefaults(asObject(spec.securityContext), policy));
   const next = withContainers(
     merged(spec, {
       ...(Object.keys(context).length === 0 ? undefined : { securityContext: context }),
@@ -52,18 +53,16 @@ function merged(object: JsonObject, added: JsonObject): JsonObject {
   return Object.keys(added).length === 0 ? object : { ...object, ...added };
 }
 
-function podDefaults(context: JsonObject, policy: Policy, seccomp: string): JsonObject {
+function podDefaults(context: JsonObject, policy: Policy): JsonObject {
   const { fsGroup, supplementalGroups, seLinux } = policy;
   const group = firstOf(fsGroup);
   const supplemental = firstOf(supplementalGroups);
-  const seccompProfile = seccomp === '' ? undefined : profileOf(seccomp);
   return {
     ...(context.supplementalGroups === undefined && supplemental !== undefined
       ? { supplementalGroups: [supplemental] }
       : undefined),
     ...(context.fsGroup === undefined && group !== undefined ? { fsGroup: group } : undefined),
     ...(context.seLinuxOptions === undefined && seLinux !== undefined ? { seLinuxOptions: seLinux } : undefined),
-    ...(context.seccompProfile === undefined && seccompProfile !== undefined ? { seccompProfile } : undefined),
   };
 }
 

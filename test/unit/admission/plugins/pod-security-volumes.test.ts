@@ -1,6 +1,6 @@
 // PodSecurityPolicy: volumes, profiles and runtime classes.
-import { podOf } from './plugin-cases.ts';
-import { policy, testPods } from './pod-security.ts';
+import { PODS, podOf, testPlugin } from './plugin-cases.ts';
+import { policy, TABLE, testPods } from './pod-security.ts';
 
 const volume = (source: object, mount: object | undefined = undefined): object =>
   podOf(
@@ -117,12 +117,13 @@ testPods([
 ]);
 
 const POD_SECCOMP = 'seccomp.security.alpha.orch.io/pod';
+const ALLOWED_SECCOMP = 'seccomp.security.alpha.orch.io/allowedProfileNames';
 const ITS_SECCOMP = 'container.seccomp.security.alpha.orch.io/c';
 const seccomp = (allowed: string | undefined, standard?: string) =>
   policy(
     {},
     {
-      ...(allowed === undefined ? undefined : { 'seccomp.security.alpha.orch.io/allowedProfileNames': allowed }),
+      ...(allowed === undefined ? undefined : { [ALLOWED_SECCOMP]: allowed }),
       ...(standard === undefined ? undefined : { 'seccomp.security.alpha.orch.io/defaultProfileName': standard }),
     },
   );
@@ -189,6 +190,30 @@ testPods([
     `pod.metadata.annotations[${ITS_SECCOMP}]: Forbidden: unconfined is not an allowed seccomp profile. ` +
       'Valid values are runtime/default',
   ],
+]);
+
+testPlugin('PodSecurityPolicy', TABLE, [
+  {
+    what: 'a pod that is given a seccomp annotation which its policy allows',
+    present: [seccomp('*'), [PODS, podOf()]],
+    verb: 'patch',
+    path: `${PODS}/it`,
+    body: { metadata: { annotations: { [POD_SECCOMP]: 'runtime/default' } } },
+    becomes: { metadata: { annotations: { [POD_SECCOMP]: 'runtime/default' } }, spec: { securityContext: {} } },
+  },
+  {
+    what: 'a pod that a policy leaves as it is, which has its seccomp profile in an annotation',
+    present: [
+      policy({ defaultAddCapabilities: ['KILL'] }, { [ALLOWED_SECCOMP]: '*' }, 'a'),
+      policy({}, { [ALLOWED_SECCOMP]: '*' }, 'b'),
+    ],
+    path: PODS,
+    body: noted({ [POD_SECCOMP]: 'runtime/default' }),
+    becomes: {
+      metadata: { annotations: { 'orch.io/psp': 'b' } },
+      spec: { securityContext: { seccompProfile: DEFAULT } },
+    },
+  },
 ]);
 
 const ARMOR = 'container.apparmor.security.beta.orch.io/c';
