@@ -20,6 +20,12 @@ const PLURALS: Readonly<Record<string, string>> = {
   RoleBinding: 'rolebindings',
 };
 
+/**
+ * Bindings that were part of others in earlier releases, by their names: where the other is there, they begin with its subjects, so that
+ * who has taken rights away there has taken them away here.
+ */
+const SPLIT_FROM: Readonly<Record<string, string>> = { 'system:public-info-viewer': 'system:discovery' };
+
 /** The roles and bindings to make, a role before what binds to it. `tellsWho`: as rbacObjects. */
 export function desiredRbac(dialect: Dialect, tellsWho: boolean): Desired[] {
   const group = dialect.spell('rbac.authorization.@group');
@@ -27,16 +33,23 @@ export function desiredRbac(dialect: Dialect, tellsWho: boolean): Desired[] {
   return rbacObjects(dialect, tellsWho).map((object) => {
     const resource = PLURALS[object.kind]!;
     const { name, namespace = '' } = object.metadata;
+    const storageKey = `${group}/${resource}`;
+    const isBinding = object.kind.endsWith('Binding');
+    const isKept = (stored: ApiObject): boolean => asObject(metadataOf(stored).annotations)[autoupdate] === 'false';
+    const source = isBinding ? SPLIT_FROM[name] : undefined;
     return {
-      storageKey: `${group}/${resource}`,
+      storageKey,
       target: { group, version: 'v1', resource, subresource: '', namespace, name },
       object,
       hook: HOOK_BOOTSTRAP_ROLES,
       review: 'never',
       correct: (stored, isStart) => {
-        if (!isStart || asObject(metadataOf(stored).annotations)[autoupdate] === 'false') return undefined;
-        return object.kind.endsWith('Binding') ? correctedBinding(stored, object) : correctedRole(stored, object);
+        if (!isStart || isKept(stored)) return undefined;
+        return isBinding ? correctedBinding(stored, object) : correctedRole(stored, object);
       },
+      ...(source !== undefined && {
+        splitFrom: { key: `${storageKey}//${source}`, body: (other: ApiObject) => splitFrom(other, object, isKept) },
+      }),
     };
   });
 }
@@ -72,6 +85,14 @@ function correctedBinding(stored: ApiObject, wanted: BootstrapObject): Correctio
   const metadata = correctedMetadata(stored, wanted);
   if (missing.length === 0 && metadata === undefined) return undefined;
   return { ...stored, metadata: metadata ?? stored.metadata, subjects: [...subjects, ...missing] };
+}
+
+/** A binding that begins as another one is, and is set right at once unless that is kept as it is. */
+function splitFrom(source: ApiObject, wanted: BootstrapObject, isKept: (binding: ApiObject) => boolean): ApiObject {
+  const { labels, annotations } = metadataOf(source);
+  const split = { ...wanted, metadata: { name: wanted.metadata.name, labels, annotations }, subjects: source.subjects };
+  const corrected = isKept(source) ? undefined : correctedBinding(split, wanted);
+  return corrected === undefined || corrected === 'replace' ? split : corrected;
 }
 
 function isSame(left: unknown, right: unknown): boolean {

@@ -103,7 +103,7 @@ export class Bootstrap implements Controller {
       // An object waits for its namespace, which makes it due when it is there.
       if (!this.#isThere(desired.target.namespace) || !this.#isWanted(desired)) return NOTHING;
       const target = { ...desired.target, name: '' };
-      return { writes: [{ verb: 'create', target, parameters, body: desired.object }] };
+      return { writes: [{ verb: 'create', target, parameters, body: this.#bodyOf(desired) }] };
     }
     const correction = desired.correct?.(stored, !this.#settled.has(key));
     if (correction === 'replace')
@@ -112,6 +112,11 @@ export class Bootstrap implements Controller {
       return { writes: [{ verb: 'update', target: desired.target, parameters, body: correction }] };
     this.#settle(key, desired);
     return NOTHING;
+  }
+
+  #bodyOf({ object, splitFrom }: Desired): ApiObject {
+    const source = splitFrom && this.#stored.get(splitFrom.key);
+    return source === undefined ? object : splitFrom!.body(source);
   }
 
   onOutcome(key: string, write: Write, outcome: WriteOutcome): void {

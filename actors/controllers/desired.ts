@@ -20,6 +20,8 @@ export interface Desired {
   /** Of the object itself. */
   readonly target: WriteTarget;
   readonly object: ApiObject;
+  /** The key of another such object, of which it was a part once, and what it is made as where that one is there; absent: as `object`. */
+  readonly splitFrom?: { readonly key: string; readonly body: (source: ApiObject) => ApiObject };
   /** With which it is made and set right; absent: none. */
   readonly parameters?: WriteParameters;
   /** The hook that is not done before the object is there. */

@@ -52,3 +52,29 @@ test('a role that was made a sum of others has its own rules again after a start
   t.true((after.rules as readonly unknown[]).length > 1);
   t.true((role(g, 'admin').rules as readonly unknown[]).length > 1);
 });
+
+const BINDINGS = DIALECT.spell('rbac.authorization.@group/clusterrolebindings');
+const KNOWN = {
+  kind: 'Group',
+  apiGroup: DIALECT.spell('rbac.authorization.@group'),
+  name: 'system:authenticated',
+};
+
+for (const [autoupdate, unknownToo] of [
+  ['false', false],
+  ['true', true],
+] as const) {
+  test(`what anybody may see is bound to whom discovery is bound to, where that alone is there and its autoupdate is ${autoupdate}`, async (t) => {
+    const f = await started(WITH_ROLES);
+    const discovery = f.cluster.get(BINDINGS, '', 'system:discovery')!;
+    const annotations = { [AUTOUPDATE]: autoupdate, mine: 'yes' };
+    f.cluster.put(BINDINGS, { ...discovery, metadata: { ...discovery.metadata, annotations }, subjects: [KNOWN] });
+    f.cluster.delete(BINDINGS, '', 'system:public-info-viewer');
+    await f.time.settle();
+    const g = await restarted(f, WITH_ROLES);
+    const viewer = g.cluster.get(BINDINGS, '', 'system:public-info-viewer')!;
+    t.deepEqual(viewer.metadata.annotations, annotations);
+    t.deepEqual(viewer.subjects, [KNOWN, ...(unknownToo ? [{ ...KNOWN, name: 'system:unauthenticated' }] : [])]);
+    t.like(viewer.roleRef, { kind: 'ClusterRole', name: 'system:public-info-viewer' });
+  });
+}
