@@ -92,14 +92,14 @@ export class NodeAuthorizer {
   }
 
   #status(node: string, access: AccessAttributes): Decision {
-    if (access.verb !== 'update' && access.verb !== 'patch') return no('can only get or update resources of this type');
+    if (access.verb !== 'update' && access.verb !== 'patch') return no('can only get/update/patch this type');
     return this.#related(node, 'persistentvolumeclaims', access);
   }
 
   #token(node: string, access: AccessAttributes): Decision {
     if (access.verb !== 'create' || access.name === '')
       return no('can only create tokens for individual service accounts');
-    if (access.subresource !== 'token') return no('can only create token subresource of service account');
+    if (access.subresource !== 'token') return no('can only create token subresource of serviceaccount');
     return this.#related(node, 'serviceaccounts', access);
   }
 

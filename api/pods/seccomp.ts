@@ -29,7 +29,7 @@ export function annotationOf({ type, localhostProfile }: SeccompProfile): string
 }
 
 /** What the field says where an annotation says a text; undefined where that is no profile. */
-export function profileOf(annotation: string): SeccompProfile | undefined {
+function profileOf(annotation: string): SeccompProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' };
   if (annotation === 'runtime/default' || annotation === 'docker/default') return { type: 'RuntimeDefault' };
   if (!annotation.startsWith(LOCALHOST) || annotation === LOCALHOST) return undefined;

@@ -161,6 +161,11 @@ const ROWS: readonly Row[] = [
     what: 'the status of a claim',
     access: { resource: 'persistentvolumeclaims', subresource: 'status', verb: 'patch', name: 'data' },
   },
+  {
+    what: 'the status of claims, read',
+    access: { resource: 'persistentvolumeclaims', subresource: 'status', verb: 'get', name: 'data' },
+    reason: 'can only get/update/patch this type',
+  },
   { what: 'an attachment to the node', access: ATTACHMENT },
   {
     what: 'an attachment to another',
@@ -180,6 +185,11 @@ const ROWS: readonly Row[] = [
     what: 'the account itself',
     access: { resource: 'serviceaccounts', verb: 'get', name: 'runner' },
     reason: 'can only create tokens for individual service accounts',
+  },
+  {
+    what: 'a part of an account that is none',
+    access: { resource: 'serviceaccounts', subresource: 'status', verb: 'create', name: 'runner' },
+    reason: 'can only create token subresource of serviceaccount',
   },
   {
     what: 'a part of a secret',
