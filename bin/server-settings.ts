@@ -8,6 +8,7 @@ import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/aut
 import { seatMemory } from '../actors/ingress/fairness/seats.ts';
 import { API_SERVER } from '../actors/own-service.ts';
 import type { ServerSettings } from '../actors/server-settings.ts';
+import type { User } from '../api/authorization/attributes.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions, UpOptions } from '../config/options.ts';
@@ -58,11 +59,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
   const ownService = { host, port: options.securePort, token: randomBytes(OWN_TOKEN_BYTES).toString('base64url') };
-  const tokens: TokenEntry[] = [
-    { digest: tokenDigest(token), user: ADMIN },
-    { digest: tokenDigest(ownService.token), user: API_SERVER },
-    ...fileTokens(options),
-  ];
+  const tokens = [tokenOf(ADMIN, token), tokenOf(API_SERVER, ownService.token), ...fileTokens(options)];
   const publicHost = options.externalHostname || advertiseAddress;
   const methods = withAuthority(authMethods(options), authority);
   const settings: ServerSettings = {
@@ -101,6 +98,10 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     settings: withControlPlaneWay(settings, egress?.controlplane),
     way: { server: url, caPem: tls.certPem, token },
   };
+}
+
+function tokenOf(user: User, token: string): TokenEntry {
+  return { digest: tokenDigest(token), user };
 }
 
 /** Nothing where nothing is recorded. */
