@@ -116,6 +116,9 @@ export class SchedulingCore {
     return pod?.uid === uid ? pod : undefined;
   }
 
+  /** The node that a pod is promised room on; undefined: none. */
+  readonly promisedNode = (key: string): string | undefined => this.room.nominations.nodeFor(key);
+
   /** A pod exists in this state now. */
   setPod(object: JsonObject, nowMs: number): void {
     const pod = readPod(object, isShown(object, this.outsiders));

@@ -18,8 +18,6 @@ export interface PreemptorParts {
   readonly metrics: SchedulerMetrics;
   /** Something was taken back: there may be pods to decide about. */
   readonly onChange: () => void;
-  /** An invariant is broken. */
-  readonly crash: (error: unknown) => void;
 }
 
 const NOT_FOUND = 404;
@@ -33,22 +31,19 @@ export class Preemptor {
     this.parts = parts;
   }
 
-  /** Does what was decided, beside everything else. The pod's own status is the condition writer's. */
-  carryOut(pod: PodInfo, order: PreemptionOrder): void {
-    const { metrics, crash } = this.parts;
-    if (order.node === '') return;
-    metrics.preemptionVictims.observe(order.victims.length);
-    this.makeRoom(pod, order).catch(crash);
-  }
-
-  private async makeRoom(pod: PodInfo, { node, victims, displaced }: PreemptionOrder): Promise<void> {
-    const { core, clock, onChange } = this.parts;
+  /**
+   * Does what was decided. Resolves when the victims leave, or do not and the promise is taken back; what the pod's own status says
+   * of that is the caller's business.
+   */
+  async makeRoom(pod: PodInfo, { node, victims, displaced }: PreemptionOrder): Promise<void> {
+    const { core, clock, metrics, onChange } = this.parts;
+    metrics.preemptionVictims.observe(victims.length);
     const gone = await Promise.all(victims.map((victim) => this.evict(victim, pod, node)));
     if (gone.includes(false)) {
       core.takeBackPromise(pod, clock.monotonicMs());
       onChange();
     }
-    await Promise.all(displaced.map((other) => this.clearNomination(other)));
+    for (const other of displaced) void this.clearNomination(other);
   }
 
   /** Answers whether the victim leaves. One that was not bound yet is kept from it, which frees its place at once. */

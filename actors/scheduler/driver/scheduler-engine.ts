@@ -144,7 +144,7 @@ export class SchedulerEngine {
       extenders: this.#extenders,
       events,
       conditions: new ConditionWriter({ port, clock, timers, writes: this.#conditionWrites, queuedPod }),
-      preemptor: new Preemptor({ core, port, clock, events, waiting, metrics, onChange, crash }),
+      preemptor: new Preemptor({ core, port, clock, events, waiting, metrics, onChange }),
       onUnanswered: (err, bindings) => log.warn({ err, bindings }, 'bindings not answered'),
       crash,
     });

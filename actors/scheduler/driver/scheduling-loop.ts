@@ -3,7 +3,7 @@
 import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
 import { type OrchErrorCode, toErrorFrame } from '../../../runtime/errors.ts';
 import type { CycleTiming } from '../core/cycle-timing.ts';
-import type { BindDecision, BindingEnd, Decision, FailDecision, Question } from '../core/decision.ts';
+import type { BindDecision, BindingEnd, Decision, FailDecision, PreemptionOrder, Question } from '../core/decision.ts';
 import type { SchedulingCore } from '../core/scheduling-core.ts';
 import type { WaitingPods } from '../core/waiting-pods.ts';
 import type { Extenders } from '../extenders/extenders.ts';
@@ -209,13 +209,26 @@ export class SchedulingLoop {
 
   private reportFailure(decision: FailDecision, seconds: number): void {
     const { kind, reason, pod, profile, message, preemption, promised, soughtRoom } = decision;
-    const { metrics, events, conditions, preemptor } = this.parts;
+    const { metrics, events, conditions } = this.parts;
     metrics.profile(profile.schedulerName).attempted(kind, seconds);
     if (soughtRoom) metrics.preemptionAttempts.add(1);
-    // What was to be said of an earlier promise may not have been said yet.
-    conditions.unscheduled(pod, reason, message, preemption?.node ?? promised);
     events.failed(pod, message);
-    if (preemption !== undefined) preemptor.carryOut(pod, preemption);
+    if (preemption !== undefined && preemption.node !== '') this.makeRoom(decision, preemption).catch(this.crash);
+    // What was to be said of an earlier promise may not have been said yet.
+    else conditions.unscheduled(pod, reason, message, preemption?.node ?? promised);
+  }
+
+  /**
+   * A pod is told of its promise when those who are in its room leave: a promise that stood in its status would hold for as long,
+   * also where they may not be deleted, and keep others from room that nobody gets.
+   */
+  private async makeRoom({ queued, pod, reason, message }: FailDecision, order: PreemptionOrder): Promise<void> {
+    const { core, conditions, preemptor } = this.parts;
+    const { attempts } = queued;
+    await preemptor.makeRoom(pod, order);
+    // What a later attempt has come to is told by then.
+    if (queued.attempts !== attempts || core.queuedPod(pod.key, pod.uid) === undefined) return;
+    conditions.unscheduled(pod, reason, message, core.promisedNode(pod.key) ?? '');
   }
 
   private readonly crash = (error: unknown): void => {

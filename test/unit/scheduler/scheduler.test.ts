@@ -497,3 +497,23 @@ test('a victim that cannot be deleted takes the promise back, and the pod tries 
   await cluster.time.advance(1_500);
   t.is(cluster.writes.filter(({ request }) => request.verb === 'delete').length, 2);
 });
+
+test('a pod is promised nothing in its status while a victim may not be deleted, and others get the room beside that victim', async (t) => {
+  const { cluster, feed } = await running(
+    [nodeEvent(node('n')), podEvent(boundPod('a', 'n', { requests: { cpu: '2' } }))],
+    (fake) => {
+      fake.onWrite = ({ verb }) => (verb === 'delete' ? 403 : 200);
+    },
+  );
+  const great = { requests: { cpu: '3' }, spec: { priority: 10 } };
+  await feed(podEvent(pod('great', great)));
+  const [told] = cluster.writes.filter(({ request }) => request.target.subresource === 'status');
+  const status = told?.body.status as JsonObject;
+  t.like(status, { conditions: [{ type: 'PodScheduled', status: 'False' }] });
+  t.is(status.nominatedNodeName, undefined);
+  await feed(podEvent(pod('great', { ...great, status })), podEvent(pod('small', { requests: { cpu: '1' } })));
+  t.deepEqual(
+    cluster.binds.flat().map(({ name }) => name),
+    ['small'],
+  );
+});
