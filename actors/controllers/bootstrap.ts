@@ -45,7 +45,7 @@ export class Bootstrap implements Controller {
   /** Seen as they should be, or written so, at least once since the start. */
   readonly #settled = new Set<string>();
   readonly #failures = new Map<string, string>();
-  /** There, and a correction of them has failed. */
+  /** The cluster has had them, and to set them right, or to make them again, has failed. */
   readonly #uncorrected = new Set<string>();
   #reviews: Timer[] | undefined;
   /** Whether the cluster is new to what is made on the first start only; undefined until the feed has shown. */
@@ -124,7 +124,7 @@ export class Bootstrap implements Controller {
     if (desired === undefined) return;
     if (!outcome.ok) {
       this.#failures.set(key, outcome.message);
-      if (write.verb !== 'create') this.#uncorrected.add(key);
+      if (write.verb !== 'create' || this.#isFirstStart === false) this.#uncorrected.add(key);
     } else if (write.verb !== 'delete') this.#settle(key, desired);
   }
 

@@ -21,7 +21,8 @@ const HOOKS: readonly string[] = [
 
 /**
  * Done once their objects are there: one that cannot be set right, since a webhook refuses it say, keeps nobody waiting, least of all
- * who would take that webhook away. The others promise what their objects say.
+ * who would take that webhook away. Nor does one that is gone since the first start, and that a webhook or a quota keeps from being made
+ * again. The others promise what their objects say.
  */
 const GOES_ON_WITHOUT_CORRECTIONS: ReadonlySet<string> = new Set([HOOK_BOOTSTRAP, HOOK_AUTHENTICATION_INFO]);
 

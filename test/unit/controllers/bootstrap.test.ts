@@ -226,6 +226,34 @@ test('an object that is there and cannot be set right keeps the server from bein
   t.is(isDone(g, 'priority-and-fairness-config-producer'), true);
 });
 
+test('an object of a first start that cannot be made keeps the server from being ready, and on later starts only where others go by what it says', async (t) => {
+  const refusal = { code: 403, body: { message: 'exceeded quota' } };
+  const f = await fixture(WITH_ROLES);
+  f.cluster.fault = ({ target }) => (target.resource === 'services' ? refusal : undefined);
+  await f.actor.start?.();
+  await f.time.advance(1_000);
+  t.deepEqual(
+    f.hooks().filter((hook) => !hook.done),
+    [{ name: 'poststarthook/bootstrap-controller', done: false, failure: 'exceeded quota' }],
+  );
+  f.cluster.fault = () => undefined;
+  await f.time.advance(60_000);
+  f.cluster.delete('core/services', 'default', BRAND);
+  f.cluster.remove(PRIORITY_CLASSES, '', 'system-node-critical');
+  await f.cluster.settle();
+  f.cluster.fault = () => refusal;
+  const g = await restarted(f, WITH_ROLES);
+  t.false(g.cluster.names('core/services').includes(`default/${BRAND}`));
+  t.deepEqual(
+    g.hooks().filter((hook) => !hook.done),
+    [{ name: PRIORITY_HOOK, done: false, failure: 'exceeded quota' }],
+  );
+  g.cluster.fault = () => undefined;
+  await g.time.advance(60_000);
+  t.truthy(service(g), 'it goes on trying');
+  t.is(isDone(g, 'scheduling/bootstrap-system-priority-classes'), true);
+});
+
 const FAILURES: readonly [title: string, failure: OrchError | { code: number; body: object }][] = [
   ['Overloaded', new OrchError('Overloaded', 'full')],
   ['ActorDown', new OrchError('ActorDown', 'gone')],
