@@ -5,7 +5,8 @@ import { formatDurationMs } from '../values/duration.ts';
 import { formatIpRange, hostBitCount, rangesOverlap } from '../values/ip.ts';
 import { controllersProblem } from './controllers.ts';
 import type { Program } from './options/option.ts';
-import type { SchedulerOptions, ServerOptions } from './options.ts';
+import { NO_SCHEDULER } from './options/scheduler.ts';
+import type { SchedulerOptions, ServerOptions, UpOptions } from './options.ts';
 
 type Rule<Options> = (options: Options) => string | false;
 
@@ -139,6 +140,13 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
   ({ storePrefix }) => storePrefix.includes('\0') && '--store-prefix holds a zero byte',
 ];
 
+const UP_RULES: readonly Rule<UpOptions>[] = [
+  ({ schedulerName, config, schedulingRecord }) =>
+    schedulerName === NO_SCHEDULER &&
+    config + schedulingRecord !== '' &&
+    `--${config === '' ? 'scheduling-record' : 'config'} is for a scheduler, and --scheduler-name ${NO_SCHEDULER} starts none`,
+];
+
 const SCHEDULER_RULES: readonly Rule<SchedulerOptions>[] = [
   ({ storeCafile, storeCertfile }) =>
     storeCafile + storeCertfile !== '' && '--store-cafile and --store-certfile are of no use to a scheduler',
@@ -161,9 +169,11 @@ function problemsOf<Options>(rules: readonly Rule<Options>[], options: Options):
 
 /** Every rule between options that is broken, one line each. */
 export function crossCheck(program: Program, options: ServerOptions | SchedulerOptions): readonly string[] {
-  const own =
-    program === 'scheduler'
-      ? problemsOf(SCHEDULER_RULES, options as SchedulerOptions)
-      : problemsOf(SERVER_RULES, options as ServerOptions);
-  return [...problemsOf(SHARED_RULES, options), ...own];
+  return [...problemsOf(SHARED_RULES, options), ...OWN_PROBLEMS[program](options)];
 }
+
+const OWN_PROBLEMS: Readonly<Record<Program, (options: ServerOptions | SchedulerOptions) => readonly string[]>> = {
+  scheduler: (options) => problemsOf(SCHEDULER_RULES, options as SchedulerOptions),
+  apiserver: (options) => problemsOf(SERVER_RULES, options as ServerOptions),
+  up: (options) => [...problemsOf(SERVER_RULES, options as UpOptions), ...problemsOf(UP_RULES, options as UpOptions)],
+};

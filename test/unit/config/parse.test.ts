@@ -179,6 +179,8 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['apiserver', '--audit-log-path -', /^--audit-log-path needs --audit-policy-file beside it$/],
   ['up', '--audit-webhook-config-file w', /^--audit-webhook-config-file needs --audit-policy-file beside it$/],
   ['apiserver', '--authorization-policy-file p', /needs --authorization-mode ABAC$/],
+  ['up', '--scheduler-name off --config c', /^--config is for a scheduler, and --scheduler-name off starts none$/],
+  ['up', '--scheduling-record r --scheduler-name off', /^--scheduling-record is for a scheduler, and .* starts none$/],
   ['scheduler', '--token-auth-file a', /^unknown flag: --token-auth-file/],
 ];
 
