@@ -17,6 +17,7 @@ import { MovedKeyspace } from '../storage/move/keyspace.ts';
 import { moveFolder } from '../storage/move/move-folder.ts';
 import { moveIn } from '../storage/move/move-in.ts';
 import { moveOut } from '../storage/move/move-out.ts';
+import { keptMoved } from '../storage/unfinished-store.ts';
 import { warnOfOwner } from './closed-directory.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { claimDatabase } from './directory-claim.ts';
@@ -58,7 +59,7 @@ async function into(path: string, keyspace: MovedKeyspace): Promise<void> {
   const folder = moveFolder(path);
   // Left beside a store that is put aside, it would be taken for the store by the next start.
   finishPuttingBack(join(path, DATABASE_DIRECTORY));
-  if (!folder.hasStore() && existsSync(join(path, 'moved-1', DATABASE_DIRECTORY))) {
+  if (!folder.hasStore() && existsSync(join(path, keptMoved(1), DATABASE_DIRECTORY))) {
     print([`etcd has everything from an earlier try; the folder's store is kept in ${folder.putAside()}`]);
     return;
   }

@@ -5,7 +5,7 @@ import { HeadMarker } from '../head-marker.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../level-layout.ts';
 import { LevelStoreWriter, type NewStore } from '../level-store-writer.ts';
 import { syncDirectory } from '../sync-directory.ts';
-import { MOVED_DIRECTORY } from '../unfinished-store.ts';
+import { keptMoved, MOVED_DIRECTORY } from '../unfinished-store.ts';
 
 /** What a store is written through. */
 export type StoreWriter = Pick<LevelStoreWriter, 'add' | 'finish' | 'close'>;
@@ -61,8 +61,8 @@ export function moveFolder(path: string): MoveFolder {
 /** A new folder, or the newest, which has the store already. */
 function keptIn(path: string, isNew: boolean): string {
   let number = 1;
-  while (existsSync(join(path, `moved-${number}`, DATABASE_DIRECTORY))) number++;
-  const kept = join(path, `moved-${isNew ? number : Math.max(1, number - 1)}`);
+  while (existsSync(join(path, keptMoved(number), DATABASE_DIRECTORY))) number++;
+  const kept = join(path, keptMoved(isNew ? number : Math.max(1, number - 1)));
   mkdirSync(kept, { recursive: true, mode: 0o700 });
   return kept;
 }
