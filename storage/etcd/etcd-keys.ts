@@ -19,9 +19,13 @@ export interface EtcdKeys {
   readonly damaged: string;
 }
 
-/** `prefix`: `--store-prefix`. What another server keeps under it lies beside ours. */
+/**
+ * `prefix`: `--store-prefix`, with or without slashes at its end. What another server keeps under it lies beside ours. Of a prefix of nothing
+ * but slashes nothing is left, and two slashes come first.
+ */
 export function etcdKeys(prefix: string): EtcdKeys {
-  const folder = `${prefix.startsWith('/') ? '' : '/'}${prefix.replace(/\/+$/, '')}/orch`;
+  const named = prefix.replace(/\/+$/, '');
+  const folder = `${named.startsWith('/') ? '' : '/'}${named}/orch`;
   const root = `${folder}/`;
   return {
     root,

@@ -1,6 +1,7 @@
 // Where the original keeps what: our key of an object, and its own path below the prefix, each from the other. Built-in types lie
 // under their plural without its group, a few under an older name; what definitions make, and the definitions, under their group. What
 // is neither is nobody's business here, and has no key of ours.
+import { posix } from 'node:path';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { objectKey, parseKey } from '../../object-key.ts';
@@ -50,7 +51,8 @@ export class OriginalKeys {
   /** `prefix`: `--store-prefix`, which is the original's as well. */
   constructor(registry: Pick<Registry, 'dialect' | 'known'>, prefix: string) {
     const { dialect } = registry;
-    const folder = `${prefix.startsWith('/') ? '' : '/'}${prefix.replace(/\/+$/, '')}`;
+    // As the original joins it with what comes after: with one slash before each part, and nothing of a prefix of slashes alone.
+    const folder = posix.join('/', prefix).replace(/\/$/, '');
     this.root = `${folder}/`;
     this.rootEnd = `${folder}0`;
     this.own = `${this.root}orch/`;

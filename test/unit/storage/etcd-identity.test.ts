@@ -75,3 +75,11 @@ test('a prefix is the same with and without its slashes, and the objects lie beh
   for (const prefix of ['registry', '/registry/', 'registry//']) t.deepEqual(etcdKeys(prefix), keys);
   t.true(keys.outline < keys.objects && `${keys.objects}zzz\u{10ffff}` < keys.objectsEnd);
 });
+
+test('a command that is given --store-prefix as it stands looks where a server looks, which takes the last slashes off', (t) => {
+  for (const prefix of ['/registry', 'registry', '/', '//', '']) {
+    const atServer = etcdKeys(prefix.replace(/\/+$/, ''));
+    t.deepEqual(etcdKeys(prefix), atServer, prefix);
+    t.deepEqual(etcdKeys(`${prefix}/`), atServer, `${prefix}/`);
+  }
+});

@@ -50,6 +50,25 @@ test('every object lies where the original has it, and is found there', (t) => {
   }
 });
 
+/** `--etcd-prefix`, and where a kube-apiserver that is given it has a pod. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  '/': '/pods/default/p',
+  '': '/pods/default/p',
+  '//': '/pods/default/p',
+  registry: '/registry/pods/default/p',
+  'registry/': '/registry/pods/default/p',
+  '/a//b/': '/a/b/pods/default/p',
+};
+
+test('a prefix with slashes too few or too many, or with nothing else, means to both servers the same', (t) => {
+  for (const [prefix, path] of Object.entries(PREFIXES)) {
+    const keys = new OriginalKeys(REGISTRY, prefix);
+    t.is(keys.pathOf('core/pods/default/p'), path, prefix);
+    t.is(keys.keyOf(path), 'core/pods/default/p', prefix);
+    t.true(keys.root < path && path < keys.rootEnd, prefix);
+  }
+});
+
 test('every built-in type has one place, which leads back to it', (t) => {
   const types = REGISTRY.known().filter(({ persisted, needsConversion }) => persisted && !needsConversion);
   t.true(types.length > 40);
