@@ -55,7 +55,8 @@ function named(file: string, what: string): string {
   return what === '' ? file : `${what} ${file}`;
 }
 
-function contentOf(text: string): unknown {
+/** What the text of such a file says, in YAML or JSON. Throws ConfigurationError. */
+export function contentOf(text: string): unknown {
   if (text.trimStart().startsWith('{')) {
     try {
       return JSON.parse(text) as unknown;

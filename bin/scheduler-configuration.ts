@@ -14,11 +14,9 @@ import { ConfigurationError } from '../config/configuration-file.ts';
 import { DIALECT_NAMES, DIALECTS, type DialectName } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { readWholeText, whyUnread } from '../runtime/whole-file.ts';
-import { parseYaml } from '../transport/yaml/read.ts';
+import { contentOf, operatorText } from './operator-file.ts';
 import { requireFile } from './writable-places.ts';
 
-const DEPTH_MAX = 32;
 /** Of the environment: the built-in disks of a kind that a node attaches. Either dialect's name will do. */
 const DISKS_MAX = DIALECT_NAMES.map((name) => `${DIALECTS[name].short.toUpperCase()}_MAX_PD_VOLS`);
 
@@ -36,14 +34,14 @@ export interface SchedulerFiles extends SchedulerFlags {
 export function schedulerConfiguration(files: SchedulerFiles, policyText?: string): SchedulerConfiguration {
   const { config, policyConfigFile = '', apiDialect, featureGates } = files;
   const policyPath = policyText === undefined ? policyConfigFile : '';
-  const policy = policyText ?? (policyPath === '' ? undefined : readText(policyPath));
+  const policy = policyText ?? (policyPath === '' ? undefined : operatorText(policyPath));
   const configuration = named(policyPath || config || 'the flags', () =>
     effectiveConfiguration({
       flags: files,
-      file: config === '' ? undefined : named(config, () => parsed(readText(config))),
-      policy: policy === undefined ? undefined : named(policyPath || 'policy.cfg', () => parsed(policy)),
+      file: config === '' ? undefined : named(config, () => contentOf(operatorText(config))),
+      policy: policy === undefined ? undefined : named(policyPath || 'policy.cfg', () => contentOf(policy)),
       dialect: DIALECTS[apiDialect],
-      readFile: readText,
+      readFile: (path) => operatorText(path),
       gates: schedulerGates(featureGates, apiDialect),
     }),
   );
@@ -110,7 +108,7 @@ const IDLE_IN_SERVER = [
 
 /** What a configuration file asks for and does not get, in one line. A file that cannot be read is told of where it is used. */
 export function idleFields(config: string, isInServer: boolean): string | undefined {
-  const content = config === '' ? undefined : unlessUnreadable(() => parsed(readText(config)));
+  const content = config === '' ? undefined : unlessUnreadable(() => contentOf(operatorText(config)));
   if (!isJsonObject(content)) return undefined;
   const idle = Object.entries(IDLE_FIELDS).filter(
     ([name, { of }]) => content[name] !== undefined && content[name] !== of,
@@ -129,18 +127,6 @@ function unlessUnreadable(read: () => unknown): unknown {
   } catch {
     return undefined;
   }
-}
-
-function readText(path: string): string {
-  try {
-    return readWholeText(path);
-  } catch (error) {
-    throw new OrchError('BadConfiguration', `${path} cannot be read (${whyUnread(error)})`);
-  }
-}
-
-function parsed(text: string): unknown {
-  return text.trimStart().startsWith('{') ? JSON.parse(text) : parseYaml(text, DEPTH_MAX);
 }
 
 /** Says which file is meant in what goes wrong. */

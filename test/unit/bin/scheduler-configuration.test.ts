@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,4 +57,38 @@ test('the environment may say how many built-in disks a node attaches', (t) => {
     idleEnvironment({ ORCH_MAX_PD_VOLS: '0' }),
     'ORCH_MAX_PD_VOLS in the environment: not in force, since "0" is no whole number above 0',
   );
+});
+
+function optionsOf(file: string) {
+  const parsed = parseArguments('up', ['--config', file]);
+  if (parsed.action !== 'run') throw new Error(parsed.action);
+  return parsed.options;
+}
+
+const FILE = 'apiVersion: kubescheduler.config.k8s.io/v1beta1\nkind: KubeSchedulerConfiguration\n';
+
+test('a configuration that comes through a pipe is there for all that look at it', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-scheduler-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const writer = spawn('sh', [
+    '-c',
+    'printf %s "$1" > "$0"',
+    pipe,
+    `${FILE}podMaxBackoffSeconds: 77\nparallelism: 4\n`,
+  ]);
+  t.teardown(() => void writer.kill());
+  t.regex(idleFields(pipe, true) ?? '', /parallelism/);
+  t.is(schedulerConfiguration(optionsOf(pipe)).podMaxBackoffMs, 77_000);
+});
+
+test('a member that is there twice in a configuration is refused, as everywhere', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-scheduler-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, `${FILE}profiles: [{ schedulerName: a }]\nprofiles: [{ schedulerName: b }]\n`);
+  t.throws(() => schedulerConfiguration(optionsOf(file)), {
+    message: `${file}: profiles is there more than once in a mapping`,
+  });
 });
