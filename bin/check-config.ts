@@ -7,6 +7,7 @@ import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { type ParsedArguments, parseArguments } from '../config/parse.ts';
 import { traceSettings } from '../config/trace-environment.ts';
 import { UsageError } from '../config/usage-error.ts';
+import { refuseUnfinished } from '../storage/unfinished-store.ts';
 import { auditSettings } from './audit-files.ts';
 import { AUTH_METHOD_PARTS } from './auth-methods.ts';
 import { refuseForeignDirectory } from './closed-directory.ts';
@@ -55,7 +56,10 @@ const CHECKS: readonly Check[] = [
   ({ auditLogPath }) => requireFile(auditLogPath === '-' ? '' : auditLogPath, '--audit-log-path'),
   ({ logtostderr, logFile }) => requireFile(logtostderr ? '' : logFile, '--log-file'),
   (options, program) => program === 'up' && requireFile((options as UpOptions).schedulingRecord, '--scheduling-record'),
-  ({ dataDir }) => requireFolder(dataDir, '--data-dir'),
+  ({ dataDir, storeServers, storeEngine }) => {
+    requireFolder(dataDir, '--data-dir');
+    if (storeServers.length === 0 && storeEngine === 'level') refuseUnfinished(resolve(dataDir));
+  },
   ({ dataDir }) => existsSync(dataDir) && refuseForeignDirectory(resolve(dataDir)),
   ({ certDir, tlsCertFile }) => tlsCertFile === '' && certDir !== '' && requireFolder(certDir, '--cert-dir'),
 ];

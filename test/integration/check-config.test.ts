@@ -274,6 +274,21 @@ test('what lies in the data directory and would keep a server from starting is t
   t.regex(store, /holds a store, which --store-servers would leave aside/);
 });
 
+const LEFT: Readonly<Record<string, RegExp>> = {
+  'moved-1/store': /holds a store that was moved into etcd \(moved-1\): start with --store-servers/,
+  'store.restored': /holds a restore that was not finished: run it again/,
+};
+
+for (const [what, said] of Object.entries(LEFT)) {
+  test(`a data directory with ${what} and without a store is told, where the store is to be there`, async (t) => {
+    const own = folder(t);
+    mkdirSync(join(own, what), { recursive: true });
+    t.regex(problemsOf(await orch('check-config', '--data-dir', own)).join('\n'), said);
+    t.is((await orch('check-config', '--data-dir', own, '--store-servers', 'http://127.0.0.1:1')).code, 0);
+    t.is((await orch('check-config', '--data-dir', own, '--store-engine', 'memory')).code, 0);
+  });
+}
+
 test('a data directory that cannot be written to is told, and help is not a configuration', async (t) => {
   const own = folder(t);
   mkdirSync(join(own, 'data'));
