@@ -14,6 +14,8 @@ type Rule<Options> = (options: Options) => string | false;
 export const SCHEDULER_RELEASE = '1.21';
 /** Addresses of services are counted in memory, so a range has at most 2^20 of them. */
 const SERVICE_HOST_BITS_MAX = 20;
+/** As in Kubernetes: a range of fewer than 8 may have no address for the server's own service, without which it never gets ready. */
+const SERVICE_HOST_BITS_MIN = 3;
 /** Tokens that end sooner would end under their users' hands; their seconds are a number of 32 bits. */
 const TOKEN_MS_MIN = 3_600_000;
 const TOKEN_MS_MAX = 2 ** 32 * 1000;
@@ -41,6 +43,10 @@ function serviceRangeProblem({ serviceClusterIpRange: ranges }: ServerOptions): 
   if (ranges.length > 2) return `${option} takes at most two ranges, not ${ranges.length}`;
   const tooLarge = ranges.find((range) => hostBitCount(range) > SERVICE_HOST_BITS_MAX);
   if (tooLarge !== undefined) return `${option} ${formatIpRange(tooLarge)} has more than 2^20 addresses`;
+  const tooSmall = ranges.find((range) => hostBitCount(range) < SERVICE_HOST_BITS_MIN);
+  if (tooSmall !== undefined) {
+    return `${option} ${formatIpRange(tooSmall)}: the service cluster IP range must be at least 8 IP addresses`;
+  }
   if (second === undefined) return false;
   if (rangesOverlap(first, second)) {
     return `${option}: ${formatIpRange(first)} and ${formatIpRange(second)} overlap`;

@@ -47,6 +47,10 @@ const values: readonly (readonly [argv: string, expected: Partial<UpOptions>])[]
   ['--service-node-port-range 1000+10', { serviceNodePortRange: { first: 1000, last: 1010 } }],
   ['--service-node-port-range 1000', { serviceNodePortRange: { first: 1000, last: 1000 } }],
   [
+    '--service-cluster-ip-range 10.8.0.0/29',
+    { serviceClusterIpRange: [{ family: 4, address: '10.8.0.0', prefixLength: 29 }] },
+  ],
+  [
     '--service-cluster-ip-range 10.8.0.9/16,fd00::7/112',
     {
       serviceClusterIpRange: [
@@ -145,6 +149,8 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', '--service-cluster-ip-range 10.0.0.0', /"10.0.0.0" is not a CIDR/],
   ['up', '--service-cluster-ip-range=', /names no range$/],
   ['up', '--service-cluster-ip-range 10.0.0.0/11', /10.0.0.0\/11 has more than 2\^20 addresses$/],
+  ['up', '--service-cluster-ip-range 10.0.0.0/30', /10.0.0.0\/30: the service cluster IP range must be at least 8 IP /],
+  ['up', '--service-cluster-ip-range 10.0.0.0/24,fd00::/126', /fd00::\/126: the service cluster IP range must be at /],
   ['up', '--service-cluster-ip-range 10.0.0.0/16,10.0.9.0/24', /10.0.0.0\/16 and 10.0.9.0\/24 overlap$/],
   ['up', '--service-cluster-ip-range 10.0.0.0/24,10.1.0.0/24', /different IP families$/],
   ['up', '--service-cluster-ip-range 10.0.0.0/24,fd00::/112,fd01::/112', /at most two ranges, not 3$/],
