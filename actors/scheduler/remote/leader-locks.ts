@@ -81,6 +81,24 @@ function kindsOf(lock: LeaderLock, dialect: Dialect): readonly [LockKind, ...Loc
   return kinds[lock];
 }
 
+/** A record's times in the form that what holds it has them in: one of two halves may have been read in the other's. */
+function timesOf(
+  { acquireTime, renewTime }: Pick<LeaderRecord, 'acquireTime' | 'renewTime'>,
+  form: (time: string) => string,
+): Pick<LeaderRecord, 'acquireTime' | 'renewTime'> {
+  return { acquireTime: form(acquireTime), renewTime: form(renewTime) };
+}
+
+/** A lease takes no time without its microseconds. */
+function asMicroTime(time: string): string {
+  return time.replace(/(:\d\d)Z$/, '$1.000000Z');
+}
+
+/** The annotation has no parts of seconds. */
+function asSeconds(time: string): string {
+  return time.replace(/\.\d+Z$/, 'Z');
+}
+
 function leaseKind(dialect: Dialect): LockKind {
   return {
     apiVersion: dialect.spell('coordination.@group/v1'),
@@ -98,7 +116,7 @@ function leaseKind(dialect: Dialect): LockKind {
     },
     write: (object, { leaderTransitions, ...record }) => ({
       ...object,
-      spec: { ...record, leaseTransitions: leaderTransitions },
+      spec: { ...record, ...timesOf(record, asMicroTime), leaseTransitions: leaderTransitions },
     }),
   };
 }
@@ -123,13 +141,9 @@ function annotated(dialect: Dialect, resource: string, kind: string): LockKind {
     },
     write(object, record) {
       const metadata = asObject(object.metadata);
-      // Seconds, as this form has them everywhere.
-      const [acquireTime, renewTime] = [record.acquireTime, record.renewTime].map((time) =>
-        time.replace(/\.\d+Z$/, 'Z'),
-      );
       const annotations = {
         ...asObject(metadata.annotations),
-        [annotation]: JSON.stringify({ ...record, acquireTime, renewTime }),
+        [annotation]: JSON.stringify({ ...record, ...timesOf(record, asSeconds) }),
       };
       return { ...object, metadata: { ...metadata, annotations } };
     },

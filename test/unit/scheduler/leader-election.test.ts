@@ -37,6 +37,11 @@ class Objects {
   }
 
   private store(path: string, object: JsonObject, status: number): Promise<ParsedAnswer> {
+    if (object.kind === 'Lease') {
+      const { acquireTime, renewTime } = object.spec as { acquireTime: string; renewTime: string };
+      const isOther = [acquireTime, renewTime].some((time) => !/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z$/.test(time));
+      if (isOther) return this.answer(400, { message: 'a lease takes times with microseconds' });
+    }
     const metadata = { ...(object.metadata as object), resourceVersion: String(++this.versions) };
     this.byPath.set(path, { ...object, metadata });
     return this.answer(status, object);
@@ -94,6 +99,7 @@ for (const lock of ['leases', 'endpoints', 'configmaps', 'endpointsleases', 'con
     t.true(first.election.isLeading);
     t.false(second.election.isLeading);
     t.is(objects.byPath.size, lock.endsWith('sleases') ? 2 : 1);
+    t.deepEqual([first.troubles, second.troubles], [[], []]);
     await first.election.stop();
     await time.advance(6_000);
     t.true(second.election.isLeading);
