@@ -243,9 +243,8 @@ interface Awaited {
 
 /** The volume controller and provisioners do their part after what `writesOf` says was written. */
 function progressOf(awaited: Awaited): PreBindWork['progress'] {
-  const seen = new Set<string>();
   return () => {
-    const state = progress(awaited, seen);
+    const state = progress(awaited);
     return state === 'done' || state === 'waiting' ? state : refusal('error', 0, state);
   };
 }
@@ -269,29 +268,40 @@ function writesOf({ bindings, provisions, node }: VolumeReservation, { names }: 
   return writes;
 }
 
+/** What is written of a volume or a claim, as it was when it was reserved. */
+interface Reserved {
+  readonly before: Pick<Claim, 'resourceVersion'>;
+  /** Nothing had to be written. */
+  readonly wasThere: boolean;
+}
+
 /**
- * Where things stand: a text that is neither word says what went wrong. `seen` holds what was written and has been seen
- * since: when that is gone again, somebody has taken it back, as provisioners do that cannot make a volume for the node.
+ * Whether what was written is there, or has not been heard of yet. Else somebody has taken it back, as provisioners do that
+ * cannot make a volume for the node. A write holds only on the version that it was decided by: any other version comes after it,
+ * also where the write itself was never seen between two looks.
  */
-function progress({ reservation, volumes, node, pod, isHeld }: Awaited, seen: Set<string>): string {
+function stands(now: Pick<Claim, 'resourceVersion'>, isThere: boolean, { before, wasThere }: Reserved): boolean {
+  return isThere || (!wasThere && now.resourceVersion === before.resourceVersion);
+}
+
+/** Where things stand: a text that is neither word says what went wrong. */
+function progress({ reservation, volumes, node, pod, isHeld }: Awaited): string {
   const { bindings, provisions } = reservation;
   if (!isHeld()) return `pod does not exist any more: pod ${quoted(pod.name)} not found`;
   if (!node.present) return `failed to get node ${quoted(node.name)}: node ${quoted(node.name)} not found`;
-  const stands = (key: string, asWritten: boolean): boolean => {
-    if (asWritten) seen.add(key);
-    return asWritten || !seen.has(key);
-  };
   for (const { claim, volume } of bindings) {
     const now = volumes.volume(volume.name);
     if (now === undefined) return `failed to check binding: could not find v1.PersistentVolume ${quoted(volume.name)}`;
     if (!reachable(now, node)) return outOfReach(now, node);
-    if (!stands(volume.name, now.claim?.uid === claim.uid)) return `ClaimRef got reset for pv ${quoted(volume.name)}`;
+    const written = { before: volume, wasThere: volume.claim?.uid === claim.uid };
+    if (!stands(now, now.claim?.uid === claim.uid, written)) return `ClaimRef got reset for pv ${quoted(volume.name)}`;
   }
   const states = bindings.map(({ claim }) => claimProgress('binding', claim, node, volumes));
   for (const claim of provisions) {
     const { namespace, name } = claim;
     const now = volumes.claim(namespace, name);
-    if (now !== undefined && !stands(`${namespace}/${name}`, now.bound || now.selectedNode === node.name)) {
+    const written = { before: claim, wasThere: claim.selectedNode === node.name };
+    if (now !== undefined && !stands(now, now.bound || now.selectedNode === node.name, written)) {
       return `provisioning failed for PVC ${quoted(name)}`;
     }
     states.push(claimProgress('provisioning pvc', claim, node, volumes));

@@ -612,14 +612,44 @@ test('VolumeBinding: what is gone while it is waited for is told as what it was'
   binding.unreserve(pod, a);
 });
 
-test('VolumeBinding: a provisioner that takes the choice of the node back fails the binding', (t) => {
-  const { cluster, pod, a } = reserved(['d'], { [CLAIMS]: [claim('d')], [CLASSES]: [makes] });
+/** A claim of which this node was chosen, at this version; none where it is empty. */
+function chosen(name: string, on: string, resourceVersion: string): JsonObject {
+  return claim(name, {}, { resourceVersion, annotations: on === '' ? {} : { [names.selectedNode]: on } });
+}
+
+for (const [what, isSeen] of [
+  ['after it was seen', true],
+  ['before it was seen', false],
+] as const) {
+  test(`VolumeBinding: a provisioner that takes the choice of the node back ${what} fails the binding`, (t) => {
+    const { cluster, pod, a } = reserved(['d'], { [CLAIMS]: [chosen('d', '', '4')], [CLASSES]: [makes] });
+    const work = binding.preBind(pod, a)!;
+    t.is(work.progress(), 'waiting', 'what was written has not been seen yet');
+    if (isSeen) {
+      cluster.objects.set(CLAIMS, 'default', 'd', chosen('d', 'a', '5'));
+      t.is(work.progress(), 'waiting');
+    }
+    cluster.objects.set(CLAIMS, 'default', 'd', chosen('d', '', '6'));
+    t.like(work.progress(), { code: 'error', reasons: ['provisioning failed for PVC "d"'] });
+    binding.unreserve(pod, a);
+  });
+}
+
+test('VolumeBinding: a choice of the node that was made before, and is taken back, fails the binding', (t) => {
+  const { cluster, pod, a } = reserved(['d'], { [CLAIMS]: [chosen('d', 'a', '4')], [CLASSES]: [makes] });
   const work = binding.preBind(pod, a)!;
-  t.is(work.progress(), 'waiting', 'what was written has not been seen yet');
-  cluster.objects.set(CLAIMS, 'default', 'd', claim('d', {}, { annotations: { [names.selectedNode]: 'a' } }));
-  t.is(work.progress(), 'waiting');
-  cluster.objects.set(CLAIMS, 'default', 'd', claim('d'));
+  t.deepEqual(work.writes, []);
+  cluster.objects.set(CLAIMS, 'default', 'd', chosen('d', '', '5'));
   t.like(work.progress(), { code: 'error', reasons: ['provisioning failed for PVC "d"'] });
+  binding.unreserve(pod, a);
+});
+
+test("VolumeBinding: a volume that is given to another before it was seen as the claim's fails the binding", (t) => {
+  const { cluster, pod, a } = reserved(['c'], { [CLAIMS]: [claim('c')], [VOLUMES]: [volume('v')], [CLASSES]: [waits] });
+  const work = binding.preBind(pod, a)!;
+  t.is(work.progress(), 'waiting');
+  cluster.objects.set(VOLUMES, '', 'v', volume('v', {}, { resourceVersion: '9' }));
+  t.like(work.progress(), { code: 'error', reasons: ['ClaimRef got reset for pv "v"'] });
   binding.unreserve(pod, a);
 });
 
