@@ -100,3 +100,22 @@ test('up schedules as the profiles of its configuration file say', async (t) => 
   );
   t.notRegex(JSON.stringify((await podOf('default-scheduler')).status), /PodScheduled/);
 });
+
+test('why a pod has no node is told in core/v1 where the group of events is switched off', async (t) => {
+  const { client } = await startServer(t, { args: ['--runtime-config', 'events.orch.io/v1=false'] });
+  await accountIn(client);
+  const body = { metadata: { name: 'p' }, spec: POD_SPEC };
+  t.is((await client.request('POST', '/api/v1/namespaces/default/pods', { body })).status, 201);
+  const events = await eventually(
+    async () => (await client.get('/api/v1/namespaces/default/events')).json.items as readonly ApiObject[],
+    (items) => items.some(({ reason }) => reason === 'FailedScheduling'),
+  );
+  t.like(
+    events.find(({ reason }) => reason === 'FailedScheduling'),
+    {
+      message: 'no nodes available to schedule pods',
+      involvedObject: { kind: 'Pod', name: 'p' },
+      reportingComponent: 'default-scheduler',
+    },
+  );
+});

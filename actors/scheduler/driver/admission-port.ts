@@ -6,6 +6,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { AdmissionProtocol, WriteRequest, WriteTarget } from '../../admission/protocol.ts';
 import type { ClusterPort } from './cluster-port.ts';
+import { eventPort } from './event-port.ts';
 
 const BIND_DEADLINE_MS = 10_000;
 const WRITE_DEADLINE_MS = 10_000;
@@ -18,12 +19,6 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
   // What managedFields name, too.
   const userAgent = dialect.spell('@short-scheduler');
   const user: User = { name: `system:${userAgent}`, uid: '', groups: GROUPS, extra: {} };
-
-  const eventGroup = dialect.spell('events.@group');
-  const eventTarget = (namespace: string, name: string): WriteTarget => ({
-    ...coreTarget('events', '', namespace, name),
-    group: eventGroup,
-  });
 
   const write = async (
     verb: WriteRequest['verb'],
@@ -64,14 +59,18 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
         apiVersion: 'v1',
         preconditions: { uid },
       }),
-    createEvent: (namespace, event) =>
-      write('create', eventTarget(namespace, ''), 'application/json', {
-        kind: 'Event',
-        apiVersion: `${eventGroup}/v1`,
-        ...event,
-      }),
-    patchEvent: (namespace, name, patch) => write('patch', eventTarget(namespace, name), MERGE_PATCH, patch),
+    ...eventPort(dialect, {
+      create: (apiVersion, namespace, event) =>
+        write('create', eventTarget(apiVersion, namespace, ''), 'application/json', event),
+      patch: (apiVersion, namespace, name, patch) =>
+        write('patch', eventTarget(apiVersion, namespace, name), MERGE_PATCH, patch),
+    }),
   };
+}
+
+function eventTarget(apiVersion: string, namespace: string, name: string): WriteTarget {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  return { ...coreTarget('events', '', namespace, name), group, version };
 }
 
 function coreTarget(resource: string, subresource: string, namespace: string, name: string): WriteTarget {

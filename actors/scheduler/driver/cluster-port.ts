@@ -18,7 +18,7 @@ export interface ClusterPort {
   patchObject(resource: string, namespace: string, name: string, patch: object): Promise<number>;
   /** Deletes the pod of that uid, as gracefully as it asks for. Answers the HTTP status code. */
   deletePod(namespace: string, name: string, uid: string): Promise<number>;
-  /** Creates an Event as v1 of the events' own group has it. Answers the HTTP status code. */
+  /** Creates an Event, given as v1 of the events' own group has it. Answers the HTTP status code. */
   createEvent(namespace: string, event: object): Promise<number>;
   /** Merge-patches such an Event. Answers the HTTP status code. */
   patchEvent(namespace: string, name: string, patch: object): Promise<number>;

@@ -1,13 +1,14 @@
 // The ClusterPort of a scheduler of its own: each write is a request to the API server.
+import { asObject } from '../../../api/object-fields.ts';
 import { ApiUnanswered } from '../../../transport/outgoing/api-client.ts';
 import type { Binding } from '../../admission/protocol.ts';
 import type { BindingEnd } from '../core/decision.ts';
 import type { ClusterPort } from '../driver/cluster-port.ts';
+import { eventPort } from '../driver/event-port.ts';
 import type { ApiServer } from './api-server.ts';
 import { objectPath } from './resource-paths.ts';
 
 export function httpPort(server: ApiServer): ClusterPort {
-  const eventVersion = `${server.registry.dialect.spell('events.@group')}/v1`;
   return {
     bind: (bindings) => Promise.all(bindings.map((binding) => bindOne(server, binding))),
     patchPodStatus: (namespace, name, patch) =>
@@ -20,12 +21,12 @@ export function httpPort(server: ApiServer): ClusterPort {
         apiVersion: 'v1',
         preconditions: { uid },
       }),
-    async createEvent(namespace, event) {
-      const object = { kind: 'Event', apiVersion: eventVersion, ...event };
-      return (await server.create(objectPath(eventVersion, 'events', namespace), object)).status;
-    },
-    patchEvent: (namespace, name, patch) =>
-      server.mergePatch(objectPath(eventVersion, 'events', namespace, name), patch),
+    ...eventPort(server.registry.dialect, {
+      create: async (apiVersion, namespace, event) =>
+        (await server.create(objectPath(apiVersion, 'events', namespace), asObject(event))).status,
+      patch: (apiVersion, namespace, name, patch) =>
+        server.mergePatch(objectPath(apiVersion, 'events', namespace, name), patch),
+    }),
   };
 }
 

@@ -94,6 +94,32 @@ test('events are written to the group that they have of their own', async (t) =>
   );
 });
 
+test('events are written to core/v1, in its words, where the server does not serve their own group', async (t) => {
+  const { server, calls } = recording(({ path }) => (path.startsWith('/apis/') ? { ...OK, status: 404 } : OK));
+  const port = httpPort(server);
+  const event = { metadata: { name: 'e' }, note: 'x', regarding: { name: 'p' }, reportingController: 's', action: 'a' };
+  t.is(await port.createEvent('a', event), 200);
+  t.is(await port.createEvent('a', event), 200);
+  t.is(await port.patchEvent('a', 'e', { series: { count: 1 } }), 200);
+  const collection = '/api/v1/namespaces/a/events';
+  t.deepEqual(
+    calls.map(({ path }) => path),
+    ['/apis/events.orch.io/v1/namespaces/a/events', collection, collection, `${collection}/e`],
+  );
+  const said = { message: 'x', involvedObject: { name: 'p' }, reportingComponent: 's', action: 'a' };
+  t.deepEqual(JSON.parse(`${calls[1]!.body}`), { kind: 'Event', apiVersion: 'v1', metadata: { name: 'e' }, ...said });
+});
+
+test('a namespace that is gone is not taken for a group that is not served', async (t) => {
+  let status = 404;
+  const { server, calls } = recording(() => ({ ...OK, status }));
+  const port = httpPort(server);
+  t.is(await port.createEvent('gone', { note: 'x' }), 404);
+  status = 201;
+  t.is(await port.createEvent('a', { note: 'x' }), 201);
+  t.is(calls.at(-1)!.path, '/apis/events.orch.io/v1/namespaces/a/events');
+});
+
 test('answers and the events of watches are read in either encoding, by what they are', async (t) => {
   const podType = schemaOf(dialect).kind('', 'v1', 'Pod')!;
   const listType = schemaOf(dialect).kind('', 'v1', 'PodList')!;
