@@ -200,6 +200,11 @@ test.serial('node: a client gets the certificate of the name it asks for, or of 
   t.is(await commonName('A.example.COM'), 'exact');
   t.is(await commonName('b.example.com'), 'wild');
   t.is(await commonName(undefined, '127.0.0.2'), 'address');
+  t.is(
+    await commonName('nobodys.example.org', '127.0.0.2'),
+    'default',
+    "who asks for a name does not get the address's",
+  );
   t.is(await commonName('a.example.com', '127.0.0.2'), 'exact');
   await listener.replaceTls({
     ...(await pair('new default')),
@@ -208,6 +213,7 @@ test.serial('node: a client gets the certificate of the name it asks for, or of 
   t.is(await commonName(), 'new default');
   t.is(await commonName('a.example.com'), 'new wild');
   t.is(await commonName(undefined, '127.0.0.2'), 'new address');
+  t.is(await commonName('nobodys.example.org', '127.0.0.2'), 'new default');
   const session = connectHttp2(`https://127.0.0.2:${port}`, { rejectUnauthorized: false });
   const status = await new Promise((resolve, reject) => {
     session.once('error', reject);

@@ -24,6 +24,7 @@ export interface SecureServers {
 /** Makes the servers; `options` are those beside TLS. Throws BadConfiguration where the material cannot be used. */
 export function createSecureServers(options: SecureServerOptions, tls: TlsMaterial): SecureServers {
   let names = contextsOf(tls);
+  let own = ownContext(tls);
   let authorities = authoritiesOf(tls);
   const create = (pair: KeyPair): Http2SecureServer =>
     usable(() => {
@@ -31,7 +32,8 @@ export function createSecureServers(options: SecureServerOptions, tls: TlsMateri
         ...options,
         ...contextOptions(tls, pair),
         ...(tls.clientCaPem === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
-        SNICallback: (name, callback) => callback(null, names.find(name)?.context),
+        // A name that is nobody's gets the listener's own certificate, at whatever address it is asked for.
+        SNICallback: (name, callback) => callback(null, names.find(name)?.context ?? own),
       });
       setContext(server, tls, pair);
       return server;
@@ -47,8 +49,9 @@ export function createSecureServers(options: SecureServerOptions, tls: TlsMateri
     },
     replace(next) {
       const nextNames = contextsOf(next);
-      usable(() => createSecureContext(contextOptions(next, next)));
+      const nextOwn = ownContext(next);
       names = nextNames;
+      own = nextOwn;
       authorities = authoritiesOf(next);
       setContext(main, next, next);
       for (const [address, server] of byAddress) setContext(server, next, names.byAddress.get(address)?.pair ?? next);
@@ -68,6 +71,10 @@ function setContext(server: Http2SecureServer, tls: TlsMaterial, pair: KeyPair):
   const options = contextOptions(tls, pair);
   server.setSecureContext(options);
   if (tls.clientCaPem !== undefined) Object.assign(server, { _sharedCreds: createSecureContext(options) });
+}
+
+function ownContext(tls: TlsMaterial): SecureContext {
+  return usable(() => createSecureContext(contextOptions(tls, tls)));
 }
 
 interface NamedContext {
