@@ -55,7 +55,13 @@ export function serverNames<T>(
   for (const { value, patterns } of entries) for (const pattern of patterns) add(pattern, value);
   for (const { value, patterns, certPem } of entries)
     if (patterns.length === 0) for (const name of namesOf(certPem)) add(name, value);
-  return { find: (name) => findName(byName, name), byAddress };
+  return { find: (name) => findName(byName, name) ?? ofAddress(byAddress, name), byAddress };
+}
+
+/** Some clients ask for an address as if it were a name. */
+function ofAddress<T>(byAddress: ReadonlyMap<string, T>, name: string): T | undefined {
+  const ip = parseIp(name);
+  return ip && byAddress.get(formatIp(ip));
 }
 
 function findName<T>(byName: ReadonlyMap<string, T>, name: string): T | undefined {

@@ -56,6 +56,13 @@ test('an exact name goes before a pattern, whichever pair it is of', (t) => {
   t.is(names.find('b.example.com'), 'wild');
 });
 
+test('an address that a client asks for as if it were a name is found as it is meant', (t) => {
+  const names = serverNames([entry('v4', '10.1.2.3'), entry('v6', 'fd00:0::1')]);
+  t.is(names.find('10.1.2.3'), 'v4');
+  t.is(names.find('fd00::1'), 'v6');
+  t.is(names.find('10.1.2.4'), undefined);
+});
+
 test('addresses are found by where a client connected to', (t) => {
   const { byAddress } = serverNames([entry('v4', '10.1.2.3'), entry('v6', 'fd00:0::1')]);
   t.deepEqual(
