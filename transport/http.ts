@@ -190,6 +190,8 @@ export interface ListenerOptions {
   readonly connectionsMax?: number | undefined;
   /** Told of each connection that was closed since there were as many as may be. */
   readonly onConnectionRefused?: () => void;
+  /** Of bodies that come in chunks, until their requests are answered; who has sent most of what is too much is cut off. Absent: 1 GiB. */
+  readonly bodiesBytesMax?: number;
   /** HTTP/2 streams, and so watches, that one connection may have open (`node` listener only); absent: its default. */
   readonly streamsPerConnectionMax?: number;
   /**

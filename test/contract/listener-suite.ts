@@ -6,6 +6,7 @@ import { isOrchError } from '../../runtime/errors.ts';
 import type { Listener, RequestHandler } from '../../transport/http.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { answerTests, failureTests } from './listener-answers.ts';
+import { keptBodyTests } from './listener-bodies-kept.ts';
 import { passedOnTests } from './listener-bodies-passed-on.ts';
 import { eventually, RawClient } from './listener-client.ts';
 import {
@@ -33,6 +34,7 @@ export function http1Suite(name: string, open: Open, isTls: boolean): void {
   requestTests(served, isTls);
   bodyTests(served);
   passedOnTests(served);
+  keptBodyTests(served, isTls);
   answerTests(served);
   failureTests(served);
   streamTests(served);

@@ -3,9 +3,9 @@
 import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { ListenerOptions } from '../http.ts';
+import type { Endable } from '../kept-bytes.ts';
 import type { RequestSource } from '../node/request.ts';
 import type { NativeResponse } from '../node/response.ts';
-import type { Endable } from '../node/waiting-answers.ts';
 
 /** `isSentAway`: clients are to go elsewhere, as `Listener.sendAway` says. */
 interface StreamOptions extends Pick<ListenerOptions, 'sendsAway' | 'ownHeaders'> {

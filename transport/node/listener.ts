@@ -4,20 +4,21 @@ import { createServer, type IncomingMessage, type Server as PlainServer, type Se
 import type { Http2SecureServer, SecureServerOptions, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { BODIES_BYTES_MAX } from '../gathered-body.ts';
 import type { HeaderList, Listener, ListenerOptions } from '../http.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from '../http-status.ts';
 import { type Http2Response, handleStreams } from '../http2/stream.ts';
+import { type Endable, KeptBytes } from '../kept-bytes.ts';
 import { lastAnswersTaken } from '../last-answers.ts';
 import { runHandler } from '../run-handler.ts';
 import { listenError } from '../uws/address-probe.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
 import { OpenAnswers } from './open-answers.ts';
 import { http1Source, NodeRequest, type RequestSource } from './request.ts';
-import { NodeResponse, type NodeResponseScope, type WebSocketOffer } from './response.ts';
+import { ANSWERS_BYTES_MAX, NodeResponse, type NodeResponseScope, type WebSocketOffer } from './response.ts';
 import { createSecureServers } from './secure-server.ts';
 import { UntakenAnswers } from './untaken-answers.ts';
 import { handleUpgrades, type OpenUpgrade } from './upgrade.ts';
-import { type Endable, WaitingAnswers } from './waiting-answers.ts';
 
 /** Time for a request's headers, and for a whole request with its body (HTTP/1.1). */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -69,7 +70,8 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   const authorities = (): ReadonlySet<string> => secure?.authorities ?? NO_AUTHORITIES;
   const scope: NodeScope = {
     isStopping: false,
-    waiting: new WaitingAnswers(),
+    waiting: new KeptBytes(ANSWERS_BYTES_MAX),
+    bodies: new KeptBytes(options.bodiesBytesMax ?? BODIES_BYTES_MAX),
     untaken: new UntakenAnswers(),
     onGone: (connection) => connections.streamGone(connection),
     authorities,
@@ -158,7 +160,7 @@ function serve(
   const offer = webSocketOffer(native, upgrade);
   const response = new NodeResponse(nativeResponse, native.socket, scope, native.method === 'HEAD', offer);
   const handOver = upgrade?.handOver(() => response.release());
-  const request = new NodeRequest(http1Source(native), scope.authorities, offer !== undefined, handOver);
+  const request = new NodeRequest(http1Source(native), scope.authorities, response, offer !== undefined, handOver);
   runHandler(options, request, response, scope.onError);
 }
 
@@ -176,7 +178,7 @@ function serveStream(
     response.respond(code, [...FAILURE_HEADERS, ...(options.ownHeaders ?? [])], failureBody(code, reason, message));
     return;
   }
-  runHandler(options, new NodeRequest(source, scope.authorities), response, scope.onError);
+  runHandler(options, new NodeRequest(source, scope.authorities, response), response, scope.onError);
 }
 
 /** What it takes to go on as a WebSocket, for a request that asks for it as RFC 6455 has it. */

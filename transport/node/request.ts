@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { headerTextOf } from '../../values/header-text.ts';
 import { unmappedText } from '../../values/ip.ts';
-import { addChunk, wholeOf } from '../body-chunks.ts';
+import type { GatheredBody } from '../gathered-body.ts';
 import {
   type BodyFlow,
   type BodyReceiver,
@@ -15,9 +15,9 @@ import {
   type PeerCertificate,
   RequestAborted,
 } from '../http.ts';
+import type { Endable } from '../kept-bytes.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import { isOfGoodPurpose } from '../tls/client-purpose.ts';
-import type { Endable } from './waiting-answers.ts';
 
 /** A request as Node hands it over, by whichever protocol it came. */
 export interface RequestSource {
@@ -31,6 +31,12 @@ export interface RequestSource {
   readonly connection: Endable;
   /** What `connection` runs over. Undefined when it is gone. */
   readonly socketOf: (connection: Endable) => Socket | undefined;
+}
+
+/** An answer, as far as its request's body has to know of it. */
+export interface Gathering {
+  /** Made for the body, which is kept until this is answered. */
+  gathering(): GatheredBody;
 }
 
 /** A request by HTTP/1.1. */
@@ -72,6 +78,7 @@ export class NodeRequest implements HttpRequest {
   readonly #body: Readable;
   readonly #socketOf: RequestSource['socketOf'];
   readonly #authorities: () => ReadonlySet<string>;
+  readonly #answer: Gathering;
   readonly #headers: readonly string[];
   readonly #peer: Peer;
   readonly upgrade: ConnectionUpgrade | undefined;
@@ -81,6 +88,7 @@ export class NodeRequest implements HttpRequest {
   constructor(
     source: RequestSource,
     authorities: () => ReadonlySet<string>,
+    answer: Gathering,
     isWebSocket = false,
     upgrade?: ConnectionUpgrade,
   ) {
@@ -93,6 +101,7 @@ export class NodeRequest implements HttpRequest {
     this.#body = source.body;
     this.#socketOf = source.socketOf;
     this.#authorities = authorities;
+    this.#answer = answer;
     this.isWebSocket = isWebSocket;
     this.upgrade = upgrade;
     this.#headers = copyHeaders(source.rawHeaders);
@@ -127,7 +136,7 @@ export class NodeRequest implements HttpRequest {
   body(bytesMax: number): Promise<Uint8Array | null> {
     if (this.#isBodyTaken) return Promise.reject(new Error('the body was read twice'));
     this.#isBodyTaken = true;
-    const body = readBody(this.#body, bytesMax);
+    const body = readBody(this.#body, bytesMax, this.#answer.gathering());
     // A handler that answers without waiting for the body must not bring the process down when the client goes away.
     body.catch(() => {});
     return body;
@@ -173,27 +182,25 @@ class NodeBodyFlow implements BodyFlow {
 }
 
 /** A body that stands still is cut off. The stream keeps what listens to it, so nothing of the body is left there when it is whole. */
-function readBody(native: Readable, bytesMax: number): Promise<Uint8Array | null> {
+function readBody(native: Readable, bytesMax: number, gathered: GatheredBody): Promise<Uint8Array | null> {
   return new Promise((resolve, reject) => {
-    let chunks: Uint8Array[] | undefined = [];
     let bytes = 0;
     let stalled: NodeJS.Timeout | undefined = setTimeout(() => native.destroy(), BODY_STALL_MS).unref();
     native.on('data', (chunk: Buffer) => {
       stalled?.refresh();
       bytes += chunk.length;
       if (bytes <= bytesMax) {
-        addChunk(chunks!, chunk);
+        gathered.add(chunk);
         return;
       }
-      chunks = undefined;
+      gathered.letGo();
       resolve(null);
     });
     native.on('end', () => {
       if (isBrokenOff(native)) return;
       clearTimeout(stalled);
       stalled = undefined;
-      resolve(chunks === undefined ? null : wholeOf(chunks, bytes));
-      chunks = undefined;
+      resolve(bytes > bytesMax ? null : gathered.whole());
     });
     native.on('close', () => {
       clearTimeout(stalled);

@@ -3,20 +3,15 @@
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { copyBytes } from '../../values/copy-bytes.ts';
+import { type EndsWithAnswer, GatheredBody } from '../gathered-body.ts';
 import type { HeaderList } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
+import type { Endable, KeptBytes } from '../kept-bytes.ts';
 import { isFramingHeader, lengthSaid, safeHeaderValue } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
 import type { UntakenAnswers } from './untaken-answers.ts';
 import type { OpenUpgrade } from './upgrade.ts';
-import {
-  COUNTED_BYTES,
-  type Endable,
-  PIPELINE_BYTES_MAX,
-  STREAMS_BYTES_MAX,
-  type WaitingAnswers,
-} from './waiting-answers.ts';
 import { NodeWebSocket } from './web-socket.ts';
 
 /** What an answer is written to: a response by HTTP/1.1, or one by HTTP/2. */
@@ -31,11 +26,28 @@ export interface NativeResponse {
   destroy(): unknown;
 }
 
+/**
+ * Of answers that one connection has not taken: of HTTP/2, whose clients have many requests at once, and by pipelining, which hardly any
+ * do.
+ */
+const STREAMS_BYTES_MAX = 128 * 1024 * 1024;
+const PIPELINE_BYTES_MAX = 16 * 1024 * 1024;
+/** Of all connections together. */
+export const ANSWERS_BYTES_MAX = 512 * 1024 * 1024;
+/** Of an answer; what is smaller is not counted. */
+const COUNTED_BYTES = 64 * 1024;
+
 /** What responses of one listener share. */
 export interface NodeResponseScope {
   /** While true, connections are closed after their answer. */
   isStopping: boolean;
-  readonly waiting: WaitingAnswers;
+  /**
+   * Whole answers that clients have not taken: each is a copy. On HTTP/2, and by pipelining, a client asks for thousands of them on one
+   * connection and need not read any.
+   */
+  readonly waiting: KeptBytes;
+  /** Bodies, until their requests are answered. */
+  readonly bodies: KeptBytes;
   readonly untaken: UntakenAnswers;
   /** An answer's stream, or its connection, is closed. */
   onGone(connection: Endable): void;
@@ -65,6 +77,7 @@ export class NodeResponse implements TrackedResponse {
   #webSocket: NodeWebSocket | undefined;
   #abortCallback: (() => void) | undefined;
   #drainCallback: (() => void) | undefined;
+  #gathered: EndsWithAnswer | undefined;
 
   constructor(
     native: NativeResponse,
@@ -102,16 +115,23 @@ export class NodeResponse implements TrackedResponse {
     this.#abortCallback = earlier === undefined ? callback : both;
   }
 
+  gathering(): GatheredBody {
+    const gathered = new GatheredBody(this.#scope.bodies, this.#connection);
+    if (this.#state === 'done') gathered.letGo();
+    else this.#gathered = gathered;
+    return gathered;
+  }
+
   /** The connection is somebody else's now: nothing is written to it any more, and its end is no abort. */
   release(): void {
-    this.#state = 'done';
+    this.#finish();
     this.#abortCallback = undefined;
     this.#drainCallback = undefined;
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
     if (this.#state !== 'idle') return;
-    this.#state = 'done';
+    this.#finish();
     if (isBodiless(status)) {
       this.#writeHead(status, headers, undefined);
       this.#native.end();
@@ -142,7 +162,8 @@ export class NodeResponse implements TrackedResponse {
     if (this.#state !== 'idle') return;
     const hasNone = isBodiless(status);
     this.#isBodiless = this.#isHeadRequest || hasNone;
-    this.#state = this.#isBodiless ? 'done' : 'streaming';
+    if (this.#isBodiless) this.#finish();
+    else this.#state = 'streaming';
     const saysLength = (isVerbatim || this.#isHeadRequest) && !hasNone;
     this.#writeHead(status, headers, saysLength ? lengthSaid(headers) : undefined);
     if (this.#isBodiless) {
@@ -179,7 +200,7 @@ export class NodeResponse implements TrackedResponse {
   end(last?: Uint8Array): void {
     if (this.#state !== 'streaming') return;
     if (last !== undefined) this.write(last);
-    this.#state = 'done';
+    this.#finish();
     if (this.#webSocket !== undefined) {
       this.#webSocket.close();
       return;
@@ -215,9 +236,15 @@ export class NodeResponse implements TrackedResponse {
     this.#onClose();
   }
 
+  #finish(): void {
+    this.#state = 'done';
+    this.#gathered?.letGo();
+    this.#gathered = undefined;
+  }
+
   #onClose(): void {
     if (this.#state === 'done') return;
-    this.#state = 'done';
+    this.#finish();
     this.aborted = true;
     const callback = this.#abortCallback;
     this.#abortCallback = undefined;

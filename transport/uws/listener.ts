@@ -15,7 +15,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
+import { BODIES_BYTES_MAX } from '../gathered-body.ts';
 import type { Listener, ListenerOptions, TlsMaterial } from '../http.ts';
+import { KeptBytes } from '../kept-bytes.ts';
 import { lastAnswersTaken } from '../last-answers.ts';
 import { runHandler } from '../run-handler.ts';
 import { reasonAgainstUws } from '../tls/listener-limits.ts';
@@ -56,6 +58,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     outstanding: 0,
     parked,
     waiting: { bytes: 0 },
+    bodies: new KeptBytes(options.bodiesBytesMax ?? BODIES_BYTES_MAX),
     cork: new Cork(),
     onError: options.onError ?? (() => {}),
   };

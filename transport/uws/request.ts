@@ -1,7 +1,7 @@
 // One request that arrived on a uws listener: everything copied out of the binary's stack in the callback, the body
 // read by chunks that are only lent. Knows nothing of what the answer will be.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
-import { addChunk, wholeOf } from '../body-chunks.ts';
+import type { GatheredBody } from '../gathered-body.ts';
 import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequest, RequestAborted } from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import type { ClientHold } from './client-hold.ts';
@@ -116,7 +116,7 @@ export class UwsRequest implements HttpRequest, Asking {
     this.#bodyState = 'read';
     const body = new Promise<Uint8Array | null>((resolve, reject) => {
       this.#response.onAborted(() => reject(new RequestAborted()));
-      readBody(this.#nativeResponse, bytesMax, (body) => {
+      readBody(this.#nativeResponse, bytesMax, this.#response, (body) => {
         this.#response.enterCallback();
         resolve(body);
       });
@@ -227,23 +227,28 @@ class UwsBodyFlow implements BodyFlow {
 }
 
 /** Gathers chunks until the last; one chunk costs one copy. Answers null once, when there are too many bytes. */
-function readBody(native: NativeResponse, bytesMax: number, resolve: (body: Uint8Array | null) => void): void {
-  let chunks: Uint8Array[] = [];
+function readBody(
+  native: NativeResponse,
+  bytesMax: number,
+  response: UwsResponse,
+  resolve: (body: Uint8Array | null) => void,
+): void {
+  let gathered: GatheredBody | undefined;
   let bytes = 0;
   native.onData((lent, isLast) => {
     bytes += lent.byteLength;
     if (bytes > bytesMax) {
-      chunks = [];
+      gathered?.letGo();
       resolve(null);
       return;
     }
-    const chunk = copyOf(lent);
-    if (!isLast) {
-      if (chunk.length > 0) addChunk(chunks, chunk);
+    if (isLast && gathered === undefined) {
+      resolve(copyOf(lent));
       return;
     }
-    chunks.push(chunk);
-    resolve(chunks.length === 1 ? chunk : wholeOf(chunks, bytes));
+    gathered ??= response.gathering();
+    if (lent.byteLength > 0) gathered.add(copyOf(lent));
+    if (isLast) resolve(gathered.whole());
   });
 }
 

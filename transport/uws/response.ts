@@ -1,6 +1,7 @@
 // One answer on a uws socket. Owns the order of native calls: a native response may be touched neither after its end nor
 // after an abort, and only inside a cork. Streamed answers are handed over by stream.ts.
 import type { HttpResponse as NativeResponse, WebSocket as NativeWebSocket, us_socket_context_t } from 'uWebSockets.js';
+import { type EndsWithAnswer, GatheredBody } from '../gathered-body.ts';
 import type { HeaderList, RawConnection, SwitchHead } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
 import { lengthSaid } from '../response-headers.ts';
@@ -61,6 +62,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #sending: SendingByTries | undefined;
   #webSocket: UwsWebSocket | undefined;
   #tunnel: UwsTunnel | undefined;
+  #gathered: EndsWithAnswer | undefined;
   #abortCallback: (() => void) | undefined;
 
   constructor(native: NativeResponse, scope: UwsResponseScope) {
@@ -119,6 +121,14 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
 
   get sending(): SendingByTries | undefined {
     return this.#sending;
+  }
+
+  /** Made for a body that comes in chunks. */
+  gathering(): GatheredBody {
+    const gathered = new GatheredBody(this.scope.bodies, this);
+    if (this.isAnswered) gathered.letGo();
+    else this.#gathered = gathered;
+    return gathered;
   }
 
   /** Made for a body that is passed on, while nothing is answered. */
@@ -284,6 +294,11 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     this.onNativeAborted();
   }
 
+  /** Too much is kept for it. */
+  destroy(): void {
+    this.abort();
+  }
+
   /** The native abort: the socket is gone. */
   onNativeAborted(): void {
     if (this.isAnswered) return;
@@ -313,6 +328,8 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     this.#sending?.stop();
     this.#sending = undefined;
     this.#hold?.drop();
+    this.#gathered?.letGo();
+    this.#gathered = undefined;
     this.scope.outstanding--;
     if (this.#stream === undefined) return;
     this.scope.ongoing--;

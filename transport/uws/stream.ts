@@ -6,6 +6,7 @@
 // for a client that does not read is less than two such pieces; this file holds the rest of one chunk.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { HeaderList } from '../http.ts';
+import type { KeptBytes } from '../kept-bytes.ts';
 import { isLengthDelimited, isPlainJson } from '../response-headers.ts';
 import type { Cork } from './cork.ts';
 import { writeStreamHead } from './head.ts';
@@ -64,6 +65,8 @@ export interface UwsResponseScope {
   readonly parked: ParkedResponses;
   /** What clients have sent that who takes it has not taken. */
   readonly waiting: { bytes: number };
+  /** Bodies that come in chunks, until their requests are answered. */
+  readonly bodies: KeptBytes;
   /** The binary's cork, as far as it matters here. */
   readonly cork: Cork;
   onError(error: unknown): void;

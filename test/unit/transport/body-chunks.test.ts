@@ -4,11 +4,15 @@ import { Readable } from 'node:stream';
 import test from 'ava';
 import fc from 'fast-check';
 import { addChunk, wholeOf } from '../../../transport/body-chunks.ts';
+import { BODIES_BYTES_MAX, GatheredBody } from '../../../transport/gathered-body.ts';
+import { KeptBytes } from '../../../transport/kept-bytes.ts';
 import { NodeRequest, type RequestSource } from '../../../transport/node/request.ts';
 import { arrivingOnUws } from './uws/fake-request.ts';
 
 const CHUNKS = 100_000;
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
+
+const gathering = () => new GatheredBody(new KeptBytes(BODIES_BYTES_MAX), { destroy: () => {} });
 
 /** A body on its way: what hands over the next chunk, what ends it, and what is made of it. */
 interface Arriving {
@@ -20,12 +24,12 @@ interface Arriving {
 function onNode(): Arriving {
   const body = new Readable({ read: () => {} });
   const source = { method: 'POST', target: '/', rawHeaders: [], body, connection: {}, socketOf: () => undefined };
-  const request = new NodeRequest(source as unknown as RequestSource, () => new Set());
+  const request = new NodeRequest(source as unknown as RequestSource, () => new Set(), { gathering });
   return { next: (chunk) => body.push(chunk), end: () => body.push(null), whole: request.body(BODY_BYTES_MAX) };
 }
 
 function onUws(): Arriving {
-  const { request, give } = arrivingOnUws();
+  const { request, give } = arrivingOnUws([], { gathering });
   const whole = request.body(BODY_BYTES_MAX);
   const lent = (chunk: Buffer): ArrayBuffer => new Uint8Array(chunk).buffer;
   return { next: (chunk) => give(lent(chunk), false), end: () => give(new ArrayBuffer(0), true), whole };

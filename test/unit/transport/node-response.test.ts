@@ -1,8 +1,8 @@
 // What a response of the node listener hands to Node's stream, which sends it later.
 import test from 'ava';
+import { KeptBytes } from '../../../transport/kept-bytes.ts';
 import { type NativeResponse, NodeResponse } from '../../../transport/node/response.ts';
 import { UntakenAnswers } from '../../../transport/node/untaken-answers.ts';
-import { WaitingAnswers } from '../../../transport/node/waiting-answers.ts';
 
 function streaming(): { readonly response: NodeResponse; readonly written: Uint8Array[] } {
   const written: Uint8Array[] = [];
@@ -18,7 +18,8 @@ function streaming(): { readonly response: NodeResponse; readonly written: Uint8
   };
   const scope = {
     isStopping: false,
-    waiting: new WaitingAnswers(),
+    waiting: new KeptBytes(1024),
+    bodies: new KeptBytes(1024),
     untaken: new UntakenAnswers(),
     onGone() {},
     onError() {},

@@ -1,5 +1,6 @@
 // An answer of known length on the binary's terms: it is over only when the binary holds nothing of it for a slow client.
 import test from 'ava';
+import { KeptBytes } from '../../../../transport/kept-bytes.ts';
 import { Cork } from '../../../../transport/uws/cork.ts';
 import type { KeptAlive } from '../../../../transport/uws/parking.ts';
 import { UwsSizedStream } from '../../../../transport/uws/sized-stream.ts';
@@ -21,6 +22,7 @@ function answered(room: number) {
       outstanding: 0,
       parked,
       waiting: { bytes: 0 },
+      bodies: new KeptBytes(0),
       cork: new Cork(),
       onError: () => {},
     },

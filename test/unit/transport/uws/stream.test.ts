@@ -1,6 +1,7 @@
 // A streamed answer on the binary's terms: whatever is written when, whatever the kernel takes, what is on the wire is
 // framed exactly, and neither side holds more than it must for a client that does not read.
 import test from 'ava';
+import { KeptBytes } from '../../../../transport/kept-bytes.ts';
 import { Cork } from '../../../../transport/uws/cork.ts';
 import type { KeptAlive } from '../../../../transport/uws/parking.ts';
 import { SendingByTries } from '../../../../transport/uws/sending-by-tries.ts';
@@ -44,6 +45,7 @@ class World {
     outstanding: 0,
     parked: this.parked,
     waiting: { bytes: 0 },
+    bodies: new KeptBytes(0),
     cork: new Cork(),
     onError: () => {},
   };
