@@ -81,7 +81,12 @@ export class KmsEnvelope implements ValueCipher {
     const wrapped = source.subarray(LENGTH_BYTES, end);
     const known = this.#remembered(wrapped.toString('latin1'));
     if (known !== undefined) return known.open(source.subarray(end), context);
-    return this.#unwrap(wrapped).then((cipher) => cipher.open(source.subarray(end), context));
+    return this.#unwrap(wrapped).then((cipher) => {
+      const plain = cipher.open(source.subarray(end), context);
+      // Not before: what a service that errs once has told is not to be gone by for ever.
+      this.#remember(wrapped.toString('latin1'), cipher);
+      return plain;
+    });
   }
 
   /** What keeps the service from wrapping and unwrapping now; empty when nothing does. Never rejects. */
@@ -89,7 +94,7 @@ export class KmsEnvelope implements ValueCipher {
     try {
       const { service } = this.#parts;
       const echo = await service.decrypt(await service.encrypt(PING));
-      return PING.equals(echo) ? '' : `${this.#name} does not decrypt what it encrypted`;
+      return PING.equals(echo) ? '' : this.#doesNotUnwrap;
     } catch (error) {
       return textOf(error);
     }
@@ -101,6 +106,10 @@ export class KmsEnvelope implements ValueCipher {
 
   get #name(): string {
     return `the key management service ${this.#parts.provider.name}`;
+  }
+
+  get #doesNotUnwrap(): string {
+    return `${this.#name} does not decrypt what it encrypted`;
   }
 
   /** Whether the present data key has served for a share of its uses or its time. */
@@ -130,15 +139,12 @@ export class KmsEnvelope implements ValueCipher {
   }
 
   async #makeDataKey(): Promise<void> {
-    const { service, freshBytes, monotonicMs } = this.#parts;
+    const { freshBytes, monotonicMs } = this.#parts;
     const secret = freshBytes(DATA_KEY_BYTES);
-    const wrapped = await service.encrypt(secret).catch((error: unknown) => {
+    const wrapped = await this.#wrap(secret).catch((error: unknown) => {
       this.#retryMs = monotonicMs() + RENEWAL_RETRY_MS;
       throw new OrchError('StorageFailed', textOf(error));
     });
-    if (wrapped.length === 0 || wrapped.length > WRAPPED_BYTES_MAX) {
-      throw new OrchError('StorageFailed', `${this.#name} wraps keys in ${wrapped.length} bytes`);
-    }
     const cipher = KEYED_CIPHERS.aescbc(secret, freshBytes);
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt16BE(wrapped.length);
@@ -146,13 +152,22 @@ export class KmsEnvelope implements ValueCipher {
     this.#current = { head: Buffer.concat([length, wrapped]), cipher, madeMs: monotonicMs(), uses: 0 };
   }
 
+  /** Unwrapped again at once: what is written under a key that comes back as another one no start can read. */
+  async #wrap(secret: Uint8Array): Promise<Uint8Array> {
+    const { service } = this.#parts;
+    const wrapped = await service.encrypt(secret);
+    if (wrapped.length === 0 || wrapped.length > WRAPPED_BYTES_MAX) {
+      throw new Error(`${this.#name} wraps keys in ${wrapped.length} bytes`);
+    }
+    if (!Buffer.from(secret).equals(await service.decrypt(wrapped))) throw new Error(this.#doesNotUnwrap);
+    return wrapped;
+  }
+
   async #unwrap(wrapped: Buffer): Promise<Omit<ValueCipher, 'prefix'>> {
     this.#parts.measures?.dataKeyMissed();
     const secret = await this.#parts.service.decrypt(wrapped);
     if (secret.length !== DATA_KEY_BYTES) throw new Error(`${this.#name} unwraps to a key of ${secret.length} bytes`);
-    const cipher = KEYED_CIPHERS.aescbc(secret, this.#parts.freshBytes);
-    this.#remember(wrapped.toString('latin1'), cipher);
-    return cipher;
+    return KEYED_CIPHERS.aescbc(secret, this.#parts.freshBytes);
   }
 
   #remembered(wrapped: string): Omit<ValueCipher, 'prefix'> | undefined {

@@ -120,6 +120,8 @@ class CountingService implements KeyService {
   wraps = 0;
   unwraps = 0;
   isAway = false;
+  /** What it changes in what it unwraps: not 0 in one that errs. */
+  mask = 0;
 
   async encrypt(plain: Uint8Array): Promise<Uint8Array> {
     if (this.isAway) throw new Error('the service is away');
@@ -130,7 +132,7 @@ class CountingService implements KeyService {
   async decrypt(wrapped: Uint8Array): Promise<Uint8Array> {
     if (this.isAway) throw new Error('the service is away');
     this.unwraps++;
-    return wrapped.map((byte) => byte ^ 0x33);
+    return wrapped.map((byte) => byte ^ 0x33 ^ this.mask);
   }
 
   close(): void {}
@@ -155,8 +157,9 @@ test('one data key serves many writes, and the next is there before it is spent'
   t.true(
     sealed.every((bytes) => isSealedValue(bytes) && bytes.includes('orch:enc:kms:v1:k:') && !bytes.includes('MARKER')),
   );
-  t.is(service.unwraps, 0);
+  t.is(service.unwraps, service.wraps, 'each data key is tried once');
 
+  service.unwraps = 0;
   const again = encryption([KMS], { service });
   for (const bytes of sealed) t.deepEqual(Buffer.from(await again.open(SECRET_KEY, bytes)), stored);
   t.true(service.unwraps >= 3 && service.unwraps <= service.wraps, 'each data key is unwrapped once at most');
@@ -170,6 +173,7 @@ test('data keys beyond the cache are unwrapped anew', async (t) => {
     await values.readyFor(WRITE);
     sealed.push(values.seal(SECRET_KEY, storedForm(SECRET_KEY, 'x')));
   }
+  service.unwraps = 0;
   const values = encryption([{ ...KMS, cacheSize: 2 } as typeof KMS], { service });
   for (const round of [1, 2]) {
     for (const bytes of sealed) await values.open(SECRET_KEY, bytes);
@@ -199,6 +203,30 @@ test('while the service is away writes go on under the present data key, and are
   t.is(values.readyFor(WRITE), undefined);
   nowMs = 3_600_000;
   t.not(values.readyFor(WRITE), undefined, 'an hour later the data key has had its time');
+});
+
+test('nothing is written under a data key that the service does not unwrap to what it was', async (t) => {
+  const service = new CountingService();
+  const values = encryption([KMS], { service });
+  service.mask = 1;
+  const refused = await t.throwsAsync(async () => values.readyFor(WRITE));
+  t.true(isOrchError(refused, 'StorageFailed') && /does not decrypt what it encrypted/.test(refused.message));
+  service.mask = 0;
+  await values.readyFor(WRITE);
+  t.is(values.readyFor(WRITE), undefined);
+});
+
+test('a service that has unwrapped to another key once is asked again', async (t) => {
+  const service = new CountingService();
+  const writer = encryption([KMS], { service });
+  await writer.readyFor(WRITE);
+  const stored = storedForm(SECRET_KEY, 'x');
+  const sealed = writer.seal(SECRET_KEY, stored);
+  const values = encryption([KMS], { service });
+  service.mask = 1;
+  await t.throwsAsync(async () => values.open(SECRET_KEY, sealed), { message: /wrong key/ });
+  service.mask = 0;
+  t.deepEqual(Buffer.from(await values.open(SECRET_KEY, sealed)), stored);
 });
 
 test('a service that cannot unwrap says so of the object and the prefix', async (t) => {
