@@ -12,7 +12,7 @@ import {
 } from '../framework/framework.ts';
 import { refusal } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
-import type { AffinityTerm } from '../pods/pod-terms.ts';
+import type { AffinityTerm, WeightedTerm } from '../pods/pod-terms.ts';
 import type { DomainCounts } from '../topology/domain-counts.ts';
 import type { PodSelection } from '../topology/topology-index.ts';
 
@@ -54,9 +54,10 @@ function prepareFilter(pod: PodInfo, cluster: ClusterView): PreparedFilter | nul
   const { required, requiredAnti } = pod.affinity;
   const about = cluster.topology.termsAbout(pod, 'requiredAnti');
   const near = required.length === 0 ? undefined : nearness(pod, required, cluster);
-  const away = requiredAnti.map((term): Tally => {
-    const selection = podsOf([term], cluster);
-    return { counts: cluster.topology.domainCounts(selection, term.topologyKey), share: shareOf(selection), change: 0 };
+  const kinds = byTopologyKey(requiredAnti, ownKey);
+  const away = keysOfNodes(kinds, cluster).map((key): Tally => {
+    const selection = podsOfAny(kinds.get(key)!, cluster);
+    return { counts: cluster.topology.domainCounts(selection, key), share: shareOf(selection), change: 0 };
   });
   const unwanted = about.map(({ term: { id }, counts }): Tally => {
     const share = (other: PodInfo) => other.affinity.requiredAnti.filter((term) => term.id === id).length;
@@ -97,15 +98,19 @@ function prepareFilter(pod: PodInfo, cluster: ClusterView): PreparedFilter | nul
 function nearness(pod: PodInfo, terms: readonly AffinityTerm[], cluster: ClusterView) {
   const selection = podsOf(terms, cluster);
   const share = shareOf(selection);
-  const tallies = terms.map(
-    ({ topologyKey }): Tally => ({ counts: cluster.topology.domainCounts(selection, topologyKey), share, change: 0 }),
-  );
+  const kinds = byTopologyKey(terms, ownKey);
+  const keys = keysOfNodes(kinds, cluster);
+  const isNowhere = keys.length < kinds.size;
+  const tallies = isNowhere
+    ? []
+    : keys.map((key): Tally => ({ counts: cluster.topology.domainCounts(selection, key), share, change: 0 }));
   // The first of a series of pods that want to be near each other has nobody to be near to.
   const wantsItsLike = share(pod) > 0;
   return {
     tallies,
     refusal: wantsItsLike ? NOT_NEAR_ITS_LIKE : NOT_NEAR,
     satisfied(node: NodeInfo): boolean {
+      if (isNowhere) return false;
       let found = true;
       for (const tally of tallies) {
         if (!node.labels.has(tally.counts.topologyKey)) return false;
@@ -116,19 +121,86 @@ function nearness(pod: PodInfo, terms: readonly AffinityTerm[], cluster: Cluster
   };
 }
 
+/**
+ * What is said of one kind of domain is counted together: a pod may have ten thousand terms, and a count for each of them would
+ * hold the thread up for as long as it takes to be given up.
+ */
+function byTopologyKey<T>(terms: readonly T[], keyOf: (term: T) => string): ReadonlyMap<string, readonly T[]> {
+  const byKey = new Map<string, T[]>();
+  for (const term of terms) {
+    const known = byKey.get(keyOf(term));
+    if (known === undefined) byKey.set(keyOf(term), [term]);
+    else known.push(term);
+  }
+  return byKey;
+}
+
+/** More kinds of domains than pods speak of, but for one that is meant to take time. */
+const KINDS_USUAL = 8;
+
+/** The keys of the kinds; where there are many of them, only those that a node has, since nothing counts by the others. */
+function keysOfNodes(kinds: ReadonlyMap<string, unknown>, { nodes }: ClusterView): readonly string[] {
+  const keys = [...kinds.keys()];
+  if (keys.length <= KINDS_USUAL) return keys;
+  const known = new Set<string>();
+  for (const { labels } of nodes) for (const key of labels.keys()) known.add(key);
+  return keys.filter((key) => known.has(key));
+}
+
+function ownKey({ topologyKey }: AffinityTerm): string {
+  return topologyKey;
+}
+
 /** Pods that each of the terms speaks of. */
 function podsOf(terms: readonly AffinityTerm[], { topology }: ClusterView): PodSelection {
-  const [first] = terms;
-  const named = first?.scope.selector === undefined ? first?.scope.names : undefined;
   return {
     id: terms.map(({ podsId }) => podsId).join('\n'),
-    namespaces: named,
-    matches: (namespace, labels) => terms.every((term) => topology.termMatches(term, namespace, labels)),
+    namespaces: namesOf(terms[0]!),
+    amount: (namespace, labels) => (terms.every((term) => topology.termMatches(term, namespace, labels)) ? 1 : 0),
   };
 }
 
-function shareOf({ matches }: PodSelection): (other: PodInfo) => number {
-  return ({ namespace, labels, deleting }) => (matches(namespace, labels, deleting) ? 1 : 0);
+/** Pods that one of the terms speaks of. */
+function podsOfAny(terms: readonly AffinityTerm[], cluster: ClusterView): PodSelection {
+  if (terms.length === 1) return podsOf(terms, cluster);
+  const { topology } = cluster;
+  return {
+    id: `any of\n${terms.map(({ podsId }) => podsId).join('\n')}`,
+    namespaces: namesOfAll(terms),
+    amount: (namespace, labels) => (terms.some((term) => topology.termMatches(term, namespace, labels)) ? 1 : 0),
+  };
+}
+
+/** Pods that terms speak of, each for the sum of their weights. */
+function podsWeighed(terms: readonly WeightedTerm[], { topology }: ClusterView): PodSelection {
+  return {
+    id: `sum of\n${terms.map(({ weight, term }) => `${weight} ${term.podsId}`).join('\n')}`,
+    namespaces: namesOfAll(terms.map(({ term }) => term)),
+    amount: (namespace, labels) => {
+      let sum = 0;
+      for (const { weight, term } of terms) if (topology.termMatches(term, namespace, labels)) sum += weight;
+      return sum;
+    },
+  };
+}
+
+/** The namespaces of a term's pods; undefined when they are not known by name. */
+function namesOf({ scope }: AffinityTerm): readonly string[] | undefined {
+  return scope.selector === undefined ? scope.names : undefined;
+}
+
+function namesOfAll(terms: readonly AffinityTerm[]): readonly string[] | undefined {
+  const names = new Set<string>();
+  for (const term of terms) {
+    const named = namesOf(term);
+    if (named === undefined) return undefined;
+    for (const name of named) names.add(name);
+  }
+  return [...names];
+}
+
+function shareOf({ amount }: PodSelection): (other: PodInfo) => number {
+  return ({ namespace, labels, deleting }) => amount(namespace, labels, deleting);
 }
 
 function amountAt({ counts, change }: Tally, node: NodeInfo): number {
@@ -141,8 +213,12 @@ function scorer(pod: PodInfo, cluster: ClusterView, hardWeight: number): NodeSco
   const add = (counts: DomainCounts, factor: number) => {
     if (counts.domains.size > 0 && factor !== 0) parts.push({ counts, factor });
   };
-  for (const { weight, term } of pod.affinity.preferred) {
-    add(topology.domainCounts(podsOf([term], cluster), term.topologyKey), weight);
+  const kinds = byTopologyKey(pod.affinity.preferred, ({ term }) => term.topologyKey);
+  for (const key of keysOfNodes(kinds, cluster)) {
+    const terms = kinds.get(key)!;
+    const { weight, term } = terms[0]!;
+    if (terms.length === 1) add(topology.domainCounts(podsOf([term], cluster), key), weight);
+    else add(topology.domainCounts(podsWeighed(terms, cluster), key), 1);
   }
   if (hardWeight > 0) for (const { counts } of topology.termsAbout(pod, 'required')) add(counts, hardWeight);
   for (const { counts } of topology.termsAbout(pod, 'preferred')) add(counts, 1);

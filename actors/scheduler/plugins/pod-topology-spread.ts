@@ -90,7 +90,7 @@ function prepareFilter(pod: PodInfo, constraints: readonly SpreadConstraint[], c
   const nodes = eligibleNodes(pod, constraints, { needsLabels: true, withPodsBeside: true });
   const checks = constraints.map(({ maxSkew, topologyKey, selector }) => {
     const selection = podsSelected(pod.namespace, selector);
-    const counts = cluster.topology.spreadCounts(selection, topologyKey, nodes);
+    const counts = whenAsked(() => cluster.topology.spreadCounts(selection, topologyKey, nodes));
     const own = selector.matches(pod.labels) ? 1 : 0;
     return { topologyKey, selection, counts, own, maxSkew, change: 0 };
   });
@@ -99,19 +99,28 @@ function prepareFilter(pod: PodInfo, constraints: readonly SpreadConstraint[], c
       for (const { topologyKey, counts, own, maxSkew, change } of checks) {
         const value = node.labels.get(topologyKey);
         if (value === undefined) return NO_LABEL;
-        const least = counts.minimum(value, change);
-        const pods = (counts.podsIn(value) ?? 0) + change;
+        const least = counts().minimum(value, change);
+        const pods = (counts().podsIn(value) ?? 0) + change;
         if (least !== undefined && pods + own - least > maxSkew) return SKEWED;
       }
       return null;
     },
     change({ namespace, labels, deleting }, node, sign) {
       if (!nodes.matches(node)) return;
-      for (const each of checks) if (each.selection.matches(namespace, labels, deleting)) each.change += sign;
+      for (const each of checks) each.change += sign * each.selection.amount(namespace, labels, deleting);
     },
     reset() {
       for (const each of checks) each.change = 0;
     },
+  };
+}
+
+/** A pod may name ten thousand keys, of which its nodes have hardly any: a count for each would hold the thread up until it is given up. */
+function whenAsked(make: () => SpreadCounts): () => SpreadCounts {
+  let made: SpreadCounts | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 
@@ -138,7 +147,7 @@ function eligibleNodes(
 
 interface Preference {
   readonly topologyKey: string;
-  readonly counts: SpreadCounts;
+  readonly counts: () => SpreadCounts;
   readonly maxSkew: number;
   /** Grows with the number of domains, so that many small domains count for as much as few large ones. */
   readonly weight: number;
@@ -158,7 +167,8 @@ function scorer({ pod, constraints, needsAllLabels, cluster, feasible }: Scored,
     needsAllLabels && !constraints.every(({ topologyKey }) => node.labels.has(topologyKey));
   const counted = feasible.filter((node) => !ignored(node));
   const preferences = constraints.map(({ topologyKey, maxSkew, selector }): Preference => {
-    const counts = cluster.topology.spreadCounts(podsSelected(pod.namespace, selector), topologyKey, nodes);
+    const selection = podsSelected(pod.namespace, selector);
+    const counts = whenAsked(() => cluster.topology.spreadCounts(selection, topologyKey, nodes));
     const domains = topologyKey === hostnameLabel ? counted.length : valuesOf(topologyKey, counted);
     return { topologyKey, counts, maxSkew, weight: Math.log(domains + 2) };
   });
@@ -168,7 +178,7 @@ function scorer({ pod, constraints, needsAllLabels, cluster, feasible }: Scored,
       let score = 0;
       for (const { topologyKey, counts, maxSkew, weight } of preferences) {
         const value = node.labels.get(topologyKey);
-        if (value !== undefined) score += (counts.podsIn(value) ?? 0) * weight + maxSkew - 1;
+        if (value !== undefined) score += (counts().podsIn(value) ?? 0) * weight + maxSkew - 1;
       }
       return Math.trunc(score);
     },

@@ -8,6 +8,6 @@ export function podsSelected(namespace: string, selector: LabelSelector): PodSel
   return {
     id: `selected\n${namespace}\n${selectorText(selector)}`,
     namespaces: [namespace],
-    matches: (other, labels, deleting) => other === namespace && !deleting && selector.matches(labels),
+    amount: (other, labels, deleting) => (other === namespace && !deleting && selector.matches(labels) ? 1 : 0),
   };
 }

@@ -16,8 +16,8 @@ export class PodGroup {
   /** Pods that are being deleted form groups of their own: spreading does not count them. */
   readonly deleting: boolean;
   readonly nodes = new Map<NodeInfo, number>();
-  /** The counts that count this group. */
-  readonly counts = new Set<GroupCount>();
+  /** The counts that count this group, and how much each of its pods is to them. */
+  readonly counts = new Map<GroupCount, number>();
 
   constructor(pod: PodInfo) {
     this.namespace = pod.namespace;

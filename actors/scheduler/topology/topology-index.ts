@@ -16,7 +16,8 @@ export interface PodSelection {
   readonly id: string;
   /** No pod of another namespace matches; undefined when that is not known beforehand. */
   readonly namespaces: readonly string[] | undefined;
-  matches(namespace: string, labels: Labels, deleting: boolean): boolean;
+  /** How much such a pod counts; 0: it does not. */
+  amount(namespace: string, labels: Labels, deleting: boolean): number;
 }
 
 /** Which nodes count: `id` is equal for questions that are the same. */
@@ -72,7 +73,7 @@ export class TopologyIndex {
   place(pod: PodInfo, node: NodeInfo): void {
     const group = this.groups.ensure(pod, (made) => this.joinCounts(made));
     group.nodes.set(node, (group.nodes.get(node) ?? 0) + 1);
-    for (const count of group.counts) count.change(node, 1);
+    for (const [count, amount] of group.counts) count.change(node, amount);
     this.carry(pod, node, 1);
   }
 
@@ -83,10 +84,10 @@ export class TopologyIndex {
     const left = (group.nodes.get(node) ?? 0) - 1;
     if (left > 0) group.nodes.set(node, left);
     else group.nodes.delete(node);
-    for (const count of group.counts) count.change(node, -1);
+    for (const [count, amount] of group.counts) count.change(node, -amount);
     this.carry(pod, node, -1);
     if (group.nodes.size > 0) return;
-    for (const count of group.counts) (count as KeptCount).groups.delete(group);
+    for (const count of group.counts.keys()) (count as KeptCount).groups.delete(group);
     this.groups.drop(pod);
   }
 
@@ -152,8 +153,9 @@ export class TopologyIndex {
 
   private joinCounts(group: PodGroup): void {
     for (const count of this.kept.values()) {
-      if (!count.selection.matches(group.namespace, group.labels, group.deleting)) continue;
-      group.counts.add(count);
+      const amount = count.selection.amount(group.namespace, group.labels, group.deleting);
+      if (amount === 0) continue;
+      group.counts.set(count, amount);
       count.groups.add(group);
     }
   }
@@ -187,13 +189,15 @@ export class TopologyIndex {
   private fill(count: KeptCount): void {
     const { selection, spread, groups, domains } = count;
     for (const group of this.groups.in(selection.namespaces)) {
-      if (!selection.matches(group.namespace, group.labels, group.deleting)) continue;
+      const amount = selection.amount(group.namespace, group.labels, group.deleting);
+      if (amount === 0) continue;
       groups.add(group);
-      group.counts.add(count);
-      if (domains !== undefined) for (const [node, pods] of group.nodes) domains.change(node, pods);
+      group.counts.set(count, amount);
+      if (domains !== undefined) for (const [node, pods] of group.nodes) domains.change(node, amount * pods);
     }
     if (spread === undefined) return;
-    for (const node of this.nodes()) spread.nodeChanged(node, podsOf(groups, node));
+    const pods = podsByNode(groups);
+    for (const node of this.nodes()) spread.nodeChanged(node, pods.get(node) ?? 0);
   }
 
   private dropLeastAsked(): void {
@@ -211,6 +215,13 @@ export class TopologyIndex {
     for (const group of count.groups) group.counts.delete(count);
     this.kept.delete(id);
   }
+}
+
+/** Each pod is looked at once: there may be as many groups as pods, and to ask each of them about each node takes seconds. */
+function podsByNode(groups: ReadonlySet<PodGroup>): ReadonlyMap<NodeInfo, number> {
+  const sums = new Map<NodeInfo, number>();
+  for (const group of groups) for (const [node, pods] of group.nodes) sums.set(node, (sums.get(node) ?? 0) + pods);
+  return sums;
 }
 
 function podsOf(groups: ReadonlySet<PodGroup>, node: NodeInfo): number {

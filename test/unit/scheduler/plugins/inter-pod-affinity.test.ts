@@ -227,6 +227,19 @@ clusterScoreCases(plugin, [
     scores: { a1: 100, a2: 0, b1: 0 },
   },
   {
+    title:
+      'of preferences about one kind of domain each counts by its weight, and twice where a pod is spoken of twice',
+    nodes,
+    placed: { 'a1/web': app('web'), 'b1/db': app('db'), 'a2/db': app('db') },
+    pod: preferring([
+      [4, term('web', HOST)],
+      [3, term('db', HOST)],
+      [5, { ...term('', HOST), labelSelector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } } as never],
+      [-8, { ...term('', HOST), labelSelector: { matchLabels: { app: 'db' } } }],
+    ]),
+    scores: { a1: 100, a2: 0, b1: 0 },
+  },
+  {
     title: 'a placed pod that prefers this one draws it near',
     nodes,
     placed: { 'b1/db': preferring([[7, term('web')]], { app: 'db' }) },
@@ -265,6 +278,62 @@ test('InterPodAffinity: a trial counts pods that come and go on the node in ques
   t.is(run.check(target), null);
   run.reset();
   t.is(run.check(target)?.reasons.at(-1), AWAY, 'everything is as it was');
+});
+
+/** Says how many counts of pods have been asked for from now on. */
+function countsMade({ topology }: ReturnType<typeof clusterOf>): () => number {
+  let counts = 0;
+  const domainCounts = topology.domainCounts.bind(topology);
+  topology.domainCounts = (...asked) => {
+    counts++;
+    return domainCounts(...asked);
+  };
+  return () => counts;
+}
+
+test('InterPodAffinity: however many terms speak of one kind of domain, their pods are counted once', (t) => {
+  const terms = Array.from({ length: 1000 }, (_, at) => term(`app-${at}`));
+  const weighted = terms.map((each): [number, Term] => [1, each]);
+  for (const pod of [near(terms), away(terms), preferring(weighted)]) {
+    const parts = { nodes, placed: { 'a1/web': app('app-7') }, pod };
+    const cluster = clusterOf(parts);
+    const counts = countsMade(cluster);
+    new FilterRun(podOf(parts), cluster, [plugin], new Nominations()).check(cluster.node('b1')!);
+    plugin.prepareScore(podOf(parts), cluster, []);
+    t.is(counts(), 1);
+  }
+});
+
+test('InterPodAffinity: kinds of domains that no node is in are not counted where a pod speaks of very many', (t) => {
+  const terms = Array.from({ length: 1000 }, (_, at) => term('web', at === 0 ? 'zone' : `kind-${at}`));
+  const weighted = terms.map((each): [number, Term] => [1, each]);
+  const cases = [
+    { pod: near(terms), refused: true, counted: 0 },
+    { pod: away(terms), refused: true, counted: 1 },
+    { pod: preferring(weighted), refused: false, counted: 1 },
+  ];
+  for (const { pod, refused, counted } of cases) {
+    const parts = { nodes, placed: { 'a1/web': app('web') }, pod };
+    const cluster = clusterOf(parts);
+    const counts = countsMade(cluster);
+    t.is(
+      new FilterRun(podOf(parts), cluster, [plugin], new Nominations()).check(cluster.node('a1')!) !== null,
+      refused,
+    );
+    plugin.prepareScore(podOf(parts), cluster, []);
+    t.is(counts(), counted);
+  }
+});
+
+test('InterPodAffinity: a trial counts a pod that several terms keep away until it is gone', (t) => {
+  const parts = { nodes, placed: { 'a1/web': app('web'), 'a2/db': app('db') }, pod: away([term('web'), term('db')]) };
+  const cluster = clusterOf(parts);
+  const run = new FilterRun(podOf(parts), cluster, [plugin], new Nominations());
+  const target = cluster.node('a1')!;
+  run.change(cluster.placed('default/a1-web')!.pod, target, -1);
+  t.is(run.check(target)?.reasons.at(-1), AWAY);
+  run.change(cluster.placed('default/a2-db')!.pod, target, -1);
+  t.is(run.check(target), null);
 });
 
 test('InterPodAffinity: counts follow pods that go, nodes that change their labels, and nodes that leave', (t) => {

@@ -262,3 +262,26 @@ test('PodTopologySpread: a must whose selector cannot be read fails the attempt,
   t.true(status.reasons[0]?.startsWith(told), status.reasons[0]);
   t.is(prepared(may(1, 'zone', unreadable)), null);
 });
+
+test('PodTopologySpread: keys that no node has are not counted by, however many of them a pod names', (t) => {
+  const keys = Array.from({ length: 1000 }, (_, at) => `kind-${at}`);
+  for (const constraint of [must, may]) {
+    const pod = spread([constraint(1, 'zone'), ...keys.map((key) => constraint(1, key))]);
+    const parts = { nodes, placed: { 'a1/w': web }, pod };
+    const cluster = clusterOf(parts);
+    const { topology } = cluster;
+    let counts = 0;
+    const spreadCounts = topology.spreadCounts.bind(topology);
+    topology.spreadCounts = (...asked) => {
+      counts++;
+      return spreadCounts(...asked);
+    };
+    const all = [...cluster.nodes];
+    const run = new FilterRun(podOf(parts), cluster, [plugin], new Nominations());
+    const refused = all.filter((each) => run.check(each) !== null).length;
+    t.is(refused, constraint === must ? all.length : 0);
+    const scorer = plugin.prepareScore(podOf(parts), cluster, all);
+    for (const each of all) scorer?.score(each);
+    t.true(counts <= 1, `${counts}`);
+  }
+});
