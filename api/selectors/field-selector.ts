@@ -82,12 +82,23 @@ function compileFieldTerms(terms: readonly FieldTerm[], selectableFields: readon
     text: texts.join(','),
     requirements,
     equality: new Map(requirements.filter(({ equals }) => equals).map(({ field, value }) => [field, value])),
-    matches: (values) => {
-      for (const { index, equals, value } of requirements) {
-        if (((values[index] ?? '') === value) !== equals) return false;
-      }
-      return true;
-    },
+    matches: matcherOf(requirements),
+  };
+}
+
+/** What a field must not be is one question, however much of it there is: every object of a type is asked. */
+function matcherOf(requirements: readonly FieldRequirement[]): FieldSelector['matches'] {
+  const wanted = requirements.filter(({ equals }) => equals);
+  const unwanted = new Map<number, Set<string>>();
+  for (const { index, value } of requirements.filter(({ equals }) => !equals)) {
+    const values = unwanted.get(index) ?? new Set();
+    unwanted.set(index, values.add(value));
+  }
+  return (values) => {
+    for (const { index, value } of wanted) if ((values[index] ?? '') !== value) return false;
+    if (unwanted.size === 0) return true;
+    for (const [index, refused] of unwanted) if (refused.has(values[index] ?? '')) return false;
+    return true;
   };
 }
 

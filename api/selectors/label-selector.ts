@@ -15,6 +15,7 @@ import {
   requirementText,
 } from './label-requirement.ts';
 import { parseRequirements } from './label-selector-parser.ts';
+import { meetsAll } from './many-requirements.ts';
 
 export interface LabelSelector {
   /** Canonical: selectors that ask the same of the same keys have the same text. Empty for one that asks nothing. */
@@ -24,6 +25,9 @@ export interface LabelSelector {
   readonly equality: ReadonlyMap<string, string>;
   matches(labels: Labels | undefined): boolean;
 }
+
+/** More requirements are put together before objects are asked. */
+const ASKED_ONE_BY_ONE_MAX = 8;
 
 const NO_LABELS: Labels = Object.freeze({});
 const NO_EQUALITY: ReadonlyMap<string, string> = new Map();
@@ -95,6 +99,17 @@ function unusable(problem: string): StatusError {
   return new StatusError(badRequest(`label selector: ${problem}`));
 }
 
+function matcherOf(requirements: readonly LabelRequirement[]): LabelSelector['matches'] {
+  if (requirements.length > ASKED_ONE_BY_ONE_MAX) {
+    const meets = meetsAll(requirements);
+    return (labels = NO_LABELS) => meets(labels);
+  }
+  return (labels = NO_LABELS) => {
+    for (const requirement of requirements) if (!meetsRequirement(requirement, labels)) return false;
+    return true;
+  };
+}
+
 function compile(unordered: readonly LabelRequirement[]): LabelSelector {
   if (unordered.length === 0) return EVERYTHING;
   const byText = new Map(unordered.map((requirement) => [requirementText(requirement), requirement]));
@@ -110,9 +125,6 @@ function compile(unordered: readonly LabelRequirement[]): LabelSelector {
     text: ordered.map(([text]) => text).join(','),
     requirements,
     equality,
-    matches: (labels = NO_LABELS) => {
-      for (const requirement of requirements) if (!meetsRequirement(requirement, labels)) return false;
-      return true;
-    },
+    matches: matcherOf(requirements),
   };
 }
