@@ -52,16 +52,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
   prepareUws(options.headerBytesMax);
   const uws = await loadUws();
   const parked = new ParkedSet();
-  const scope: UwsResponseScope = {
-    isStopping: false,
-    ongoing: 0,
-    outstanding: 0,
-    parked,
-    waiting: { bytes: 0 },
-    bodies: new KeptBytes(options.bodiesBytesMax ?? BODIES_BYTES_MAX),
-    cork: new Cork(),
-    onError: options.onError ?? (() => {}),
-  };
+  const scope = scopeOf(options, parked);
   const addresses = new RemoteAddresses();
   const openConnections = (): number => apps.reduce((sum, { connections }) => sum + connections, 0);
   const isFull = (): boolean => openConnections() > (options.connectionsMax ?? Number.POSITIVE_INFINITY);
@@ -107,6 +98,19 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
       }
       parked.stop();
     },
+  };
+}
+
+function scopeOf({ bodiesBytesMax, onError }: ListenerOptions, parked: ParkedResponses): UwsResponseScope {
+  return {
+    isStopping: false,
+    ongoing: 0,
+    outstanding: 0,
+    parked,
+    waiting: { bytes: 0 },
+    bodies: new KeptBytes(bodiesBytesMax ?? BODIES_BYTES_MAX),
+    cork: new Cork(),
+    onError: onError ?? (() => {}),
   };
 }
 
