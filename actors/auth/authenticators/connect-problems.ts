@@ -17,8 +17,13 @@ export function verificationProblem(error: unknown, token: string, within: Verif
     readonly message: string;
   };
   const [header, claims] = token.split('.').map(partOf);
-  const told = claim === undefined ? undefined : CLAIM_PROBLEMS[claim];
-  if (told !== undefined) return told(claims ?? {}, within);
+  if (claim !== undefined) {
+    const found = claims?.[claim];
+    if (TIMES.has(claim) && found !== undefined && typeof found !== 'number')
+      return `oidc: failed to unmarshal claims: ${unmarshalText(found, 'json.Number')}`;
+    const told = CLAIM_PROBLEMS[claim];
+    if (told !== undefined) return told(claims ?? {}, within);
+  }
   if (code === 'ERR_JOSE_ALG_NOT_ALLOWED')
     return `oidc: id token signed with unsupported algorithm, expected ${list(within.algorithms)} got ${JSON.stringify(header?.alg ?? '')}`;
   // What is not of the library is of the provider.
@@ -30,16 +35,22 @@ const CLAIM_PROBLEMS: Readonly<
   Record<string, (claims: Readonly<Record<string, unknown>>, within: VerifiedWithin) => string>
 > = {
   aud: ({ aud }, { audience }) => `oidc: expected audience ${JSON.stringify(audience)} got ${list(texts(aud))}`,
-  exp: ({ exp }) => `oidc: token is expired (Token Expiry: ${typeof exp === 'number' ? time(exp * 1000) : NO_TIME})`,
+  exp: ({ exp }) => `oidc: token is expired (Token Expiry: ${exp === undefined ? NO_TIME : time(Number(exp) * 1000)})`,
   nbf: ({ nbf }, { nowMs }) =>
     `oidc: current time ${time(nowMs)} before the nbf (not before) time: ${time(Number(nbf) * 1000)}`,
 };
 
+/** Claims that are times, whether or not the time itself is looked at. */
+const TIMES: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf']);
+
 /** As Go prints the time that is none. */
 const NO_TIME = '0001-01-01 00:00:00 +0000 UTC';
 
+/** The last time that JavaScript knows; the first is as far on the other side. Who signs tokens may write any number. */
+const TIME_MS_MAX = 8.64e15;
+
 function time(ms: number): string {
-  return new Date(ms)
+  return new Date(Math.max(-TIME_MS_MAX, Math.min(ms, TIME_MS_MAX)))
     .toISOString()
     .replace('T', ' ')
     .replace(/\.?0*Z$/, ' +0000 UTC');

@@ -47,12 +47,23 @@ async function issuer(): Promise<{ readonly tokens: ConnectTokens; readonly said
 
 const AHEAD =
   'oidc: verify token: oidc: current time 2026-01-01 00:00:00 +0000 UTC before the nbf (not before) time: 2026-01-01 00:01:01 +0000 UTC';
+const NO_TIME = (type: string): string =>
+  `oidc: verify token: oidc: failed to unmarshal claims: json: cannot unmarshal ${type} into Go value of type json.Number`;
 const SAID: readonly (readonly [changes: object, said: string])[] = [
   [{}, 'ann@x'],
   [{ nbf: NOW + 60 }, 'ann@x'],
   [{ nbf: NOW + 61 }, AHEAD],
   [{ exp: NOW - 1.5 }, 'oidc: verify token: oidc: token is expired (Token Expiry: 2025-12-31 23:59:58.5 +0000 UTC)'],
   [{ exp: undefined }, 'oidc: verify token: oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)'],
+  [{ exp: -1e18 }, 'oidc: verify token: oidc: token is expired (Token Expiry: -271821-04-20 00:00:00 +0000 UTC)'],
+  [{ exp: 'soon' }, NO_TIME('string')],
+  [{ nbf: 'never' }, NO_TIME('string')],
+  [{ nbf: [1] }, NO_TIME('array')],
+  [{ iat: true }, NO_TIME('bool')],
+  [
+    { nbf: 1e18 },
+    'oidc: verify token: oidc: current time 2026-01-01 00:00:00 +0000 UTC before the nbf (not before) time: +275760-09-13 00:00:00 +0000 UTC',
+  ],
   [{ aud: ['x', 'y'] }, 'oidc: verify token: oidc: expected audience "cli" got ["x" "y"]'],
   [{ aud: undefined }, 'oidc: verify token: oidc: expected audience "cli" got []'],
   [{ email: undefined }, 'oidc: parse username claims "email": claim not present'],
