@@ -7,7 +7,17 @@ import type { HttpResponse, RequestHandler, TlsMaterial } from '../../transport/
 import { openNodeListener } from '../../transport/node/listener.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { eventually, RawClient } from './listener-client.ts';
-import { HEADER_BYTES_MAX, JSON_HEADERS, listenerOptions, Taken, testPair } from './listener-fixture.ts';
+import {
+  BINARY_HEADERS,
+  get,
+  HEADER_BYTES_MAX,
+  JSON_HEADERS,
+  listenerOptions,
+  MEGABYTE,
+  pattern,
+  Taken,
+  testPair,
+} from './listener-fixture.ts';
 import { answerOf } from './listener-http2-client.ts';
 import { http1Suite } from './listener-suite.ts';
 
@@ -95,6 +105,47 @@ for (const isTls of [false, true]) {
     t.true(taken.every(({ aborted }) => aborted));
     await listener.close();
   });
+}
+
+/** A request whose body is longer than a TLS record, so that its head comes apart from the rest. */
+const LARGE_PUT = `PUT / HTTP/1.1\r\nHost: test\r\nContent-Length: ${MEGABYTE / 16}\r\n\r\n${'b'.repeat(MEGABYTE / 16)}`;
+
+for (const isTls of [false, true]) {
+  for (const way of ['whole', 'in pieces']) {
+    test.serial(
+      `node${isTls ? ' with TLS' : ''}: a request that comes before the last answer, sent ${way}, was taken is answered behind it`,
+      async (t) => {
+        const large = pattern(8 * MEGABYTE);
+        const handler: RequestHandler = (request, response) => {
+          if (request.method === 'PUT') {
+            void request.body(MEGABYTE).then((body) => response.respond(200, [], String(body?.length)));
+          } else if (way === 'whole') response.respond(200, BINARY_HEADERS, large);
+          else {
+            response.start(200, BINARY_HEADERS);
+            response.write(large);
+            response.end();
+          }
+        };
+        const listener = await openNodeListener(await listenerOptions(isTls, handler));
+        const client = await RawClient.open(listener.port, isTls);
+        for (const round of [1, 2]) {
+          client.socket.pause();
+          client.send(get('/'));
+          client.send(LARGE_PUT);
+          await eventually(() => client.socket.writableLength === 0 || client.isClosed);
+          client.socket.resume();
+          // The answer to the second request ends what is received, the first one is long before it.
+          const end = `\r\n\r\n${MEGABYTE / 16}`;
+          const endsWell = (received: Buffer): boolean =>
+            received.toString('latin1', received.length - end.length) === end;
+          await client.until((received) => received.length > round * large.length && endsWell(received));
+          t.false(client.isClosed, `round ${round}`);
+        }
+        client.close();
+        await listener.close();
+      },
+    );
+  }
 }
 
 test.serial('node: malformed bytes behind a stream cut it instead of being answered into it', async (t) => {

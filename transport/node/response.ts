@@ -10,6 +10,7 @@ import type { Endable, KeptBytes } from '../kept-bytes.ts';
 import { isFramingHeader, lengthSaid, safeHeaderValue } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
+import { PARSER_STOPS_BYTES, readAsStream } from './unread-requests.ts';
 import type { UntakenAnswers } from './untaken-answers.ts';
 import type { OpenUpgrade } from './upgrade.ts';
 import { NodeWebSocket } from './web-socket.ts';
@@ -190,7 +191,9 @@ export class NodeResponse implements TrackedResponse {
     if (this.#state !== 'streaming') return false;
     if (this.#webSocket !== undefined) return this.#webSocket.write(bytes);
     if (bytes.length === 0) return !this.#native.writableNeedDrain;
-    return this.#native.write(isLasting ? bytes : ownBytes(bytes));
+    const isTaken = this.#native.write(isLasting ? bytes : ownBytes(bytes));
+    if (!isTaken) this.#keepRequests();
+    return isTaken;
   }
 
   onDrained(callback: () => void): void {
@@ -266,7 +269,15 @@ export class NodeResponse implements TrackedResponse {
   }
 
   #cutWhenUntaken(): void {
-    if (this.#native.writableLength > 0) this.#scope.untaken.add(this.#native);
+    const { writableLength } = this.#native;
+    if (writableLength === 0) return;
+    this.#scope.untaken.add(this.#native);
+    if (writableLength >= PARSER_STOPS_BYTES) this.#keepRequests();
+  }
+
+  /** The next request may come before this answer is taken. */
+  #keepRequests(): void {
+    if (this.#http1 !== undefined) readAsStream(this.#http1.req.socket);
   }
 }
 
