@@ -1,6 +1,7 @@
 // The listener contract on Node's own server, by HTTP/1.1 plain and with TLS, and what only it can do: client
 // certificates, refusals in the Status format, idle timeouts as configured.
 import { connect } from 'node:http2';
+import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import test from 'ava';
 import type { HttpResponse, RequestHandler, TlsMaterial } from '../../transport/http.ts';
@@ -9,6 +10,7 @@ import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { eventually, RawClient } from './listener-client.ts';
 import {
   BINARY_HEADERS,
+  ENDLESS_ANSWERS,
   get,
   HEADER_BYTES_MAX,
   JSON_HEADERS,
@@ -147,6 +149,29 @@ for (const isTls of [false, true]) {
     );
   }
 }
+
+test.serial('node: a stream asked for before the last answer was taken may be silent for as long as any', async (t) => {
+  const connections: Socket[] = [];
+  const handler: RequestHandler = (request, response) => {
+    connections.push(request.connection as Socket);
+    if (request.path === '/large') response.respond(200, BINARY_HEADERS, pattern(8 * MEGABYTE));
+    else response.start(200, JSON_HEADERS);
+  };
+  const listener = await openNodeListener(await listenerOptions(true, handler, ENDLESS_ANSWERS));
+  const client = await RawClient.open(listener.port, true);
+  client.socket.pause();
+  client.send(get('/large'));
+  await eventually(() => connections.length === 1);
+  t.not(connections[0]?.timeout, 0, 'who takes nothing is cut off');
+  client.send(get('/stream'));
+  await eventually(() => connections.length === 2);
+  client.socket.resume();
+  await client.until((received) => received.length > 8 * MEGABYTE && received.includes('chunked', 8 * MEGABYTE));
+  t.is(connections[1], connections[0]);
+  t.is(connections[1]?.timeout, 0);
+  client.close();
+  await listener.close();
+});
 
 test.serial('node: malformed bytes behind a stream cut it instead of being answered into it', async (t) => {
   const taken = new Taken();

@@ -94,6 +94,11 @@ export class NodeResponse implements TrackedResponse {
     this.#isHeadRequest = isHeadRequest;
     this.#offer = offer;
     this.#native.on('close', () => this.#onGone());
+    // Its turn comes when the answer before has been taken, whose time to be taken in is not the time of this one.
+    if (this.#http1?.socket === null) {
+      this.#http1.setTimeout(0);
+      this.#keepRequests();
+    }
     // An error is followed by `close`, which says all there is to say.
     this.#native.on('error', ignore);
   }
