@@ -1,7 +1,8 @@
 // One answer of the node listener, by HTTP/1.1 or HTTP/2. Node's streams send bytes after `write` has returned, so a body is
 // copied unless it is said to stay as it is: it may lie in memory that is used again.
-import { ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { copyBytes } from '../../values/copy-bytes.ts';
 import { type EndsWithAnswer, GatheredBody } from '../gathered-body.ts';
 import type { HeaderList } from '../http.ts';
@@ -282,8 +283,14 @@ export class NodeResponse implements TrackedResponse {
 
   /** The next request may come before this answer is taken. */
   #keepRequests(): void {
-    if (this.#http1 !== undefined) readAsStream(this.#http1.req.socket);
+    if (this.#http1?.req.socket instanceof TLSSocket) keepRequests(this.#http1.req);
   }
+}
+
+/** No other request comes before this one has come whole, which one without a body has behind the callback in which it is served. */
+function keepRequests(request: IncomingMessage): void {
+  if (request.complete) readAsStream(request.socket);
+  else queueMicrotask(() => request.complete && readAsStream(request.socket));
 }
 
 function ownBytes(bytes: Uint8Array): Buffer {
