@@ -6,12 +6,7 @@ import type { Endable, KeptBytes } from './kept-bytes.ts';
 /** Of all bodies of a listener together, whole or not: as many of the longest as there are requests at work at a time. */
 export const BODIES_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Told when its request has been answered, or has come to its end in another way. */
-export interface EndsWithAnswer {
-  letGo(): void;
-}
-
-export class GatheredBody implements EndsWithAnswer {
+export class GatheredBody {
   readonly #kept: KeptBytes;
   readonly #connection: Endable;
   #chunks: Uint8Array[] = [];
@@ -38,7 +33,7 @@ export class GatheredBody implements EndsWithAnswer {
     return whole;
   }
 
-  /** Nothing of it is kept from here on. */
+  /** Nothing of it is kept from here on: its request has been answered, or has come to its end in another way. */
   letGo(): void {
     if (this.#isLetGo) return;
     this.#isLetGo = true;

@@ -2,6 +2,7 @@
 // Where the versions agree, that goes to the top on the way down; valid v1beta1 definitions say it in no other way.
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { withoutMembers } from '../own-copy.ts';
 import { chained, eachOf, inside, type Pair, renaming, type StepTable } from './step.ts';
 
 /** What v1beta1 can say at the top, and its name in a version. */
@@ -31,7 +32,7 @@ const perVersion: Pair = {
     const agreed = COMMON.filter(([, name]) => versions.every((version) => deepEqual(version[name], first[name])));
     for (const [topName, name] of agreed) result[topName] = first[name];
     const names = agreed.map(([, name]) => name);
-    result.versions = versions.map((version) => without(version, names));
+    result.versions = versions.map((version) => withoutMembers(version, names));
     return result;
   },
 };
@@ -39,12 +40,6 @@ const perVersion: Pair = {
 function withCommon(version: JsonObject, common: JsonObject): JsonObject {
   const result: Record<string, unknown> = { ...version };
   for (const [topName, name] of COMMON) if (common[topName] !== undefined) result[name] = common[topName];
-  return result;
-}
-
-function without(object: JsonObject, names: readonly string[]): JsonObject {
-  const result: Record<string, unknown> = { ...object };
-  for (const name of names) delete result[name];
   return result;
 }
 

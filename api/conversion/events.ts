@@ -1,7 +1,8 @@
 // Events of the group of their own: the same objects as those of the core group, under newer names.
-import { type Pair, renaming, type StepTable } from './step.ts';
+import type { JsonObject } from '../json-value.ts';
+import { renamed, renaming, type StepTable } from './step.ts';
 
-const event: Pair = renaming({
+const NAMES_IN_CORE = {
   regarding: 'involvedObject',
   note: 'message',
   reportingController: 'reportingComponent',
@@ -9,7 +10,14 @@ const event: Pair = renaming({
   deprecatedFirstTimestamp: 'firstTimestamp',
   deprecatedLastTimestamp: 'lastTimestamp',
   deprecatedCount: 'count',
-});
+};
+
+const event = renaming(NAMES_IN_CORE);
+
+/** An event of the own group as core/v1 has it. */
+export function eventInCore(object: JsonObject): JsonObject {
+  return renamed(object, NAMES_IN_CORE);
+}
 
 const HUB = 'core/v1.Event';
 

@@ -34,7 +34,8 @@ export function renaming(names: Readonly<Record<string, string>>): Pair {
   return { up: (object) => renamed(object, names), down: (object) => renamed(object, back) };
 }
 
-function renamed(object: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
+/** With its members called by the names that `names` gives them. */
+export function renamed(object: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
   const result: Own<JsonObject> = {};
   const named: [to: string, value: unknown][] = [];
   for (const key of Object.keys(object)) {

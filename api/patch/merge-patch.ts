@@ -1,7 +1,7 @@
 // JSON merge patches (RFC 7386, but for nulls in lists). Neither the document nor the patch is changed; what the patch does not name is shared
 // with the result, and a patch that changes nothing answers the document itself.
 import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf, PROTOTYPE_KEY } from '../json-value.ts';
-import { type Own, ownCopy, setMember } from '../own-copy.ts';
+import { type Own, ownCopy, setMember, withoutMembers } from '../own-copy.ts';
 import { badRequest, tooLarge } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 
@@ -19,15 +19,13 @@ export function applyMergePatch(document: JsonObject, patch: unknown): JsonObjec
 function merge(target: JsonObject, patch: JsonObject, levelsLeft: number): JsonObject {
   if (levelsLeft === 0) throw tooDeep();
   let merged: Own<JsonObject> | undefined;
-  let removed: Set<string> | undefined;
+  const removed: string[] = [];
   for (const key of Object.keys(patch)) {
     if (key === PROTOTYPE_KEY) throw new StatusError(badRequest(`a merge patch may not name ${PROTOTYPE_KEY}`));
     const present = Object.hasOwn(target, key);
     const value = patch[key];
     if (value === null || value === undefined) {
-      if (!present) continue;
-      removed ??= new Set();
-      removed.add(key);
+      if (present) removed.push(key);
       continue;
     }
     if (Array.isArray(value) && nestingOf(value, levelsLeft) >= levelsLeft) throw tooDeep();
@@ -36,7 +34,8 @@ function merge(target: JsonObject, patch: JsonObject, levelsLeft: number): JsonO
     merged ??= ownCopy(target);
     merged[key] = next;
   }
-  return removed === undefined ? (merged ?? target) : without(merged ?? target, removed);
+  const result = merged ?? target;
+  return removed.length === 0 ? result : withoutMembers(result, removed);
 }
 
 /** Merging into what is absent or no object is merging into nothing: the nulls of the patch are dropped all the same. */
@@ -62,28 +61,14 @@ function withoutNulls(value: unknown): unknown {
     return kept.length === value.length && kept.every((element, index) => element === value[index]) ? value : kept;
   }
   if (!isJsonObject(value)) return value;
-  let kept: Own<JsonObject> | undefined;
-  let removed: Set<string> | undefined;
-  for (const key of Object.keys(value)) {
-    const member = value[key];
-    if (member === null) {
-      removed ??= new Set();
-      removed.add(key);
-      continue;
-    }
+  const kept: Own<JsonObject> = {};
+  let isWhole = true;
+  for (const [key, member] of Object.entries(value)) {
     const left = withoutNulls(member);
-    if (left === member) continue;
-    kept ??= ownCopy(value);
-    kept[key] = left;
+    isWhole &&= member !== null && left === member;
+    if (member !== null) setMember(kept, key, left);
   }
-  return removed === undefined ? (kept ?? value) : without(kept ?? value, removed);
-}
-
-/** Made anew: an object that a member was deleted from is a slow one for all who read it. */
-function without(object: JsonObject, removed: ReadonlySet<string>): JsonObject {
-  const left: Own<JsonObject> = {};
-  for (const key of Object.keys(object)) if (!removed.has(key)) setMember(left, key, object[key]);
-  return left;
+  return isWhole ? value : kept;
 }
 
 function tooDeep(): StatusError {

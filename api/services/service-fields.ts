@@ -4,6 +4,7 @@
 import { parseIp } from '../../values/ip.ts';
 import { deepEqual } from '../deep-equal.ts';
 import type { JsonObject } from '../json-value.ts';
+import { withoutMembers } from '../own-copy.ts';
 import * as wrong from '../status/field-error.ts';
 import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';
 
@@ -106,25 +107,26 @@ function withLinkedAddresses(spec: ServiceFields, before: ServiceFields): Servic
     return clusterIPs.length === 0 && ipsBefore.length > 0 ? { ...spec, clusterIPs: ipsBefore } : spec;
   }
   if (!deepEqual(clusterIPs, ipsBefore)) return spec;
-  return clusterIP === '' ? without(spec, ['clusterIPs']) : { ...spec, clusterIPs: [clusterIP] };
+  return clusterIP === '' ? withoutMembers(spec, ['clusterIPs']) : { ...spec, clusterIPs: [clusterIP] };
 }
 
 /** What the former type had and the new one cannot have goes, unless the client changed it. */
 function withoutForeignFields(spec: ServiceFields, before: ServiceFields): ServiceFields {
   let next = spec;
   if (needsClusterIp(before) && !needsClusterIp(spec)) {
-    if (deepEqual(spec.clusterIPs ?? [], before.clusterIPs ?? [])) next = without(next, ['clusterIP', 'clusterIPs']);
-    if (deepEqual(spec.ipFamilies ?? [], before.ipFamilies ?? [])) next = without(next, ['ipFamilies']);
-    if (spec.ipFamilyPolicy === before.ipFamilyPolicy) next = without(next, ['ipFamilyPolicy']);
+    if (deepEqual(spec.clusterIPs ?? [], before.clusterIPs ?? []))
+      next = withoutMembers(next, ['clusterIP', 'clusterIPs']);
+    if (deepEqual(spec.ipFamilies ?? [], before.ipFamilies ?? [])) next = withoutMembers(next, ['ipFamilies']);
+    if (spec.ipFamilyPolicy === before.ipFamilyPolicy) next = withoutMembers(next, ['ipFamilyPolicy']);
   }
   if (needsNodePort(before) && !needsNodePort(spec) && sameNodePorts(spec, before)) {
     next = { ...next, ports: (next.ports ?? []).map(({ nodePort: _, ...port }) => port) };
   }
-  if (needsNodePort(before) && !needsNodePort(spec)) next = without(next, ['externalTrafficPolicy']);
-  if (needsHealthPort(before) && !needsHealthPort(spec)) next = without(next, ['healthCheckNodePort']);
+  if (needsNodePort(before) && !needsNodePort(spec)) next = withoutMembers(next, ['externalTrafficPolicy']);
+  if (needsHealthPort(before) && !needsHealthPort(spec)) next = withoutMembers(next, ['healthCheckNodePort']);
   if (before.type === 'LoadBalancer' && spec.type !== 'LoadBalancer') {
     for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const) {
-      if (spec[field] === before[field]) next = without(next, [field]);
+      if (spec[field] === before[field]) next = withoutMembers(next, [field]);
     }
   }
   return next;
@@ -144,12 +146,6 @@ function withoutSecondFamily(spec: ServiceFields, before: ServiceFields): Servic
     if (values.length === 2 && deepEqual(values, before[field])) next = { ...next, [field]: values.slice(0, 1) };
   }
   return next;
-}
-
-function without(spec: ServiceFields, fields: readonly string[]): ServiceFields {
-  const next: Record<string, unknown> = { ...spec };
-  for (const field of fields) delete next[field];
-  return next as ServiceFields;
 }
 
 /** A spec with its families, and what is wrong with those that were asked for. */

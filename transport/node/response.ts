@@ -1,17 +1,16 @@
 // One answer of the node listener, by HTTP/1.1 or HTTP/2. Node's streams send bytes after `write` has returned, so a body is
 // copied unless it is said to stay as it is: it may lie in memory that is used again.
-import { type IncomingMessage, ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import { copyBytes } from '../../values/copy-bytes.ts';
-import { type EndsWithAnswer, GatheredBody } from '../gathered-body.ts';
+import { GatheredBody } from '../gathered-body.ts';
 import type { HeaderList } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
 import type { Endable, KeptBytes } from '../kept-bytes.ts';
 import { isFramingHeader, lengthSaid, safeHeaderValue } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
-import { PARSER_STOPS_BYTES, readAsStream } from './unread-requests.ts';
+import { keepUnread, PARSER_STOPS_BYTES } from './unread-requests.ts';
 import type { UntakenAnswers } from './untaken-answers.ts';
 import type { OpenUpgrade } from './upgrade.ts';
 import { NodeWebSocket } from './web-socket.ts';
@@ -79,7 +78,7 @@ export class NodeResponse implements TrackedResponse {
   #webSocket: NodeWebSocket | undefined;
   #abortCallback: (() => void) | undefined;
   #drainCallback: (() => void) | undefined;
-  #gathered: EndsWithAnswer | undefined;
+  #gathered: GatheredBody | undefined;
 
   constructor(
     native: NativeResponse,
@@ -283,14 +282,8 @@ export class NodeResponse implements TrackedResponse {
 
   /** The next request may come before this answer is taken. */
   #keepRequests(): void {
-    if (this.#http1?.req.socket instanceof TLSSocket) keepRequests(this.#http1.req);
+    if (this.#http1 !== undefined) keepUnread(this.#http1.req);
   }
-}
-
-/** No other request comes before this one has come whole, which one without a body has behind the callback in which it is served. */
-function keepRequests(request: IncomingMessage): void {
-  if (request.complete) readAsStream(request.socket);
-  else queueMicrotask(() => request.complete && readAsStream(request.socket));
 }
 
 function ownBytes(bytes: Uint8Array): Buffer {

@@ -1,7 +1,7 @@
 // One answer on a uws socket. Owns the order of native calls: a native response may be touched neither after its end nor
 // after an abort, and only inside a cork. Streamed answers are handed over by stream.ts.
 import type { HttpResponse as NativeResponse, WebSocket as NativeWebSocket, us_socket_context_t } from 'uWebSockets.js';
-import { type EndsWithAnswer, GatheredBody } from '../gathered-body.ts';
+import { GatheredBody } from '../gathered-body.ts';
 import type { HeaderList, RawConnection, SwitchHead } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
 import { lengthSaid } from '../response-headers.ts';
@@ -62,7 +62,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #sending: SendingByTries | undefined;
   #webSocket: UwsWebSocket | undefined;
   #tunnel: UwsTunnel | undefined;
-  #gathered: EndsWithAnswer | undefined;
+  #gathered: GatheredBody | undefined;
   #abortCallback: (() => void) | undefined;
 
   constructor(native: NativeResponse, scope: UwsResponseScope) {

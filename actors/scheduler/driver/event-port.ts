@@ -1,5 +1,6 @@
 // The part of a ClusterPort that events go through: v1 of their own group or, where the server does not serve that
 // (`--runtime-config`), core/v1, which says the same in other words.
+import { eventInCore } from '../../../api/conversion/events.ts';
 import { asObject } from '../../../api/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ClusterPort } from './cluster-port.ts';
@@ -18,7 +19,7 @@ export function eventPort(dialect: Dialect, writes: EventWrites): Pick<ClusterPo
   const own = `${dialect.spell('events.@group')}/v1`;
   let served = own;
   const create = (apiVersion: string, namespace: string, event: object): Promise<number> => {
-    const said = apiVersion === CORE ? inWordsOfCore(event) : event;
+    const said = apiVersion === CORE ? eventInCore(asObject(event)) : event;
     return writes.create(apiVersion, namespace, { kind: 'Event', apiVersion, ...said });
   };
   return {
@@ -32,9 +33,4 @@ export function eventPort(dialect: Dialect, writes: EventWrites): Pick<ClusterPo
     },
     patchEvent: (namespace, name, patch) => writes.patch(served, namespace, name, patch),
   };
-}
-
-function inWordsOfCore(event: object): object {
-  const { note, regarding, reportingController, ...rest } = asObject(event);
-  return { ...rest, message: note, involvedObject: regarding, reportingComponent: reportingController };
 }
