@@ -102,8 +102,8 @@ export class GzipResponse implements HttpResponse {
     this.#inner.startWebSocket(protocol, framing);
   }
 
-  write(bytes: Uint8Array, isLasting = false): boolean {
-    if (this.#state === 'plain') return this.#inner.write(bytes, isLasting);
+  write(bytes: Uint8Array, isForMany = false): boolean {
+    if (this.#state === 'plain') return this.#inner.write(bytes, isForMany);
     if (this.#state !== 'undecided' && this.#state !== 'gzip') return false;
     if (bytes.length > 0) this.#waiting.push(Buffer.from(bytes));
     this.#waitingBytes += bytes.length;

@@ -115,10 +115,10 @@ export interface HttpResponse {
    * full: write nothing more until `onDrained` is called (these bytes are on their way). A plain JSON chunk that ends in
    * a newline may be followed by a blank on the wire: white space between two values.
    *
-   * @param isLasting `bytes` never change, and are no shared memory: an answer may keep them until they are sent, and need not copy
-   *   what goes to many.
+   * @param isForMany `bytes` go to many clients, never change, and are no shared memory: an answer may keep them until they are sent,
+   *   and neither copies them nor counts them as kept for its client.
    */
-  write(bytes: Uint8Array, isLasting?: boolean): boolean;
+  write(bytes: Uint8Array, isForMany?: boolean): boolean;
   /** Called each time the socket has drained after a refused write. */
   onDrained(callback: () => void): void;
   /**

@@ -31,11 +31,11 @@ export interface NativeResponse {
  * Of answers that one connection has not taken: of HTTP/2, whose clients have many requests at once, and by pipelining, which hardly any
  * do.
  */
-const STREAMS_BYTES_MAX = 128 * 1024 * 1024;
+const STREAMS_BYTES_MAX = 256 * 1024 * 1024;
 const PIPELINE_BYTES_MAX = 16 * 1024 * 1024;
 /** Of all connections together. */
 export const ANSWERS_BYTES_MAX = 512 * 1024 * 1024;
-/** Of an answer; what is smaller is not counted. */
+/** Of an answer, or of a chunk; what is smaller is not counted. */
 const COUNTED_BYTES = 64 * 1024;
 
 /** What responses of one listener share. */
@@ -43,8 +43,8 @@ export interface NodeResponseScope {
   /** While true, connections are closed after their answer. */
   isStopping: boolean;
   /**
-   * Whole answers that clients have not taken: each is a copy. On HTTP/2, and by pipelining, a client asks for thousands of them on one
-   * connection and need not read any.
+   * Answers, and chunks of streamed ones, that clients have not taken: each is a copy. On HTTP/2, and by pipelining, a client asks for
+   * thousands of them on one connection and need not read any.
    */
   readonly waiting: KeptBytes;
   /** Bodies, until their requests are answered. */
@@ -79,6 +79,8 @@ export class NodeResponse implements TrackedResponse {
   #abortCallback: (() => void) | undefined;
   #drainCallback: (() => void) | undefined;
   #gathered: GatheredBody | undefined;
+  /** In what the scope has waiting. */
+  #waitingBytes = 0;
 
   constructor(
     native: NativeResponse,
@@ -151,17 +153,18 @@ export class NodeResponse implements TrackedResponse {
     this.#cutWhenUntaken();
   }
 
+  /** Counts bytes that are kept until the client has taken them. False where the connection was ended instead. */
   #isAdmitted(bytes: number): boolean {
-    const { waiting } = this.#scope;
-    const connection = this.#connection;
     const bytesMax = this.#http1 === undefined ? STREAMS_BYTES_MAX : PIPELINE_BYTES_MAX;
-    if (!waiting.admit(connection, bytes, bytesMax)) return false;
-    let isWaiting = true;
-    this.#native.on('close', () => {
-      if (isWaiting) waiting.gone(connection, bytes);
-      isWaiting = false;
-    });
+    if (!this.#scope.waiting.admit(this.#connection, bytes, bytesMax)) return false;
+    this.#waitingBytes += bytes;
     return true;
+  }
+
+  #taken(): void {
+    if (this.#waitingBytes === 0) return;
+    this.#scope.waiting.gone(this.#connection, this.#waitingBytes);
+    this.#waitingBytes = 0;
   }
 
   start(status: number, headers: HeaderList, isVerbatim = false): void {
@@ -192,12 +195,14 @@ export class NodeResponse implements TrackedResponse {
     });
   }
 
-  write(bytes: Uint8Array, isLasting = false): boolean {
+  write(bytes: Uint8Array, isForMany = false): boolean {
     if (this.#state !== 'streaming') return false;
     if (this.#webSocket !== undefined) return this.#webSocket.write(bytes);
     if (bytes.length === 0) return !this.#native.writableNeedDrain;
-    const isTaken = this.#native.write(isLasting ? bytes : ownBytes(bytes));
-    if (!isTaken) this.#keepRequests();
+    if (!isForMany && bytes.length >= COUNTED_BYTES && !this.#isAdmitted(bytes.length)) return false;
+    const isTaken = this.#native.write(isForMany ? bytes : ownBytes(bytes));
+    if (isTaken) this.#taken();
+    else this.#keepRequests();
     return isTaken;
   }
 
@@ -239,6 +244,7 @@ export class NodeResponse implements TrackedResponse {
   }
 
   #onGone(): void {
+    this.#taken();
     this.#scope.untaken.delete(this.#native);
     this.#scope.onGone(this.#connection);
     this.#onClose();
@@ -261,6 +267,7 @@ export class NodeResponse implements TrackedResponse {
   }
 
   #onDrain(): void {
+    this.#taken();
     if (this.#state === 'streaming' && this.#drainCallback !== undefined) this.#guarded(this.#drainCallback);
   }
 

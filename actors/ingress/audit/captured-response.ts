@@ -59,9 +59,9 @@ export class CapturedResponse implements HttpResponse {
     this.#response.startWebSocket(protocol, framing);
   }
 
-  write(bytes: Uint8Array, isLasting = false): boolean {
+  write(bytes: Uint8Array, isForMany = false): boolean {
     this.#capture.add(bytes);
-    return this.#response.write(bytes, isLasting);
+    return this.#response.write(bytes, isForMany);
   }
 
   onDrained(callback: () => void): void {

@@ -33,8 +33,8 @@ export class ResponseWithHeaders implements HttpResponse {
     this.#response.startWebSocket(protocol, framing);
   }
 
-  write(bytes: Uint8Array, isLasting = false): boolean {
-    return this.#response.write(bytes, isLasting);
+  write(bytes: Uint8Array, isForMany = false): boolean {
+    return this.#response.write(bytes, isForMany);
   }
 
   onDrained(callback: () => void): void {

@@ -44,8 +44,8 @@ export class ThrottledResponse implements HttpResponse {
     this.#listen();
   }
 
-  write(bytes: Uint8Array, isLasting = false): boolean {
-    this.#isFull = !this.#response.write(bytes, isLasting);
+  write(bytes: Uint8Array, isForMany = false): boolean {
+    this.#isFull = !this.#response.write(bytes, isForMany);
     const waitMs = this.#throttle.spend(this.#connection, bytes.length);
     if (waitMs > 0 && !this.#isHeldBack) {
       this.#isHeldBack = true;

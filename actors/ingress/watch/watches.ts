@@ -168,7 +168,7 @@ export class Watches {
         continue;
       }
       this.#start(watch);
-      if (watch.response.write(chunk, true)) {
+      if (watch.response.write(chunk, watchers.length > 1)) {
         if (catchUp) this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: id });
         continue;
       }
