@@ -203,12 +203,15 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     this.#upgrade(offer, protocol, framing);
   }
 
-  /** Opens before this returns. */
+  /**
+   * Opens before this returns. Outside of a cork: behind one the binary looks once more at the memory of the response, which it has given
+   * back by then, and closes the connection where that has become something else.
+   */
   #upgrade({ key, context }: WebSocketOffer, protocol: string, framing: MessageFraming): void {
     this.#state = 'ongoing';
     this.#request = undefined;
     const data: WebSocketData = { response: this, framing };
-    this.native.cork(() => this.native.upgrade(data, key, protocol, '', context));
+    this.native.upgrade(data, key, protocol, '', context);
   }
 
   /** See ConnectionUpgrade.take. */

@@ -46,10 +46,7 @@ export class UwsTunnel extends Duplex {
     });
   }
 
-  /**
-   * The handshake has been answered. Little may be done here: the binary looks once more at memory that it has given back, and
-   * closes the connection where that has become something else.
-   */
+  /** The handshake has been answered. */
   onOpen(native: WebSocket<unknown>): void {
     this.#native = native;
     if (this.destroyed) native.close();
