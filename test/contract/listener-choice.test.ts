@@ -1,16 +1,18 @@
 // Which listener is opened for which needs, and that the one named works.
-import test from 'ava';
 import { isOrchError } from '../../runtime/errors.ts';
 import type { KeyPair } from '../../transport/http.ts';
 import { type ListenerKind, openListener } from '../../transport/open-listener.ts';
 import { chooseCiphers } from '../../transport/tls/cipher-suites.ts';
 import { prepareUws } from '../../transport/uws/binary.ts';
+import { testOn } from '../server/listeners.ts';
 import { RawClient } from './listener-client.ts';
 import { HEADER_BYTES_MAX, listenerOptions, type OptionsChange, testPair } from './listener-fixture.ts';
 
 prepareUws(HEADER_BYTES_MAX);
 
 /** What only Node's listener can do, or nothing of the kind. */
+const uwsTest = testOn('uws');
+
 const ASKED: Readonly<Record<string, (pair: KeyPair) => OptionsChange>> = {
   'nothing special': () => ({}),
   'client certificates': (pair) => ({ tls: { ...pair, clientCaPem: pair.certPem } }),
@@ -41,6 +43,7 @@ const CHOICES: readonly (readonly [kind: ListenerKind, asked: string, expected: 
 ];
 
 for (const [kind, asked, expected, note] of CHOICES) {
+  const test = testOn(expected);
   test.serial(`${kind} with ${asked} opens ${expected}`, async (t) => {
     const opened = await openListener(
       kind,
@@ -57,13 +60,13 @@ for (const [kind, asked, expected, note] of CHOICES) {
   });
 }
 
-test.serial('what was named and cannot meet the TLS options is refused', async (t) => {
+uwsTest.serial('what was named and cannot meet the TLS options is refused', async (t) => {
   const pair = await testPair;
   const options = await listenerOptions(true, () => {}, { tls: { ...pair, clientCaPem: pair.certPem } });
   t.true(isOrchError(await t.throwsAsync(openListener('uws', options)), 'BadConfiguration'));
 });
 
-test.serial('a header limit that came too late is noted', async (t) => {
+uwsTest.serial('a header limit that came too late is noted', async (t) => {
   const options = await listenerOptions(false, () => {}, { headerBytesMax: HEADER_BYTES_MAX * 2 });
   const { listener, note } = await openListener('auto', options);
   t.regex(note ?? '', new RegExp(`limited to ${HEADER_BYTES_MAX} bytes`));

@@ -1,8 +1,9 @@
 // What the listener tests share: options, a key pair, recognisable bytes, small handlers, and how one test is set up and
 // taken down.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { HeaderList, HttpResponse, Listener, ListenerOptions, RequestHandler } from '../../transport/http.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
+import { type ListenerName, testOn } from '../server/listeners.ts';
 import { eventually, RawClient } from './listener-client.ts';
 
 export type Open = (options: ListenerOptions) => Promise<Listener>;
@@ -58,17 +59,23 @@ export type Served = (
   change?: OptionsChange,
 ) => void;
 
+/** What tests of a listener are called by. */
+export function nameOf(listener: ListenerName, isTls: boolean): string {
+  return isTls ? `${listener} with TLS` : listener;
+}
+
 /** The `Served` of one kind of listener. */
-export function serving(name: string, open: Open, isTls: boolean): Served {
+export function serving(listener: ListenerName, open: Open, isTls: boolean): Served {
+  const test = testOn(listener);
   return (title, handler, run, change = {}) => {
-    test.serial(`${name}: ${title}`, async (t) => {
-      const listener = await open(await listenerOptions(isTls, handler, change));
-      const client = await RawClient.open(listener.port, isTls);
+    test.serial(`${nameOf(listener, isTls)}: ${title}`, async (t) => {
+      const opened = await open(await listenerOptions(isTls, handler, change));
+      const client = await RawClient.open(opened.port, isTls);
       try {
-        await run(t, client, listener);
+        await run(t, client, opened);
       } finally {
         client.close();
-        await listener.close();
+        await opened.close();
       }
     });
   };

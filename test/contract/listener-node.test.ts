@@ -24,7 +24,7 @@ import { answerOf } from './listener-http2-client.ts';
 import { http1Suite } from './listener-suite.ts';
 
 http1Suite('node', openNodeListener, false);
-http1Suite('node with TLS', openNodeListener, true);
+http1Suite('node', openNodeListener, true);
 
 for (const isTls of [false, true]) {
   test.serial(`node${isTls ? ' with TLS' : ''}: refusals of its own are Status objects`, async (t) => {

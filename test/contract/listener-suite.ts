@@ -1,10 +1,11 @@
 // What every listener promises to the ingress (transport/http.ts), tried over HTTP/1.1 with real sockets. Run by
 // listener-uws.test.ts and listener-node.test.ts, plain and with TLS.
 import { createServer } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { isOrchError } from '../../runtime/errors.ts';
 import type { Listener, RequestHandler } from '../../transport/http.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
+import { type ListenerName, testOn } from '../server/listeners.ts';
 import { answerTests, failureTests } from './listener-answers.ts';
 import { keptBodyTests } from './listener-bodies-kept.ts';
 import { passedOnTests } from './listener-bodies-passed-on.ts';
@@ -17,6 +18,7 @@ import {
   JSON_HEADERS,
   listenerOptions,
   MEGABYTE,
+  nameOf,
   type Open,
   pattern,
   type Served,
@@ -28,9 +30,9 @@ import { bodyTests, requestTests } from './listener-requests.ts';
 import { streamTests } from './listener-streams.ts';
 import { webSocketTests } from './listener-web-sockets.ts';
 
-/** Registers the suite's tests under the given name. */
-export function http1Suite(name: string, open: Open, isTls: boolean): void {
-  const served = serving(name, open, isTls);
+/** Registers the suite's tests under the listener's name. */
+export function http1Suite(listener: ListenerName, open: Open, isTls: boolean): void {
+  const served = serving(listener, open, isTls);
   requestTests(served, isTls);
   bodyTests(served);
   passedOnTests(served);
@@ -39,10 +41,12 @@ export function http1Suite(name: string, open: Open, isTls: boolean): void {
   failureTests(served);
   streamTests(served);
   webSocketTests(served);
-  lifeTests(name, open, isTls, served);
+  lifeTests(listener, open, isTls, served);
 }
 
-function lifeTests(name: string, open: Open, isTls: boolean, served: Served): void {
+function lifeTests(kind: ListenerName, open: Open, isTls: boolean, served: Served): void {
+  const name = nameOf(kind, isTls);
+  const test = testOn(kind);
   const taken = new Taken();
   const held = taken.handler(JSON_HEADERS);
   const hold: RequestHandler = (request, response) => {

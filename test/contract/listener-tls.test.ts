@@ -12,6 +12,7 @@ import { openNodeListener } from '../../transport/node/listener.ts';
 import { chooseCiphers } from '../../transport/tls/cipher-suites.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { openUwsListener } from '../../transport/uws/listener.ts';
+import { type ListenerName, testOn } from '../server/listeners.ts';
 import { testAuthority } from '../server/test-authority.ts';
 import { eventually, RawClient } from './listener-client.ts';
 import { get, JSON_HEADERS, listenerOptions, type Open, Taken } from './listener-fixture.ts';
@@ -19,7 +20,7 @@ import { get, JSON_HEADERS, listenerOptions, type Open, Taken } from './listener
 const folder = mkdtempSync(join(tmpdir(), 'orch-listener-tls-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
-const LISTENERS: readonly (readonly [name: string, open: Open])[] = [
+const OPEN: readonly (readonly [name: ListenerName, open: Open])[] = [
   ['uws', openUwsListener],
   ['node', openNodeListener],
 ];
@@ -76,7 +77,8 @@ async function withListener(open: Open, tls: TlsMaterial, run: (listener: Listen
   }
 }
 
-for (const [name, open] of LISTENERS) {
+for (const [name, open] of OPEN) {
+  const test = testOn(name);
   test.serial(`${name}: new connections get the material as it was last replaced, and open ones go on`, async (t) => {
     const taken = new Taken();
     const handler: RequestHandler = (request, response) => {

@@ -3,19 +3,21 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import test from 'ava';
 import type { HttpResponse, RequestHandler } from '../../transport/http.ts';
 import { prepareUws } from '../../transport/uws/binary.ts';
 import { openUwsListener } from '../../transport/uws/listener.ts';
 import type { UwsResponse } from '../../transport/uws/response.ts';
+import { testOn } from '../server/listeners.ts';
 import { eventually, RawClient } from './listener-client.ts';
 import { HEADER_BYTES_MAX, listenerOptions } from './listener-fixture.ts';
 import { http1Suite } from './listener-suite.ts';
 
+const test = testOn('uws');
+
 prepareUws(HEADER_BYTES_MAX);
 
 http1Suite('uws', openUwsListener, false);
-http1Suite('uws with TLS', openUwsListener, true);
+http1Suite('uws', openUwsListener, true);
 
 for (const isTls of [false, true]) {
   let response: HttpResponse | undefined;

@@ -10,7 +10,7 @@
  * A record: u32 length of its body, u8 kind, body; little-endian. Records are numbered from 0. Files have numbers of their
  * own, by inode, a new one for each creation. Calls that fail after their record was written are taken back (CANCEL).
  * LevelDB writes by way of stdio, so streams that write below the folder are made here. Not seen: writes by way of mmap, and
- * paths that are not absolute.
+ * paths that are not absolute, but for what is removed by its name in an open folder.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -70,6 +70,8 @@ static int (*real_link)(const char *, const char *);
 static int (*real_unlink)(const char *);
 static int (*real_mkdir)(const char *, mode_t);
 static int (*real_rmdir)(const char *);
+static int (*real_remove)(const char *);
+static int (*real_unlinkat)(int, const char *, int);
 
 static void give_up(const char *why) {
   char line[200];
@@ -92,6 +94,8 @@ static void load(void) {
   real_unlink = dlsym(RTLD_NEXT, "unlink");
   real_mkdir = dlsym(RTLD_NEXT, "mkdir");
   real_rmdir = dlsym(RTLD_NEXT, "rmdir");
+  real_remove = dlsym(RTLD_NEXT, "remove");
+  real_unlinkat = dlsym(RTLD_NEXT, "unlinkat");
   const char *path = getenv("WRITE_JOURNAL_FILE");
   const char *us = getenv("WRITE_JOURNAL_SYNC_US");
   root = getenv("WRITE_JOURNAL_ROOT");
@@ -394,6 +398,29 @@ int fdatasync(int fd) {
 PATH_CALL(unlink, UNLINK, (const char *path), real_unlink(path))
 PATH_CALL(mkdir, MAKE_DIRECTORY, (const char *path, mode_t mode), real_mkdir(path, mode))
 PATH_CALL(rmdir, REMOVE_DIRECTORY, (const char *path), real_rmdir(path))
+
+/* By these two C++ removes files, and Node from 24 on: neither calls unlink or rmdir where it would be seen. */
+int remove(const char *path) {
+  struct stat status;
+  if (!is_inside(path)) return real_remove(path);
+  if (lstat(path, &status) != 0) return -1;
+  return S_ISDIR(status.st_mode) ? rmdir(path) : unlink(path);
+}
+
+int unlinkat(int folder, const char *name, int flags) {
+  pthread_once(&once, load);
+  char link[64], path[8192];
+  if (root == NULL || folder == AT_FDCWD || name[0] == '/') {
+    if (!is_inside(name)) return real_unlinkat(folder, name, flags);
+    return flags & AT_REMOVEDIR ? rmdir(name) : unlink(name);
+  }
+  snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+  ssize_t length = readlink(link, path, 4095);
+  if (length < 0) return -1;
+  snprintf(path + length, sizeof path - (size_t)length, "/%s", name);
+  if (!is_inside(path)) return real_unlinkat(folder, name, flags);
+  return flags & AT_REMOVEDIR ? rmdir(path) : unlink(path);
+}
 
 #define TWO_PATHS_CALL(name, kind)                                        \
   int name(const char *from, const char *to) {                            \

@@ -1,5 +1,6 @@
 // A real server on each listener under connections that say anything: it goes on, and answers everyone else rightly.
 import test from 'ava';
+import { testOn } from '../server/listeners.ts';
 import { findingText } from './findings.ts';
 import { runSockets } from './run-threads.ts';
 import { answersIn } from './sockets/answers.ts';
@@ -9,6 +10,7 @@ import { SOCKET_TARGETS } from './targets.ts';
 const CONNECTIONS = 300;
 
 for (const target of SOCKET_TARGETS) {
+  const test = testOn(target.name === 'sockets-uws' ? 'uws' : 'node');
   test.serial(`${target.name}: a server stands ${CONNECTIONS} connections`, async (t) => {
     const { findings, inputs } = await runSockets(target, 1, CONNECTIONS);
     t.deepEqual(findings.map(findingText), []);

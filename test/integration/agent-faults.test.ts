@@ -6,15 +6,13 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, createServer, type TLSSocket } from 'node:tls';
-import ava, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { agentPair, startFakeAgent } from '../server/fake-agent.ts';
+import { LISTENERS, testOn } from '../server/listeners.ts';
 import type { ServerProcess } from '../server/server-process.ts';
 import { handshake } from '../server/web-socket-client.ts';
 import { PODS, serverWithNode } from './agent-server.ts';
 
-// One after the other: each starts a process of its own.
-const test = ava.serial;
-const LISTENERS = ['uws', 'node'] as const;
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n';
 /** Of the kernel's table of connections: how the keepalive timer is told from others. */
 const KEEPALIVE_TIMER = '02';
@@ -71,7 +69,9 @@ async function agentSaying(t: ExecutionContext, bytes: string, ends: boolean): P
   return (agent.address() as AddressInfo).port;
 }
 
+// One after the other: each starts a process of its own.
 for (const listener of LISTENERS) {
+  const test = testOn(listener).serial;
   for (const protocol of ['WebSocket', 'SPDY'] as const) {
     if (listener === 'uws' && protocol === 'SPDY') continue;
 

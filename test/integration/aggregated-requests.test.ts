@@ -11,6 +11,7 @@ import { connect as connectTls } from 'node:tls';
 import ava from 'ava';
 import { OUTSIDE } from '../server/extension-server.ts';
 import { answering, fakeExtension } from '../server/fake-extension.ts';
+import { LISTENERS, testOn } from '../server/listeners.ts';
 import { MetricsText } from '../server/metrics-text.ts';
 import { type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
 import { testAuthority } from '../server/test-authority.ts';
@@ -19,7 +20,6 @@ import { clientFrame, handshake, WebSocketReader } from '../server/web-socket-cl
 import { eventually } from './objects.ts';
 
 const test = OUTSIDE === undefined ? ava.skip : ava;
-const LISTENERS = ['uws', 'node'] as const;
 
 /** Sends a request as it is written, and reads until the server closes the connection. */
 async function raw(scope: Scope, server: ServerProcess, lines: readonly string[], body = ''): Promise<string> {
@@ -66,6 +66,7 @@ async function spdyPlace(server: ServerProcess, path: string, listener: string):
 }
 
 for (const listener of LISTENERS) {
+  const test = OUTSIDE === undefined ? ava.skip : testOn(listener);
   test(`a body that is passed on is no request of its own, and only this server says who asks, also by WebSocket and SPDY (${listener})`, async (t) => {
     const server = await startServer(t, { args: ['--enable-aggregator-routing', '--ingress', listener] });
     const bodies: string[] = [];
@@ -174,6 +175,7 @@ async function givenUp(scope: Scope, server: ServerProcess, lines: readonly stri
 }
 
 for (const listener of LISTENERS) {
+  const test = OUTSIDE === undefined ? ava.skip : testOn(listener);
   test(`what its client has no more time for is not begun at an extension server (${listener})`, async (t) => {
     const server = await startServer(t, { args: ['--enable-aggregator-routing', '--ingress', listener] });
     const { client } = server;

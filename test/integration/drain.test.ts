@@ -13,7 +13,7 @@ import { TcpBalancer } from '../server/tcp-balancer.ts';
 import { testAuthority } from '../server/test-authority.ts';
 import { eventually } from './objects.ts';
 
-const hooks = testNeeding(ava, ['etcd']);
+const hooks = testNeeding(ava, ['etcd', 'uws']);
 const test = hooks.serial;
 const undo: (() => void | Promise<void>)[] = [];
 const scope = { teardown: (step: () => void | Promise<void>) => void undo.unshift(step) };

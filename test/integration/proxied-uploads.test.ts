@@ -3,14 +3,12 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { request as startRequest } from 'node:https';
-import ava, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { startFakeAgent } from '../server/fake-agent.ts';
+import { LISTENERS, testOn } from '../server/listeners.ts';
 import type { ServerProcess } from '../server/server-process.ts';
 import { serverWithNode } from './agent-server.ts';
 
-// One after the other: each starts processes of its own.
-const test = ava.serial;
-const LISTENERS = ['uws', 'node'] as const;
 const MEGABYTE = 1024 * 1024;
 const PIECES = 24;
 const PIECE = Buffer.alloc(MEGABYTE, 'uploaded');
@@ -62,7 +60,9 @@ async function readSlowly(message: IncomingMessage) {
   return { status: message.statusCode, bytes, digest: hash.digest('hex') };
 }
 
+// One after the other: each starts processes of its own.
 for (const listener of LISTENERS) {
+  const test = testOn(listener).serial;
   for (const [form, headers] of [
     ['in chunks', {}],
     ['of a length', { 'content-length': String(PIECES * MEGABYTE) }],

@@ -1,13 +1,15 @@
 // What a server that was told to stop still does, and in which order.
 import { once } from 'node:events';
 import { connect } from 'node:tls';
-import test from 'ava';
+import ava from 'ava';
+import { LISTENERS, testOn } from '../server/listeners.ts';
 import { startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
 
 const PATH = '/api/v1/namespaces/default/configmaps';
 
-for (const ingress of ['uws', 'node'] as const) {
+for (const ingress of LISTENERS) {
+  const test = testOn(ingress);
   test(`a watch hears of what the requests in progress still do while the server stops (${ingress})`, async (t) => {
     const server = await startServer(t, { args: ['--ingress', ingress] });
     const { client, port, caPem, token } = server;
@@ -52,7 +54,7 @@ for (const ingress of ['uws', 'node'] as const) {
   });
 }
 
-test('a server without a terminal outlives a hang-up, as under nohup, and opens no debugger', async (t) => {
+ava('a server without a terminal outlives a hang-up, as under nohup, and opens no debugger', async (t) => {
   const server = await startServer(t);
   process.kill(server.pid, 'SIGHUP');
   process.kill(server.pid, 'SIGUSR1');

@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import ava, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { type FakeAgent, startFakeAgent } from '../server/fake-agent.ts';
+import { LISTENERS, testOn } from '../server/listeners.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { type AgentSocket, acceptWebSocket } from '../server/web-socket-agent.ts';
 import { clientFrame, type Frame, handshake, WebSocketReader } from '../server/web-socket-client.ts';
 import { accountIn } from './objects.ts';
 
 // One after the other: each starts a process of its own.
-const test = ava.serial;
-const LISTENERS = ['uws', 'node'] as const;
+const test = testOn('uws').serial;
 const EXEC = '/api/v1/namespaces/default/pods/p/exec?command=sh&stdin=true';
 const MEGABYTE = 1024 * 1024;
 const CONTINUATION = 0;
@@ -106,6 +106,7 @@ async function open(t: ExecutionContext, server: ServerProcess, path = EXEC, ...
 }
 
 for (const listener of LISTENERS) {
+  const test = testOn(listener).serial;
   test(`messages pass both ways, whole and in order, and so do closes (${listener})`, async (t) => {
     const { server, agent, agentSide } = await setUp(t, listener, (frame, side) => {
       if (isData(frame)) side.send(frame.opcode, frame.payload);

@@ -1,5 +1,5 @@
-// Programs of the machine, other than Node, that some tests run. Where one is missing the tests that need it are skipped, and
-// their file says so on stdout: never silently.
+// What the machine has, other than Node, that some tests need: programs, and the binary of the fast listener. Where one is missing the
+// tests that need it are skipped, and their file says so on stdout: never silently.
 import { execFileSync } from 'node:child_process';
 import type { TestFn } from 'ava';
 
@@ -8,8 +8,11 @@ interface Tool {
   readonly probes: readonly (readonly [program: string, ...args: string[]])[];
   /** As a reader knows it. */
   readonly name: string;
-  readonly debian: string;
+  /** The packages of Debian that bring it. */
+  readonly debian?: string;
 }
+
+const UWS_BINARY = new URL('../../transport/uws/binary.js', import.meta.url).href;
 
 const TOOLS = {
   kubectl: { probes: [['kubectl', 'version', '--client']], name: 'kubectl', debian: 'kubernetes-client' },
@@ -28,6 +31,10 @@ const TOOLS = {
   nginx: { probes: [['nginx', '-v']], name: 'nginx', debian: 'nginx-light' },
   etcd: { probes: [['etcd', '--version']], name: 'etcd', debian: 'etcd-server' },
   git: { probes: [['git', '--version']], name: 'git', debian: 'git' },
+  uws: {
+    probes: [[process.execPath, '-e', `import(${JSON.stringify(UWS_BINARY)}).then(({ loadUws }) => loadUws())`]],
+    name: 'a binary of uWebSockets.js for this version of Node and this C library',
+  },
   prlimit: { probes: [['prlimit', '--version']], name: 'prlimit', debian: 'util-linux' },
 } as const satisfies Readonly<Record<string, Tool>>;
 
@@ -54,6 +61,14 @@ function succeeds([program, ...args]: readonly [program: string, ...args: string
   }
 }
 
+const said = new Set<string>();
+
+function sayOnce(line: string): void {
+  if (said.has(line)) return;
+  said.add(line);
+  process.stdout.write(`${line}\n`);
+}
+
 /**
  * `test` for tests that need tools: itself where the machine has them all. Where it has not, tests declared with the answer
  * are skipped, hooks are not run, and a line on stdout says what is missing and how to get it.
@@ -61,14 +76,14 @@ function succeeds([program, ...args]: readonly [program: string, ...args: string
 export function testNeeding(
   test: TestFn,
   tools: readonly ToolName[],
-  say: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),
+  say: (line: string) => void = sayOnce,
   has: (name: ToolName) => boolean = hasTool,
 ): TestFn {
   const missing: readonly Tool[] = tools.filter((name) => !has(name)).map((name) => TOOLS[name]);
   if (missing.length === 0) return test;
   const names = missing.map(({ name }) => name).join(' and ');
-  const packages = missing.map(({ debian }) => debian).join(' ');
-  say(`skipping tests that need ${names} (Debian: apt-get install ${packages})`);
+  const packages = missing.flatMap(({ debian }) => debian ?? []).join(' ');
+  say(`skipping tests that need ${names}${packages === '' ? '' : ` (Debian: apt-get install ${packages})`}`);
   return skipping(test);
 }
 
