@@ -3,12 +3,14 @@
 // TLS record are just full; those of 65,475 bytes fill the packets of the loopback device to the byte.
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import test from 'ava';
 import type { HttpResponse, Listener, RequestHandler } from '../../transport/http.ts';
 import { prepareUws } from '../../transport/uws/binary.ts';
 import { openUwsListener } from '../../transport/uws/listener.ts';
+import { testOn } from '../server/listeners.ts';
 import { parseChunks } from './listener-client.ts';
 import { get, HEADER_BYTES_MAX, listenerOptions, MEGABYTE } from './listener-fixture.ts';
+
+const test = testOn('uws');
 
 prepareUws(HEADER_BYTES_MAX);
 

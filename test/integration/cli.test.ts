@@ -22,6 +22,7 @@ import { text } from 'node:stream/consumers';
 import ava, { type ExecutionContext } from 'ava';
 import { freePort } from '../../bench/free-port.ts';
 import { HttpsClient } from '../server/https-client.ts';
+import { testOn } from '../server/listeners.ts';
 import { ORCH } from '../server/program.ts';
 import { newServer, startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
@@ -309,7 +310,7 @@ test('a command whose output cannot be written has failed, and says so in one li
   t.deepEqual(await once(server, 'close'), [0, null]);
 });
 
-test('a start without a folder for temporary files says which is missing', async (t) => {
+testOn('uws')('a start without a folder for temporary files says which is missing', async (t) => {
   const directory = join(temporaryDirectory(t), 'data');
   const port = String(await freePort());
   const { code, stderr } = await orchIn(
