@@ -70,8 +70,11 @@ test('when the mailbox of ingress is full, watches end and are resumed, and noth
   const open = (which: number): Promise<WatchStream> =>
     client.watch(`${configMaps}?watch=1&fieldSelector=metadata.name!%3Dnone-${which}`);
   const watches = await Promise.all([0, 1, 2, 3].map(open));
-  await Promise.race(watches.map(({ ended }) => ended));
-  for (const fault of FAULTS) await fire(server, clients, 'ingress', fault);
+  let isEnded = false;
+  for (const { ended } of watches) void ended.then(() => (isEnded = true));
+  // An ingress with nothing else to do takes one chunk after the other: they meet where it stands still.
+  do for (const fault of FAULTS) await fire(server, clients, 'ingress', fault);
+  while (!isEnded);
   await assertWell(t, server, clients);
 });
 
