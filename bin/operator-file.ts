@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { ConfigurationError, memberPath } from '../config/configuration-file.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { readWholeText, whyUnread } from '../runtime/whole-file.ts';
+import { duplicateFields } from '../transport/duplicate-fields.ts';
 import { ConnectionFileError } from '../transport/outgoing/connection-file.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 
@@ -57,22 +58,34 @@ function named(file: string, what: string): string {
 
 /** What the text of such a file says, in YAML or JSON. Throws ConfigurationError. */
 export function contentOf(text: string): unknown {
-  if (text.trimStart().startsWith('{')) {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      // Node's own message quotes the text around the mistake.
-      throw new ConfigurationError('', 'is not valid JSON');
-    }
-  }
-  const repeated: string[] = [];
-  let content: unknown;
-  try {
-    content = parseYaml(text, DEPTH_MAX, repeated);
-  } catch (error) {
-    throw new ConfigurationError('', String(error instanceof Error ? error.message : error).split('\n', 1)[0]!);
-  }
+  const { content, repeated } = text.trimStart().startsWith('{') ? ofJson(text) : ofYaml(text);
   // One of them would count, and nobody be told which.
   if (repeated.length > 0) throw new ConfigurationError('', `${repeated[0]} is there more than once in a mapping`);
   return content;
+}
+
+interface Read {
+  readonly content: unknown;
+  /** Members that are there more than once. */
+  readonly repeated: readonly string[];
+}
+
+function ofJson(text: string): Read {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    // Node's own message quotes the text around the mistake.
+    throw new ConfigurationError('', 'is not valid JSON');
+  }
+  return { content, repeated: duplicateFields(text) };
+}
+
+function ofYaml(text: string): Read {
+  const repeated: string[] = [];
+  try {
+    return { content: parseYaml(text, DEPTH_MAX, repeated), repeated };
+  } catch (error) {
+    throw new ConfigurationError('', String(error instanceof Error ? error.message : error).split('\n', 1)[0]!);
+  }
 }

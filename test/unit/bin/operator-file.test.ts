@@ -39,6 +39,12 @@ test('a member that is there twice is refused: which of them counts would be sai
   t.notThrows(contentOf(t, 'rules:\n  - level: None\n  - level: Metadata\n'));
 });
 
+test('so is one in JSON, told by its path', (t) => {
+  const message = /^the settings \S+settings\.yaml: rules\[0\]\.level is there more than once in a mapping$/;
+  t.throws(contentOf(t, ' {"rules":[{"level":"None","users":["a"],"level":"Metadata"}]}'), { message });
+  t.notThrows(contentOf(t, '{"rules":[{"level":"None"},{"level":"Metadata"}]}'));
+});
+
 test('a file that never ends is refused', (t) => {
   t.throws(() => operatorContent('/dev/zero', 'the settings'), {
     message: 'the settings /dev/zero cannot be read (it does not end within 256 MiB)',
