@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command line: finds the command, runs it, and turns every failure into one line on stderr and exit code 1. No
 // command's logic is here.
-import { descriptionText, usageText } from '../config/help.ts';
+import { descriptionText, unknownCommand, usageText } from '../config/help.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { writeExactIntegers } from '../runtime/exact-integers.ts';
 import { UMASK } from './closed-directory.ts';
@@ -41,8 +41,14 @@ async function main(argv: readonly string[]): Promise<void> {
   }
   writeExactIntegers();
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (load === undefined) throw new UsageError(`unknown command ${JSON.stringify(name)}; see orch --help`);
+  if (load === undefined) throw unknown([name]);
+  const misnamed = asksForHelp(rest) ? unknownCommand(argv) : undefined;
+  if (misnamed !== undefined) throw unknown(misnamed);
   await (await load())(rest);
+}
+
+function unknown(words: readonly string[]): UsageError {
+  return new UsageError(`unknown command ${JSON.stringify(words.join(' '))}; see orch --help`);
 }
 
 /** `help COMMAND` is `COMMAND --help`. */

@@ -13,6 +13,9 @@ const PROGRAM_NAME = 'orch';
 /** Holds words together while a text is wrapped. */
 const HARD_BLANK = '\u00a0';
 
+/** A word of a command itself, and not of what it takes. */
+const COMMAND_WORD = /^[a-z-]+$/;
+
 /** `text` broken at blanks into lines of at most `width`; a longer word stands alone. */
 function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
@@ -78,6 +81,21 @@ export function descriptionText(argv: readonly string[]): string {
     if (named.length > 1) return commandLines(named).join('\n');
   }
   return '';
+}
+
+/**
+ * What `argv` begins with up to the first word that no command has at that place; undefined where it names a command, or several.
+ * What follows the words of a command may be its argument, and is the command's to judge.
+ */
+export function unknownCommand(argv: readonly string[]): readonly string[] | undefined {
+  let named: readonly Command[] = COMMANDS;
+  for (const [index, word] of argv.entries()) {
+    const wordAt = ({ usage }: Command): string => usage.split(' ')[index] ?? '';
+    if (word.startsWith('-') || !named.some((command) => COMMAND_WORD.test(wordAt(command)))) return undefined;
+    named = named.filter((command) => wordAt(command) === word);
+    if (named.length === 0) return argv.slice(0, index + 1);
+  }
+  return undefined;
 }
 
 /** The help text of `program`: every option it takes under its heading, with defaults as `dialect` spells them. */

@@ -332,6 +332,10 @@ test('help COMMAND says what COMMAND --help says, also of a command of its own s
     t.is(stdout, (await orch(...command, '--help')).stdout);
   }
   assertRefused(t, await orch('help', 'nonsense'), /unknown command "nonsense"/);
+  // Who asks for help with what is not there has asked in vain: `store` has no such command, and `up` no commands at all.
+  assertRefused(t, await orch('help', 'store', 'nonsense'), /unknown command "store nonsense"; see orch --help/);
+  assertRefused(t, await orch('placement', 'nonsense', '--help'), /unknown command "placement nonsense"/);
+  assertRefused(t, await orch('help', 'up', 'nonsense'), /unexpected argument "nonsense"/);
 });
 
 /** Commands of their own syntax, and what of it their help says. */
