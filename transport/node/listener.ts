@@ -236,6 +236,9 @@ function secureOptions(options: ListenerOptions): SecureServerOptions {
       maxHeaderListSize: options.headerBytesMax,
     },
     maxHeaderListPairs: HEADERS_MAX,
+    // Otherwise a header whose value begins or ends with a blank is left out in silence, and a request as the user "joe " runs as who
+    // sends it. Older Nodes (before 24.2) know no such option. Not in the declared options either.
+    ...{ strictFieldWhitespaceValidation: false },
     maxSessionMemory: SESSION_MEMORY_MAX_MB,
   };
 }
