@@ -1,6 +1,7 @@
 // What is against a token of OpenID Connect, as Kubernetes 1.21 tells it to who asks by a token review.
 import { asObject } from '../../../api/object-fields.ts';
 import { unmarshalText } from '../../../api/unmarshal-text.ts';
+import { secondsOf } from './token-claims.ts';
 
 /** Within what a token was looked at. */
 export interface VerifiedWithin {
@@ -19,8 +20,8 @@ export function verificationProblem(error: unknown, token: string, within: Verif
   const [header, claims] = token.split('.').map(partOf);
   if (claim !== undefined) {
     const found = claims?.[claim];
-    if (TIMES.has(claim) && found !== undefined && typeof found !== 'number')
-      return `oidc: failed to unmarshal claims: ${unmarshalText(found, 'json.Number')}`;
+    if (TIMES.has(claim) && found !== undefined && secondsOf(found) === undefined)
+      return `oidc: failed to unmarshal claims: ${timeProblem(found)}`;
     const told = CLAIM_PROBLEMS[claim];
     if (told !== undefined) return told(claims ?? {}, within);
   }
@@ -42,6 +43,11 @@ const CLAIM_PROBLEMS: Readonly<
 
 /** Claims that are times, whether or not the time itself is looked at. */
 const TIMES: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf']);
+
+function timeProblem(claim: unknown): string {
+  if (typeof claim !== 'string') return unmarshalText(claim, 'json.Number');
+  return `json: invalid number literal, trying to unmarshal ${JSON.stringify(JSON.stringify(claim))} into Number`;
+}
 
 /** As Go prints the time that is none. */
 const NO_TIME = '0001-01-01 00:00:00 +0000 UTC';

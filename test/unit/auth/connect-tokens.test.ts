@@ -49,15 +49,24 @@ const AHEAD =
   'oidc: verify token: oidc: current time 2026-01-01 00:00:00 +0000 UTC before the nbf (not before) time: 2026-01-01 00:01:01 +0000 UTC';
 const NO_TIME = (type: string): string =>
   `oidc: verify token: oidc: failed to unmarshal claims: json: cannot unmarshal ${type} into Go value of type json.Number`;
+const NO_NUMBER = (text: string): string =>
+  `oidc: verify token: oidc: failed to unmarshal claims: json: invalid number literal, trying to unmarshal "\\"${text}\\"" into Number`;
 const SAID: readonly (readonly [changes: object, said: string])[] = [
   [{}, 'ann@x'],
   [{ nbf: NOW + 60 }, 'ann@x'],
   [{ nbf: NOW + 61 }, AHEAD],
+  // A time may be a text, as long as that is a number.
+  [{ exp: `${NOW + 600}`, iat: `${NOW}`, nbf: `${NOW + 60}.0` }, 'ann@x'],
+  [{ nbf: `${NOW + 61}` }, AHEAD],
+  [
+    { exp: `${NOW - 1.5}` },
+    'oidc: verify token: oidc: token is expired (Token Expiry: 2025-12-31 23:59:58.5 +0000 UTC)',
+  ],
   [{ exp: NOW - 1.5 }, 'oidc: verify token: oidc: token is expired (Token Expiry: 2025-12-31 23:59:58.5 +0000 UTC)'],
   [{ exp: undefined }, 'oidc: verify token: oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)'],
   [{ exp: -1e18 }, 'oidc: verify token: oidc: token is expired (Token Expiry: -271821-04-20 00:00:00 +0000 UTC)'],
-  [{ exp: 'soon' }, NO_TIME('string')],
-  [{ nbf: 'never' }, NO_TIME('string')],
+  [{ exp: 'soon' }, NO_NUMBER('soon')],
+  [{ nbf: '' }, NO_NUMBER('')],
   [{ nbf: [1] }, NO_TIME('array')],
   [{ iat: true }, NO_TIME('bool')],
   [
