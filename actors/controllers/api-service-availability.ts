@@ -58,6 +58,7 @@ export class ApiServiceAvailability implements Controller {
   }
 
   reset(): void {
+    for (const name of this.#known.keys()) this.#unavailable(name).set(0);
     this.#known.clear();
     this.#checks.clear();
   }
@@ -66,7 +67,7 @@ export class ApiServiceAvailability implements Controller {
     const { name, storageKey } = event;
     if (storageKey !== this.#storageKey) this.#onService(event);
     else if (event.type === 'delete') {
-      if (this.#checks.has(name)) this.#unavailable(name).set(0);
+      this.#unavailable(name).set(0);
       this.#known.delete(name);
       this.#checks.delete(name);
     } else {
@@ -85,7 +86,10 @@ export class ApiServiceAvailability implements Controller {
   plan(key: string): Plan {
     const known = this.#known.get(key);
     if (known === undefined) return NOTHING;
-    if (known.apiService.backend === undefined) return this.#planStatus(known, LOCAL);
+    if (known.apiService.backend === undefined) {
+      this.#unavailable(key).set(0);
+      return this.#planStatus(known, LOCAL);
+    }
     const check = this.#checks.get(key);
     const nowMs = this.#clock.monotonicMs();
     if (check === undefined || nowMs >= check.againAtMs) {
