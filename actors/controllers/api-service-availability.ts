@@ -1,6 +1,6 @@
 // Keeps the condition Available of APIServices: of those that this server answers for itself at once, of the others as an ingress
 // finds that they can be reached, which is tried again from time to time and when their service changes.
-import { type ApiService, readApiService } from '../../api/aggregation/api-service.ts';
+import { type ApiService, readApiService, statedAvailability } from '../../api/aggregation/api-service.ts';
 import { type Finding, LOCAL, statusWith } from '../../api/aggregation/availability.ts';
 import { asText, partAt } from '../../api/object-fields.ts';
 import { timestampOf } from '../../api/object-meta.ts';
@@ -76,6 +76,9 @@ export class ApiServiceAvailability implements Controller {
       if (!isSame(this.#known.get(name)?.apiService, apiService)) this.#checks.delete(name);
       this.#known.set(name, { object, apiService });
       this.#due.add(name);
+      // As it is stored, whichever server has found that out.
+      const isAvailable = statedAvailability(object);
+      if (isAvailable !== undefined) this.#unavailable(name).set(isAvailable ? 0 : 1);
     }
   }
 
@@ -86,10 +89,7 @@ export class ApiServiceAvailability implements Controller {
   plan(key: string): Plan {
     const known = this.#known.get(key);
     if (known === undefined) return NOTHING;
-    if (known.apiService.backend === undefined) {
-      this.#unavailable(key).set(0);
-      return this.#planStatus(known, LOCAL);
-    }
+    if (known.apiService.backend === undefined) return this.#planStatus(known, LOCAL);
     const check = this.#checks.get(key);
     const nowMs = this.#clock.monotonicMs();
     if (check === undefined || nowMs >= check.againAtMs) {
@@ -121,11 +121,9 @@ export class ApiServiceAvailability implements Controller {
     this.#tryOne(name).then(end, () => end(undefined));
   }
 
-  /** Told of as it is, and counted where it has become so. */
+  /** Counts what has become unavailable. */
   #measure(name: string, before: Finding | undefined, { status, reason }: Finding): void {
-    const isAvailable = status === 'True';
-    this.#unavailable(name).set(isAvailable ? 0 : 1);
-    if (isAvailable || (before !== undefined && before.status !== 'True')) return;
+    if (status === 'True' || (before !== undefined && before.status !== 'True')) return;
     const help = 'Times that the server of an APIService could not be reached any more.';
     this.#metrics.counter('aggregator_unavailable_apiservice_total', help, { name, reason }).add(1);
   }

@@ -45,13 +45,17 @@ export function readApiService(object: JsonObject): ApiService {
     insecure: booleanAt(spec, 'insecureSkipTLSVerify'),
     groupPriority: numberAt(spec, 'groupPriorityMinimum'),
     versionPriority: numberAt(spec, 'versionPriority'),
-    isAvailable: partsAt(partAt(object, 'status'), 'conditions').some(
-      (condition) => condition.type === AVAILABLE && condition.status === 'True',
-    ),
+    isAvailable: statedAvailability(object) === true,
   };
 }
 
 export const AVAILABLE = 'Available';
+
+/** What the stored condition says; undefined while it says nothing. */
+export function statedAvailability(object: JsonObject): boolean | undefined {
+  const stated = partsAt(partAt(object, 'status'), 'conditions').find(({ type }) => type === AVAILABLE);
+  return stated === undefined ? undefined : stated.status === 'True';
+}
 
 /** Its backend as messages name it. */
 export function backendText({ namespace, service, port }: ServicePort): string {

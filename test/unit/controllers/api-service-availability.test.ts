@@ -10,14 +10,18 @@ import { VirtualTime } from './virtual-time.ts';
 const GROUP = DIALECT.spell('apiregistration.@group');
 const NAME = 'v1.x.test';
 const GAUGE = 'aggregator_unavailable_apiservice';
-const REMOTE = { service: { namespace: 'default', name: 'mine' }, caBundle: '' };
+const SPEC = { group: 'x.test', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1 };
+const REMOTE = { ...SPEC, service: { namespace: 'default', name: 'mine' } };
 
-function event(type: FeedEvent['type'], spec: JsonObject): FeedEvent {
+/** News of one of which its condition says so; undefined: it has none. */
+function event(type: FeedEvent['type'], spec: JsonObject, available?: 'True' | 'False'): FeedEvent {
+  const conditions = available === undefined ? [] : [{ type: 'Available', status: available }];
   const object = {
     apiVersion: `${GROUP}/v1`,
     kind: 'APIService',
     metadata: { name: NAME },
-    spec: { group: 'x.test', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1, ...spec },
+    spec,
+    status: { conditions },
   };
   return {
     type,
@@ -28,42 +32,39 @@ function event(type: FeedEvent['type'], spec: JsonObject): FeedEvent {
   } as unknown as FeedEvent;
 }
 
-/** A controller whose servers cannot be reached. `told`: what the gauge says. */
-function unreachable() {
+/** A controller that has nothing to do, as where another server's does the work. `told`: what the gauge says. */
+function resting() {
   const metrics = new MetricsRegistry();
-  const due = new Set<string>();
-  const tryOne = () => Promise.resolve({ status: 'False', reason: 'ServiceNotFound', message: 'gone' } as const);
-  const controller = new ApiServiceAvailability(new VirtualTime().clock, due, DIALECT, tryOne, metrics);
-  const hear = async (type: FeedEvent['type'], spec: JsonObject): Promise<void> => {
-    controller.onEvent(event(type, spec));
-    controller.plan(NAME);
-    await new Promise(setImmediate);
-  };
+  const due = { add: () => {} };
+  const controller = new ApiServiceAvailability(new VirtualTime().clock, due, DIALECT, async () => undefined, metrics);
   const told = () => metrics.reading().find(({ name }) => name === GAUGE)?.series[0]?.value;
-  return { controller, hear, told };
+  return { controller, told };
 }
 
-test('one that another server answered for, and this one does now, is no longer told of as unavailable', async (t) => {
-  const { hear, told } = unreachable();
-  await hear('put', REMOTE);
+test('the gauge says what is stored, also of what another server has found', (t) => {
+  const { controller, told } = resting();
+  controller.onEvent(event('present', REMOTE));
+  t.is(told(), undefined, 'nobody has looked yet');
+  controller.onEvent(event('put', REMOTE, 'False'));
   t.is(told(), 1);
-  await hear('put', {});
+  controller.onEvent(event('put', REMOTE, 'True'));
   t.is(told(), 0);
 });
 
-test('neither is one that was changed just before it was deleted', async (t) => {
-  const { controller, hear, told } = unreachable();
-  await hear('put', REMOTE);
-  t.is(told(), 1);
-  controller.onEvent(event('put', { ...REMOTE, insecureSkipTLSVerify: true }));
-  await hear('delete', REMOTE);
+test('an APIService that another server answered for, and this one does now, is available', (t) => {
+  const { controller, told } = resting();
+  controller.onEvent(event('put', REMOTE, 'False'));
+  controller.onEvent(event('put', SPEC, 'True'));
   t.is(told(), 0);
 });
 
-test('nor is one of which nothing is known any more, since the store is followed anew', async (t) => {
-  const { controller, hear, told } = unreachable();
-  await hear('put', REMOTE);
-  t.is(told(), 1);
-  controller.reset();
-  t.is(told(), 0);
+test('one that is gone is not unavailable, and neither is one of which nothing is known any more', (t) => {
+  for (const end of ['deleted', 'reset']) {
+    const { controller, told } = resting();
+    controller.onEvent(event('put', REMOTE, 'False'));
+    t.is(told(), 1);
+    if (end === 'deleted') controller.onEvent(event('delete', REMOTE, 'False'));
+    else controller.reset();
+    t.is(told(), 0, end);
+  }
 });
