@@ -20,7 +20,7 @@ import { warn } from './print-lines.ts';
 import { checkedProfiles, SCHEDULER_CHECKS } from './scheduler-checks.ts';
 import { idleFields, ignoredFlags } from './scheduler-configuration.ts';
 import { type ServerPlan, serverPlan } from './server-plan.ts';
-import { admissionPluginsOf, encryptionOf, fileTokens, shownToServices } from './server-settings.ts';
+import { admissionPluginsOf, encryptionOf, fileTokens, shownToServices, tokenlessLines } from './server-settings.ts';
 import { checkServiceAccountKeys, unsharedKeys } from './service-accounts.ts';
 import { checkOrigins, checkServingTls, missingSuites, untimelyCertificates } from './serving-tls.ts';
 import { checkSigningAuthority } from './signing-authority.ts';
@@ -96,7 +96,7 @@ function notesOf({ options, standing, given }: Run): readonly string[] {
     missingSuites(options),
     ...untimelyCertificates(options),
     ...logWarnings(options),
-    'storeServers' in options ? unsharedKeys(options) : undefined,
+    ...('storeServers' in options ? [unsharedKeys(options), tokenlessLines(options)] : []),
     ...('config' in options
       ? [ignoredFlags(options.config, given), idleFields(options.config, 'storeServers' in options)]
       : []),

@@ -23,7 +23,7 @@ import { warn } from './print-lines.ts';
 import { idleProxy } from './proxy-environment.ts';
 import { idleEnvironment, idleFields, ignoredFlags } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
-import { prepare } from './server-settings.ts';
+import { prepare, tokenlessLines } from './server-settings.ts';
 import { unsharedKeys } from './service-accounts.ts';
 import { missingSuites, untimelyCertificates } from './serving-tls.ts';
 import { type Systemd, systemd } from './systemd.ts';
@@ -113,7 +113,12 @@ function notesOf(
   const { config } = options as UpOptions;
   const ofScheduler =
     program === 'up' ? [ignoredFlags(config, given), idleFields(config, true), idleEnvironment(process.env)] : [];
-  const ofFiles = [missingSuites(options), ...untimelyCertificates(options), unsharedKeys(options)];
+  const ofFiles = [
+    missingSuites(options),
+    ...untimelyCertificates(options),
+    unsharedKeys(options),
+    tokenlessLines(options),
+  ];
   const proxy = idleProxy(process.env, 'since --egress-selector-config-file says which way connections take');
   const notes = [...warnings, proxy, ...logWarnings(options), ...ofFiles, ...ofScheduler];
   return notes.filter((note) => note !== undefined);

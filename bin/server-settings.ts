@@ -4,7 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { resolve } from 'node:path';
 import type { PluginConfigurations } from '../actors/admission/plugins/plugin.ts';
-import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/authenticators/token-file.ts';
+import {
+  linesWithoutToken,
+  parseTokenFile,
+  type TokenEntry,
+  tokenDigest,
+} from '../actors/auth/authenticators/token-file.ts';
 import { seatMemory } from '../actors/ingress/fairness/seats.ts';
 import { API_SERVER } from '../actors/own-service.ts';
 import type { ServerSettings } from '../actors/server-settings.ts';
@@ -160,6 +165,21 @@ export async function admissionPluginsOf({
 export function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {
   if (tokenAuthFile === '') return [];
   return parseTokenFile(operatorText(tokenAuthFile, 'the token file'), tokenAuthFile);
+}
+
+/** What is to be said of lines of that file that let nobody in; undefined where there are none, or it is of no use. */
+export function tokenlessLines({ tokenAuthFile }: ServerOptions): string | undefined {
+  if (tokenAuthFile === '') return undefined;
+  let lines: readonly number[];
+  try {
+    lines = linesWithoutToken(operatorText(tokenAuthFile), tokenAuthFile);
+  } catch {
+    // Whoever needs its tokens says what is wrong with it.
+    return undefined;
+  }
+  return lines.length === 0
+    ? undefined
+    : `${tokenAuthFile}:${lines.join(',')}: there is no token, and nobody is let in by it`;
 }
 
 /** A server bound to every address advertises the first of its own that others can reach. */

@@ -300,6 +300,15 @@ test('a data directory that cannot be written to is told, and help is not a conf
   t.regex((await orch('check-config', '--help')).stdout, /^usage: orch check-config /);
 });
 
+test('a line of a token file without a token is told by its place, and a start goes on without it', async (t) => {
+  const own = folder(t);
+  const tokens = join(own, 'tokens.csv');
+  writeFileSync(tokens, 'one,ann,1\n,bob,2\n');
+  const found = await orch('check-config', 'up', '--data-dir', join(own, 'data'), '--token-auth-file', tokens);
+  t.is(found.code, 0, found.stderr);
+  t.true(found.stderr.includes(`warning: ${tokens}:2: there is no token, and nobody is let in by it\n`));
+});
+
 test('a record of requests is not asked for where no thread writes it, and what a start would warn of is told', async (t) => {
   const own = folder(t);
   const [placement, policy] = [join(own, 'placement.json'), join(own, 'policy.json')];

@@ -38,40 +38,57 @@ export class StaticTokens implements TokenAuthenticator {
   }
 }
 
-/** The entries of a file of passwords: as parseTokenFile, with a password where that has a token. */
+/** The entries of a file of passwords: as parseTokenFile, with a password where that has a token, which none may lack. */
 export function parsePasswordFile(text: string, fileName: string): TokenEntry[] {
-  return entriesOf(text, fileName, (password, name) => passwordDigest(name, password));
+  return linesOf(text, fileName).map((line) => {
+    if (line.secret === '') throw badLine(fileName, line.number, NEEDED);
+    return { digest: passwordDigest(line.user.name, line.secret), user: line.user };
+  });
 }
 
 /**
  * The entries of a static token file (SPEC.md "Static token file"): CSV lines of token, user name, uid and optionally
- * groups. Throws OrchError BadConfiguration naming the line.
+ * groups. A line without a token lets nobody in. Throws OrchError BadConfiguration naming the line.
  */
 export function parseTokenFile(text: string, fileName: string): TokenEntry[] {
-  return entriesOf(text, fileName, tokenDigest);
+  return linesOf(text, fileName)
+    .filter(({ secret }) => secret !== '')
+    .map(({ secret, user }) => ({ digest: tokenDigest(secret), user }));
 }
 
-function entriesOf(text: string, fileName: string, digestOf: (secret: string, name: string) => string): TokenEntry[] {
-  const entries: TokenEntry[] = [];
-  text.split('\n').forEach((line, index) => {
-    if (line.trim() === '') return;
+/** The numbers of its lines that let nobody in. Throws as parseTokenFile. */
+export function linesWithoutToken(text: string, fileName: string): number[] {
+  return linesOf(text, fileName).flatMap(({ secret, number }) => (secret === '' ? number : []));
+}
+
+interface Line {
+  /** From 1 on. */
+  readonly number: number;
+  /** A token or a password; empty: there is none. */
+  readonly secret: string;
+  readonly user: User;
+}
+
+const NEEDED = 'a line needs a token, a user name and a uid';
+
+function linesOf(text: string, fileName: string): Line[] {
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const number = index + 1;
     const fields = csvFields(line.trim());
-    if (fields === undefined) throw badLine(fileName, index, 'a double quote is out of place');
-    const [token = '', name = '', uid = '', groups = ''] = fields;
-    if (fields.length < 3 || token === '' || name === '') {
-      throw badLine(fileName, index, 'a line needs a token, a user name and a uid');
-    }
+    if (fields === undefined) throw badLine(fileName, number, 'a double quote is out of place');
+    const [secret = '', name = '', uid = '', groups = ''] = fields;
+    if (fields.length < 3 || (secret !== '' && name === '')) throw badLine(fileName, number, NEEDED);
     const groupList = groups
       .split(',')
       .map((group) => group.trim())
       .filter((group) => group !== '');
-    entries.push({ digest: digestOf(token, name), user: { name, uid, groups: groupList, extra: {} } });
+    return { number, secret, user: { name, uid, groups: groupList, extra: {} } };
   });
-  return entries;
 }
 
-function badLine(fileName: string, index: number, problem: string): OrchError {
-  return new OrchError('BadConfiguration', `${fileName}:${index + 1}: ${problem}`);
+function badLine(fileName: string, number: number, problem: string): OrchError {
+  return new OrchError('BadConfiguration', `${fileName}:${number}: ${problem}`);
 }
 
 /** One field and what ends it. */

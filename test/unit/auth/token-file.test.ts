@@ -1,5 +1,10 @@
 import test from 'ava';
-import { parseTokenFile, tokenDigest } from '../../../actors/auth/authenticators/token-file.ts';
+import {
+  linesWithoutToken,
+  parsePasswordFile,
+  parseTokenFile,
+  tokenDigest,
+} from '../../../actors/auth/authenticators/token-file.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 
 /** A line of the file: the token, and its user. */
@@ -37,12 +42,24 @@ test('empty lines and an empty file hold nobody', (t) => {
   );
 });
 
+test('a line without a token lets nobody in, and the others do', (t) => {
+  const text = 'a,x,1\n,y,2\n\n"",,\nb,z,3\n';
+  t.deepEqual(
+    parseTokenFile(text, 'file').map(({ user }) => user.name),
+    ['x', 'z'],
+  );
+  t.deepEqual(linesWithoutToken(text, 'file'), [2, 4]);
+  // Everybody knows an empty password.
+  t.throws(() => parsePasswordFile(',y,2\n', 'file'), {
+    message: 'file:1: a line needs a token, a user name and a uid',
+  });
+});
+
 test('a token is not kept', (t) => {
   t.false(JSON.stringify(parseTokenFile('very-secret,alice,1', 'file')).includes('very-secret'));
 });
 
 const BROKEN = [
-  ',alice,1',
   'SECRET,,1',
   'SECRET',
   'SECRET,alice',
@@ -50,7 +67,6 @@ const BROKEN = [
   '"SECRET,alice,1',
   '"SEC"RET,alice,1',
   'SEC"RET",alice,1',
-  '"",alice,1',
   'SECRET,"alice"x,1',
 ];
 
