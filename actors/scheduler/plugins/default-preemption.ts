@@ -85,7 +85,7 @@ function candidatesAmong(
   return candidates;
 }
 
-/** The fewest and least important pods that must leave the node; undefined when the pod would not fit all the same. */
+/** The fewest and least important pods that must leave the node; undefined when the pod would not fit all the same, or nobody must. */
 function victimsOn(
   node: NodeInfo,
   pod: PodInfo,
@@ -116,6 +116,8 @@ function victimsOn(
     let violations = 0;
     for (const other of violating) if (!spare(other)) violations++;
     for (const other of others) spare(other);
+    // Nobody need leave: who refuses the node is an extender, and nothing known here would change its mind.
+    if (victims.length === 0) return undefined;
     return { node, victims: victims.sort(byImportance), violations };
   } finally {
     trial.reset();

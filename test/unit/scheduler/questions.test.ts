@@ -154,6 +154,27 @@ test('a node that went meanwhile is no choice', (t) => {
   t.is(decision?.kind === 'bind' && decision.node.name, 'b');
 });
 
+test('room on a node that extenders alone refuse is promised to nobody, and pods elsewhere are evicted', (t) => {
+  const core = coreWith('a', 'b');
+  core.setPod(boundPod('on-a', 'a', cpu(1)), 0);
+  core.setPod(boundPod('on-b', 'b', cpu(4)), 0);
+  core.setPod(pod('asked', { ...cpu(2), spec: { priority: 9 } }), 0);
+  const asked = question(core);
+  t.deepEqual(
+    asked.feasible.map(({ name }) => name),
+    ['a'],
+  );
+  const status = { code: 'unschedulable' as const, reasons: ['has no licence'], helpedBy: 1 };
+  const rejections = asked.feasible.map((each) => ({ node: each, status }));
+  const next = core.answer(asked, { kept: [], rejections, scores: new Map() }, 0);
+  if (next?.kind !== 'victims') return t.fail(`victims were expected, not ${next?.kind}`);
+  t.deepEqual(
+    next.offer.candidates.map((each) => each.node.name),
+    ['b'],
+  );
+  t.is(core.answerVictims(next, next.offer.candidates, 0)?.preemption?.node, 'b');
+});
+
 function victimQuestion(): { readonly core: SchedulingCore; readonly asked: VictimQuestion } {
   const core = coreWith('a', 'b');
   for (const name of ['a', 'b']) core.setPod(boundPod(`on-${name}`, name, cpu(4)), 0);
