@@ -258,31 +258,38 @@ export class NodeChooser {
     let helpedBy = 0;
     for (const status of this.refusals) helpedBy |= status.helpedBy ?? ClusterEvent.any;
     const message = unschedulableMessage(cluster.nodes.length, this.refusals);
-    const room = this.makeRoom(pod, run, profile, cluster, promised);
+    const { room, helpedBy: roomHelpedBy } = this.makeRoom(pod, run, profile, cluster, promised);
     const soughtRoom = profile.postFilters.length > 0;
+    helpedBy |= roomHelpedBy;
     return { node: null, code: 'unschedulable', message, helpedBy, soughtRoom, ...(room === null ? {} : { room }) };
   }
 
+  /** `helpedBy`: the ClusterEvents after which there might be room where none can be made now. */
   private makeRoom(
     pod: PodInfo,
     trial: FilterRun,
     { schedulerName, postFilters }: Profile,
     cluster: ClusterView,
     promised: string | undefined,
-  ): Preemption | PreemptionOffer | null {
-    if (postFilters.length === 0) return null;
+  ): { readonly room: Preemption | PreemptionOffer | null; readonly helpedBy: number } {
+    if (postFilters.length === 0) return { room: null, helpedBy: 0 };
     const beganMs = this.timing.nowMs();
     const cycle = { pod, rejections: this.rejections(), cluster, trial, random: this.random, promised };
     let found: Preemption | PreemptionOffer | null = null;
+    let helpedBy = 0;
     for (const plugin of postFilters) {
       const room = plugin.postFilter(cycle);
-      if (room === null || ('candidates' in room && room.candidates.length === 0)) continue;
+      if (room === null) continue;
+      if ('candidates' in room) {
+        helpedBy |= room.helpedBy ?? 0;
+        if (room.candidates.length === 0) continue;
+      }
       found = room;
       break;
     }
     this.nodesExamined += trial.changes * NODES_PER_TRIAL;
     this.timing.point(schedulerName, 'PostFilter', found === null ? 'Unschedulable' : 'Success', beganMs);
-    return found;
+    return { room: found, helpedBy };
   }
 
   /** The feasible node with the highest total; one of them by lot where several have it. */

@@ -143,6 +143,8 @@ export interface PreemptionCandidate {
 /** Nodes where room could be made. Others may have a word about them before one is chosen. */
 export interface PreemptionOffer {
   readonly candidates: readonly PreemptionCandidate[];
+  /** The ClusterEvents after which room could be made where it cannot be now. */
+  readonly helpedBy?: number;
   choose(candidates: readonly PreemptionCandidate[]): Preemption | null;
 }
 

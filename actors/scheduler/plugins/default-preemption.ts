@@ -1,6 +1,7 @@
 // DefaultPreemption: when no node fits, finds one where it would if pods of lower priority left, with as little harm as can
 // be. Says what is to be done; the driver does it. The order in which nodes and victims are preferred is the published one:
 // budgets first, then priorities, then numbers, then how long the victims have run.
+import { ClusterEvent } from '../core/cluster-event.ts';
 import type { NodeInfo } from '../core/node-info.ts';
 import type {
   FilterTrial,
@@ -8,8 +9,10 @@ import type {
   PostFilterPlugin,
   Preemption,
   PreemptionCandidate,
+  PreemptionOffer,
   Rejection,
 } from '../framework/framework.ts';
+import type { Status } from '../framework/status.ts';
 import type { Budget, BudgetObjects } from '../objects/budget-objects.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 
@@ -34,7 +37,7 @@ export function defaultPreemption(args: DefaultPreemptionArgs = PREEMPTION_DEFAU
       if (!mayPreempt(cycle)) return null;
       const worthTrying = cycle.rejections.filter(({ status }) => status.code !== 'unresolvable');
       if (worthTrying.length === 0) return NO_HELP;
-      return { candidates: candidatesAmong(worthTrying, cycle, args), choose };
+      return { ...candidatesAmong(worthTrying, cycle, args), choose };
     },
   };
 }
@@ -67,33 +70,38 @@ function candidatesAmong(
   rejections: readonly Rejection[],
   cycle: PostFilterCycle,
   { minCandidateNodesPercentage, minCandidateNodesAbsolute }: DefaultPreemptionArgs,
-): readonly PreemptionCandidate[] {
+): Omit<PreemptionOffer, 'choose'> {
   const { pod, cluster, trial, random } = cycle;
   const share = Math.floor((rejections.length * minCandidateNodesPercentage) / 100);
   const wanted = Math.min(rejections.length, Math.max(share, minCandidateNodesAbsolute));
   const offset = Math.floor(random.next() * rejections.length);
   const candidates: PreemptionCandidate[] = [];
   let harmless = 0;
+  let helpedBy = 0;
   for (let at = 0; at < rejections.length; at++) {
     const { node } = rejections[(offset + at) % rejections.length]!;
     const candidate = victimsOn(node, pod, trial, cluster.objects.budgets);
-    if (candidate === undefined) continue;
+    if (candidate === null) continue;
+    if ('code' in candidate) {
+      helpedBy |= candidate.helpedBy ?? ClusterEvent.any;
+      continue;
+    }
     candidates.push(candidate);
     if (candidate.violations === 0) harmless++;
     if (harmless > 0 && candidates.length >= wanted) break;
   }
-  return candidates;
+  return { candidates, helpedBy };
 }
 
-/** The fewest and least important pods that must leave the node; undefined when the pod would not fit all the same, or nobody must. */
+/** The fewest and least important pods that must leave the node; why the pod would not fit all the same; null when nobody may or must. */
 function victimsOn(
   node: NodeInfo,
   pod: PodInfo,
   trial: FilterTrial,
   budgets: BudgetObjects,
-): PreemptionCandidate | undefined {
+): PreemptionCandidate | Status | null {
   const lesser = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
-  if (lesser.length === 0) return undefined;
+  if (lesser.length === 0) return null;
   const copy = node.copy(({ priority }) => priority >= pod.priority);
   const move = (other: PodInfo, sign: 1 | -1) => {
     if (sign > 0) copy.addPod(other);
@@ -102,7 +110,8 @@ function victimsOn(
   };
   try {
     for (const other of lesser) trial.change(other, copy, -1);
-    if (trial.check(copy) !== null) return undefined;
+    const refused = trial.check(copy);
+    if (refused !== null) return refused;
     lesser.sort(byImportance);
     const [violating, others] = splitByBudgets(lesser, budgets);
     const victims: PodInfo[] = [];
@@ -117,7 +126,7 @@ function victimsOn(
     for (const other of violating) if (!spare(other)) violations++;
     for (const other of others) spare(other);
     // Nobody need leave: who refuses the node is an extender, and nothing known here would change its mind.
-    if (victims.length === 0) return undefined;
+    if (victims.length === 0) return null;
     return { node, victims: victims.sort(byImportance), violations };
   } finally {
     trial.reset();

@@ -270,3 +270,19 @@ test('DefaultPreemption: a pod of higher priority that is promised the same node
     ['p'],
   );
 });
+
+test('DefaultPreemption: a pod that finds room to make only once another pod has come is tried again when that one comes', (t) => {
+  const core = coreOf({ running: { 'n/a': { cpu: 4 } } });
+  const near = { labelSelector: { matchLabels: guarded('db') }, topologyKey: 'kubernetes.io/hostname' };
+  core.setNode('n', node('n', { labels: { 'kubernetes.io/hostname': 'n' } }));
+  const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near] } };
+  core.setPod(pod('p', wants(2, { affinity })), 0);
+  const first = attempt(core);
+  t.is(first.message, '0/1 nodes are available: 1 Insufficient cpu.');
+  t.is(first.preemption, undefined);
+  core.setPod(boundPod('other', 'n', { spec: { priority: 100 } }), 5_000);
+  core.advance(5_000);
+  t.is(core.decide(5_000), undefined, 'this one is not what it waits for');
+  core.setPod(boundPod('db', 'n', { metadata: { labels: guarded('db') }, spec: { priority: 100 } }), 5_000);
+  t.like(attempt(core, 5_000).preemption, { node: 'n', victims: [{ name: 'a' }] });
+});
