@@ -54,6 +54,11 @@ export function feasibleNodesWanted(nodeCount: number, percent: number): number 
   return Math.max(SAMPLE_NODES_MIN, Math.floor((nodeCount * share) / 100));
 }
 
+/** A plug-in could not decide about a node, which ends the attempt. */
+function undecided({ reasons }: Status): NoChoice {
+  return { node: null, code: 'error', message: reasons.join(', '), helpedBy: 0 };
+}
+
 export interface ChooserOptions {
   /** As in feasibleNodesWanted. */
   readonly sampledPercent: number;
@@ -94,7 +99,7 @@ export class NodeChooser {
     const promised = this.preferred(pod, cluster, nominations);
     if (promised !== undefined && run.refused === null && run.check(promised) === null) return { node: promised };
     const failure = this.filter(run, profile, cluster);
-    if (failure !== null) return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
+    if (failure !== null) return undecided(failure);
     if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
     return { node: this.best(pod, profile, cluster, NO_SCORES) };
   }
@@ -104,7 +109,7 @@ export class NodeChooser {
     if (cluster.nodes.length === 0) return this.choose(pod, profile, cluster, nominations) as NoChoice;
     const run = this.prepare(pod, profile, cluster, nominations);
     const failure = this.filter(run, profile, cluster);
-    if (failure !== null) return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
+    if (failure !== null) return undecided(failure);
     // Others are asked about it too, whether or not the sample has it.
     const promised = this.preferred(pod, cluster, nominations);
     if (promised !== undefined && !this.wasExamined(promised)) this.examine(run, promised);
@@ -129,8 +134,7 @@ export class NodeChooser {
     for (const node of kept) {
       if (!node.present) continue;
       const failure = run.refused ?? this.examine(run, node);
-      if (failure?.code === 'error')
-        return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
+      if (failure?.code === 'error') return undecided(failure);
     }
     const promised = this.preferred(pod, cluster, nominations);
     if (promised !== undefined && this.feasible.includes(promised)) return { node: promised };
@@ -139,7 +143,21 @@ export class NodeChooser {
       this.refusing.push(node);
       this.refusals.push(status);
     }
+    const failure = run.only === undefined ? null : this.examineOthers(run, cluster);
+    if (failure !== null) return undecided(failure);
     return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
+  }
+
+  /** Others refuse the only nodes that were looked at: the reasons of all nodes are asked for. */
+  private examineOthers(run: FilterRun, { nodes }: ClusterView): Status | null {
+    const known = new Set(this.refusing);
+    for (const node of nodes) {
+      if (known.has(node)) continue;
+      this.nodesExamined++;
+      const failure = this.examine(run, node);
+      if (failure !== null) return failure;
+    }
+    return null;
   }
 
   /** The node that comes before all others for the pod, if there is one. */

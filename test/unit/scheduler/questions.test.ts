@@ -101,6 +101,23 @@ test('what extenders refuse is said with what plug-ins refuse', (t) => {
   t.is(core.counts().unschedulable, 1);
 });
 
+test('where extenders refuse the only node that a pod names, the other nodes are told of as well', (t) => {
+  const core = coreWith('a', 'b');
+  core.setNode('c', node('c', { unschedulable: true }));
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: ['a'] }];
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } };
+  core.setPod(pod('asked', { spec: { affinity: { nodeAffinity: required } } }), 0);
+  const asked = question(core);
+  const [only] = asked.feasible;
+  const status = { code: 'unschedulable' as const, reasons: ['has no licence'], helpedBy: 1 };
+  const decision = core.answer(asked, { kept: [], rejections: [{ node: only!, status }], scores: new Map() }, 0);
+  t.like(decision, {
+    kind: 'unschedulable',
+    message:
+      "0/3 nodes are available: 1 has no licence, 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) were unschedulable.",
+  });
+});
+
 /** What happens to the pod while it is asked about, and how many pods are then in the core's hands. */
 const MEANWHILE: Readonly<
   Record<string, readonly [happen: (core: SchedulingCore) => void, active: number, placed: number]>
