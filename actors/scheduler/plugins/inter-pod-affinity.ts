@@ -45,67 +45,109 @@ export function interPodAffinity({ hardPodAffinityWeight }: InterPodAffinityArgs
 /** A count of pods near a node, and what a trial adds to it there. */
 interface Tally {
   readonly counts: DomainCounts;
+  change: number;
   /** How much one pod adds. */
   readonly share: (other: PodInfo) => number;
-  change: number;
 }
 
 function prepareFilter(pod: PodInfo, cluster: ClusterView): PreparedFilter | null {
   const { required, requiredAnti } = pod.affinity;
-  const about = cluster.topology.termsAbout(pod, 'requiredAnti');
   const near = required.length === 0 ? undefined : nearness(pod, required, cluster);
   const kinds = byTopologyKey(requiredAnti, ownKey);
-  const away = keysOfNodes(kinds, cluster).map((key): Tally => {
-    const selection = podsOfAny(kinds.get(key)!, cluster);
-    return { counts: cluster.topology.domainCounts(selection, key), share: shareOf(selection), change: 0 };
-  });
-  const unwanted = about.map(({ term: { id }, counts }): Tally => {
-    const share = (other: PodInfo) => other.affinity.requiredAnti.filter((term) => term.id === id).length;
-    return { counts, share, change: 0 };
-  });
-  // Pods that a trial adds may carry terms which nobody carries now.
-  const carriedOnTrial = new Map<string, number>();
-  const known = new Set(about.map(({ term: { id } }) => id));
-  const tallies = [...away, ...unwanted, ...(near?.tallies ?? [])];
+  const away = keysOfNodes(kinds, cluster).map((key) => tallyOf(podsOfAny(kinds.get(key)!, cluster), key, cluster));
+  const unwanted = unwantedBy(pod, cluster);
+  const tallies = [...away, ...(near?.tallies ?? [])];
   return {
     // Nobody near by counts, for or against, as for nearly all pods: every node says yes.
-    ...(near === undefined && away.length + unwanted.length === 0 ? { ofNodeAlone: '' } : {}),
+    ...(near === undefined && away.length === 0 && unwanted.isNowhere ? { ofNodeAlone: '' } : {}),
     check(node) {
       if (near !== undefined && !near.satisfied(node)) return near.refusal;
       for (const tally of away) if (amountAt(tally, node) > 0) return TOO_NEAR;
-      for (const tally of unwanted) if (amountAt(tally, node) > 0) return UNWANTED;
-      if (carriedOnTrial.size === 0) return null;
-      for (const amount of carriedOnTrial.values()) if (amount > 0) return UNWANTED;
-      return null;
+      return unwanted.at(node) ? UNWANTED : null;
     },
     change(other, node, sign) {
       for (const tally of tallies) {
         if (node.labels.has(tally.counts.topologyKey)) tally.change += sign * tally.share(other);
       }
-      for (const term of other.affinity.requiredAnti) {
-        if (known.has(term.id) || !node.labels.has(term.topologyKey) || !cluster.topology.speaksOf(term, pod)) continue;
-        carriedOnTrial.set(term.id, (carriedOnTrial.get(term.id) ?? 0) + sign);
-      }
+      unwanted.change(other, node, sign);
     },
     reset() {
       for (const tally of tallies) tally.change = 0;
-      carriedOnTrial.clear();
+      unwanted.reset();
     },
   };
+}
+
+function tallyOf(selection: PodSelection, topologyKey: string, { topology }: ClusterView): Tally {
+  const { domains: counts, amountOf: share } = topology.counted(selection, topologyKey);
+  return { counts, share, change: 0 };
+}
+
+/** What placed pods say of one kind of domain against this pod, and what a trial adds to it there. */
+interface Unwanted {
+  amountIn(domain: string): number;
+  change: number;
+}
+
+/** Placed pods that want this one away. */
+function unwantedBy(pod: PodInfo, { topology }: ClusterView) {
+  const about = topology.termsAbout(pod, 'requiredAnti');
+  const known = new Set(about.map(({ term: { id } }) => id));
+  // Those who are in no domain at all, as by a label that no node has, keep nobody away.
+  const standing = about.filter(({ counts }) => counts.domains.size > 0);
+  const kinds = new Map<string, Unwanted>();
+  for (const [key, terms] of byTopologyKey(standing, ({ term }) => term.topologyKey))
+    kinds.set(key, { amountIn: summed(terms.map(({ counts }) => counts)), change: 0 });
+  return {
+    isNowhere: about.length === 0,
+    at(node: NodeInfo): boolean {
+      for (const [key, { amountIn, change }] of kinds) {
+        const domain = node.labels.get(key);
+        if (domain !== undefined && amountIn(domain) + change > 0) return true;
+      }
+      return false;
+    },
+    change(other: PodInfo, node: NodeInfo, sign: 1 | -1): void {
+      for (const term of other.affinity.requiredAnti) {
+        if (!node.labels.has(term.topologyKey) || !(known.has(term.id) || topology.speaksOf(term, pod))) continue;
+        // Pods that a trial adds may carry terms which nobody carries now.
+        const kind = kinds.get(term.topologyKey) ?? { amountIn: () => 0, change: 0 };
+        kind.change += sign;
+        kinds.set(term.topologyKey, kind);
+      }
+    },
+    reset(): void {
+      for (const kind of kinds.values()) kind.change = 0;
+    },
+  };
+}
+
+/** More counts are put together before nodes are asked: a trial asks about each of them a hundred times. */
+const ASKED_ONE_BY_ONE_MAX = 8;
+
+function summed(counts: readonly DomainCounts[]): (domain: string) => number {
+  if (counts.length <= ASKED_ONE_BY_ONE_MAX) {
+    return (domain) => {
+      let sum = 0;
+      for (const { domains } of counts) sum += domains.get(domain) ?? 0;
+      return sum;
+    };
+  }
+  const sums = new Map<string, number>();
+  for (const { domains } of counts)
+    for (const [domain, amount] of domains) sums.set(domain, (sums.get(domain) ?? 0) + amount);
+  return (domain) => sums.get(domain) ?? 0;
 }
 
 /** The required affinity: pods that match all of its terms at once must be near by each of them. */
 function nearness(pod: PodInfo, terms: readonly AffinityTerm[], cluster: ClusterView) {
   const selection = podsOf(terms, cluster);
-  const share = shareOf(selection);
   const kinds = byTopologyKey(terms, ownKey);
   const keys = keysOfNodes(kinds, cluster);
   const isNowhere = keys.length < kinds.size;
-  const tallies = isNowhere
-    ? []
-    : keys.map((key): Tally => ({ counts: cluster.topology.domainCounts(selection, key), share, change: 0 }));
+  const tallies = isNowhere ? [] : keys.map((key) => tallyOf(selection, key, cluster));
   // The first of a series of pods that want to be near each other has nobody to be near to.
-  const wantsItsLike = share(pod) > 0;
+  const wantsItsLike = selection.amount(pod.namespace, pod.labels, pod.deleting) > 0;
   return {
     tallies,
     refusal: wantsItsLike ? NOT_NEAR_ITS_LIKE : NOT_NEAR,
@@ -197,10 +239,6 @@ function namesOfAll(terms: readonly AffinityTerm[]): readonly string[] | undefin
     for (const name of named) names.add(name);
   }
   return [...names];
-}
-
-function shareOf({ amount }: PodSelection): (other: PodInfo) => number {
-  return ({ namespace, labels, deleting }) => amount(namespace, labels, deleting);
 }
 
 function amountAt({ counts, change }: Tally, node: NodeInfo): number {

@@ -33,9 +33,17 @@ export type TermRole = 'requiredAnti' | 'required' | 'preferred';
 
 const ROLES: readonly TermRole[] = ['requiredAnti', 'required', 'preferred'];
 
+/** Pods of a selection, by the values of a label of their nodes. */
+export interface CountedPods {
+  readonly domains: DomainCounts;
+  /** How much a pod is to the selection; one that is placed is not looked at again. */
+  amountOf(pod: PodInfo): number;
+}
+
 interface KeptCount extends GroupCount {
   readonly selection: PodSelection;
-  readonly groups: Set<PodGroup>;
+  /** The groups that it counts, and how much each of their pods is to it. */
+  readonly groups: Map<PodGroup, number>;
   readonly domains: DomainCounts | undefined;
   readonly spread: SpreadCounts | undefined;
 }
@@ -96,7 +104,7 @@ export class TopologyIndex {
     for (const role of ROLES) this.carried[role].relabeled(node);
     for (const { domains, spread, groups } of this.kept.values()) {
       domains?.relabeled(node);
-      spread?.nodeChanged(node, podsOf(groups, node));
+      spread?.nodeChanged(node, podsOf(groups.keys(), node));
     }
   }
 
@@ -108,8 +116,19 @@ export class TopologyIndex {
 
   /** Pods of the selection by the values of a label of their nodes. */
   domainCounts(selection: PodSelection, topologyKey: string): DomainCounts {
+    return this.counted(selection, topologyKey).domains;
+  }
+
+  /** The same, for who also asks what would be were single pods elsewhere. */
+  counted(selection: PodSelection, topologyKey: string): CountedPods {
     const id = `${topologyKey}\n${selection.id}`;
-    return this.keep(id, selection, () => ({ domains: new DomainCounts(topologyKey) })).domains!;
+    const { domains, groups } = this.keep(id, selection, () => ({ domains: new DomainCounts(topologyKey) }));
+    const amountOf = (pod: PodInfo): number => {
+      const group = this.groups.get(pod);
+      if (group !== undefined) return groups.get(group) ?? 0;
+      return selection.amount(pod.namespace, pod.labels, pod.deleting);
+    };
+    return { domains: domains!, amountOf };
   }
 
   /** How pods of the selection are spread over the nodes of another; these must have a label of that key. */
@@ -156,7 +175,7 @@ export class TopologyIndex {
       const amount = count.selection.amount(group.namespace, group.labels, group.deleting);
       if (amount === 0) continue;
       group.counts.set(count, amount);
-      count.groups.add(group);
+      count.groups.set(group, amount);
     }
   }
 
@@ -177,7 +196,7 @@ export class TopologyIndex {
       selection,
       domains,
       spread,
-      groups: new Set(),
+      groups: new Map(),
       change: (node, delta) => counter.change(node, delta),
     };
     this.fill(count);
@@ -191,12 +210,12 @@ export class TopologyIndex {
     for (const group of this.groups.in(selection.namespaces)) {
       const amount = selection.amount(group.namespace, group.labels, group.deleting);
       if (amount === 0) continue;
-      groups.add(group);
+      groups.set(group, amount);
       group.counts.set(count, amount);
       if (domains !== undefined) for (const [node, pods] of group.nodes) domains.change(node, amount * pods);
     }
     if (spread === undefined) return;
-    const pods = podsByNode(groups);
+    const pods = podsByNode(groups.keys());
     for (const node of this.nodes()) spread.nodeChanged(node, pods.get(node) ?? 0);
   }
 
@@ -212,19 +231,19 @@ export class TopologyIndex {
   private drop(id: string): void {
     const count = this.kept.get(id);
     if (count === undefined) return;
-    for (const group of count.groups) group.counts.delete(count);
+    for (const group of count.groups.keys()) group.counts.delete(count);
     this.kept.delete(id);
   }
 }
 
 /** Each pod is looked at once: there may be as many groups as pods, and to ask each of them about each node takes seconds. */
-function podsByNode(groups: ReadonlySet<PodGroup>): ReadonlyMap<NodeInfo, number> {
+function podsByNode(groups: Iterable<PodGroup>): ReadonlyMap<NodeInfo, number> {
   const sums = new Map<NodeInfo, number>();
   for (const group of groups) for (const [node, pods] of group.nodes) sums.set(node, (sums.get(node) ?? 0) + pods);
   return sums;
 }
 
-function podsOf(groups: ReadonlySet<PodGroup>, node: NodeInfo): number {
+function podsOf(groups: Iterable<PodGroup>, node: NodeInfo): number {
   let pods = 0;
   for (const group of groups) pods += group.nodes.get(node) ?? 0;
   return pods;

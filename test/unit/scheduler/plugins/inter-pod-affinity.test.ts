@@ -280,13 +280,57 @@ test('InterPodAffinity: a trial counts pods that come and go on the node in ques
   t.is(run.check(target)?.reasons.at(-1), AWAY, 'everything is as it was');
 });
 
+test('InterPodAffinity: a trial asks nothing of the terms of a pod about pods that are placed, however many terms it has', (t) => {
+  const terms = Array.from({ length: 100 }, (_, at) => term(`app-${at}`));
+  const all = Object.fromEntries([...'abc'].map((name, at) => [`a1/${name}`, app(`app-${at}`)]));
+  for (const pod of [near(terms), away(terms)]) {
+    const parts = { nodes, placed: all, pod };
+    const cluster = clusterOf(parts);
+    const run = new FilterRun(podOf(parts), cluster, [plugin], new Nominations());
+    let asked = 0;
+    const { topology } = cluster;
+    const termMatches = topology.termMatches.bind(topology);
+    topology.termMatches = (...about) => {
+      asked++;
+      return termMatches(...about);
+    };
+    const target = cluster.node('a1')!;
+    for (const other of target.pods.values()) run.change(other, target, -1);
+    run.check(target);
+    t.is(asked, 0);
+  }
+});
+
+test('InterPodAffinity: very many placed pods that each want this one away from their node count there until they are gone', (t) => {
+  const lone = app('lone');
+  const unwelcoming = Object.fromEntries(
+    Array.from({ length: 20 }, (_, at) => [`a1/${at}`, away([term('lone', 'zone'), term('lone', `kind-${at}`)], lone)]),
+  );
+  const named = Array.from({ length: 20 }, (_, at): [string, PodParts] => [
+    `a2/other-${at}`,
+    away([term('lone', 'zone', { namespaces: ['default', `team-${at}`] })]),
+  ]);
+  const parts = { nodes, placed: { ...unwelcoming, ...Object.fromEntries(named) }, pod: lone };
+  const cluster = clusterOf(parts);
+  const run = new FilterRun(podOf(parts), cluster, [plugin], new Nominations());
+  const [a1, a2] = [cluster.node('a1')!, cluster.node('a2')!];
+  t.is(run.check(a1)?.reasons.at(-1), OTHERS);
+  for (const other of a1.pods.values()) run.change(other, a1, -1);
+  t.is(run.check(a1)?.reasons.at(-1), OTHERS, 'those on the other node of the zone still stand in the way');
+  run.reset();
+  for (const other of [...a1.pods.values(), ...a2.pods.values()]) run.change(other, a2, -1);
+  t.is(run.check(a2), null);
+  run.reset();
+  t.is(run.check(a2)?.reasons.at(-1), OTHERS);
+});
+
 /** Says how many counts of pods have been asked for from now on. */
 function countsMade({ topology }: ReturnType<typeof clusterOf>): () => number {
   let counts = 0;
-  const domainCounts = topology.domainCounts.bind(topology);
-  topology.domainCounts = (...asked) => {
+  const counted = topology.counted.bind(topology);
+  topology.counted = (...asked) => {
     counts++;
-    return domainCounts(...asked);
+    return counted(...asked);
   };
   return () => counts;
 }
