@@ -4,6 +4,8 @@ import type { TopologyIndex } from '../topology/topology-index.ts';
 
 /** Pods that are looked at one by one for whether another pod waits for them; more may help anyone. */
 const ADDED_MAX = 64;
+/** What a waiting pod asks of others is asked, too; with more of it, any pod that came may help. */
+const ASKED_MAX = 256;
 
 export class AddedPods {
   /** Up to one more than ADDED_MAX. */
@@ -19,7 +21,7 @@ export class AddedPods {
 
   /** True when one of them is what the pod waits for, or may be. */
   mayHelp(pod: PodInfo, topology: TopologyIndex): boolean {
-    if (this.pods.length > ADDED_MAX) return true;
+    if (this.pods.length > ADDED_MAX || pod.spread.length + pod.affinity.required.length > ASKED_MAX) return true;
     return this.pods.some(
       (other) =>
         (other.namespace === pod.namespace && pod.spread.some(({ selector }) => selector.matches(other.labels))) ||

@@ -152,6 +152,14 @@ export class SchedulingQueue {
     return queued;
   }
 
+  /** A popped pod has not been tried after all, and keeps its turn. */
+  putBack(queued: QueuedPod): void {
+    queued.attempts--;
+    queued.where = 'active';
+    this.byKey.set(queued.pod.key, queued);
+    this.active.push(queued);
+  }
+
   /**
    * Puts back a popped pod that no node fits. It waits for one of the ClusterEvents in `helpedBy`. `changesSeen` counts
    * what had changed in the cluster until then.

@@ -4,14 +4,13 @@
 
 import type { JsonObject } from '../../../api/json-value.ts';
 import { asObject } from '../../../api/object-fields.ts';
-import type { Dialect } from '../../../config/dialect.ts';
-import type { Random } from '../../../runtime/environment.ts';
 import type { Profile } from '../framework/framework.ts';
 import { type PodInfo, podKey, readPod } from '../pods/pod-info.ts';
 import { AddedPods } from './added-pods.ts';
 import { ClusterEvent } from './cluster-event.ts';
 import { ClusterState, type PlacedPod } from './cluster-state.ts';
-import { type CycleTiming, NO_TIMING } from './cycle-timing.ts';
+import type { CoreOptions } from './core-options.ts';
+import { NO_TIMING } from './cycle-timing.ts';
 import type {
   BindingEnd,
   Decision,
@@ -28,32 +27,8 @@ import { ListedObjects } from './listed-objects.ts';
 import { type Choice, type NoChoice, NodeChooser } from './node-choice.ts';
 import { OpenBindings } from './open-bindings.ts';
 import { failedChoice, isShown, OpenQuestions, type Outsiders, stillThere } from './open-questions.ts';
-import {
-  type IncomingReason,
-  QUEUE_DEFAULTS,
-  type QueuedPod,
-  type QueueName,
-  type QueueOptions,
-  SchedulingQueue,
-} from './queue.ts';
+import { type IncomingReason, QUEUE_DEFAULTS, type QueuedPod, type QueueName, SchedulingQueue } from './queue.ts';
 import { TimedProfiles } from './timed-profile.ts';
-
-export interface CoreOptions {
-  /** Pods whose spec.schedulerName none of them has are left alone; they still count on their nodes. */
-  readonly profiles: readonly Profile[];
-  readonly random: Random;
-  readonly dialect: Dialect;
-  /** Stop looking for nodes when this share of them is feasible; 0 adapts to the size of the cluster. */
-  readonly percentageOfNodesToScore?: number;
-  /** A pod that was promised room goes there while it fits. */
-  readonly prefersNominatedNode?: boolean;
-  /** How long an assumed pod waits for its binding to show in the events. */
-  readonly assumedMaxMs?: number;
-  readonly queue?: QueueOptions;
-  readonly outsiders?: Outsiders | undefined;
-  /** Told how long extension points take. */
-  readonly timing?: CycleTiming | undefined;
-}
 
 const ASSUMED_MAX_MS = 30_000;
 
@@ -187,19 +162,23 @@ export class SchedulingCore {
     this.events = 0;
     this.added.clear();
     this.queue.flush(nowMs, this.cluster.changes);
+    this.cluster.topology.countOn();
   }
 
   /** When `advance` next has something to do by itself; undefined when never. */
   nextDueMs(): number | undefined {
     // Room that a decision has left helps others at once. Where a pod has taken some, the end of its binding comes soon.
-    if ((this.events & ClusterEvent.podRemoved) !== 0) return 0;
+    if ((this.events & ClusterEvent.podRemoved) !== 0 || this.cluster.topology.isCounting) return 0;
     const never = Number.POSITIVE_INFINITY;
     const ownMs = Math.min(this.queue.nextFlushMs() ?? never, this.refused.nextDueMs());
     const dueMs = Math.min(ownMs, this.cluster.nextExpiryMs() ?? never);
     return dueMs === never ? undefined : dueMs;
   }
 
-  /** Decides about the next active pod. Undefined: there is none, or others are to be asked first and `mayAsk` is false. */
+  /**
+   * Decides about the next active pod. Undefined: there is none, or others are to be asked first and `mayAsk` is false, or what it asks
+   * about other pods is still being counted.
+   */
   decide(nowMs: number): Decision | undefined;
   decide(nowMs: number, mayAsk: boolean): Decision | Question | undefined;
   decide(nowMs: number, mayAsk = false): Decision | Question | undefined {
@@ -211,15 +190,22 @@ export class SchedulingCore {
     const { pod } = queued;
     const profile = this.profiles.ofCycle(pod.schedulerName);
     if (profile === undefined) throw new Error(`pod ${pod.key} is of no profile and was queued`);
-    if (!isAsked) {
-      const choice = this.chooser.choose(pod, profile, this.cluster, this.room.nominations);
-      return this.settleChoice(queued, profile, choice, nowMs);
+    const { cluster, chooser } = this;
+    const { nominations } = this.room;
+    const changesSeen = cluster.changes;
+    const found = cluster.topology.inTurns(() =>
+      isAsked ? chooser.sift(pod, profile, cluster, nominations) : chooser.choose(pod, profile, cluster, nominations),
+    );
+    if (found === undefined) {
+      this.queue.putBack(queued);
+      return undefined;
     }
-    const changesSeen = this.cluster.changes;
-    const sifted = this.chooser.sift(pod, profile, this.cluster, this.room.nominations);
-    if ('node' in sifted) return this.settleAsked(queued, profile, sifted, changesSeen, nowMs);
-    this.questions.open(queued);
-    return { kind: 'nodes', queued, pod, profile, ...sifted, changesSeen };
+    if ('feasible' in found) {
+      this.questions.open(queued);
+      return { kind: 'nodes', queued, pod, profile, ...found, changesSeen };
+    }
+    if (isAsked) return this.settleAsked(queued, profile, found, changesSeen, nowMs);
+    return this.settleChoice(queued, profile, found, nowMs);
   }
 
   /** Goes on where others have answered about the nodes. Undefined: the pod is gone, or another one by now. */

@@ -198,6 +198,7 @@ function podsOf(terms: readonly AffinityTerm[], { topology }: ClusterView): PodS
   return {
     id: terms.map(({ podsId }) => podsId).join('\n'),
     namespaces: namesOf(terms[0]!),
+    selectors: terms.length,
     amount: (namespace, labels) => (terms.every((term) => topology.termMatches(term, namespace, labels)) ? 1 : 0),
   };
 }
@@ -209,6 +210,7 @@ function podsOfAny(terms: readonly AffinityTerm[], cluster: ClusterView): PodSel
   return {
     id: `any of\n${terms.map(({ podsId }) => podsId).join('\n')}`,
     namespaces: namesOfAll(terms),
+    selectors: terms.length,
     amount: (namespace, labels) => (terms.some((term) => topology.termMatches(term, namespace, labels)) ? 1 : 0),
   };
 }
@@ -218,6 +220,7 @@ function podsWeighed(terms: readonly WeightedTerm[], { topology }: ClusterView):
   return {
     id: `sum of\n${terms.map(({ weight, term }) => `${weight} ${term.podsId}`).join('\n')}`,
     namespaces: namesOfAll(terms.map(({ term }) => term)),
+    selectors: terms.length,
     amount: (namespace, labels) => {
       let sum = 0;
       for (const { weight, term } of terms) if (topology.termMatches(term, namespace, labels)) sum += weight;

@@ -8,7 +8,7 @@ import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { BoundedFile } from '../../../storage/bounded-file.ts';
 import type { SchedulerConfiguration } from '../configuration/configuration.ts';
 import { writtenConfiguration } from '../configuration/write-configuration.ts';
-import type { CoreOptions } from '../core/scheduling-core.ts';
+import type { CoreOptions } from '../core/core-options.ts';
 import { RECORD_FORMAT, type RecordHeader } from './entries.ts';
 import { RecordingCore } from './recording-core.ts';
 

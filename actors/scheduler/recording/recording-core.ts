@@ -1,5 +1,6 @@
 // A core that writes down all that it is told and asked, and what it decides (entries.ts), while it does what any core does.
 import type { JsonObject } from '../../../api/json-value.ts';
+import type { CoreOptions } from '../core/core-options.ts';
 import type {
   BindingEnd,
   Decision,
@@ -11,7 +12,7 @@ import type {
   VictimQuestion,
 } from '../core/decision.ts';
 import type { NodeExplanation } from '../core/explanation.ts';
-import { type CoreOptions, SchedulingCore } from '../core/scheduling-core.ts';
+import { SchedulingCore } from '../core/scheduling-core.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { type Entry, outcomeOf, recordedAnswer, recordedPod, recordedVictims } from './entries.ts';
 

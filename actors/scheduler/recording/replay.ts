@@ -86,7 +86,14 @@ export class Replay {
   #decide(at: number, mayAsk: boolean, recorded: Outcome): void {
     const isWatched = recorded.pod === this.#watched && this.#seen !== undefined;
     const nodes = isWatched ? (this.#core.explain(this.#seen!) ?? []) : [];
-    this.#compare(this.#core.decide(at, mayAsk), recorded);
+    const { topology } = this.#core.cluster;
+    let made = this.#core.decide(at, mayAsk);
+    // What is recorded is what came of it in the end, after as many turns as the counting took.
+    while (made === undefined && topology.isCounting) {
+      topology.countOn();
+      made = this.#core.decide(at, mayAsk);
+    }
+    this.#compare(made, recorded);
     if (isWatched) this.#onTrace({ at, outcome: recorded, nodes });
   }
 

@@ -16,6 +16,8 @@ export interface PodSelection {
   readonly id: string;
   /** No pod of another namespace matches; undefined when that is not known beforehand. */
   readonly namespaces: readonly string[] | undefined;
+  /** How many selectors it asks a pod about, which is what asking takes; absent: one. */
+  readonly selectors?: number;
   /** How much such a pod counts; 0: it does not. */
   amount(namespace: string, labels: Labels, deleting: boolean): number;
 }
@@ -53,6 +55,18 @@ const KEPT_NUMBERS_MAX = 1 << 20;
 const KEPT_COUNTS_MIN = 16;
 const KEPT_COUNTS_MAX = 512;
 
+/** Selectors that are asked in one turn, about: some 50 ms. */
+const ASKED_IN_A_TURN_MAX = 1 << 20;
+
+/** What `inTurns` waits for: thrown through whatever asked, and told of nobody. */
+const COUNT_UNFINISHED = new Error('a count of pods is not complete yet');
+
+interface UnfinishedCount {
+  /** Those that are still to be looked at. */
+  readonly groups: IterableIterator<PodGroup>;
+  hasBegun?: boolean;
+}
+
 interface Found {
   readonly version: number;
   readonly terms: readonly CarriedTerm[];
@@ -69,12 +83,42 @@ export class TopologyIndex {
     required: new CarriedTerms(),
     preferred: new CarriedTerms(),
   };
+  /** Those of `kept` that are not complete yet, in the order in which they were asked for. */
+  private readonly unfinished = new Map<KeptCount, UnfinishedCount>();
+  /** Who asks can ask again later. */
+  private mayAskAgain = false;
   /** Which carried terms speak of a group's pods. */
   private found = new WeakMap<PodGroup, Partial<Record<TermRole, Found>>>();
 
   constructor(nodes: () => readonly NodeInfo[], labelsOfNamespace: (name: string) => Labels | undefined) {
     this.nodes = nodes;
     this.labelsOfNamespace = labelsOfNamespace;
+  }
+
+  /** A count is not complete: what asked for it is to ask again when there has been another turn or more. */
+  get isCounting(): boolean {
+    return this.unfinished.size > 0;
+  }
+
+  /** Answers what asks about pods. Undefined: it asked for a count that takes longer than a turn may; to be asked again. */
+  inTurns<Answer>(ask: () => Answer): Answer | undefined {
+    this.mayAskAgain = true;
+    try {
+      return ask();
+    } catch (error) {
+      if (error !== COUNT_UNFINISHED) throw error;
+      return undefined;
+    } finally {
+      this.mayAskAgain = false;
+    }
+  }
+
+  /** Counts on, for as long as a turn may take. */
+  countOn(): void {
+    for (const [count, unfinished] of this.unfinished) {
+      this.countGroups(count, unfinished, ASKED_IN_A_TURN_MAX);
+      return;
+    }
   }
 
   /** A pod is on the node now. */
@@ -102,9 +146,11 @@ export class TopologyIndex {
   /** A node came, went, or has other labels. */
   nodeChanged(node: NodeInfo): void {
     for (const role of ROLES) this.carried[role].relabeled(node);
-    for (const { domains, spread, groups } of this.kept.values()) {
+    for (const count of this.kept.values()) {
+      const { domains, spread, groups } = count;
       domains?.relabeled(node);
-      spread?.nodeChanged(node, podsOf(groups.keys(), node));
+      // One that is not complete looks at all nodes in the end.
+      if (!this.unfinished.has(count)) spread?.nodeChanged(node, podsOf(groups.keys(), node));
     }
   }
 
@@ -188,6 +234,7 @@ export class TopologyIndex {
     if (known !== undefined) {
       this.kept.delete(id);
       this.kept.set(id, known);
+      this.complete(known);
       return known;
     }
     const { domains, spread } = make();
@@ -199,21 +246,47 @@ export class TopologyIndex {
       groups: new Map(),
       change: (node, delta) => counter.change(node, delta),
     };
-    this.fill(count);
+    this.unfinished.set(count, { groups: this.groups.in(selection.namespaces) });
     this.kept.set(id, count);
     this.dropLeastAsked();
+    this.complete(count);
     return count;
   }
 
-  private fill(count: KeptCount): void {
-    const { selection, spread, groups, domains } = count;
-    for (const group of this.groups.in(selection.namespaces)) {
+  /** Throws COUNT_UNFINISHED where that takes longer than a turn may, and who asks can ask again. */
+  private complete(count: KeptCount): void {
+    const unfinished = this.unfinished.get(count);
+    if (unfinished === undefined) return;
+    if (!unfinished.hasBegun) this.countGroups(count, unfinished, ASKED_IN_A_TURN_MAX);
+    if (!this.unfinished.has(count)) return;
+    if (this.mayAskAgain) throw COUNT_UNFINISHED;
+    this.countGroups(count, unfinished, Number.POSITIVE_INFINITY);
+  }
+
+  /** Looks at groups, asking at most so many selectors, and at least at one. */
+  private countGroups(count: KeptCount, unfinished: UnfinishedCount, askedMax: number): void {
+    const { selection, groups, domains } = count;
+    const { selectors = 1 } = selection;
+    unfinished.hasBegun = true;
+    for (let asked = 0; asked < askedMax; asked += selectors) {
+      const { value: group, done } = unfinished.groups.next();
+      if (done === true) {
+        this.finish(count);
+        return;
+      }
+      // Pods of one that came in the meantime are counted already.
+      if (groups.has(group)) continue;
       const amount = selection.amount(group.namespace, group.labels, group.deleting);
       if (amount === 0) continue;
       groups.set(group, amount);
       group.counts.set(count, amount);
       if (domains !== undefined) for (const [node, pods] of group.nodes) domains.change(node, amount * pods);
     }
+  }
+
+  private finish(count: KeptCount): void {
+    const { spread, groups } = count;
+    this.unfinished.delete(count);
     if (spread === undefined) return;
     const pods = podsByNode(groups.keys());
     for (const node of this.nodes()) spread.nodeChanged(node, pods.get(node) ?? 0);
@@ -233,6 +306,7 @@ export class TopologyIndex {
     if (count === undefined) return;
     for (const group of count.groups.keys()) group.counts.delete(count);
     this.kept.delete(id);
+    this.unfinished.delete(count);
   }
 }
 

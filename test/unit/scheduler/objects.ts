@@ -1,9 +1,10 @@
 // Pods, nodes and randomness for the scheduler's tests: valid by default, changed where a test says so.
 
 import { ClusterState } from '../../../actors/scheduler/core/cluster-state.ts';
+import type { CoreOptions } from '../../../actors/scheduler/core/core-options.ts';
 import { NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
 import { zoneByLabels } from '../../../actors/scheduler/core/node-order.ts';
-import { type CoreOptions, SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
+import { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
 import { DEFAULT_PLUGINS } from '../../../actors/scheduler/framework/default-plugins.ts';
 import type { ClusterView, Profile } from '../../../actors/scheduler/framework/framework.ts';
 import { DEFAULT_GATES } from '../../../actors/scheduler/framework/gates.ts';
@@ -94,12 +95,12 @@ export function nodeInfo(name: string, parts: NodeParts = {}, pods: readonly Pod
 }
 
 export function newCore(options: Partial<CoreOptions> = {}): SchedulingCore {
-  return new SchedulingCore({
-    profiles: [defaultProfile(dialect)],
-    random: seededRandom(1),
-    dialect,
-    ...options,
-  });
+  return new SchedulingCore({ ...coreOptions(), ...options });
+}
+
+/** Of a core that nobody configured. */
+export function coreOptions(): CoreOptions {
+  return { profiles: [defaultProfile(dialect)], random: seededRandom(1), dialect };
 }
 
 /** A cluster of nodes made one by one; nothing is known of their pods but what is counted in. */
