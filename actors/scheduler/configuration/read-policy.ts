@@ -87,7 +87,9 @@ export function readPolicy(content: unknown, { base, readFile, dialect, gates }:
   ]);
   if (file.text('kind', 'Policy') !== 'Policy') file.fail('kind', 'must be Policy');
   file.choice('apiVersion', policyVersions(dialect), 'v1');
-  const args = new PolicyArgs(file.number('hardPodAffinitySymmetricWeight', PERCENT, 1), gates.spreadsByTopology);
+  // 0 says nothing, like a weight that is left out.
+  const hardPodAffinityWeight = file.number('hardPodAffinitySymmetricWeight', PERCENT, 0) || 1;
+  const args = new PolicyArgs(hardPodAffinityWeight, gates.spreadsByTopology);
   const filters = file.has('predicates') ? readPredicates(file, args) : base.filter.map(({ name }) => name);
   if (!file.has('priorities')) args.spreadByOwners();
   const scores = file.has('priorities') ? readPriorities(file, args) : base.score;
@@ -186,14 +188,17 @@ function readPresence(section: Section): { readonly labels: readonly string[]; r
 
 function readPriorities(file: Section, args: PolicyArgs): readonly EnabledPlugin[] {
   const weights = new Map<string, number>();
+  // What pods ask for themselves weighs as it is said, where one plug-in also does what is assumed of the others.
+  let byConstraints: string | undefined;
   for (const priority of file.sections('priorities', ['name', 'weight', 'argument'])) {
     const name = priority.requiredText('name');
     if (name === EQUAL) continue;
     const plugin = pluginOfPriority(priority, name, args);
     const weight = priority.number('weight', WEIGHT, 0);
-    // One plug-in does the work of both then, and what pods ask for themselves weighs more than what is assumed.
-    if (name === BY_CONSTRAINTS) weights.set(plugin, weight);
-    else if (!BY_OWNERS.has(name) || !weights.has(plugin)) weights.set(plugin, (weights.get(plugin) ?? 0) + weight);
+    if (name === BY_CONSTRAINTS) byConstraints = plugin;
+    // Those of one's own that a plug-in does together add up; of one that is named twice the last counts.
+    if (!BY_OWNERS.has(name) && PRIORITIES[name] !== plugin) weights.set(plugin, (weights.get(plugin) ?? 0) + weight);
+    else if (!BY_OWNERS.has(name) || plugin !== byConstraints) weights.set(plugin, weight);
   }
   return [...weights].map(([name, weight]) => ({ name, weight }));
 }

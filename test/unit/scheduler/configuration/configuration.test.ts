@@ -196,6 +196,30 @@ test('a policy names predicates and priorities, and the two that always hold are
   t.deepEqual(effective({ policy: { kind: 'Policy', apiVersion } }), effective({ policy: {} }));
 });
 
+test('of a priority that a policy names twice the last weight counts, and those of its own add up', (t) => {
+  const label = (name: string) => ({ name, weight: 2, argument: { labelPreference: { label: name, presence: true } } });
+  const priorities = [
+    { name: 'ImageLocalityPriority', weight: 3 },
+    { name: 'ServiceSpreadingPriority', weight: 4 },
+    label('a'),
+    { name: 'ImageLocalityPriority', weight: 5 },
+    { name: 'SelectorSpreadPriority', weight: 6 },
+    label('b'),
+  ];
+  t.deepEqual(effective({ policy: { priorities }, gates: { spreadsByTopology: false } }).profiles[0]!.sets.score, [
+    { name: 'ImageLocality', weight: 5 },
+    { name: 'SelectorSpread', weight: 6 },
+    { name: 'NodeLabel', weight: 4 },
+  ]);
+});
+
+test('a weight of 0 for required affinity is none that a policy gives', (t) => {
+  const weightOf = (policy: object) => effective({ policy }).profiles[0]!.args.InterPodAffinity.hardPodAffinityWeight;
+  t.is(weightOf({ hardPodAffinitySymmetricWeight: 0 }), 1);
+  t.is(weightOf({}), 1);
+  t.is(weightOf({ hardPodAffinitySymmetricWeight: 7 }), 7);
+});
+
 test('a policy spreads pods without constraints by topology, as the gate says, where it names that or no priorities', (t) => {
   const spread = (priorities: readonly object[] | undefined, spreadsByTopology: boolean) => {
     const policy = { kind: 'Policy', apiVersion: 'v1', ...(priorities === undefined ? {} : { priorities }) };
