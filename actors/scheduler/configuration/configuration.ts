@@ -11,6 +11,8 @@ export interface ProfileConfiguration {
   readonly args: PluginArgs;
   /** What the file says of plug-ins that are not built in, by name. */
   readonly ownArgs: Readonly<Record<string, unknown>>;
+  /** A node that one filter refuses is shown to the others too, for their reasons. */
+  readonly asksAllFilters: boolean;
 }
 
 /** Somebody outside who is asked about nodes over HTTP. */

@@ -9,7 +9,7 @@ export const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
 
 /** A profile of the default plug-ins with their default arguments. */
 export function defaultProfileConfiguration(schedulerName = DEFAULT_SCHEDULER_NAME): ProfileConfiguration {
-  return { schedulerName, sets: DEFAULT_PLUGINS, args: PLUGIN_ARGS, ownArgs: {} };
+  return { schedulerName, sets: DEFAULT_PLUGINS, args: PLUGIN_ARGS, ownArgs: {}, asksAllFilters: false };
 }
 
 /** What a scheduler goes by when nothing is said. */

@@ -109,8 +109,8 @@ function withPolicy(
   const [profile, second] = configuration.profiles;
   if (second !== undefined)
     throw new ConfigurationError('profiles', 'a policy is for one profile, and there are several');
-  const { sets, args, extenders } = readPolicy(policy, sources);
-  return { ...configuration, profiles: [{ ...profile!, sets, args }], extenders };
+  const { extenders, ...said } = readPolicy(policy, sources);
+  return { ...configuration, profiles: [{ ...profile!, ...said }], extenders };
 }
 
 function configuresPlugins(file: unknown): boolean {

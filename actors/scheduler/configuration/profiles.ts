@@ -17,13 +17,14 @@ export function profilesOf(
   const ignored = extenders.flatMap(({ managedResources }) =>
     managedResources.filter(({ ignoredByScheduler }) => ignoredByScheduler).map(({ name }) => name),
   );
-  return profiles.map(({ schedulerName, sets, args, ownArgs }) => {
+  return profiles.map(({ schedulerName, sets, args, ownArgs, asksAllFilters }) => {
     const makeOwn = (name: string) => {
       const make = own.get(name);
       return make === undefined ? undefined : { ...make(ownArgs[name]), name };
     };
     try {
-      return makeProfile({ schedulerName, sets, args: ignoring(args, ignored), dialect, gates, own: makeOwn });
+      const said = { schedulerName, sets, args: ignoring(args, ignored), asksAllFilters };
+      return makeProfile({ ...said, dialect, gates, own: makeOwn });
     } catch (error) {
       throw new Error(`profile ${schedulerName}: ${error instanceof Error ? error.message : String(error)}`);
     }

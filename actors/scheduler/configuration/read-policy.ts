@@ -16,6 +16,7 @@ export interface Policy {
   readonly sets: PluginSets;
   readonly args: PluginArgs;
   readonly extenders: readonly ExtenderConfiguration[];
+  readonly asksAllFilters: boolean;
 }
 
 /** Old name of a predicate, and the plug-ins that check it; in the order in which they are asked. */
@@ -101,6 +102,7 @@ export function readPolicy(content: unknown, { base, readFile, dialect, gates }:
     sets: setsOf(base, filters, scores),
     args: args.args,
     extenders: readExtenders(extenders, { readFile, dialect }),
+    asksAllFilters: file.flag('alwaysCheckAllPredicates', false),
   };
 }
 

@@ -13,7 +13,8 @@ import { readPluginArgs } from './read-args.ts';
 const WEIGHT = { least: 0, most: 2 ** 31 - 1 };
 const ALL = '*';
 
-export const PROFILE_MEMBERS = ['schedulerName', 'plugins', 'pluginConfig'];
+/** `asksAllFilters` is our own, for what a policy says by `alwaysCheckAllPredicates`: a configuration that is written holds it. */
+export const PROFILE_MEMBERS = ['schedulerName', 'plugins', 'pluginConfig', 'asksAllFilters'];
 
 /** Only a profile that is alone can go without a name. Throws ConfigurationError. */
 export function readProfile(
@@ -28,6 +29,7 @@ export function readProfile(
     schedulerName:
       isAlone && !section.has('schedulerName') ? DEFAULT_SCHEDULER_NAME : section.requiredText('schedulerName'),
     sets: sets as unknown as PluginSets,
+    asksAllFilters: section.flag('asksAllFilters', false),
     ...readPluginConfig(section, dialect),
   };
 }

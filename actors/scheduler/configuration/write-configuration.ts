@@ -41,7 +41,7 @@ export function writtenConfiguration(configuration: SchedulerConfiguration, dial
   };
 }
 
-function writtenProfile({ schedulerName, sets, args, ownArgs }: ProfileConfiguration): object {
+function writtenProfile({ schedulerName, sets, args, ownArgs, asksAllFilters }: ProfileConfiguration): object {
   const own = Object.entries(ownArgs).map(([name, value]) => ({ name, args: value }));
   const used = new Set(EXTENSION_POINTS.flatMap((point) => sets[point].map(({ name }) => name)));
   const builtIn = Object.entries(writtenArgs(args)).filter(([name]) => used.has(name));
@@ -49,6 +49,7 @@ function writtenProfile({ schedulerName, sets, args, ownArgs }: ProfileConfigura
     schedulerName,
     plugins: writtenSets(sets),
     pluginConfig: [...builtIn.map(([name, value]) => ({ name, args: value })), ...own],
+    ...(asksAllFilters ? { asksAllFilters } : {}),
   };
 }
 

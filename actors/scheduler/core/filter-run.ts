@@ -1,7 +1,7 @@
 // The filters of a profile, prepared for one pod: which node will do, also with pods added to it or taken from it. Pure;
 // lives as long as the decision about the pod.
 import type { ClusterView, FilterPlugin, FilterTrial, NodeFilter, PreparedFilter } from '../framework/framework.ts';
-import type { Status } from '../framework/status.ts';
+import { bothOf, type Status } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { Nominations } from './nominations.ts';
@@ -19,8 +19,17 @@ export class FilterRun implements FilterTrial {
   private readonly nominations: Nominations;
   private readonly checks: NodeFilter[] = [];
   private readonly counting: PreparedFilter[] = [];
+  private readonly asksAll: boolean;
 
-  constructor(pod: PodInfo, cluster: ClusterView, plugins: readonly FilterPlugin[], nominations: Nominations) {
+  /** @param asksAll see Profile.asksAllFilters. */
+  constructor(
+    pod: PodInfo,
+    cluster: ClusterView,
+    plugins: readonly FilterPlugin[],
+    nominations: Nominations,
+    asksAll = false,
+  ) {
+    this.asksAll = asksAll;
     this.pod = pod;
     this.nominations = nominations;
     let ofNodeAlone: string | undefined = nominations.size === 0 ? '' : undefined;
@@ -76,8 +85,19 @@ export class FilterRun implements FilterTrial {
     const { checks } = this;
     for (let at = 0; at < checks.length; at++) {
       const status = checks[at]!(node);
-      if (status !== null) return status;
+      if (status !== null) return this.asksAll ? this.askRest(node, status, at + 1) : status;
     }
     return null;
+  }
+
+  /** The refusals of all: those behind the first one tell what else is in the way. */
+  private askRest(node: NodeInfo, first: Status, from: number): Status {
+    let all = first;
+    for (const check of this.checks.slice(from)) {
+      if (all.code === 'error') return all;
+      const status = check(node);
+      if (status !== null) all = bothOf(all, status);
+    }
+    return all;
   }
 }

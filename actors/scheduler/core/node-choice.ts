@@ -174,7 +174,7 @@ export class NodeChooser {
 
   private prepare(pod: PodInfo, profile: Profile, cluster: ClusterView, nominations: Nominations): FilterRun {
     const beganMs = this.timing.nowMs();
-    const run = new FilterRun(pod, cluster, profile.filters, nominations);
+    const run = new FilterRun(pod, cluster, profile.filters, nominations, profile.asksAllFilters);
     this.fitQuestion = this.questions.of(profile.schedulerName, run.ofNodeAlone);
     this.timing.point(profile.schedulerName, 'PreFilter', outcomeOf(run.refused), beganMs);
     return run;

@@ -220,6 +220,8 @@ export interface Profile {
   /** The same in all profiles: there is one queue. */
   readonly queueSort: QueueSortPlugin;
   readonly filters: readonly FilterPlugin[];
+  /** Where a filter refuses a node, the others give their reasons as well; absent: the first alone is heard. */
+  readonly asksAllFilters?: boolean;
   readonly scores: readonly { readonly plugin: ScorePlugin; readonly weight: number }[];
   readonly postFilters: readonly PostFilterPlugin[];
   readonly reserves: readonly ReservePlugin[];

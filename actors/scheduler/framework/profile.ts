@@ -13,6 +13,7 @@ interface ProfileParts {
   readonly args: PluginArgs;
   readonly dialect: Dialect;
   readonly gates: SchedulerGates;
+  readonly asksAllFilters?: boolean | undefined;
   /** Makes the plug-ins of the operator's own. */
   readonly own?: (name: string) => AnyPlugin | undefined;
 }
@@ -33,7 +34,8 @@ const METHODS: Readonly<Record<ExtensionPoint, readonly (keyof AnyPlugin)[]>> = 
 };
 
 /** Throws an Error that says what is wrong with the sets. */
-export function makeProfile({ schedulerName, sets, args, dialect, gates, own }: ProfileParts): Profile {
+export function makeProfile(parts: ProfileParts): Profile {
+  const { schedulerName, sets, args, dialect, gates, own, asksAllFilters = false } = parts;
   const made = new Map<string, AnyPlugin>();
   const named = (name: string): AnyPlugin => {
     let plugin = made.get(name);
@@ -61,6 +63,7 @@ export function makeProfile({ schedulerName, sets, args, dialect, gates, own }: 
     schedulerName,
     queueSort,
     filters: [runtimeClass, ...preFiltersOnly(at('preFilter'), sets), ...at<FilterPlugin>('filter')],
+    asksAllFilters,
     scores: at<ScorePlugin>('score').map((plugin, index) => ({ plugin, weight: sets.score[index]!.weight || 1 })),
     postFilters: at('postFilter'),
     reserves: at('reserve'),

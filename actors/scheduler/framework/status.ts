@@ -25,3 +25,12 @@ export interface Status {
 export function refusal(code: StatusCode, helpedBy: number, ...reasons: string[]): Status {
   return Object.freeze({ code, helpedBy, reasons: Object.freeze(reasons) });
 }
+
+/** What two plug-ins have against a node: of two codes the worse, and either may change its mind. */
+export function bothOf(one: Status, other: Status): Status {
+  if (other.code === 'error') return other;
+  const code = one.code === 'unresolvable' ? one.code : other.code;
+  const reasons = [...one.reasons, ...other.reasons];
+  if (one.helpedBy === undefined || other.helpedBy === undefined) return { code, reasons };
+  return { code, reasons, helpedBy: one.helpedBy | other.helpedBy };
+}

@@ -75,6 +75,27 @@ for (const [nodes, percent, wanted] of WANTED) {
   });
 }
 
+test('the filters behind the one that refuses a node are heard where the profile asks all', (t) => {
+  const filters = [
+    filterBy(() => ({ code: 'unschedulable', helpedBy: 1, reasons: ['too full'] })),
+    filterBy(() => null),
+    filterBy(() => ({ code: 'unresolvable', helpedBy: 2, reasons: ['too far', 'too old'] })),
+  ];
+  const choiceOf = (asksAllFilters: boolean) =>
+    new Chooser({ ...EMPTY_PROFILE, filters, asksAllFilters }, 1).choose(podInfo('p'), nodesNamed(2));
+  t.like(choiceOf(false), { message: '0/2 nodes are available: 2 too full.', helpedBy: 1 });
+  t.like(choiceOf(true), { message: '0/2 nodes are available: 2 too far, 2 too full, 2 too old.', helpedBy: 3 });
+});
+
+test('a filter that cannot decide ends the attempt, also behind one that refuses the node', (t) => {
+  const filters = [
+    filterBy(() => ({ code: 'unschedulable', reasons: ['too full'] })),
+    filterBy(() => ({ code: 'error', reasons: ['cannot say'] })),
+  ];
+  const chooser = new Chooser({ ...EMPTY_PROFILE, filters, asksAllFilters: true }, 1);
+  t.like(chooser.choose(podInfo('p'), nodesNamed(1)), { code: 'error', message: 'cannot say' });
+});
+
 test('a sample begins where the last one ended, so that every node gets its turn', (t) => {
   const nodes = nodesNamed(250);
   const seen: NodeInfo[] = [];

@@ -196,6 +196,15 @@ test('a policy names predicates and priorities, and the two that always hold are
   t.deepEqual(effective({ policy: { kind: 'Policy', apiVersion } }), effective({ policy: {} }));
 });
 
+test('alwaysCheckAllPredicates of a policy is what the profile does, also where it was written and read again', (t) => {
+  for (const alwaysCheckAllPredicates of [false, true]) {
+    const configuration = effective({ policy: { alwaysCheckAllPredicates } });
+    const again = effective({ file: writtenConfiguration(configuration, dialect) });
+    for (const { asksAllFilters } of [...profilesOf(configuration, dialect), ...profilesOf(again, dialect)])
+      t.is(asksAllFilters, alwaysCheckAllPredicates);
+  }
+});
+
 test('of a priority that a policy names twice the last weight counts, and those of its own add up', (t) => {
   const label = (name: string) => ({ name, weight: 2, argument: { labelPreference: { label: name, presence: true } } });
   const priorities = [
