@@ -103,7 +103,10 @@ class CollectionDeletion {
     const some = storedAt(places, slabs);
     if (isLarge(bytes)) await afterOthers(this.#write);
     await this.#deleteSome(some);
-    return this.#request.target.asStored ? [] : (await this.#asked(some)).map(asItem);
+    if (this.#request.target.asStored) return [];
+    const asked = await this.#asked(some);
+    // Custom objects say what they are in a list as well.
+    return this.#type.custom === undefined ? asked.map(asItem) : [...asked];
   }
 
   /** As a list of that revision would show them: by the newest definition, which may have changed since the request came. */

@@ -136,6 +136,21 @@ test('a collection of custom objects is answered by the definition of its revisi
   await world.stop();
 });
 
+test('custom objects that are deleted together say what they are, as in a list of them', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  await world.created(THINGS, thing('a', {}));
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+  const kinds = async (path: string): Promise<unknown> =>
+    (await world.write('deletecollection', path, { parameters: { dryRun: ['All'] } })).body.items.map((item) => [
+      item.apiVersion,
+      item.kind,
+    ]);
+  t.deepEqual(await kinds(THINGS), [['example.com/v1', 'Thing']]);
+  t.deepEqual(await kinds(CONFIG_MAPS), [[undefined, undefined]]);
+  await world.stop();
+});
+
 test('who ends a type deletes its objects by the version that they are stored in, though that is not served', async (t) => {
   const world = await AdmissionWorld.start();
   await defineThings(world);
