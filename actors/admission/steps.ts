@@ -239,7 +239,7 @@ async function mutateAgain(
 
 function keepMutated(attributes: Attributes, write: WriteContext, before: JsonObject): void {
   if (attributes.object === before) return;
-  // Webhooks' objects have the defaults of built-in types already, but not those of a custom type's schema.
+  // Webhooks' objects have the defaults of the version that they were told, but a custom type may be written in another.
   if (!attributes.isComplete || attributes.type.custom !== undefined) complete(attributes, write);
   if (attributes.asked.operation !== 'update') return;
   attributes.object = updatedByKind(attributes);

@@ -11,9 +11,13 @@ import { frozen } from '../api/sample-type.ts';
 
 const schema = schemaOf(DIALECTS.orch);
 
+/** Of a built-in object, whose schema is looked up by what it says that it is. */
+const patchOf = (object: JsonObject, answer: Parameters<typeof patchedBy>[1]) =>
+  patchedBy({ name: 'w' } as Hook, answer, { object } as Parameters<typeof patchedBy>[2], schema, () => true);
+
 function patched(object: JsonObject, operations: readonly object[]) {
   const answer = { patch: JSON.stringify(operations), patchType: 'JSONPatch' };
-  return patchedBy({ name: 'w' } as Hook, answer as Parameters<typeof patchedBy>[1], object, schema, () => true);
+  return patchOf(object, answer as Parameters<typeof patchedBy>[1]);
 }
 
 test('what a patch leaves alone is still others’, and is not changed in being completed', (t) => {
@@ -41,7 +45,7 @@ test('a patch that nests without end refuses the write, also where nothing of th
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   const patch = `[{"op":"add","path":"/data","value":{"a":"b"},"why":${deep}}]`;
   const answer = { patch, patchType: 'JSONPatch' } as Parameters<typeof patchedBy>[1];
-  const error = t.throws(() => patchedBy({ name: 'w' } as Hook, answer, object, schema, () => true));
+  const error = t.throws(() => patchOf(object, answer));
   t.true(isStatusError(error) && error.status.code === 500);
   t.regex(error!.message, /the patch of admission webhook "w" nests deeper than 1000 levels$/);
 });

@@ -62,7 +62,7 @@ class MutatingAdmissionWebhook implements AdmissionPlugin {
     try {
       const told = await versions.as(invocation.type);
       const changed = await this.#phase.caller.call(invocation, told, (answer) => {
-        const patched = patchedBy(invocation.hook, answer, told.object, this.#schema, this.#features);
+        const patched = patchedBy(invocation.hook, answer, told, this.#schema, this.#features);
         if (patched === undefined) return undefined;
         const done = { patch: patched.operations, patchType: answer.patchType };
         this.#annotate(attributes, invocation, 'patch', done, 'Request');

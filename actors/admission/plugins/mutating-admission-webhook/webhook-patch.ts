@@ -13,12 +13,16 @@ import { textAt } from '../../../../api/object-fields.ts';
 import { applyJsonPatch, PatchNotApplicable } from '../../../../api/patch/json-patch.ts';
 import { splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../../api/schema/schema.ts';
-import { internalError } from '../../../../api/status/failures.ts';
+import { internalError, OBJECT_BYTES_MAX, tooLarge } from '../../../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../../../api/status/status.ts';
 import { DEPTH_MAX, isTooDeep } from '../../../../transport/body.ts';
 import { NO_OBJECT } from '../../attributes.ts';
 import type { Hook } from '../webhooks/hook.ts';
-import { type HookAnswer, UnusableAnswer } from '../webhooks/review.ts';
+import { type HookAnswer, type Told, UnusableAnswer } from '../webhooks/review.ts';
+import { isOf } from '../webhooks/told-versions.ts';
+
+/** What was told, as which type. */
+type ToldObject = Pick<Told, 'object' | 'type'>;
 
 export interface Patched {
   /** In canonical form and with its defaults; undefined where it is as it was. */
@@ -31,11 +35,12 @@ export interface Patched {
 export function patchedBy(
   { name }: Hook,
   { patch, patchType }: HookAnswer,
-  object: JsonObject,
+  told: ToldObject,
   schema: Schema,
   features: Features,
 ): Patched | undefined {
   if (patch === '') return undefined;
+  const { object } = told;
   const quoted = JSON.stringify(name);
   const operations = parsed(patch, quoted);
   if (Array.isArray(operations) && operations.length === 0) return undefined;
@@ -44,7 +49,7 @@ export function patchedBy(
       `admission webhook ${quoted} attempted to modify the object, which is not supported for this operation`,
     );
   if (patchType !== 'JSONPatch') throw new UnusableAnswer(`unsupported patch type ${JSON.stringify(patchType)}`);
-  const changed = canonical(applied(object, operations, quoted), object, quoted, schema, features);
+  const changed = canonical(applied(object, operations, quoted), told, quoted, schema, features);
   return { object: deepEqual(changed, object) ? undefined : changed, operations };
 }
 
@@ -71,17 +76,18 @@ function applied(object: JsonObject, operations: unknown, quoted: string): JsonO
 
 function canonical(
   changed: JsonObject,
-  object: JsonObject,
+  told: ToldObject,
   quoted: string,
   schema: Schema,
   features: Features,
 ): JsonObject {
+  const { object } = told;
   const [apiVersion, kind] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
   if (changed.apiVersion !== apiVersion || changed.kind !== kind)
     throw refused(`the patch of admission webhook ${quoted} makes another kind of the object`);
   const { group, version } = splitApiVersion(apiVersion);
   const type = schema.kind(group, version, kind);
-  if (type === undefined) return changed;
+  if (type === undefined) return completedCustom(changed, told);
   try {
     // A copy: what the patch has left alone is still others', and is changed in place.
     const { object: result } = decode(jsonCopy(changed), type);
@@ -91,6 +97,15 @@ function canonical(
     if (!(error instanceof DecodeError)) throw error;
     throw refused(`what admission webhook ${quoted} makes of the object cannot be read: ${error.message}`);
   }
+}
+
+/** A custom object is given what the version that the webhook was told gives: it may know no other. */
+function completedCustom(changed: JsonObject, { object, type }: ToldObject): JsonObject {
+  const { custom } = type;
+  if (custom === undefined || !isOf(object, type)) return changed;
+  const copy = jsonCopy(changed) as JsonObject;
+  if (custom.schema.complete(copy, true)) return copy;
+  throw new StatusError(tooLarge(`the defaults come to more than ${OBJECT_BYTES_MAX} bytes`));
 }
 
 function refused(detail: string): StatusError {
