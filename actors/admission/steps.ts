@@ -266,7 +266,8 @@ async function callWithView(
   const { object, old } = attributes;
   const shown = view.of(object);
   attributes.object = shown;
-  attributes.old = old && view.of(old);
+  // A wish that it did not have is nobody's business.
+  attributes.old = old && (view.ofWritten ?? view.of)(old);
   await callEach(calls, attributes);
   attributes.object = attributes.object === shown ? object : view.applied(object, attributes.object, attributes.type);
   attributes.old = old;

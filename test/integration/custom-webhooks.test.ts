@@ -46,3 +46,26 @@ test('what a webhook brings into a custom object has the defaults of the version
   t.deepEqual((told as unknown as { spec: object }).spec, wanted);
   t.deepEqual((made.json as unknown as { spec: object }).spec, wanted);
 });
+
+test('a webhook that is told of the first replicas of a custom object is told that there were none', async (t) => {
+  const at = await world(t, { looks: () => ({ allowed: true }) });
+  const { client } = at.server;
+  const schema = {
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { replicas: { type: 'integer' } } } },
+  };
+  await establish(client, { schema });
+  await configure(at, 'mutating', 'm', [webhookAt(at.hooks, 'looks', hears('v1', ['crontabs/scale']))]);
+  await configure(at, 'validating', 'v', [webhookAt(at.hooks, 'looks', hears('v1', ['crontabs/scale']))]);
+  t.is((await client.request('POST', path(), { body: object('a', {}) })).status, 201);
+  const body = { kind: 'Scale', metadata: { name: 'a', namespace: 'default' }, spec: { replicas: 3 } };
+  const scaled = await client.request('PUT', `${path()}/a/scale`, { body });
+  t.is(scaled.status, 200, scaled.text);
+  const told = at.hooks.asked.map(({ review: { request } }) =>
+    [request.oldObject, request.object].map((one) => (one as unknown as { spec: object }).spec),
+  );
+  t.deepEqual(told, [
+    [{}, { replicas: 3 }],
+    [{}, { replicas: 3 }],
+  ]);
+});
