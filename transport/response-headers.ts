@@ -24,10 +24,12 @@ export function lengthSaid(headers: HeaderList): number | undefined {
   return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
-const FORBIDDEN_IN_VALUE = /[^\t -~\x80-\xff]/;
-const FORBIDDEN_IN_VALUE_ALL = /[^\t -~\x80-\xff]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about.
+const FORBIDDEN_IN_VALUE = /[\x00-\x08\n-\x1f\x7f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: likewise.
+const FORBIDDEN_IN_VALUE_ALL = /[\x00-\x08\n-\x1f\x7f]/g;
 
-/** A header value that cannot end its line (RFC 9110 5.5): what a client sent may be echoed in one. */
+/** The text of a header value, which cannot end its line (RFC 9110 5.5): what a client sent may be echoed in one. It is sent as UTF-8. */
 export function safeHeaderValue(value: string): string {
   return FORBIDDEN_IN_VALUE.test(value) ? value.replace(FORBIDDEN_IN_VALUE_ALL, ' ') : value;
 }

@@ -3,6 +3,11 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are in ASCII as well.
 const BEYOND_ASCII = /[^\x00-\x7f]/;
 
+/** True for a text of which Node is told other characters than its own. */
+export function isBeyondAscii(text: string): boolean {
+  return BEYOND_ASCII.test(text);
+}
+
 /** A text as Node takes a header's value: each byte as one character. */
 export function headerValueOf(text: string): string {
   return BEYOND_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;

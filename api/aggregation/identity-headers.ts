@@ -20,7 +20,7 @@ export function identityHeaders({ name, groups, extra }: User): Headers | undefi
   for (const [key, values] of Object.entries(extra))
     for (const value of values) headers.push([EXTRA_PREFIX + escaped(key), value]);
   if (headers.some(([, value]) => UNSENDABLE.test(value))) return undefined;
-  return headers.map(([header, value]) => [header, headerValueOf(value)]);
+  return headers;
 }
 
 function escaped(key: string): string {

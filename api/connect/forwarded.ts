@@ -1,6 +1,5 @@
 // What of a proxied request and its answer is passed on: the path behind the proxy subresource, and headers without those that are of one
 // connection only (RFC 9110 7.6.1) or speak to this server. Pure.
-import { headerValueOf } from '../../values/header-text.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -34,7 +33,7 @@ export function forwardedRequestHeaders(headers: Headers, keepsUpgrade: boolean,
     .filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name) && !OWN_PREFIXES.some((own) => name.startsWith(own)))
     .flatMap(([name, value]): Headers => {
       const left = name === WEB_SOCKET_PROTOCOLS ? withoutToken(value, bearerPrefix) : value;
-      return left === undefined ? [] : [[name, headerValueOf(left)]];
+      return left === undefined ? [] : [[name, left]];
     });
   if (!keepsUpgrade) return kept;
   const upgrade = headers.filter(([name]) => name === 'upgrade');

@@ -3,6 +3,7 @@
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { copyBytes } from '../../values/copy-bytes.ts';
+import { headerValueOf, isBeyondAscii } from '../../values/header-text.ts';
 import { GatheredBody } from '../gathered-body.ts';
 import type { HeaderList } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
@@ -37,6 +38,8 @@ const PIPELINE_BYTES_MAX = 16 * 1024 * 1024;
 export const ANSWERS_BYTES_MAX = 512 * 1024 * 1024;
 /** Of an answer, or of a chunk; what is smaller is not counted. */
 const COUNTED_BYTES = 64 * 1024;
+
+const NO_BYTES = Buffer.alloc(0);
 
 /** What responses of one listener share. */
 export interface NodeResponseScope {
@@ -180,7 +183,13 @@ export class NodeResponse implements TrackedResponse {
       return;
     }
     this.#native.on('drain', () => this.#onDrain());
-    this.#http1?.flushHeaders();
+    this.#sendHead(headers);
+  }
+
+  /** Node takes the values of a head that goes out alone for text, and those of one before bytes, be they none, for bytes. */
+  #sendHead(headers: HeaderList): void {
+    if (headers.some(([, value]) => isBeyondAscii(value))) this.#http1?.write(NO_BYTES);
+    else this.#http1?.flushHeaders();
   }
 
   startWebSocket(protocol: string, framing: MessageFraming): void {
@@ -233,7 +242,7 @@ export class NodeResponse implements TrackedResponse {
     const fields: Record<string, string | string[]> = {};
     for (const [name, value] of headers) {
       if (isFramingHeader(name)) continue;
-      const safe = safeHeaderValue(value);
+      const safe = headerValueOf(safeHeaderValue(value));
       const known = fields[name];
       if (known === undefined) fields[name] = safe;
       else fields[name] = Array.isArray(known) ? [...known, safe] : [known, safe];

@@ -56,7 +56,7 @@ export function handleUpgrades(
         onTaken();
         letGo();
         response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
-        socket.write(headText(answer));
+        socket.write(headText(answer), 'latin1');
         return { stream: socket, head };
       },
     });
@@ -76,7 +76,7 @@ function watchForEnd(socket: Duplex): () => void {
   return () => void socket.off('readable', look).off('end', end);
 }
 
-/** Status line and headers as the backend sent them. */
+/** Status line and headers as the backend sent them, each byte as a character. */
 function headText({ reason, rawHeaders }: SwitchHead): string {
   const lines = [`HTTP/1.1 101 ${reason}`];
   for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);

@@ -5,6 +5,7 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import { headerTextOf, headerValueOf } from '../../values/header-text.ts';
 import { bracketed } from '../../values/host-text.ts';
 import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
@@ -227,7 +228,7 @@ function headerRecord(headers: HeaderList, { scheme, host, port }: AgentTarget):
   const isDefaultPort = port === (scheme === 'https' ? 443 : 80);
   const record: Record<string, string | string[]> = { host: isDefaultPort ? name : `${name}:${port}` };
   for (const [header, given] of headers) {
-    const value = safeHeaderValue(given);
+    const value = headerValueOf(safeHeaderValue(given));
     const before = Object.hasOwn(record, header) ? record[header]! : [];
     record[header] = before.length === 0 ? value : [...(Array.isArray(before) ? before : [before]), value];
   }
@@ -286,7 +287,7 @@ class Answer implements AgentAnswer {
     const { rawHeaders } = message;
     this.headers = Array.from({ length: rawHeaders.length / 2 }, (_, i) => [
       rawHeaders[2 * i]!,
-      rawHeaders[2 * i + 1]!,
+      headerTextOf(rawHeaders[2 * i + 1]!),
     ]);
     message.on('error', () => {});
   }

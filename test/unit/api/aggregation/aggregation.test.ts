@@ -72,7 +72,7 @@ test("remote groups follow their objects, and the group of those objects is nobo
 test('a user is told in headers whole, or not at all', (t) => {
   const user = { name: 'jürgen', uid: 'u', groups: ['a', 'b'], extra: { 'example.org/scopes%': ['x', 'y'] } };
   t.deepEqual(identityHeaders(user), [
-    ['x-remote-user', 'j\u00c3\u00bcrgen'],
+    ['x-remote-user', 'jürgen'],
     ['x-remote-group', 'a'],
     ['x-remote-group', 'b'],
     ['x-remote-extra-example.org%2Fscopes%25', 'x'],

@@ -1,0 +1,37 @@
+// What headers say beyond ASCII, by either listener: as UTF-8, whether the answer is whole or streamed.
+import { once } from 'node:events';
+import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
+import test from 'ava';
+import type { HttpsClient } from '../server/https-client.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { establish, path } from './custom-definitions.ts';
+
+const WARNING = 'größe 你好';
+
+const textOf = (value: unknown): string => Buffer.from(String(value), 'latin1').toString('utf8');
+
+async function warningsOf(client: HttpsClient): Promise<readonly string[]> {
+  const list = await client.get(path());
+  const watch = await client.watch(`${path()}?watch=1`);
+  const missing = await client.get(`${path()}/none`);
+  watch.close();
+  return [list, watch, missing].map(({ headers }) => textOf(headers.warning));
+}
+
+async function warningOverHttp2({ url, caPem, token }: ServerProcess): Promise<string> {
+  const session = connectHttp2(url, { ca: caPem });
+  const stream = session.request({ ':path': path(), authorization: `Bearer ${token}` });
+  const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+  session.destroy();
+  return textOf(headers.warning);
+}
+
+for (const listener of ['uws', 'node']) {
+  test(`a warning is told in whatever script it is written (${listener})`, async (t) => {
+    const server = await startServer(t, { args: ['--ingress', listener] });
+    await establish(server.client, { version: { deprecated: true, deprecationWarning: WARNING } });
+    const wanted = `299 - "${WARNING}"`;
+    t.deepEqual(await warningsOf(server.client), [wanted, wanted, wanted]);
+    if (listener === 'node') t.is(await warningOverHttp2(server), wanted);
+  });
+}
