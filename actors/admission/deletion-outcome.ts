@@ -101,7 +101,19 @@ function marksOf(type: KnownType, { endsAtOnce = [] }: Strategy): readonly Field
   return known;
 }
 
-/** Asks the plugins whether an object may be deleted. Throws what refuses it. */
+/**
+ * True for an object whose end is under way, and which the DELETE does not hasten: its grace period runs, or what is in it is going. Who
+ * waits for finalizers alone is asked about again: a DELETE may ask for others.
+ */
+function isUnderWay(write: WriteContext, { type, kind, asked }: Attributes, stored: StoredObject): boolean {
+  const { graceSeconds, onDelete } = kind.strategy;
+  if ((graceSeconds === undefined && onDelete === undefined) || asked.deletion === undefined) return false;
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(stored.described);
+  if ((deletionTimestamp ?? '') === '' || deletionGracePeriodSeconds === 0) return false;
+  return outcomeFor(write, type, stored, asked.deletion, asked.dryRun).action === 'pending';
+}
+
+/** Asks the plugins whether an object may be deleted; of one whose end is under way they have been asked. Throws what refuses it. */
 export function admitDeletion(
   write: WriteContext,
   attributes: Attributes,
@@ -109,7 +121,7 @@ export function admitDeletion(
   stored: StoredObject,
 ): Promise<void> | undefined {
   const { plugins } = attributes.asked;
-  if (plugins === NO_PLUGINS) return undefined;
+  if (plugins === NO_PLUGINS || isUnderWay(write, attributes, stored)) return undefined;
   const { type } = attributes;
   const shownBy = (forms: StoredForm): JsonObject => forms.asked(type, stored.object, stored.schemaGeneration);
   const admit = (readOld: () => JsonObject): Promise<void> | undefined => {

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { PluginCall } from '../../../actors/admission/attributes.ts';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
+import { metadataOf } from '../../../api/object-meta.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
 
@@ -152,6 +153,35 @@ test('plugins are shown the object that a DELETE is about, and only those that a
   await world.created(CONFIG_MAPS, { metadata: { name: 'a' }, data: { a: 'b' } });
   t.is((await world.write('delete', A)).code, 200);
   t.deepEqual(seen, [{ a: 'b' }, {}]);
+  await world.stop();
+});
+
+test('plugins are not asked again about an end that is under way, unless a DELETE hastens it', async (t) => {
+  const asked: string[] = [];
+  const keeper: AdmissionPluginKind = {
+    name: 'AlwaysAdmit',
+    wants: [{ operations: ['delete'], resources: ['core/pods', 'core/namespaces', 'core/configmaps'] }],
+    create: () => ({ validate: ({ asked: { name }, old }) => void asked.push(name || metadataOf(old ?? {}).name!) }),
+  };
+  const world = await AdmissionWorld.start({ plugins: [keeper], namespaces: ['ns'] });
+  await world.created(PODS, pod('p', 'n1'));
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a', finalizers: ['example.org/f'] } });
+  const deleted = async (verb: 'delete' | 'deletecollection', path: string, gracePeriodSeconds?: string) => {
+    asked.length = 0;
+    const parameters = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+    t.is((await world.write(verb, path, { parameters })).code, 200);
+    return [...asked];
+  };
+  t.deepEqual(await deleted('delete', `${PODS}/p`), ['p']);
+  t.deepEqual(await deleted('delete', `${PODS}/p`), []);
+  t.deepEqual(await deleted('deletecollection', PODS), []);
+  t.deepEqual(await deleted('delete', `${PODS}/p`, '60'), []);
+  t.deepEqual(await deleted('delete', `${PODS}/p`, '10'), ['p']);
+  t.deepEqual(await deleted('delete', `${PODS}/p`, '0'), ['p']);
+  t.deepEqual(await deleted('delete', '/api/v1/namespaces/ns'), ['ns']);
+  t.deepEqual(await deleted('delete', '/api/v1/namespaces/ns'), []);
+  // Finalizers are all that it waits for.
+  for (let again = 0; again < 3; again++) t.deepEqual(await deleted('delete', A), ['a']);
   await world.stop();
 });
 
