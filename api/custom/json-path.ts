@@ -15,6 +15,8 @@ export type JsonPath = (object: JsonObject, passage?: Passage) => readonly unkno
 
 const VALUES_MAX = 1000;
 const PASSED_MAX = 50_000;
+/** Filters within filters: each is read again, and followed again for every value of the one around it. */
+const FILTER_DEPTH_MAX = 16;
 
 /** For all paths that are followed in one object. */
 export function newPassage(): Passage {
@@ -23,7 +25,12 @@ export function newPassage(): Passage {
 
 /** Compiles `.spec.foo`; undefined for what is no path. */
 export function jsonPathOf(text: string): JsonPath | undefined {
-  const reader = new PathReader(text.trim());
+  return pathWithin(0, text);
+}
+
+/** @param depth how many filters it stands in. */
+function pathWithin(depth: number, text: string): JsonPath | undefined {
+  const reader = new PathReader(text.trim(), depth);
   const steps = reader.steps();
   if (steps === undefined) return undefined;
   return (object, passage = newPassage()) => {
@@ -110,17 +117,26 @@ const OPERATORS: Readonly<Record<string, (left: unknown, right: unknown) => bool
   '>': (left, right) => (left as number) > (right as number),
 };
 
-const FILTER = /^\?\(\s*@((?:[^=!<>\s]|\\.)*)\s*(?:(==|!=|<=|>=|<|>)\s*(.+?))?\s*\)$/;
+/**
+ * Each character is taken in one way, and what follows the last of them is cut off before: where two parts of the expression could take a
+ * backslash, a path of 60 of them took hours, in a thread that serves others.
+ */
+const FILTER = /^\?\(\s*@((?:[^=!<>\s]|\\[=!<>\s])*)\s*(?:(==|!=|<=|>=|<|>)\s*(.+))?$/s;
 
-function filter(text: string): Step | undefined {
-  const [, pathText = '', operator, literal = ''] = FILTER.exec(text) ?? [];
-  const path = pathText.includes('..') ? undefined : jsonPathOf(pathText);
-  if (!FILTER.test(text) || path === undefined) return undefined;
+/** @param depth how many filters it stands in. */
+function filter(text: string, depth: number): Step | undefined {
+  if (depth >= FILTER_DEPTH_MAX || !text.endsWith(')')) return undefined;
+  const match = FILTER.exec(text.slice(0, -1).trimEnd());
+  if (match === null) return undefined;
+  const [, pathText = '', operator, literal = ''] = match;
+  const path = pathText.includes('..') ? undefined : pathWithin(depth + 1, pathText);
+  if (path === undefined) return undefined;
+  const wanted = literalOf(literal);
   const holds = (item: unknown, passage: Passage): boolean => {
     if (!isJsonObject(item)) return false;
     const found = path(item, passage);
     if (operator === undefined) return found.length > 0;
-    return found.length > 0 && OPERATORS[operator]!(found[0], literalOf(literal));
+    return found.length > 0 && OPERATORS[operator]!(found[0], wanted);
   };
   return each((value, passage) =>
     Array.isArray(value) ? passed(value, passage).filter((item) => holds(item, passage)) : [],
@@ -149,10 +165,13 @@ function selection(text: string): Step | undefined {
 
 class PathReader {
   readonly #text: string;
+  /** How many filters the path stands in. */
+  readonly #depth: number;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, depth: number) {
     this.#text = text;
+    this.#depth = depth;
   }
 
   steps(): readonly Step[] | undefined {
@@ -185,7 +204,7 @@ class PathReader {
   #bracketed(): Step | undefined {
     const inside = this.#insideBracket();
     if (inside === undefined) return undefined;
-    if (inside.startsWith('?')) return filter(inside);
+    if (inside.startsWith('?')) return filter(inside, this.#depth);
     const parts = ONE_KEY.test(inside) ? [inside] : inside.split(',');
     const steps = parts.map((part) => selection(part.trim())).filter((step) => step !== undefined);
     return steps.length < parts.length ? undefined : union(steps);

@@ -184,6 +184,14 @@ test('a path that names the same again and again finds no more than a thousand v
   t.is(jsonPathOf(`.list${many}${many}${many}`)?.(nested).length, 1000);
 });
 
+test('a filter of nothing but backslashes or blanks, and thousands of filters within filters, are no paths and hold nobody up', (t) => {
+  t.is(jsonPathOf(`.a[?(@${'\\'.repeat(200)}x=)]`), undefined);
+  t.is(jsonPathOf(`.a[?(@.b==${' '.repeat(20_000)}y]`), undefined);
+  t.is(jsonPathOf(`.a${'[?(@.b'.repeat(20_000)}${')]'.repeat(20_000)}`), undefined);
+  const object = { a: [{ b: [{ 'c=d': 1 }, { b: 2 }] }, { b: [] }] };
+  t.deepEqual(jsonPathOf('.a[?(@.b[?(@.c\\=d)])].b[0]')?.(object), [{ 'c=d': 1 }]);
+});
+
 const column = (name: string, jsonPath: string) => ({
   name,
   jsonPath,
