@@ -51,6 +51,23 @@ for (const isTls of [false, true]) {
   });
 }
 
+test.serial(
+  'node with TLS: a connection whose handshake comes to no end is closed, and counts no longer',
+  async (t) => {
+    let handshakeErrors = 0;
+    const onHandshakeError = (): void => void handshakeErrors++;
+    const listener = await openNodeListener(await listenerOptions(true, () => {}, { onHandshakeError }));
+    // The beginning of a record, which says how long it will be.
+    const beginnings = [Buffer.alloc(0), Buffer.from([0x16, 3, 1, 2, 0, 1])];
+    const clients = await Promise.all(beginnings.map(() => RawClient.open(listener.port, false)));
+    clients.forEach(({ socket }, index) => void socket.write(beginnings[index]!));
+    await Promise.all(clients.map((client) => client.untilClosed()));
+    await eventually(() => listener.openConnections === 0);
+    t.is(handshakeErrors, 2);
+    await listener.close();
+  },
+);
+
 test.serial('node: a request target with scheme and host is its path', async (t) => {
   const listener = await openNodeListener(
     await listenerOptions(false, (request, response) => response.respond(200, [], `${request.path}|${request.query}`)),

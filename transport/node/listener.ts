@@ -144,7 +144,12 @@ function attachStreams(
     isSentAway: () => scope.isStopping,
   });
   server.on('sessionError', () => {});
-  server.on('tlsClientError', () => options.onHandshakeError?.());
+  server.on('tlsClientError', (_error, socket) => {
+    // One whose handshake took too long Node leaves open, and what it is answered waits for the handshake: for ever, also when its
+    // client is gone, and it counts as a connection.
+    socket.destroy();
+    options.onHandshakeError?.();
+  });
 }
 
 function serve(
