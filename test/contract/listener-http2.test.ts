@@ -1,5 +1,7 @@
 // What the listener promises to the ingress, tried by HTTP/2 on Node's own server.
 import { type ClientHttp2Session, connect, constants } from 'node:http2';
+import { connect as connectTcp } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
 import type { Listener, ListenerOptions, RequestHandler } from '../../transport/http.ts';
 import { openNodeListener } from '../../transport/node/listener.ts';
@@ -384,6 +386,22 @@ http2Test(
     const closed = new Promise((resolve) => session.once('close', resolve));
     response.end();
     await closed;
+  },
+  { idleTimeoutSeconds: 1 },
+);
+
+http2Test(
+  'an idle connection whose client never closes it is closed all the same',
+  describe,
+  async (t, _session, listener) => {
+    const tcp = connectTcp({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
+    const silent = connectTls({ socket: tcp, ALPNProtocols: ['h2'], rejectUnauthorized: false });
+    for (const socket of [tcp, silent]) socket.on('error', () => {});
+    silent.resume();
+    await new Promise((resolve) => silent.once('secureConnect', resolve));
+    t.is(silent.alpnProtocol, 'h2');
+    await eventually(() => listener.openConnections === 0);
+    tcp.destroy();
   },
   { idleTimeoutSeconds: 1 },
 );

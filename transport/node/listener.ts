@@ -25,6 +25,8 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 const CHECK_INTERVAL_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** Time for an idle client of HTTP/2 to read that its connection ends. */
+const GOAWAY_MS = 1_000;
 
 /** Probes of the operating system that find out about peers which vanished without a word. */
 const TCP_PROBE_DELAY_MS = 60_000;
@@ -281,6 +283,15 @@ interface SessionStreams {
   idleSinceMs: number;
 }
 
+/**
+ * Tells a client that its connection ends, and ends it when there was time to hear that: a session that is closed in one step waits
+ * for its client to close too, which one that stands still never does.
+ */
+function endIdle(session: ServerHttp2Session, streams: SessionStreams): NodeJS.Timeout {
+  session.goaway();
+  return setTimeout(() => (streams.open > 0 ? session.close() : session.destroy()), GOAWAY_MS).unref();
+}
+
 /** The open connections, and the HTTP/2 sessions on some of them. */
 class Connections {
   readonly #sockets = new Set<Socket>();
@@ -310,7 +321,7 @@ class Connections {
     const look = (): void => {
       const leftMs = streams.open > 0 ? idleTimeoutMs : streams.idleSinceMs + idleTimeoutMs - performance.now();
       if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs)).unref();
-      else session.close();
+      else if (!session.closed && !session.destroyed) timer = endIdle(session, streams);
     };
     let timer = setTimeout(look, idleTimeoutMs).unref();
     session.once('close', () => clearTimeout(timer));
