@@ -66,15 +66,21 @@ for (const kind of ASKED) {
 test('when the mailbox of ingress is full, watches end and are resumed, and nothing is lost', async (t) => {
   const { server, clients, configMaps } = await startCramped(t, 'ingress', 1);
   const { client } = server;
-  // Each sees everything and shares its chunks with no other: every write is more than the mailbox holds.
+  // Each sees everything, and shares its chunks with no other.
   const open = (which: number): Promise<WatchStream> =>
     client.watch(`${configMaps}?watch=1&fieldSelector=metadata.name!%3Dnone-${which}`);
-  const watches = await Promise.all([0, 1, 2, 3].map(open));
   let isEnded = false;
-  for (const { ended } of watches) void ended.then(() => (isEnded = true));
-  // An ingress with nothing else to do takes one chunk after the other: they meet where it stands still.
-  do for (const fault of FAULTS) await fire(server, clients, 'ingress', fault);
-  while (!isEnded);
+  do {
+    // What comes to the hub meanwhile it does in one go, and more of them begin at once than the mailbox holds.
+    injectFault(server.dataDirectory, 'hub', { type: 'hold', forMs: FAULT_MS });
+    await eventually(
+      () => Promise.resolve(isFaultTaken(server.dataDirectory, 'hub')),
+      (taken) => taken,
+    );
+    for (const { ended } of await Promise.all([0, 1, 2, 3].map(open))) void ended.then(() => (isEnded = true));
+    await clients.progress(1);
+  } while (!isEnded);
+  for (const fault of FAULTS) await fire(server, clients, 'ingress', fault);
   await assertWell(t, server, clients);
 });
 
