@@ -257,7 +257,10 @@ class ThreadSupervisor implements Supervisor {
     void this.fatal(this.seats[silent]!, 'hangs and cannot be ended: it has given no sign of life');
   }
 
-  /** The other threads close their native sockets first: with one of those open, the process's exit would be an abort. */
+  /**
+   * The other threads close what they have. The one that hangs cannot, and with a native socket open an exit would be an abort or worse,
+   * which leaves a core of all that is in memory, secrets too.
+   */
   private async fatal(seat: Seat, problem: string): Promise<void> {
     this.pulse.cancel();
     const reason = `thread ${seat.name} ${problem}`;
@@ -268,7 +271,7 @@ class ThreadSupervisor implements Supervisor {
     }
     this.stopping ??= Promise.resolve();
     await Promise.all(this.peersOf(seat).map(({ worker }) => worker?.end(FATAL_PATIENCE_MS)));
-    process.exit(1);
+    process.kill(process.pid, 'SIGKILL');
   }
 
   private get stopTimeoutMs(): number {
