@@ -2,6 +2,7 @@
 // copied unless it is said to stay as it is: it may lie in memory that is used again.
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { totalmem } from 'node:os';
 import { copyBytes } from '../../values/copy-bytes.ts';
 import { headerValueOf, isBeyondAscii } from '../../values/header-text.ts';
 import { GatheredBody } from '../gathered-body.ts';
@@ -34,8 +35,8 @@ export interface NativeResponse {
  */
 const STREAMS_BYTES_MAX = 256 * 1024 * 1024;
 const PIPELINE_BYTES_MAX = 16 * 1024 * 1024;
-/** Of all connections together. */
-export const ANSWERS_BYTES_MAX = 512 * 1024 * 1024;
+/** Of all connections together: an eighth of the memory there is, or this where that is less. Who opens thousands of watches at once needs some. */
+export const ANSWERS_BYTES_MAX = Math.max(512 * 1024 * 1024, memoryBytes() / 8);
 /** Of an answer, or of a chunk; what is smaller is not counted. */
 const COUNTED_BYTES = 64 * 1024;
 
@@ -300,6 +301,11 @@ export class NodeResponse implements TrackedResponse {
   #keepRequests(): void {
     if (this.#http1 !== undefined) keepUnread(this.#http1.req);
   }
+}
+
+/** What the process may use of the machine's: where nothing limits it, a number beyond all memory is told, or none. */
+function memoryBytes(): number {
+  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 }
 
 function ownBytes(bytes: Uint8Array): Buffer {
