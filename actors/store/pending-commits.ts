@@ -5,8 +5,8 @@ import { OrchError } from '../../runtime/errors.ts';
 import { SearchPace } from '../../values/search-pace.ts';
 import type { StoreProtocol } from './protocol.ts';
 
-/** See SearchPace. */
-const UNSEARCHED = 64;
+/** So many commits that wait are not looked through for those that were given up (SearchPace). */
+export const UNSEARCHED = 64;
 
 export interface PendingCommit {
   readonly message: AskMessage<StoreProtocol, 'commit'>;
@@ -38,7 +38,7 @@ export class PendingCommits {
     this.#waiting = this.#waiting.filter(({ reply }) => {
       if (reply.isAwaited) return true;
       // An ask keeps its place in the mailbox until it is answered.
-      reply.fail(new OrchError('DeadlineExceeded', 'nobody waited for this write any more'));
+      reply.fail(givenUp());
       return false;
     });
     this.#pace.searched(this.#waiting.length);
@@ -61,4 +61,9 @@ export class PendingCommits {
     this.#waiting = taken.splice(count);
     return taken;
   }
+}
+
+/** What a commit is answered that nobody waits for any more, and that is not made for it. */
+export function givenUp(): OrchError {
+  return new OrchError('DeadlineExceeded', 'nobody waited for this write any more');
 }

@@ -8,8 +8,9 @@ import { MergedAsks } from '../../runtime/merged-asks.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineView } from '../../storage/local-engine.ts';
 import { type SharedCommit, type SharedEngine, TOO_MANY } from '../../storage/shared-engine.ts';
+import { SearchPace } from '../../values/search-pace.ts';
 import { CommitAnswers } from './commit-answers.ts';
-import type { PendingCommit } from './pending-commits.ts';
+import { givenUp, type PendingCommit, UNSEARCHED } from './pending-commits.ts';
 import type { Projection } from './projection.ts';
 import type { PublishedPlace, TransactionResult } from './protocol.ts';
 import { type Fail, type Sequencer, storeStopped } from './sequencer.ts';
@@ -55,6 +56,7 @@ export class SharedSequencer implements Sequencer {
   /** Lower than usual where the engine takes less. */
   #limits = USUAL_LIMITS;
   #waiting: Candidate[] = [];
+  readonly #pace = new SearchPace(UNSEARCHED);
   #running = false;
   #stopped = false;
   /** Set while the loop waits for a lane, or for something to send. */
@@ -110,6 +112,7 @@ export class SharedSequencer implements Sequencer {
     transactions.forEach((transaction, index) => {
       this.#waiting.push({ commit, index, transaction, isFresh: false, tries: 0 });
     });
+    if (this.#pace.isDue(this.#waiting.length)) this.#dropGivenUp();
     this.#wake();
   }
 
@@ -183,6 +186,7 @@ export class SharedSequencer implements Sequencer {
 
   /** Takes what goes into the next batches from what waits, and answers what needs none. */
   #formBatches(): { readonly batches: readonly SharedBatch[]; readonly needsBarrier: readonly Candidate[] } {
+    if (this.#waiting.some(isGivenUp)) this.#dropGivenUp();
     const written = new Set([...this.#underWay].flatMap(({ names }) => names));
     const batches = [this.#emptyBatch(written)];
     const batchesMax = this.#lanes - this.#underWay.size;
@@ -330,6 +334,15 @@ export class SharedSequencer implements Sequencer {
     this.#answers.give(commit, index, result);
   }
 
+  /**
+   * What nobody waits for any more is not made: behind an etcd that stands still it would gather for as long as that does, and happen long
+   * after its clients were told that it had taken too long.
+   */
+  #dropGivenUp(): void {
+    this.#refuse(this.#waiting.filter(isGivenUp), givenUp());
+    this.#pace.searched(this.#waiting.length);
+  }
+
   /** Nothing of the messages that these are of is tried any more. */
   #refuse(candidates: readonly Candidate[], error: unknown): void {
     const refused = new Set<PendingCommit>();
@@ -354,4 +367,8 @@ export class SharedSequencer implements Sequencer {
     this.#onIdle?.();
     this.#parts.fail(error);
   }
+}
+
+function isGivenUp({ commit }: Candidate): boolean {
+  return !commit.reply.isAwaited;
 }

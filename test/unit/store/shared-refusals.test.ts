@@ -4,13 +4,17 @@ import { OrchError } from '../../../runtime/errors.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { EtcdEngine } from '../../../storage/etcd/etcd-engine.ts';
 import { engineOn, quietModel } from './shared-rig.ts';
-import { DEADLINE_MS, gate, rigFor, settle, startRig, until } from './store-rig.ts';
+import { MessageWriter } from './store-model.ts';
+import { DEADLINE_MS, gate, type Rig, rigFor, settle, startRig, until } from './store-rig.ts';
 
 /** Timers of the environment alone keep no process alive. */
 const alive = setInterval(() => {}, 60_000);
 test.after.always(() => clearInterval(alive));
 const KEY = 'core/configmaps/default/a';
 const OTHER_KEY = 'core/configmaps/default/b';
+const THIRD_KEY = 'core/configmaps/default/c';
+const ROUNDS = 20;
+const GIVEN_UP_A_ROUND = 64;
 const RETRY_MS = 250;
 const NEVER_MS = 2 ** 31 - 1;
 const FULL = new OrchError('StorageFull', 'no room');
@@ -25,6 +29,14 @@ function engineWith(inner: (commit: EtcdEngine['commit']) => EtcdEngine['commit'
     return commit(batch);
   };
   return [engine, () => asked];
+}
+
+/** Writes a key, unless that is given up before. */
+function putUntil(rig: Rig, key: string, signal: AbortSignal): Promise<unknown> {
+  const writer = new MessageWriter();
+  writer.transaction([writer.put(key, -1, 'x')]);
+  const { transactions, payload } = writer;
+  return rig.store.ask({ type: 'commit', transactions, payload }, { deadlineMs: DEADLINE_MS, signal });
 }
 
 test('an engine that refuses is not asked again for a moment, and then stores again', async (t) => {
@@ -134,4 +146,42 @@ test('what etcd need not remember is forgotten in turns, also behind a turn that
   const rig = await rigFor(t, { options: { engine: () => engine, compactionIntervalMs: 1 } });
   await until(() => turns > 2);
   t.true((await rig.put(KEY)) > 0);
+});
+
+test('a write that was given up while etcd stood still is not made when it goes on', async (t) => {
+  const held = gate();
+  const [engine, asked] = engineWith((commit) => (batch) => held.passed.then(() => commit(batch)));
+  const rig = await rigFor(t, { options: { engine: () => engine } });
+  const first = rig.put(KEY);
+  while (asked() === 0) await settle();
+  const late = new AbortController();
+  const given = t.throwsAsync(putUntil(rig, OTHER_KEY, late.signal));
+  const kept = rig.put(THIRD_KEY);
+  await settle();
+  late.abort();
+  await given;
+  held.open();
+  await Promise.all([first, kept]);
+  await rig.put(KEY);
+  const digests = await rig.store.ask({ type: 'digests' }, { deadlineMs: DEADLINE_MS });
+  t.is(digests.resources.find(({ storageKey }) => storageKey === 'core/configmaps')?.objects, 2);
+});
+
+test('while etcd stands still, writes that are given up leave the store room for others', async (t) => {
+  const held = gate();
+  const [engine, asked] = engineWith((commit) => (batch) => held.passed.then(() => commit(batch)));
+  const rig = await rigFor(t, { options: { engine: () => engine } });
+  const first = rig.put(KEY);
+  while (asked() === 0) await settle();
+  for (let round = 0; round < ROUNDS; round++) {
+    const late = Array.from({ length: GIVEN_UP_A_ROUND }, () => new AbortController());
+    const given = late.map(({ signal }) => putUntil(rig, OTHER_KEY, signal).catch(() => {}));
+    await settle();
+    for (const one of late) one.abort();
+    await Promise.all(given);
+  }
+  const { unanswered } = rig.running.stats().find(({ name }) => name === 'store')!;
+  t.true(unanswered <= 3 * GIVEN_UP_A_ROUND, `${unanswered} wait`);
+  held.open();
+  await first;
 });
