@@ -77,23 +77,24 @@ export class EtcdModel {
 
   transact(transaction: EtcdTransaction): TransactionAnswer {
     checkSize(transaction);
-    if (this.isFull && mayPut(transaction)) throw new EtcdError('full', 'etcdserver: mvcc: database space exceeded');
+    if (this.isFull && mayPut(transaction)) throw noSpace();
     const revision = this.revision + 1;
     const events: EtcdEvent[] = [];
     const answer = this.#apply(transaction, revision, events);
     if (events.length > 0) {
-      if (this.isFull) throw new EtcdError('full', 'etcdserver: mvcc: database space exceeded');
+      if (this.isFull) throw noSpace();
       this.#store(events, revision);
       if (this.isNearlyFull) {
         this.isNearlyFull = false;
         this.isFull = true;
-        throw new EtcdError('full', 'etcdserver: mvcc: database space exceeded');
+        throw noSpace();
       }
     }
     return { ...answer, revision: this.revision };
   }
 
   grantLease(lease: number, seconds: number): void {
+    if (this.isFull) throw noSpace();
     if (this.#leases.has(lease)) throw new EtcdError('refused', 'etcdserver: lease already exists');
     this.#leases.set(lease, new Set());
     this.#parts.after(seconds * 1000, () => this.endLease(lease));
@@ -307,6 +308,10 @@ function checkSize({ compare, success, failure }: EtcdTransaction, max = OPERATI
   const count = Math.max(compare.length, success.length, failure.length);
   if (count > max) throw new EtcdError('tooMany', 'etcdserver: too many operations in txn request');
   for (const one of [...success, ...failure]) if ('txn' in one) checkSize(one.txn, max - count);
+}
+
+function noSpace(): EtcdError {
+  return new EtcdError('full', 'etcdserver: mvcc: database space exceeded');
 }
 
 /** What etcd asks of a transaction when it is full, whatever would come of it. */

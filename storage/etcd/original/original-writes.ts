@@ -13,8 +13,6 @@ import type { RangeAllocations } from './range-allocation.ts';
 import { type RangeWrite, ServiceRanges } from './service-ranges.ts';
 
 const EVENTS = 'core/events';
-/** As a commit does, it waits until it is answered. */
-const LEASE_MS_MAX = 2 ** 31 - 1;
 
 /** How long what is written by itself ends; 0: it does not. */
 export interface LeaseSeconds {
@@ -75,10 +73,10 @@ export class OriginalWrites {
     return { put: { key: path, value: forms.seal(RANGES_AS, path, allocations.write(state)) } };
   }
 
-  /** The same with the lease that it needs. Rejects with OrchError StoreUnusable. */
+  /** The same with the lease that it needs, which is waited for as a commit is. Rejects as the cluster does: a full etcd grants none. */
   async leased({ compare, writes, leaseSeconds }: PlannedWrite, patience: Patience): Promise<GuardedWrites> {
     if (leaseSeconds === 0) return { compare, writes };
-    const lease = await patience.asked(LEASE_MS_MAX, () => this.#parts.leases.take(leaseSeconds));
+    const lease = await patience.persistently(() => this.#parts.leases.take(leaseSeconds));
     return { compare, writes: writes.map((one) => ('put' in one ? { put: { ...one.put, lease } } : one)) };
   }
 

@@ -1,6 +1,7 @@
 // A store on an engine in the layout of the original, where each write is a revision of its own and the engine has the form of values.
 import test, { type ExecutionContext } from 'ava';
 import type { TransactionResult } from '../../../actors/store/protocol.ts';
+import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
 import { forEachRecord } from '../../../storage/publication.ts';
 import { CREATED, DELETED } from '../../../storage/slab-record.ts';
@@ -18,6 +19,10 @@ test.after.always(() => clearInterval(alive));
 /** Of a definition: values are JSON as they are. */
 const keyOf = (name: string): string => `example.com/samples/default/${name}`;
 const pathOf = (name: string): string => `/registry/example.com/samples/default/${name}`;
+/** Lies under a lease. */
+const EVENT = 'core/events/default/e';
+/** So long after a refusal writes are tried again at the latest. */
+const REFUSED_MS = 1000;
 const PREFIX = 'k8s:enc:aesgcm:v1:a:';
 
 const encryptionOfSamples = (): StoredEncryption =>
@@ -120,6 +125,21 @@ test('a write of a key that another is writing waits for that one, and holds up 
   held.open();
   const [second] = await Promise.all(later);
   t.true(second! > (await first));
+});
+
+test('a full etcd grants no lease either: events are refused as all writes are, and the store goes on when there is room', async (t) => {
+  const model = quietModel();
+  let nowMs = 1000;
+  const clock = { ...realEnvironment.clock, nowMs: () => nowMs, monotonicMs: () => nowMs };
+  const options = { engine: () => engineOn(model.client(), { monotonicMs: () => nowMs }) };
+  const rig = await rigFor(t, { options, environment: { ...realEnvironment, clock } });
+  model.isFull = true;
+  await t.throwsAsync(rig.put(EVENT), { code: 'StorageFull', message: 'etcdserver: mvcc: database space exceeded' });
+  t.is(rig.running.crashes.size, 0);
+  model.isFull = false;
+  nowMs += REFUSED_MS;
+  t.true((await rig.put(EVENT)) > 0);
+  t.true((await rig.put(keyOf('a'))) > 0);
 });
 
 test('of what is behind the first of its message nothing is committed with it: it begins again', async (t) => {
