@@ -2,6 +2,7 @@
 // `kubectl config` then puts entries of theirs into it, sorted by name: the server's go by their names, and theirs stay.
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../api/codec/decode.ts';
 import { asList, asObject, asText } from '../api/object-fields.ts';
@@ -9,6 +10,7 @@ import { OrchError } from '../runtime/errors.ts';
 import { type KubeconfigInput, kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 import { yamlText } from '../transport/yaml/write.ts';
+import { atUsualLevel } from '../values/security-level.ts';
 import { holdsOneOf } from './data-directory.ts';
 import { operatorContent, operatorText } from './operator-file.ts';
 
@@ -21,6 +23,8 @@ export const ADMIN_ENTRIES = { user: 'orch-admin', cluster: 'orch', context: 'or
 export interface AdminConnection {
   readonly url: string;
   readonly ca: Buffer;
+  /** Suites, at the level at which the server's own pair is used. */
+  readonly ciphers: string;
   readonly token: string;
 }
 
@@ -38,7 +42,8 @@ export function adminConnection(directory: string): AdminConnection {
   const url = asText(cluster.server);
   const token = asText(asObject(named(content.users, ADMIN_ENTRIES.user).user).token);
   if (url === '' || token === '') throw new OrchError('BadConfiguration', `${path} names no server and user`);
-  return { url, ca: Buffer.from(asText(cluster['certificate-authority-data']), 'base64'), token };
+  const ca = Buffer.from(asText(cluster['certificate-authority-data']), 'base64');
+  return { url, ca, ciphers: atUsualLevel(DEFAULT_CIPHERS), token };
 }
 
 /**

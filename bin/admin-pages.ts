@@ -19,7 +19,8 @@ export class AdminPages {
   /** Throws OrchError BadConfiguration when no server was ever started on the folder. */
   constructor(directory: string) {
     this.#connection = adminConnection(directory);
-    this.#agent = new Agent({ ca: this.#connection.ca, keepAlive: true });
+    const { ca, ciphers } = this.#connection;
+    this.#agent = new Agent({ ca, ciphers, keepAlive: true });
   }
 
   /** Rejects with OrchError ActorDown where the server does not answer. */

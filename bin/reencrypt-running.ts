@@ -101,10 +101,10 @@ class AdminApi {
   readonly #agent: Agent;
 
   constructor(directory: string) {
-    const { url, ca, token } = adminConnection(directory);
+    const { url, ca, ciphers, token } = adminConnection(directory);
     this.#server = url;
     this.#token = token;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: PATCHES_AT_ONCE, ca });
+    this.#agent = new Agent({ keepAlive: true, maxSockets: PATCHES_AT_ONCE, ca, ciphers });
   }
 
   /** Undefined where there is nothing. */

@@ -33,8 +33,12 @@ export async function snapshot(argv: readonly string[]): Promise<void> {
   print([`saved ${header.objects} objects of revision ${header.revision} in ${file}`]);
 }
 
-async function ask({ url, ca, token }: AdminConnection): Promise<IncomingMessage> {
-  const request = get(new URL(SNAPSHOT_PATH, url), { ca, headers: { authorization: `Bearer ${token}` } });
+async function ask({ url, ca, ciphers, token }: AdminConnection): Promise<IncomingMessage> {
+  const request = get(new URL(SNAPSHOT_PATH, url), {
+    ca,
+    ciphers,
+    headers: { authorization: `Bearer ${token}` },
+  });
   try {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if (response.statusCode === 200) return response;

@@ -3,7 +3,9 @@
 // sign of life, seldom enough for etcd, which hangs up on who asks more often than every five seconds.
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import type { Timer, Timers } from '../../runtime/environment.ts';
+import { atUsualLevel } from '../../values/security-level.ts';
 import type { EtcdAccess } from './etcd-access.ts';
 import {
   type EtcdCluster,
@@ -256,6 +258,7 @@ export class EtcdClient implements EtcdCluster {
     if (this.#session !== undefined && !this.#session.closed && !this.#session.destroyed) return this.#session;
     const session = connect(this.#place, {
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
+      ciphers: atUsualLevel(DEFAULT_CIPHERS),
       ...(ca === undefined ? {} : { ca }),
       ...(certificate === undefined ? {} : { cert: certificate }),
       ...(key === undefined ? {} : { key }),

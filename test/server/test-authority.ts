@@ -1,11 +1,14 @@
-// An authority of its own for a test, and pairs that it signs, made with openssl as operators do. Keys are on P-256.
+// An authority of its own for a test, and pairs that it signs, made with openssl as operators do.
 import { type ExecFileSyncOptions, execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeyPair } from '../../transport/http.ts';
 
 const QUIET: ExecFileSyncOptions = { stdio: 'ignore' };
-const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+const NEW_KEYS = {
+  'P-256': ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+  'RSA-1024': ['-newkey', 'rsa:1024', '-nodes'],
+};
 
 /** Several after commas. */
 type IssuedUsage = 'serverAuth' | 'clientAuth' | 'anyExtendedKeyUsage' | 'codeSigning,anyExtendedKeyUsage';
@@ -23,11 +26,16 @@ export interface IssuedPair extends KeyPair {
 }
 
 /** Makes the authority, its files named after it. */
-export function testAuthority(folder: string, name = 'authority'): TestAuthority {
+export function testAuthority(
+  folder: string,
+  name = 'authority',
+  keys: keyof typeof NEW_KEYS = 'P-256',
+): TestAuthority {
+  const newKey = NEW_KEYS[keys];
   const path = (file: string): string => join(folder, file);
   const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, QUIET);
   const [certFile, keyFile] = [path(`${name}.crt`), path(`${name}.key`)];
-  openssl('req', '-x509', ...NEW_KEY, '-keyout', keyFile, '-out', certFile, '-days', '2', '-subj', `/CN=${name}`);
+  openssl('req', '-x509', ...newKey, '-keyout', keyFile, '-out', certFile, '-days', '2', '-subj', `/CN=${name}`);
   let issued = 0;
   return {
     certFile,
@@ -41,7 +49,7 @@ export function testAuthority(folder: string, name = 'authority'): TestAuthority
         `${base}.ext`,
         `extendedKeyUsage=${usage}\n${names.length === 0 ? '' : `subjectAltName=${alternatives}\n`}`,
       );
-      openssl('req', '-new', ...NEW_KEY, '-keyout', files.keyFile, '-out', `${base}.csr`, '-subj', `/CN=${commonName}`);
+      openssl('req', '-new', ...newKey, '-keyout', files.keyFile, '-out', `${base}.csr`, '-subj', `/CN=${commonName}`);
       openssl(
         ...['x509', '-req', '-in', `${base}.csr`, '-CA', certFile, '-CAkey', keyFile, '-CAcreateserial'],
         ...['-out', files.certFile, '-days', '1', '-extfile', `${base}.ext`],

@@ -6,8 +6,10 @@ import type { Socket } from 'node:net';
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContext, type SecureContextOptions } from 'node:tls';
 import { OrchError } from '../../runtime/errors.ts';
 import { unmappedText } from '../../values/ip.ts';
+import { atUsualLevel } from '../../values/security-level.ts';
 import type { KeyPair, TlsMaterial } from '../http.ts';
 import { believing, fingerprintsOf } from '../tls/certificates.ts';
+import type { CipherChoice } from '../tls/cipher-suites.ts';
 import { type ServerNames, serverNames } from '../tls/server-names.ts';
 
 export interface SecureServers {
@@ -112,18 +114,23 @@ function spread(main: Http2SecureServer, byAddress: ReadonlyMap<string, Http2Sec
   });
 }
 
+/** Stands beside suites of TLS 1.3 alone, where nothing older is spoken: without one no level can be written. */
+const UNUSED_SUITE = 'ECDHE-ECDSA-AES256-GCM-SHA384';
+
 function contextOptions(
   { clientCaPem, minVersion = 'TLSv1.2', ciphers }: TlsMaterial,
   pair: KeyPair,
 ): SecureContextOptions {
-  const suites = ciphers === undefined ? DEFAULT_CIPHERS : [...ciphers.tls13, ...ciphers.older].join(':');
+  const isNewest = ciphers?.older.length === 0;
+  const { tls13, older }: CipherChoice = ciphers ?? { tls13: [], older: [DEFAULT_CIPHERS] };
+  const suites = [...tls13, ...(isNewest ? [UNUSED_SUITE] : older)].join(':');
   // Below TLS 1.2 signatures are made with SHA-1, which OpenSSL permits on its lowest level only.
   const isOld = minVersion === 'TLSv1' || minVersion === 'TLSv1.1';
   return {
     key: pair.keyPem,
     cert: pair.certPem,
-    minVersion,
-    ciphers: isOld ? `${suites}:@SECLEVEL=0` : suites,
+    minVersion: isNewest ? 'TLSv1.3' : minVersion,
+    ciphers: isOld ? `${suites}:@SECLEVEL=0` : atUsualLevel(suites),
     // A resumed session brings the certificate without its chain: nobody could tell who vouches for it.
     ...(clientCaPem === undefined ? {} : { ...believing(clientCaPem), secureOptions: constants.SSL_OP_NO_TICKET }),
   };

@@ -4,9 +4,10 @@ import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request 
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
-import { TLSSocket } from 'node:tls';
+import { DEFAULT_CIPHERS, TLSSocket } from 'node:tls';
 import { headerTextOf, headerValueOf } from '../../values/header-text.ts';
 import { bracketed } from '../../values/host-text.ts';
+import { atUsualLevel } from '../../values/security-level.ts';
 import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
 import { believing } from '../tls/certificates.ts';
@@ -213,8 +214,10 @@ export class AgentClient {
 }
 
 function tlsOptions({ caPem, certPem, keyPem }: AgentTls, trust: Trust): object {
-  if (trust === 'none') return { rejectUnauthorized: false };
+  const ciphers = atUsualLevel(DEFAULT_CIPHERS);
+  if (trust === 'none') return { ciphers, rejectUnauthorized: false };
   return {
+    ciphers,
     ...(certPem === undefined ? undefined : { cert: certPem }),
     ...(keyPem === undefined ? undefined : { key: keyPem }),
     ...(trust === 'unverifiedAgent' || (caPem === undefined && trust !== 'service')

@@ -1,6 +1,8 @@
 // The connections of Node's own client to one service: for answers that come part by part, and may last.
 import { Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
+import { DEFAULT_CIPHERS } from 'node:tls';
+import { atUsualLevel } from '../../values/security-level.ts';
 import { believing } from '../tls/certificates.ts';
 import type { Pems, ServiceConnection } from './connection-file.ts';
 import type { Connections } from './connection-secrets.ts';
@@ -44,6 +46,7 @@ function agentFor(
   const agent = new OneServiceAgent({
     ...limits,
     rejectUnauthorized: !insecure,
+    ciphers: atUsualLevel(DEFAULT_CIPHERS),
     ...(caPem === '' ? {} : believing(caPem)),
     ...(certPem === '' ? {} : { cert: certPem, key: keyPem }),
     ...(serverName === '' ? {} : { servername: serverName }),
