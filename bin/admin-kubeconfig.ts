@@ -2,12 +2,13 @@
 // `kubectl config` then puts entries of theirs into it, sorted by name: the server's go by their names, and theirs stay.
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_CIPHERS } from 'node:tls';
+import { DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../api/codec/decode.ts';
 import { asList, asObject, asText } from '../api/object-fields.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { type KubeconfigInput, kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
+import { believing } from '../transport/tls/certificates.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 import { yamlText } from '../transport/yaml/write.ts';
 import { atUsualLevel } from '../values/security-level.ts';
@@ -22,9 +23,8 @@ export const ADMIN_ENTRIES = { user: 'orch-admin', cluster: 'orch', context: 'or
 
 export interface AdminConnection {
   readonly url: string;
-  readonly ca: Buffer;
-  /** Suites, at the level at which the server's own pair is used. */
-  readonly ciphers: string;
+  /** The server's certificate is believed for being in the file, whoever signed it, as kubectl believes it. */
+  readonly tls: Pick<SecureContextOptions, 'ca' | 'allowPartialTrustChain' | 'ciphers'>;
   readonly token: string;
 }
 
@@ -42,8 +42,8 @@ export function adminConnection(directory: string): AdminConnection {
   const url = asText(cluster.server);
   const token = asText(asObject(named(content.users, ADMIN_ENTRIES.user).user).token);
   if (url === '' || token === '') throw new OrchError('BadConfiguration', `${path} names no server and user`);
-  const ca = Buffer.from(asText(cluster['certificate-authority-data']), 'base64');
-  return { url, ca, ciphers: atUsualLevel(DEFAULT_CIPHERS), token };
+  const caPem = Buffer.from(asText(cluster['certificate-authority-data']), 'base64').toString();
+  return { url, tls: { ...believing(caPem), ciphers: atUsualLevel(DEFAULT_CIPHERS) }, token };
 }
 
 /**

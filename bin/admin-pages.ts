@@ -19,8 +19,7 @@ export class AdminPages {
   /** Throws OrchError BadConfiguration when no server was ever started on the folder. */
   constructor(directory: string) {
     this.#connection = adminConnection(directory);
-    const { ca, ciphers } = this.#connection;
-    this.#agent = new Agent({ ca, ciphers, keepAlive: true });
+    this.#agent = new Agent({ ...this.#connection.tls, keepAlive: true });
   }
 
   /** Rejects with OrchError ActorDown where the server does not answer. */

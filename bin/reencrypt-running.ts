@@ -101,10 +101,10 @@ class AdminApi {
   readonly #agent: Agent;
 
   constructor(directory: string) {
-    const { url, ca, ciphers, token } = adminConnection(directory);
+    const { url, tls, token } = adminConnection(directory);
     this.#server = url;
     this.#token = token;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: PATCHES_AT_ONCE, ca, ciphers });
+    this.#agent = new Agent({ keepAlive: true, maxSockets: PATCHES_AT_ONCE, ...tls });
   }
 
   /** Undefined where there is nothing. */

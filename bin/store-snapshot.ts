@@ -33,10 +33,9 @@ export async function snapshot(argv: readonly string[]): Promise<void> {
   print([`saved ${header.objects} objects of revision ${header.revision} in ${file}`]);
 }
 
-async function ask({ url, ca, ciphers, token }: AdminConnection): Promise<IncomingMessage> {
+async function ask({ url, tls, token }: AdminConnection): Promise<IncomingMessage> {
   const request = get(new URL(SNAPSHOT_PATH, url), {
-    ca,
-    ciphers,
+    ...tls,
     headers: { authorization: `Bearer ${token}` },
   });
   try {

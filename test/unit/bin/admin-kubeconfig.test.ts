@@ -7,7 +7,7 @@ import { adminConnection, writeAdminKubeconfig } from '../../../bin/admin-kubeco
 import { parseYaml } from '../../../transport/yaml/read.ts';
 
 const WAY = { server: 'https://127.0.0.1:6443', caPem: 'the authority', token: 'secret' };
-const THERE = { url: WAY.server, ca: Buffer.from(WAY.caPem), token: WAY.token };
+const THERE = { url: WAY.server, tls: { ca: WAY.caPem }, token: WAY.token };
 
 /** As kubectl leaves it: sorted by name, everything in its own order, with another cluster before the server's. */
 const EDITED = `apiVersion: v1
@@ -51,7 +51,7 @@ function folder(t: ExecutionContext, text?: string): { directory: string; path: 
 
 test("the server's own entries are found among those that kubectl has put before them", (t) => {
   const { directory } = folder(t, EDITED);
-  t.deepEqual(adminConnection(directory), THERE);
+  t.like(adminConnection(directory), THERE);
 });
 
 test('a start leaves a kubeconfig as it is in which nothing has to change', (t) => {
@@ -65,7 +65,7 @@ test('a start leaves a kubeconfig as it is in which nothing has to change', (t) 
 test('a start at another address with another token changes its own entries and keeps those of others', (t) => {
   const { directory, path } = folder(t, EDITED);
   writeAdminKubeconfig(directory, { server: 'https://127.0.0.1:7443', caPem: 'another', token: 'new' });
-  t.deepEqual(adminConnection(directory), { url: 'https://127.0.0.1:7443', ca: Buffer.from('another'), token: 'new' });
+  t.like(adminConnection(directory), { url: 'https://127.0.0.1:7443', tls: { ca: 'another' }, token: 'new' });
   t.is(statSync(path).mode & 0o777, 0o600);
   const told = parseYaml(readFileSync(path, 'utf8'), 16) as typeof before;
   const before = parseYaml(EDITED, 16) as { clusters: object[]; users: object[]; contexts: object[] };
@@ -85,7 +85,7 @@ test('a file that holds nothing of others is written as it was at first', (t) =>
 test('entries that were taken out are put back, and become those in use where nothing else is', (t) => {
   const { directory, path } = folder(t, 'kind: Config\napiVersion: v1\ncurrent-context: gone\nusers: null\n');
   writeAdminKubeconfig(directory, WAY);
-  t.deepEqual(adminConnection(directory), THERE);
+  t.like(adminConnection(directory), THERE);
   t.like(parseYaml(readFileSync(path, 'utf8'), 16), { 'current-context': 'orch', contexts: [{ name: 'orch' }] });
 });
 
@@ -93,6 +93,6 @@ for (const text of [undefined, '', '[', '\0', '- a list']) {
   test(`a kubeconfig is written anew where there is ${text === undefined ? 'none' : JSON.stringify(text)}`, (t) => {
     const { directory } = folder(t, text);
     writeAdminKubeconfig(directory, WAY);
-    t.deepEqual(adminConnection(directory), THERE);
+    t.like(adminConnection(directory), THERE);
   });
 }
