@@ -130,6 +130,7 @@ test('objects are patched, updated, scaled, given a status and applied', async (
   t.deepEqual([status.json.spec, status.json.status], [{ cron: '5', replicas: 3 }, { replicas: 2 }] as never);
   t.is(status.json.metadata.labels, undefined);
   t.is(status.json.metadata.generation, 3);
+  t.is((await client.get(`${path()}/a/status`, { headers: { accept: TABLE } })).json.kind, 'Table');
 
   const scale = await client.get(`${path()}/a/scale`);
   t.deepEqual([scale.json.spec, scale.json.status], [{ replicas: 3 }, { replicas: 2 }] as never);

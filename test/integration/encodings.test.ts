@@ -4,7 +4,15 @@ import test from 'ava';
 import type { Answer, ApiObject, HttpsClient } from '../server/https-client.ts';
 import { fromWire, openWire, readEvents, readWire, sealWire } from '../server/kubernetes-messages.ts';
 import { sharedServer } from '../server/server-process.ts';
-import { accountIn, configMap, createConfigMap, freshNamespace, type Namespace, POD_SPEC } from './objects.ts';
+import {
+  accountIn,
+  configMap,
+  createConfigMap,
+  deployment,
+  freshNamespace,
+  type Namespace,
+  POD_SPEC,
+} from './objects.ts';
 
 const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'] });
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
@@ -127,6 +135,27 @@ test('partial metadata in Protobuf: one, many, in both versions', async (t) => {
     t.true(Number(list.metadata.resourceVersion) > 0);
     t.deepEqual(plain(list.items?.[0]?.metadata ?? {}), plain(whole.metadata));
   }
+});
+
+test('there is no Table of what lies below an object: 406, or plain where that is accepted as well', async (t) => {
+  const { client } = server();
+  const { name: namespace } = await freshNamespace(client);
+  const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  t.is((await client.request('POST', deployments, { body: deployment('a', 2) })).status, 201);
+  const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+  for (const [below, kind] of [
+    ['status', 'Deployment'],
+    ['scale', 'Scale'],
+  ] as const) {
+    const at = `${deployments}/a/${below}`;
+    const refused = await client.get(at, { headers: { accept: table } });
+    t.deepEqual([refused.status, refused.json.reason], [406, 'NotAcceptable'] as never);
+    const accept = `${table},application/json`;
+    t.is((await client.get(at, { headers: { accept } })).json.kind, kind);
+    const headers = { accept, 'content-type': 'application/merge-patch+json' };
+    t.is((await client.request('PATCH', at, { body: { spec: { replicas: 3 } }, headers })).json.kind, kind);
+  }
+  t.is((await client.get(`${deployments}/a`, { headers: { accept: table } })).json.kind, 'Table');
 });
 
 test('a Table is never Protobuf: the next of the list is taken, or 406 with a Status in Protobuf', async (t) => {

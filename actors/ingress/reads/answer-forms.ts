@@ -38,7 +38,7 @@ export class AnswerForms {
     const subresource = info.isResource ? info.subresource : '';
     const bodyType = bodyTypeOf(type, subresource);
     const source = bodyType.kind === type.kind ? this.#sourceOf(type) : undefined;
-    const single = verb === 'create' && !type.persisted ? 'review' : 'object';
+    const single = hasNoTable(verb, type, subresource, bodyType) ? 'tableless' : 'object';
     const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? single, bodyType, source);
     return { type, representation };
   }
@@ -66,6 +66,11 @@ export class AnswerForms {
   #sourceOf(type: KnownType): StoredAs | undefined {
     return type.needsConversion ? { ...storedKind(type), dialect: this.#registry.dialect.name } : undefined;
   }
+}
+
+/** A review is not stored, and of what lies below an object only the parts of custom objects that are of their kind have columns. */
+function hasNoTable(verb: string, type: KnownType, subresource: string, { form }: RowType): boolean {
+  return (verb === 'create' && !type.persisted) || (subresource !== '' && form === undefined);
 }
 
 /** What a path's bodies are: objects of the type, or what its subresource shows. */

@@ -41,15 +41,15 @@ export interface Representation extends Encoded {
 }
 
 /**
- * What an answer is about. A document is neither object nor list, and has one shape; a review is an object that is not
- * stored, of which there is no Table.
+ * What an answer is about. A document is neither object nor list, and has one shape; of reviews, and of most of what lies
+ * below objects, there is no Table.
  */
-export type AnswerClass = 'document' | 'object' | 'review' | 'list' | 'watch';
+export type AnswerClass = 'document' | 'object' | 'tableless' | 'list' | 'watch';
 
 const TRANSFORMS: Readonly<Record<AnswerClass, readonly TransformKind[]>> = {
   document: [],
   object: ['Table', 'PartialObjectMetadata'],
-  review: ['PartialObjectMetadata'],
+  tableless: ['PartialObjectMetadata'],
   list: ['Table', 'PartialObjectMetadataList'],
   watch: ['Table', 'PartialObjectMetadata'],
 };
@@ -194,7 +194,7 @@ export class Representations {
     return {
       document: offer('document'),
       object: offer('object'),
-      review: offer('review'),
+      tableless: offer('tableless'),
       list: offer('list'),
       watch: offer('watch'),
     };

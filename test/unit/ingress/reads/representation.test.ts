@@ -55,8 +55,8 @@ const CASES: readonly (readonly [answer: AnswerClass, accept: string, query: str
   ['object', as('PartialObjectMetadataList'), '', 406],
   ['watch', as('PartialObjectMetadataList'), '', 406],
   ['document', as('Table'), '', 406],
-  ['review', as('Table'), '', 406],
-  ['review', `${as('Table')},application/json`, '', 'plain'],
+  ['tableless', as('Table'), '', 406],
+  ['tableless', `${as('Table')},application/json`, '', 'plain'],
   ['list', as('Table', 'v2'), '', 406],
   ['list', as('Table', 'v1', 'meta.example.com'), '', 406],
   [
