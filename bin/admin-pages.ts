@@ -1,7 +1,7 @@
 // What a running server tells its admin: pages that are asked for with the kubeconfig of its data folder. Bounded in size and time.
 import { Agent, get } from 'node:https';
 import { OrchError } from '../runtime/errors.ts';
-import { type AdminConnection, adminConnection } from './admin-kubeconfig.ts';
+import { type AdminConnection, adminConnection } from './admin-connection.ts';
 import { takeFlag } from './taken-flag.ts';
 
 const PAGE_BYTES_MAX = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ import { gzip } from 'node:zlib';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { keepFile } from '../storage/kept-file.ts';
-import { adminConnection } from './admin-kubeconfig.ts';
+import { adminConnection } from './admin-connection.ts';
 import { AdminPages, dataDirOf } from './admin-pages.ts';
 import { print } from './print-lines.ts';
 import { takeFlag } from './taken-flag.ts';

@@ -4,7 +4,7 @@
 import { Agent, request } from 'node:https';
 import { rootPath } from '../api/verbs.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { adminConnection } from './admin-kubeconfig.ts';
+import { adminConnection } from './admin-connection.ts';
 
 const PAGE = 500;
 const PATCHES_AT_ONCE = 8;

@@ -10,7 +10,7 @@ import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { keepFile } from '../storage/kept-file.ts';
 import { type SnapshotHeader, SnapshotReader } from '../storage/snapshot-file.ts';
-import { type AdminConnection, adminConnection } from './admin-kubeconfig.ts';
+import { type AdminConnection, adminConnection } from './admin-connection.ts';
 import { dataDirOf } from './admin-pages.ts';
 import { print } from './print-lines.ts';
 

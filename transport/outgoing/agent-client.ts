@@ -4,13 +4,13 @@ import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request 
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
-import { DEFAULT_CIPHERS, TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import { headerTextOf, headerValueOf } from '../../values/header-text.ts';
 import { bracketed } from '../../values/host-text.ts';
-import { atUsualLevel } from '../../values/security-level.ts';
 import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
 import { believing } from '../tls/certificates.ts';
+import { USUAL_SUITES } from '../tls/usual-suites.ts';
 import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
 import { checkedLookup } from './checked-lookup.ts';
 import { DialTimeout, dialWords } from './dial-words.ts';
@@ -214,7 +214,7 @@ export class AgentClient {
 }
 
 function tlsOptions({ caPem, certPem, keyPem }: AgentTls, trust: Trust): object {
-  const ciphers = atUsualLevel(DEFAULT_CIPHERS);
+  const ciphers = USUAL_SUITES;
   if (trust === 'none') return { ciphers, rejectUnauthorized: false };
   return {
     ciphers,

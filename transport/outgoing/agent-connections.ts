@@ -1,9 +1,8 @@
 // The connections of Node's own client to one service: for answers that come part by part, and may last.
 import { Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
-import { DEFAULT_CIPHERS } from 'node:tls';
-import { atUsualLevel } from '../../values/security-level.ts';
 import { believing } from '../tls/certificates.ts';
+import { USUAL_SUITES } from '../tls/usual-suites.ts';
 import type { Pems, ServiceConnection } from './connection-file.ts';
 import type { Connections } from './connection-secrets.ts';
 import { throughWay } from './egress.ts';
@@ -46,7 +45,7 @@ function agentFor(
   const agent = new OneServiceAgent({
     ...limits,
     rejectUnauthorized: !insecure,
-    ciphers: atUsualLevel(DEFAULT_CIPHERS),
+    ciphers: USUAL_SUITES,
     ...(caPem === '' ? {} : believing(caPem)),
     ...(certPem === '' ? {} : { cert: certPem, key: keyPem }),
     ...(serverName === '' ? {} : { servername: serverName }),

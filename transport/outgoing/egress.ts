@@ -3,10 +3,10 @@
 import type { ClientRequestArgs, Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls, DEFAULT_CIPHERS } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { bracketed } from '../../values/host-text.ts';
-import { atUsualLevel } from '../../values/security-level.ts';
 import { believing } from '../tls/certificates.ts';
+import { USUAL_SUITES } from '../tls/usual-suites.ts';
 
 /** A proxy to ask for tunnels. Plain data: it crosses threads. */
 export interface EgressWay {
@@ -142,7 +142,7 @@ function connectionTo({ host, port, socketPath, tls }: EgressWay): Socket {
   return connectTls({
     host,
     port,
-    ciphers: atUsualLevel(DEFAULT_CIPHERS),
+    ciphers: USUAL_SUITES,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(caPem === '' ? {} : believing(caPem)),
     ...(certPem === '' ? {} : { cert: certPem, key: keyPem }),

@@ -1,8 +1,7 @@
 // Posts bodies to a collector of traces: one at a time is all there are, over a connection that is kept, within a time.
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
-import { DEFAULT_CIPHERS } from 'node:tls';
-import { atUsualLevel } from '../../values/security-level.ts';
+import { USUAL_SUITES } from '../tls/usual-suites.ts';
 
 export interface OtlpTarget {
   readonly url: string;
@@ -13,9 +12,7 @@ export interface OtlpTarget {
 /** Resolves when the collector has said yes; rejects with an Error without anything secret in it. */
 export function otlpClient({ url, headers, timeoutMs }: OtlpTarget): (body: string) => Promise<void> {
   const isTls = url.startsWith('https:');
-  const agent = isTls
-    ? new TlsAgent({ keepAlive: true, ciphers: atUsualLevel(DEFAULT_CIPHERS) })
-    : new PlainAgent({ keepAlive: true });
+  const agent = isTls ? new TlsAgent({ keepAlive: true, ciphers: USUAL_SUITES }) : new PlainAgent({ keepAlive: true });
   const begin = isTls ? tlsRequest : plainRequest;
   return (body) =>
     new Promise((resolve, reject) => {

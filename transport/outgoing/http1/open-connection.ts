@@ -2,10 +2,10 @@
 // service has shown who it is. Keeps the sessions of TLS by which the next one is quicker. What connections of a thread read goes
 // through one buffer: a turn is over before the next bytes come, and a buffer for each read would be made and freed by the system.
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net';
-import { connect as connectTls, createSecureContext, DEFAULT_CIPHERS, type SecureContext } from 'node:tls';
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import { keep } from '../../../values/kept.ts';
-import { atUsualLevel } from '../../../values/security-level.ts';
 import { believing } from '../../tls/certificates.ts';
+import { USUAL_SUITES } from '../../tls/usual-suites.ts';
 import type { Pems, ServiceConnection } from '../connection-file.ts';
 import type { ConnectionSecretsParts } from '../connection-secrets.ts';
 import { openTunnel } from '../egress.ts';
@@ -169,7 +169,7 @@ function placeOptions({ host, port, lookup = sharedLookup }: Place): PlaceOption
 
 function contextOf({ caPem, certPem, keyPem }: Pems): SecureContext {
   return createSecureContext({
-    ciphers: atUsualLevel(DEFAULT_CIPHERS),
+    ciphers: USUAL_SUITES,
     ...(caPem === '' ? undefined : believing(caPem)),
     ...(certPem === '' ? undefined : { cert: certPem, key: keyPem }),
   });
