@@ -35,8 +35,11 @@ export interface NativeResponse {
  */
 const STREAMS_BYTES_MAX = 256 * 1024 * 1024;
 const PIPELINE_BYTES_MAX = 16 * 1024 * 1024;
-/** Of all connections together: an eighth of the memory there is, or this where that is less. Who opens thousands of watches at once needs some. */
-export const ANSWERS_BYTES_MAX = Math.max(512 * 1024 * 1024, memoryBytes() / 8);
+/**
+ * Of all connections together: this part of the memory there is, or 512 MiB where that is less. Who opens thousands of watches at once needs
+ * some; what is behind each that is counted may be as much again.
+ */
+export const ANSWERS_BYTES_MAX = Math.max(512 * 1024 * 1024, memoryBytes() / 16);
 /** Of an answer, or of a chunk; what is smaller is not counted. */
 const COUNTED_BYTES = 64 * 1024;
 
