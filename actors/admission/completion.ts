@@ -9,7 +9,7 @@ import { type DropGated, gatedFieldDropper } from '../../api/features/drop-gated
 import type { JsonObject } from '../../api/json-value.ts';
 import type { ObjectMeta } from '../../api/object-meta.ts';
 import type { TypeSchema } from '../../api/schema/schema.ts';
-import { OBJECT_BYTES_MAX, tooLarge } from '../../api/status/failures.ts';
+import { defaultsTooLarge } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Dialect } from '../../config/dialect.ts';
@@ -43,7 +43,7 @@ export class Completion {
     if (schema === undefined) {
       // What an apply says is said of an object, and not read as one: no null in it counts as left out.
       if (attributes.type.custom?.schema.complete(meant, !attributes.asked.isTracked) === false)
-        throw new StatusError(tooLarge(`the defaults come to more than ${OBJECT_BYTES_MAX} bytes`));
+        throw new StatusError(defaultsTooLarge());
       return meant;
     }
     return this.#complete(meant, attributes.old, schema, attributes.dialect);

@@ -174,6 +174,11 @@ export function tooLarge(detail = `limit is ${BODY_BYTES_MAX}`): Status {
   return failure(413, 'RequestEntityTooLarge', `Request entity too large: ${detail}`);
 }
 
+/** An object that its schema's defaults would make larger than it may be. */
+export function defaultsTooLarge(): Status {
+  return tooLarge(`the defaults come to more than ${OBJECT_BYTES_MAX} bytes`);
+}
+
 /** 415: the Content-Type of a body is not among those served. */
 export function unsupportedMediaType(accepted: readonly string[]): Status {
   return failure(415, 'UnsupportedMediaType', unknownFormat(accepted));

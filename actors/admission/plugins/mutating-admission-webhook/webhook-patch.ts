@@ -13,7 +13,7 @@ import { textAt } from '../../../../api/object-fields.ts';
 import { applyJsonPatch, PatchNotApplicable } from '../../../../api/patch/json-patch.ts';
 import { splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../../api/schema/schema.ts';
-import { internalError, OBJECT_BYTES_MAX, tooLarge } from '../../../../api/status/failures.ts';
+import { defaultsTooLarge, internalError } from '../../../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../../../api/status/status.ts';
 import { DEPTH_MAX, isTooDeep } from '../../../../transport/body.ts';
 import { NO_OBJECT } from '../../attributes.ts';
@@ -105,7 +105,7 @@ function completedCustom(changed: JsonObject, { object, type }: ToldObject): Jso
   if (custom === undefined || !isOf(object, type)) return changed;
   const copy = jsonCopy(changed) as JsonObject;
   if (custom.schema.complete(copy, true)) return copy;
-  throw new StatusError(tooLarge(`the defaults come to more than ${OBJECT_BYTES_MAX} bytes`));
+  throw new StatusError(defaultsTooLarge());
 }
 
 function refused(detail: string): StatusError {
