@@ -8,7 +8,7 @@ import { StatusError } from '../api/status/status.ts';
 import { AUDIT_LEVELS, type AuditLevel, type AuditPolicy } from '../config/audit-policy.ts';
 import type { Dialect } from '../config/dialect.ts';
 import type { ActorContext, Ref } from '../runtime/actor.ts';
-import type { Metrics, Series } from '../runtime/metrics.ts';
+import type { Metrics, Series } from '../runtime/metrics/metrics.ts';
 import type { AuditProtocol, UnreadAuditEvent } from './audit/protocol.ts';
 import { type AuditWaits, EventGroups, type Held } from './audit-event-groups.ts';
 import type { EventTaker } from './request-audit.ts';

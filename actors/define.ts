@@ -1,7 +1,7 @@
 // How an actor becomes part of the server: what each `actors/<name>/actor.ts` exports, and what it may be given of the world
 // outside the process.
 import type { ActorContext, ActorDefinition } from '../runtime/actor.ts';
-import type { JobPool } from '../runtime/job-pool.ts';
+import type { JobPool } from '../runtime/jobs/job-pool.ts';
 import type { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
 import type { StoreEngine } from '../storage/shared-engine.ts';
 import type { OpenListener } from '../transport/open-listener.ts';

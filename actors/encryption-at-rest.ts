@@ -2,7 +2,7 @@
 import type { Registry } from '../api/resources/registry.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { Environment } from '../runtime/environment.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { Metrics } from '../runtime/metrics/metrics.ts';
 import { KmsClient } from '../storage/encryption/kms-client.ts';
 import { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
 import { EncryptionMetrics } from './store/encryption-metrics.ts';

@@ -1,7 +1,7 @@
 // Keeps an actor subscribed to the store: begins with the present state, follows the batches, and begins again when the
 // store was lost or a batch is missing. Owns the subscription and the StoreFeed, and knows nothing of what is in them.
 import type { ActorContext } from '../runtime/actor.ts';
-import { MergedAsks } from '../runtime/merged-asks.ts';
+import { MergedAsks } from '../runtime/messages/merged-asks.ts';
 import { nextTurn } from '../runtime/next-turn.ts';
 import { SharedState } from '../storage/shared-state.ts';
 import type { FeedEvent, StoreFeed } from '../storage/store-feed.ts';

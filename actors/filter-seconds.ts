@@ -1,6 +1,6 @@
 // How long requests take in what the original has as filters on their way, under its name. Each is observed where a request goes on,
 // by whoever owns the step; one that is refused there is not.
-import type { HistogramSeries, Metrics } from '../runtime/metrics.ts';
+import type { HistogramSeries, Metrics } from '../runtime/metrics/metrics.ts';
 
 export type RequestFilter = 'authentication' | 'impersonation' | 'authorization' | 'audit' | 'priorityandfairness';
 

@@ -1,7 +1,7 @@
 // The authorities of client certificates and of proxies, as their files have them while the server runs. Every actor that goes
 // by them follows the files itself.
 import type { ActorContext } from '../runtime/actor.ts';
-import { FollowedFiles } from '../runtime/followed-files.ts';
+import { FollowedFiles } from '../runtime/files/followed-files.ts';
 import { bundleOf } from '../transport/tls/material-files.ts';
 
 /** Absolute paths; none: there are no such authorities. Plain data: it crosses threads. */

@@ -1,7 +1,7 @@
 // The actors' code, which each worker thread loads of those that its placement names: what the others are made of would be read
 // and evaluated on every thread, a quarter of what a start takes there.
-import { createJobPool } from '../runtime/job-pool.ts';
-import type { Roster } from '../runtime/roster.ts';
+import { createJobPool } from '../runtime/jobs/job-pool.ts';
+import type { Roster } from '../runtime/threads/roster.ts';
 import { openListener } from '../transport/open-listener.ts';
 import { ACTORS } from './actors.ts';
 import type { DefineActor, OutsideWorld } from './define.ts';

@@ -3,9 +3,9 @@
 import type { ServicePort } from '../api/aggregation/api-service.ts';
 import { hasAddress, isIpText, serviceCandidates } from '../api/connect/backends.ts';
 import { addressProblem } from '../api/connect/proxyable-address.ts';
-import type { JsonObject } from '../api/json-value.ts';
-import { asTexts, booleanAt, partAt, partsAt, textAt } from '../api/object-fields.ts';
-import { metadataOf } from '../api/object-meta.ts';
+import type { JsonObject } from '../api/json/json-value.ts';
+import { asTexts, booleanAt, partAt, partsAt, textAt } from '../api/json/object-fields.ts';
+import { metadataOf } from '../api/metadata/object-meta.ts';
 import type { Dialect } from '../config/dialect.ts';
 import type { ServicePlace } from '../transport/outgoing/service-client.ts';
 

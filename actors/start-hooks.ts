@@ -2,7 +2,7 @@
 // them before the controllers answer.
 import { DIALECTS } from '../config/dialect.ts';
 import type { ActorContext } from '../runtime/actor.ts';
-import { hookChecks } from './controllers/bootstrap-objects.ts';
+import { hookChecks } from './controllers/bootstrap/bootstrap-objects.ts';
 import { settledOptions } from './controllers/settled-options.ts';
 import type { ServerSettings } from './server-settings.ts';
 

@@ -1,7 +1,7 @@
 // The types that a thread knows, shared by its actors: the built-in ones, and those of the definitions that its hub has
 // applied. A thread without a hub knows the built-in ones.
 import { RemoteGroups } from '../api/aggregation/remote-groups.ts';
-import { TypeCatalog } from '../api/custom/catalog.ts';
+import { TypeCatalog } from '../api/catalog/catalog.ts';
 import { minorOf } from '../api/resources/deprecation.ts';
 import { createRegistry, type Registry, type RegistryOptions } from '../api/resources/registry.ts';
 import { DIALECTS } from '../config/dialect.ts';

@@ -1,6 +1,6 @@
 // A question to a service outside that judges requests: tried again after failures that may pass, its answer
 // remembered for a while. What is asked, and what an answer means, is the caller's.
-import { isJsonObject, type JsonObject } from '../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../api/json/json-value.ts';
 import { misfit, type Shape } from '../api/shape.ts';
 import type { Clock, Random, Timers } from '../runtime/environment.ts';
 import type { ServiceConnection } from '../transport/outgoing/connection-file.ts';

@@ -1,7 +1,7 @@
 // Why a call of a webhook came to nothing, as its caller is told: of a webhook of admission, one that converts, or one that judges requests.
 // The short sentences are those that clients of the original know.
-import { isJsonObject } from '../api/json-value.ts';
-import { textAt } from '../api/object-fields.ts';
+import { isJsonObject } from '../api/json/json-value.ts';
+import { textAt } from '../api/json/object-fields.ts';
 import { answerRefused } from '../api/status/refused-answer.ts';
 import { isStatusError } from '../api/status/status.ts';
 import { ServiceCallFailed, ServiceRefused, ServiceTooLate } from '../transport/outgoing/service-client.ts';

@@ -1,6 +1,6 @@
 // What a list is asked for: which part of a collection, and how fresh (SPEC.md "Query parameters" and "Resource-version
 // semantics"). The same for lists and for what is done to a listed collection. Pure.
-import { int64Parameter } from './int64-parameter.ts';
+import { int64Parameter } from './requests/int64-parameter.ts';
 import type { KnownType } from './resources/resource-table.ts';
 import { parseFieldTerms, storedFieldSelector } from './selectors/field-selector.ts';
 import { parseLabelSelector } from './selectors/label-selector.ts';

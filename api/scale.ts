@@ -1,10 +1,10 @@
 // The scale subresource: how many replicas a workload has and should have, as an autoscaling/v1 Scale. For the types
 // that keep the wish in spec.replicas, the count in status.replicas and their pods' labels in spec.selector.
 
-import { isJsonObject, type JsonObject, memberOf } from './json-value.ts';
-import { insistsOnVersion, otherThanPath, requireSameUid } from './metadata.ts';
-import { asObject } from './object-fields.ts';
-import { metadataOf, type ObjectMeta } from './object-meta.ts';
+import { isJsonObject, type JsonObject, memberOf } from './json/json-value.ts';
+import { asObject } from './json/object-fields.ts';
+import { insistsOnVersion, otherThanPath, requireSameUid } from './metadata/metadata.ts';
+import { metadataOf, type ObjectMeta } from './metadata/object-meta.ts';
 import type { Labels } from './selectors/label-requirement.ts';
 import { labelSelectorFromMap } from './selectors/label-selector.ts';
 import { badRequest, conflictModified, internalError, type NamedType } from './status/failures.ts';

@@ -1,7 +1,7 @@
 // Whether parsed JSON is of the types that it must be, where there is no schema to read it by. As the original reads what it knows:
 // null fits everywhere, and so does a member that nobody asks for.
-import { isJsonObject } from './json-value.ts';
-import { unmarshalText } from './unmarshal-text.ts';
+import { isJsonObject } from './json/json-value.ts';
+import { unmarshalText } from './json/unmarshal-text.ts';
 
 export type Shape =
   | 'bool'

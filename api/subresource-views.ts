@@ -2,7 +2,7 @@
 // stored object, and what the stored object becomes when the client changes that.
 import type { CustomType } from './custom/custom-type.ts';
 import type { DefinedScale } from './custom/definition.ts';
-import type { JsonObject } from './json-value.ts';
+import type { JsonObject } from './json/json-value.ts';
 import { ephemeralContainersOf, withEphemeralContainers } from './pods/ephemeral-containers.ts';
 import { applyScale, requireReplicas, requireWish, type ScalePaths, scaleConfiguration, scaleOf } from './scale.ts';
 import type { NamedType } from './status/failures.ts';

@@ -1,6 +1,7 @@
 // The bench's command: runs the named workloads one after another and prints what they measure. Ends its children and
 // removes its files whether it finishes, fails or is interrupted.
 import { Bench, type Workload } from './bench.ts';
+import { budget } from './budget/budget.ts';
 import { requireHeeded } from './option-use.ts';
 import { type BenchOptions, parseCommandLine, UsageError, usage } from './options.ts';
 import { profiledBench, profileWorkload } from './profile/command.ts';
@@ -10,7 +11,6 @@ import { admission } from './workloads/admission.ts';
 import { aggregation } from './workloads/aggregation.ts';
 import { audit } from './workloads/audit.ts';
 import { auth } from './workloads/auth.ts';
-import { budget } from './workloads/budget.ts';
 import { codec } from './workloads/codec.ts';
 import { create } from './workloads/create.ts';
 import { custom } from './workloads/custom.ts';

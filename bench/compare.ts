@@ -1,7 +1,7 @@
 // `orch placement compare`: the same workloads under several placements in turn, and one table of what they did.
 import { availableParallelism } from 'node:os';
 import { ACTORS } from '../actors/actors.ts';
-import { resolvePlacement } from '../runtime/placement.ts';
+import { resolvePlacement } from '../runtime/placement/placement.ts';
 import { readPlacement } from '../runtime/placement-file.ts';
 import { chosenWorkloads, refuseFailures, runWorkloads } from './command.ts';
 import { requireHeeded } from './option-use.ts';

@@ -1,5 +1,5 @@
 // Entry of the bare engine's process: LevelDB, one synced batch after another, each as large as the server's batches were: the floor
-// of writes. What the server has since done to the engine itself (larger blocks, batches past the library: storage/level-database.ts)
+// of writes. What the server has since done to the engine itself (larger blocks, batches past the library: storage/level/level-database.ts)
 // is not done here, so that ratios stay comparable with those that budgets were set by. With both it costs some three fifths.
 import { Level } from 'level';
 import { LatencyHistogram } from './latency-histogram.ts';

@@ -3,8 +3,8 @@
 import type { Bench, Target } from './bench.ts';
 import type { LoadResult } from './load-protocol.ts';
 import { configMap, createRequest, PATHS } from './objects.ts';
+import { repeat } from './populate.ts';
 import { cpuEach, median } from './slices.ts';
-import { repeat } from './workloads/populate.ts';
 
 const OBJECTS = 100;
 const BYTES = 800;

@@ -3,15 +3,15 @@
 import { isMainThread, MessageChannel, parentPort, Worker, workerData } from 'node:worker_threads';
 import { expose, type Remote, wrap } from 'comlink';
 import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../runtime/actor.ts';
-import { endpoint } from '../runtime/control.ts';
-import { heartbeatMemory } from '../runtime/heartbeat.ts';
-import { startInProcess } from '../runtime/in-process.ts';
 import { createLogger } from '../runtime/logging/log.ts';
-import type { Plan } from '../runtime/plan.ts';
+import type { Plan } from '../runtime/placement/plan.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
-import type { Roster } from '../runtime/roster.ts';
-import { ThreadHost } from '../runtime/thread-host.ts';
-import { WorkerThread } from '../runtime/worker-thread.ts';
+import { endpoint } from '../runtime/threads/control.ts';
+import { heartbeatMemory } from '../runtime/threads/heartbeat.ts';
+import { startInProcess } from '../runtime/threads/in-process.ts';
+import type { Roster } from '../runtime/threads/roster.ts';
+import { ThreadHost } from '../runtime/threads/thread-host.ts';
+import { WorkerThread } from '../runtime/threads/worker-thread.ts';
 
 interface EchoProtocol extends Protocol {
   readonly asks: {

@@ -7,24 +7,30 @@ import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { type ParsedArguments, parseArguments } from '../config/parse.ts';
 import { traceSettings } from '../config/trace-environment.ts';
 import { UsageError } from '../config/usage-error.ts';
-import { refuseUnfinished } from '../storage/unfinished-store.ts';
-import { auditSettings } from './audit-files.ts';
-import { AUTH_METHOD_PARTS } from './auth-methods.ts';
-import { refuseForeignDirectory } from './closed-directory.ts';
-import { egressOf } from './egress-file.ts';
-import { errorLine } from './error-line.ts';
-import { asksForHelp } from './help-flag.ts';
+import { refuseUnfinished } from '../storage/level/unfinished-store.ts';
+import { errorLine } from './command-line/error-line.ts';
+import { asksForHelp } from './command-line/help-flag.ts';
+import { warn } from './command-line/print-lines.ts';
+import { auditSettings } from './files/audit-files.ts';
+import { AUTH_METHOD_PARTS } from './files/auth-methods.ts';
+import { egressOf } from './files/egress-file.ts';
+import { agentTls } from './files/node-agents.ts';
+import { idleFields, ignoredFlags } from './files/scheduler-configuration.ts';
 import { logWarnings } from './log-settings.ts';
-import { agentTls } from './node-agents.ts';
-import { warn } from './print-lines.ts';
-import { checkedProfiles, SCHEDULER_CHECKS } from './scheduler-checks.ts';
-import { idleFields, ignoredFlags } from './scheduler-configuration.ts';
-import { type ServerPlan, serverPlan } from './server-plan.ts';
-import { admissionPluginsOf, encryptionOf, fileTokens, shownToServices, tokenlessLines } from './server-settings.ts';
-import { checkServiceAccountKeys, unsharedKeys } from './service-accounts.ts';
-import { checkOrigins, checkServingTls, missingSuites, untimelyCertificates } from './serving-tls.ts';
-import { checkSigningAuthority } from './signing-authority.ts';
-import { storeAccess } from './store-access.ts';
+import { checkedProfiles, SCHEDULER_CHECKS } from './scheduler/scheduler-checks.ts';
+import { refuseForeignDirectory } from './server/closed-directory.ts';
+import { type ServerPlan, serverPlan } from './server/server-plan.ts';
+import {
+  admissionPluginsOf,
+  encryptionOf,
+  fileTokens,
+  shownToServices,
+  tokenlessLines,
+} from './server/server-settings.ts';
+import { checkServiceAccountKeys, unsharedKeys } from './server/service-accounts.ts';
+import { checkOrigins, checkServingTls, missingSuites, untimelyCertificates } from './server/serving-tls.ts';
+import { checkSigningAuthority } from './server/signing-authority.ts';
+import { storeAccess } from './server/store-access.ts';
 import { requireFile, requireFolder } from './writable-places.ts';
 
 type ServerProgram = 'up' | 'apiserver';

@@ -5,8 +5,8 @@ import { hostname, tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { makeFolder } from '../runtime/files/make-folder.ts';
 import { type LogFileOptions, type LogOptions, levelAt, type Severity } from '../runtime/logging/log-options.ts';
-import { makeFolder } from '../runtime/make-folder.ts';
 import { requireAppendable } from './writable-places.ts';
 
 type LoggingOptions = Pick<

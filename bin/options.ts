@@ -2,7 +2,7 @@
 import { DIALECT_NAMES, DIALECTS, type DialectName } from '../config/dialect.ts';
 import { settingsText } from '../config/effect-table.ts';
 import { UsageError } from '../config/usage-error.ts';
-import { takeFlag } from './taken-flag.ts';
+import { takeFlag } from './command-line/taken-flag.ts';
 
 const DIALECT_FLAG = '--api-dialect';
 const USAGE = `usage: orch options [--effects] [${DIALECT_FLAG} ${DIALECT_NAMES.join('|')}]`;

@@ -4,10 +4,10 @@
 import { descriptionText, unknownCommand, usageText } from '../config/help.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { writeExactIntegers } from '../runtime/exact-integers.ts';
-import { UMASK } from './closed-directory.ts';
-import { errorLine } from './error-line.ts';
-import { asksForHelp } from './help-flag.ts';
-import { outliveReaders } from './outlived-readers.ts';
+import { outliveReaders } from '../runtime/outlived-readers.ts';
+import { errorLine } from './command-line/error-line.ts';
+import { asksForHelp } from './command-line/help-flag.ts';
+import { UMASK } from './server/closed-directory.ts';
 import { setV8Flags } from './v8-flags.ts';
 
 type Command = (argv: readonly string[]) => Promise<void>;
@@ -16,15 +16,15 @@ type Command = (argv: readonly string[]) => Promise<void>;
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./serve.ts')).up,
   apiserver: async () => (await import('./serve.ts')).apiserver,
-  scheduler: async () => (await import('./scheduler.ts')).scheduler,
-  schedule: async () => (await import('./schedule.ts')).schedule,
+  scheduler: async () => (await import('./scheduler/scheduler.ts')).scheduler,
+  schedule: async () => (await import('./scheduler/schedule.ts')).schedule,
   'check-config': async () => (await import('./check-config.ts')).checkConfig,
   placement: async () => (await import('./placement.ts')).placement,
   options: async () => (await import('./options.ts')).options,
   bench: async () => (await import('../bench/command.ts')).bench,
-  bundle: async () => (await import('./bundle.ts')).bundle,
-  top: async () => (await import('./top.ts')).top,
-  store: async () => (await import('./store.ts')).store,
+  bundle: async () => (await import('./admin/bundle.ts')).bundle,
+  top: async () => (await import('./admin/top.ts')).top,
+  store: async () => (await import('./store/store.ts')).store,
 };
 
 async function main(argv: readonly string[]): Promise<void> {

@@ -3,11 +3,11 @@
 import { availableParallelism } from 'node:os';
 import { ACTORS } from '../actors/actors.ts';
 import { UsageError } from '../config/usage-error.ts';
-import { resolvePlacement } from '../runtime/placement.ts';
+import { resolvePlacement } from '../runtime/placement/placement.ts';
+import type { Plan } from '../runtime/placement/plan.ts';
+import { formatPlan } from '../runtime/placement/plan-format.ts';
 import { readPlacement } from '../runtime/placement-file.ts';
-import type { Plan } from '../runtime/plan.ts';
-import { formatPlan } from '../runtime/plan-format.ts';
-import { asksForHelp } from './help-flag.ts';
+import { asksForHelp } from './command-line/help-flag.ts';
 
 /** The plan of a shipped placement or a file. Throws OrchError BadConfiguration. */
 export function planFor(nameOrPath: string): Plan {

@@ -7,26 +7,33 @@ import { helpText } from '../config/help.ts';
 import type { UpOptions } from '../config/options.ts';
 import { type ParsedArguments, parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { summarizePlan } from '../runtime/plan-format.ts';
-import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
+import { summarizePlan } from '../runtime/placement/plan-format.ts';
+import { type Supervisor, startSupervisor } from '../runtime/threads/supervisor.ts';
 import { isStoreDamage } from '../storage/store-damage.ts';
 import { HEADER_BYTES_MAX } from '../transport/http.ts';
 import { probeAddress } from '../transport/uws/address-probe.ts';
 import { prepareUws } from '../transport/uws/binary.ts';
-import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
-import { closeDirectory, warnOfOwner } from './closed-directory.ts';
-import { openDataDirectory } from './data-directory.ts';
-import { claimDirectory, claimWithoutDatabase } from './directory-claim.ts';
-import { endBy, exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from './heard-signals.ts';
+import { warn } from './command-line/print-lines.ts';
+import { idleEnvironment, idleFields, ignoredFlags } from './files/scheduler-configuration.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
-import { warn } from './print-lines.ts';
 import { idleProxy } from './proxy-environment.ts';
-import { idleEnvironment, idleFields, ignoredFlags } from './scheduler-configuration.ts';
-import { serverPlan } from './server-plan.ts';
-import { prepare, tokenlessLines } from './server-settings.ts';
-import { unsharedKeys } from './service-accounts.ts';
-import { missingSuites, untimelyCertificates } from './serving-tls.ts';
-import { type Systemd, systemd } from './systemd.ts';
+import { writeAdminKubeconfig } from './server/admin-kubeconfig.ts';
+import { closeDirectory, warnOfOwner } from './server/closed-directory.ts';
+import { openDataDirectory } from './server/data-directory.ts';
+import { claimDirectory, claimWithoutDatabase } from './server/directory-claim.ts';
+import {
+  endBy,
+  exitAfter,
+  type HeardSignals,
+  hasTerminal,
+  heardSignals,
+  ignoreSignals,
+} from './server/heard-signals.ts';
+import { serverPlan } from './server/server-plan.ts';
+import { prepare, tokenlessLines } from './server/server-settings.ts';
+import { unsharedKeys } from './server/service-accounts.ts';
+import { missingSuites, untimelyCertificates } from './server/serving-tls.ts';
+import { type Systemd, systemd } from './server/systemd.ts';
 import { optimizeAsUsualOnceWarm, optimizeLate } from './v8-flags.ts';
 import { versionText } from './version.ts';
 

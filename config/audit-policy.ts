@@ -1,5 +1,5 @@
 // The file of `--audit-policy-file` (SPEC.md "Audit events"): an audit Policy as a plain value becomes rules, or is refused with the
-// path of what is wrong. Its three versions say the same. Reading the file is bin/audit-files.ts's work, going by the rules
+// path of what is wrong. Its three versions say the same. Reading the file is bin/files/audit-files.ts's work, going by the rules
 // api/audit's.
 import {
   ConfigurationError,

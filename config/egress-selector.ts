@@ -1,5 +1,5 @@
 // The file of `--egress-selector-config-file` (SPEC.md "Options"): an EgressSelectorConfiguration as a plain value becomes the ways out
-// of the server, or is refused with the path of what is wrong. Reading the file, and those it names, is bin/egress-file.ts's work.
+// of the server, or is refused with the path of what is wrong. Reading the file, and those it names, is bin/files/egress-file.ts's work.
 import { ConfigurationError, filledListOf, membersOf, requireText, textOf } from './configuration-file.ts';
 import type { Dialect } from './dialect.ts';
 

@@ -1,5 +1,5 @@
 // The file of `--encryption-provider-config`: an EncryptionConfiguration as a plain value becomes settings, or is refused
-// with the path of what is wrong. Never says what a secret is. Reading the file is bin/encryption-file.ts's work.
+// with the path of what is wrong. Never says what a secret is. Reading the file is bin/files/encryption-file.ts's work.
 
 import { parseDurationMs } from '../values/duration.ts';
 import { ConfigurationError, filledListOf, membersOf, requireText } from './configuration-file.ts';

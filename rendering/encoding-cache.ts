@@ -4,7 +4,7 @@
 //
 // A slab is used again for other records: an encoding holds for the revision it was made at, and whoever learns that a
 // record was moved to a place says so (`forget`), because a moved record keeps its revision.
-import { recordRevision, type Slab } from '../storage/slab-record.ts';
+import { recordRevision, type Slab } from '../storage/records/slab-record.ts';
 
 /** Bytes of one page: what is dropped at once. */
 const PAGE_BYTES = 256 * 1024;

@@ -1,6 +1,6 @@
 // The renderings that the pool makes, as they run in its thread: jobs.ts says what for.
-import { type JobOutput, PieceWriter } from '../runtime/job-pieces.ts';
-import { mapSlab } from '../storage/slab-record.ts';
+import { type JobOutput, PieceWriter } from '../runtime/jobs/job-pieces.ts';
+import { mapSlab } from '../storage/records/slab-record.ts';
 import type { ListInput, ValueInput } from './jobs.ts';
 import { listPieces } from './list-pieces.ts';
 import { Renderer } from './renderer.ts';

@@ -1,6 +1,6 @@
 // The renderings that the pool makes, as whoever wants one names them, and what has to be said for one. What they do is
 // job-functions.ts, which is loaded in the pool's thread alone.
-import type { PieceJob } from '../runtime/job-pool.ts';
+import type { PieceJob } from '../runtime/jobs/job-pool.ts';
 import type { ListEnvelope, ListItems } from './list.ts';
 import type { Rendering } from './rendering.ts';
 

@@ -1,7 +1,7 @@
 // A list whose items do not go out as the bytes they are stored as: indented, as YAML, in a shape or version of their own.
 // It is made piece by piece, each of about two milliseconds of work, so that whoever sends it can serve others, or look
 // whether anybody still wants it, in between. Works alike on an actor's thread and in the pool.
-import type { JsonObject } from '../api/json-value.ts';
+import type { JsonObject } from '../api/json/json-value.ts';
 import { YamlText, yamlText } from '../transport/yaml/write.ts';
 import {
   decodedItem,

@@ -1,9 +1,9 @@
 // A list as it was gathered: where its records lie, and what it says of itself. How it is written is list-pieces.ts,
 // protobuf-list.ts and list-body.ts.
-import { parseExact } from '../api/exact-json.ts';
-import type { JsonObject } from '../api/json-value.ts';
-import { copyItem, copyValue, decodeRecord, itemLength } from '../storage/record-reading.ts';
-import { type Slab, valueLength } from '../storage/slab-record.ts';
+import { parseExact } from '../api/json/exact-json.ts';
+import type { JsonObject } from '../api/json/json-value.ts';
+import { copyItem, copyValue, decodeRecord, itemLength } from '../storage/records/record-reading.ts';
+import { type Slab, valueLength } from '../storage/records/slab-record.ts';
 import { isAsAsked, type Rendering } from './rendering.ts';
 
 export interface ListEnvelope {

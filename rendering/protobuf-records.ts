@@ -3,13 +3,13 @@
 // object; lists and streams around them are made where they are sent.
 import { EnvelopePieces } from '../api/codec/envelope.ts';
 import { encodeProtobuf } from '../api/codec/protobuf.ts';
-import type { JsonObject } from '../api/json-value.ts';
+import type { JsonObject } from '../api/json/json-value.ts';
 import { apiVersionOf } from '../api/resources/resource-table.ts';
 import { type Schema, schemaOf, type TypeSchema } from '../api/schema/schema.ts';
 import type { RowType } from '../api/table/table.ts';
 import type { Dialect } from '../config/dialect.ts';
-import { decodeRecord } from '../storage/record-reading.ts';
-import { recordRevision, type Slab } from '../storage/slab-record.ts';
+import { decodeRecord } from '../storage/records/record-reading.ts';
+import { recordRevision, type Slab } from '../storage/records/slab-record.ts';
 import { EncodingCache, type EncodingSet, KeptEncoding } from './encoding-cache.ts';
 import { protobufTypeOf } from './protobuf-value.ts';
 import { Renderer } from './renderer.ts';

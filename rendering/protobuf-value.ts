@@ -2,7 +2,7 @@
 // discovery documents. Finds the type; how a message is written is api/codec's business.
 
 import { encodeEnveloped } from '../api/codec/protobuf.ts';
-import type { JsonObject } from '../api/json-value.ts';
+import type { JsonObject } from '../api/json/json-value.ts';
 import { splitApiVersion } from '../api/resources/resource-table.ts';
 import type { Schema, TypeSchema } from '../api/schema/schema.ts';
 import type { RowType } from '../api/table/table.ts';

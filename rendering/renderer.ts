@@ -4,7 +4,7 @@
 
 import { type Converter, conversionsOf } from '../api/conversion/conversion.ts';
 import { converterInto } from '../api/custom/custom-type.ts';
-import type { JsonObject } from '../api/json-value.ts';
+import type { JsonObject } from '../api/json/json-value.ts';
 import { schemaOf } from '../api/schema/schema.ts';
 import { Shaping } from '../api/table/shape.ts';
 import type { RowType } from '../api/table/table.ts';

@@ -4,7 +4,7 @@
 import { type Shape, shapeKey } from '../api/table/shape.ts';
 import type { RowType } from '../api/table/table.ts';
 import type { DialectName } from '../config/dialect.ts';
-import { recordSchemaGeneration, type Slab } from '../storage/slab-record.ts';
+import { recordSchemaGeneration, type Slab } from '../storage/records/slab-record.ts';
 
 export type Encoding = 'json' | 'yaml' | 'protobuf';
 

@@ -2,7 +2,7 @@
 // list-pieces.ts are. What JSON.parse and the conversion of one object take is not cut up: some ten milliseconds for the
 // largest that can be stored.
 
-import type { JsonObject } from '../api/json-value.ts';
+import type { JsonObject } from '../api/json/json-value.ts';
 import { decodeStored } from '../storage/stored-json.ts';
 import { YamlText } from '../transport/yaml/write.ts';
 import { IndentedJson } from './pretty-json.ts';

@@ -3,7 +3,7 @@
 import type { Logger } from 'pino';
 import type { ActorFacts } from './actor-facts.ts';
 import type { Environment } from './environment.ts';
-import type { Metrics, MetricsReading } from './metrics.ts';
+import type { Metrics, MetricsReading } from './metrics/metrics.ts';
 import type { Soon } from './soon.ts';
 
 /**

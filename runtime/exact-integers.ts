@@ -1,4 +1,4 @@
-// Lets JSON.stringify write integers that doubles do not hold: those are bigints (api/exact-json.ts), which it refuses of itself.
+// Lets JSON.stringify write integers that doubles do not hold: those are bigints (api/json/exact-json.ts), which it refuses of itself.
 // For each thread that writes JSON of clients' objects, once, at its start. Nothing else changes the language's own objects. (What
 // newer engines have for this, JSON.rawJSON, is behind a flag in Node 20 and spoils texts beyond Latin-1 there.)
 import { randomUUID } from 'node:crypto';

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OrchError } from './errors.ts';
-import { readWholeText, whyUnread } from './whole-file.ts';
+import { readWholeText, whyUnread } from './files/whole-file.ts';
 
 /** The package's own config folder, seen from the compiled file in dist/runtime. */
 const CONFIG_FOLDER = fileURLToPath(new URL('../../config', import.meta.url));

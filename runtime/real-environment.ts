@@ -6,8 +6,8 @@ import { dirname } from 'node:path';
 // The global of this name is made anew by a getter each time it is asked for.
 import { performance } from 'node:perf_hooks';
 import type { Clock, Disk, Environment, Random, Timer, Timers } from './environment.ts';
+import { UNBLOCKED, UnreadableFile } from './files/whole-file.ts';
 import { randomUuid } from './random-uuid.ts';
-import { UNBLOCKED, UnreadableFile } from './whole-file.ts';
 
 /** Node fires a longer timeout at once, so longer delays are slept in pieces. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;

@@ -17,9 +17,9 @@ const packed = join(root, 'dist', 'packed');
 const LINE_LENGTH = 120;
 
 /** What threads load by its address, each with what it begins with. */
-const THREAD = ['runtime/thread', 'actors/roster'];
+const THREAD = ['runtime/threads/thread', 'actors/roster'];
 const JOBS = [
-  'runtime/job-thread',
+  'runtime/jobs/job-thread',
   'rendering/job-functions',
   'actors/ingress/paths/openapi-worker',
   'actors/admission/check-worker',

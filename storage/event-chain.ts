@@ -1,7 +1,8 @@
 // The event records of a store one after the other: which of them are whole, whether each follows the one before it, and how
 // far they reach without a gap.
-import { type EventRecord, readEventRecord } from './event-log.ts';
-import { revisionKey } from './level-layout.ts';
+
+import { revisionKey } from './level/level-layout.ts';
+import { type EventRecord, readEventRecord } from './records/event-log.ts';
 
 export interface ChainedRecords {
   /** The whole ones, in order. */

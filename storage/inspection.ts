@@ -4,9 +4,8 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type ChainedRecords, readChain } from './event-chain.ts';
-import { type EventRecord, liveDigestOf } from './event-log.ts';
-import { foundDatabase } from './found-files.ts';
-import { isMarkerDamaged, markedRevision } from './head-marker.ts';
+import { foundDatabase } from './level/found-files.ts';
+import { isMarkerDamaged, markedRevision } from './level/head-marker.ts';
 import {
   DATABASE_DIRECTORY,
   EVENTS,
@@ -18,9 +17,10 @@ import {
   type StoreIdentity,
   unsealed,
   VALUES,
-} from './level-layout.ts';
+} from './level/level-layout.ts';
 import { type DatabaseFiles, type FileChoice, readDatabaseFiles } from './leveldb/database-files.ts';
 import { type ObjectFinding, type Objects, readObjects } from './object-records.ts';
+import { type EventRecord, liveDigestOf } from './records/event-log.ts';
 import { MARKER_DAMAGE } from './store-damage.ts';
 
 export interface Inspection {

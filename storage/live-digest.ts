@@ -1,9 +1,9 @@
 // What is live, as a few numbers a resource type: how many objects, how many changes, and the sum of a digest of each
 // object's key and revision. Sums do not depend on order, so that the store keeps them change by change and a reader can
 // add up what it holds: where both are of one revision and differ, the reader has gone astray.
-import type { Own } from '../api/own-copy.ts';
+import type { Own } from '../api/json/own-copy.ts';
 import { ByType } from './by-type.ts';
-import { liveDigestOf } from './event-log.ts';
+import { liveDigestOf } from './records/event-log.ts';
 
 /** Of one resource type. */
 export interface ResourceDigest {

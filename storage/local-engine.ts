@@ -1,6 +1,6 @@
 // What the store needs of an engine that only this process writes to: durable batches, and everything back at start. The
 // store numbers the revisions and chains their event records; where others write too, see storage/shared-engine.ts.
-// Engines: storage/level-engine.ts (a directory on disk), storage/memory-engine.ts (nothing survives).
+// Engines: storage/level/level-engine.ts (a directory on disk), storage/memory-engine.ts (nothing survives).
 
 /** One write of a batch: the latest value of a key, or its removal. */
 export interface EngineWrite {
@@ -10,7 +10,7 @@ export interface EngineWrite {
   readonly value: Uint8Array | undefined;
 }
 
-/** Everything that became durable together: consecutive revisions, and their event record (storage/event-log.ts). */
+/** Everything that became durable together: consecutive revisions, and their event record (storage/records/event-log.ts). */
 export interface EngineBatch {
   readonly firstRevision: number;
   readonly lastRevision: number;

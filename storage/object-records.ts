@@ -1,8 +1,8 @@
 // The objects of a store beside its event records: which stored forms are whole and current, and for each that is not, what
 // is lost and which older version there still is.
-import { EarlierForms, type EventRecord, type LoggedEvent } from './event-log.ts';
+import { EarlierForms, type EventRecord, type LoggedEvent } from './records/event-log.ts';
+import { CREATED, DELETED } from './records/slab-record.ts';
 import { isSealedValue } from './sealed-value.ts';
-import { CREATED, DELETED } from './slab-record.ts';
 import { isPlainForm, readStoredValue, storedRevision, storedValueChecksum } from './stored-value.ts';
 
 /** What is wrong with one object. */

@@ -1,6 +1,6 @@
 // What the store publishes, as every reader of it sees it: where records lie, and how to walk them.
-import { recordLength, type Slab } from './slab-record.ts';
-import type { SlabMemories, SlabView } from './thread-slabs.ts';
+import { recordLength, type Slab } from './records/slab-record.ts';
+import type { SlabMemories, SlabView } from './records/thread-slabs.ts';
 
 /** One commit batch as published, or several: the records lie in shared memory, in order of revision. */
 export interface Publication {

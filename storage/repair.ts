@@ -3,13 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { finishPuttingBack } from './found-files.ts';
-import { HeadMarker } from './head-marker.ts';
+import { syncDirectory } from './files/sync-directory.ts';
 import { type Inspection, inspectStore } from './inspection.ts';
-import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from './level-layout.ts';
-import { LevelStoreWriter } from './level-store-writer.ts';
-import { syncDirectory } from './sync-directory.ts';
-import { REPAIRED_DIRECTORY } from './unfinished-store.ts';
+import { finishPuttingBack } from './level/found-files.ts';
+import { HeadMarker } from './level/head-marker.ts';
+import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from './level/level-layout.ts';
+import { LevelStoreWriter } from './level/level-store-writer.ts';
+import { REPAIRED_DIRECTORY } from './level/unfinished-store.ts';
 
 /**
  * Revisions skipped after the last one that can be told: the head marker may lag behind what was acknowledged by what the

@@ -13,14 +13,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
-import { makeFolder } from '../runtime/make-folder.ts';
-import { isFileSystems } from './file-system-folder.ts';
-import { HeadMarker } from './head-marker.ts';
-import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from './level-layout.ts';
-import { LevelStoreWriter } from './level-store-writer.ts';
+import { makeFolder } from '../runtime/files/make-folder.ts';
+import { isFileSystems } from './files/file-system-folder.ts';
+import { syncDirectory } from './files/sync-directory.ts';
+import { HeadMarker } from './level/head-marker.ts';
+import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from './level/level-layout.ts';
+import { LevelStoreWriter } from './level/level-store-writer.ts';
+import { RESTORED_DIRECTORY } from './level/unfinished-store.ts';
 import { SNAPSHOT_CHECKSUM_BYTES, type SnapshotHeader, SnapshotReader } from './snapshot-file.ts';
-import { syncDirectory } from './sync-directory.ts';
-import { RESTORED_DIRECTORY } from './unfinished-store.ts';
 
 /**
  * Revisions skipped after the snapshot's: the store went on after it was taken, and a revision that a client has seen there

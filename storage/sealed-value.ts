@@ -6,7 +6,7 @@
 //  24 prefix, payload
 import { crc32 } from 'node:zlib';
 import { OrchError } from '../runtime/errors.ts';
-import { stampRevision } from './slab-record.ts';
+import { stampRevision } from './records/slab-record.ts';
 import { clearRevisions, readStoredValue, type StoredValue } from './stored-value.ts';
 
 const SEALED_FORMAT = 2;

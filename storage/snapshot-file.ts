@@ -8,7 +8,7 @@
 // one.
 import { crc32 } from 'node:zlib';
 import { OrchError } from '../runtime/errors.ts';
-import { liveDigestOf } from './event-log.ts';
+import { liveDigestOf } from './records/event-log.ts';
 import { storedRevision } from './stored-value.ts';
 
 export const SNAPSHOT_FORMAT = 1;
@@ -20,7 +20,7 @@ export interface SnapshotHeader {
   readonly prefix: string;
   readonly revision: number;
   readonly objects: number;
-  /** Of the objects' keys and revisions (storage/event-log.ts). */
+  /** Of the objects' keys and revisions (storage/records/event-log.ts). */
   readonly digest: number;
   readonly wallMs: number;
 }

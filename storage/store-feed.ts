@@ -2,15 +2,14 @@
 // (scheduler, controllers). Owns the reader's epoch; reads records straight from shared memory, and parses an object
 // only when asked to.
 
-import type { JsonObject } from '../api/json-value.ts';
-import type { RecordPlace } from './followed-records.ts';
+import type { JsonObject } from '../api/json/json-value.ts';
 import { parseKey } from './object-key.ts';
-import { ParsedRecords } from './parsed-records.ts';
 import { forEachRecord, type PresentState, type Publication } from './publication.ts';
-import { fieldIs } from './record-fields.ts';
-import { mayBeTied, mayHaveMember, recordUid, uidEnd, uidStart } from './record-head.ts';
-import { parseFollowed } from './record-reading.ts';
-import { SharedState } from './shared-state.ts';
+import type { RecordPlace } from './records/followed-records.ts';
+import { ParsedRecords } from './records/parsed-records.ts';
+import { fieldIs } from './records/record-fields.ts';
+import { mayBeTied, mayHaveMember, recordUid, uidEnd, uidStart } from './records/record-head.ts';
+import { parseFollowed } from './records/record-reading.ts';
 import {
   CREATED,
   DELETED,
@@ -21,8 +20,9 @@ import {
   recordType,
   type Slab,
   valueView,
-} from './slab-record.ts';
-import type { SlabView } from './thread-slabs.ts';
+} from './records/slab-record.ts';
+import type { SlabView } from './records/thread-slabs.ts';
+import { SharedState } from './shared-state.ts';
 
 /** An object where it lies: may be parsed until its next event, or until `onMoved` tells of it anew. */
 export interface KeptRecord {

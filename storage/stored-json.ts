@@ -1,7 +1,7 @@
 // Decoding what is stored. Reads and watches send stored bytes as they lie; whoever needs the object itself comes here,
 // so that it is counted what is decoded.
-import { parseExact } from '../api/exact-json.ts';
-import type { JsonObject } from '../api/json-value.ts';
+import { parseExact } from '../api/json/exact-json.ts';
+import type { JsonObject } from '../api/json/json-value.ts';
 
 /** Of this thread since its start; nothing but a metric depends on it. */
 let decoded = 0;

@@ -2,7 +2,7 @@
 // decoded where the schema is; kinds and fields are nobody's business here.
 
 import { isAscii, isUtf8 } from 'node:buffer';
-import { parseExact } from '../api/exact-json.ts';
+import { parseExact } from '../api/json/exact-json.ts';
 import { unknownFormat } from '../api/status/failures.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import { bareMediaType } from './media-type.ts';

@@ -1,7 +1,7 @@
 // HTTP as the ingress sees it, whichever listener carried it. The listeners (uws, node) implement it; a
 // response stays on the thread of its socket.
 import type { Duplex } from 'node:stream';
-import type { CipherChoice } from './tls/cipher-suites.ts';
+import type { CipherChoice } from './cipher-suites.ts';
 import type { MessageFraming } from './websocket/handshake.ts';
 
 /** What arrived. Header names are lower case. The values are copied: they outlive the listener's callback. */

@@ -1,8 +1,8 @@
 // The Prometheus text format (0.0.4) of metrics readings, through prom-client. Import it only where /metrics is answered:
 // it brings prom-client along.
 import promClient from 'prom-client';
-import type { FamilyReading, Labels, MetricsReading, SeriesReading } from '../runtime/metrics.ts';
-import { quantileOf } from '../runtime/metrics-quantiles.ts';
+import type { FamilyReading, Labels, MetricsReading, SeriesReading } from '../runtime/metrics/metrics.ts';
+import { quantileOf } from '../runtime/metrics/metrics-quantiles.ts';
 
 export const METRICS_CONTENT_TYPE = promClient.Registry.PROMETHEUS_CONTENT_TYPE;
 

@@ -3,8 +3,8 @@
 // that a restart would lose.
 
 import type { AccessAttributes } from '../../api/authorization/attributes.ts';
+import { StoredForm } from '../../api/catalog/stored-form.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
-import { StoredForm } from '../../api/conversion/stored-form.ts';
 import type { CustomType } from '../../api/custom/custom-type.ts';
 import { DefinitionChanged } from '../../api/custom/definition-changed.ts';
 import { loadPatterns } from '../../api/custom/patterns.ts';
@@ -17,29 +17,22 @@ import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import { isOnCollection } from '../../api/verbs.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
-import type { JobPool } from '../../runtime/job-pool.ts';
+import type { JobPool } from '../../runtime/jobs/job-pool.ts';
 import { NO_REQUEST, turn } from '../../runtime/turn.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import { ThreadSlabs } from '../../storage/thread-slabs.ts';
+import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import type { ComponentRecording } from '../component-audit.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { definitionOf, servedType, storedType } from '../served-type.ts';
-import { apply, isApply } from './apply.ts';
 import type { Attributes } from './attributes.ts';
 import { annotated } from './audit-annotations.ts';
-import { bind, createBinding } from './bind.ts';
 import { ClusterView } from './cluster.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Completion } from './completion.ts';
-import { admitConnection } from './connect.ts';
-import { convertFor } from './conversion/convert-for.ts';
 import { WebhookConversion } from './conversion/webhook-conversion.ts';
-import { create } from './create.ts';
-import { deleteOne } from './delete.ts';
-import { deleteCollection } from './delete-collection.ts';
-import { evict } from './evict.ts';
+import { convertFor } from './convert-for.ts';
 import { ADMISSION_FACTS } from './facts.ts';
 import { withWarnings } from './field-validation.ts';
 import { InsideAudit } from './inside-audit.ts';
@@ -59,15 +52,22 @@ import type {
   WriteReply,
   WriteRequest,
 } from './protocol.ts';
-import { type Bindings, bindRecorded } from './recorded-bindings.ts';
-import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import type { StoreReader } from './store-reader.ts';
-import { requestToken } from './token-request.ts';
 import { Turns } from './turns.ts';
-import { patch, update } from './update.ts';
 import { WarnedRefusal } from './warned-refusal.ts';
 import type { DeletionSettings, WriteContext } from './write-context.ts';
+import { apply, isApply } from './writes/apply.ts';
+import { bind, createBinding } from './writes/bind.ts';
+import { admitConnection } from './writes/connect.ts';
+import { create } from './writes/create.ts';
+import { deleteOne } from './writes/delete.ts';
+import { deleteCollection } from './writes/delete-collection.ts';
+import { evict } from './writes/evict.ts';
+import { type Bindings, bindRecorded } from './writes/recorded-bindings.ts';
+import { reviewer } from './writes/reviews.ts';
+import { requestToken } from './writes/token-request.ts';
+import { patch, update } from './writes/update.ts';
 
 export interface AdmissionOptions {
   readonly registry: Registry;

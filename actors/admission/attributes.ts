@@ -3,13 +3,13 @@
 
 import type { User } from '../../api/authorization/attributes.ts';
 import type { EncodedTexts } from '../../api/codec/encoded-texts.ts';
-import type { JsonObject } from '../../api/json-value.ts';
-import { asObject } from '../../api/object-fields.ts';
-import { ownCopy } from '../../api/own-copy.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
+import { asObject } from '../../api/json/object-fields.ts';
+import { ownCopy } from '../../api/json/own-copy.ts';
+import type { DeleteOptions } from '../../api/requests/request-options.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { WriteFacts } from '../../api/strategy/strategy.ts';
 import type { SubresourceView } from '../../api/subresource-views.ts';
-import type { DeleteOptions } from '../../api/validation/options.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Soon } from '../../runtime/soon.ts';
 import type { Guard, TransactionResult } from '../store/protocol.ts';

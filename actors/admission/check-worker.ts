@@ -3,8 +3,8 @@
 import { objectErrors } from '../../api/custom/custom-schema.ts';
 import { loadPatterns } from '../../api/custom/patterns.ts';
 import { parseSchema } from '../../api/custom/schema-text.ts';
-import { parseExact } from '../../api/exact-json.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import { parseExact } from '../../api/json/exact-json.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
 import type { FieldError } from '../../api/status/field-error.ts';
 import { objectValidation, type ValidatedType } from '../../api/validation/object-validation.ts';

@@ -2,8 +2,8 @@
 // and kept as what each plugin makes of them. A write that is judged by them waits until everything that was committed before
 // it is known here, so that nobody's own last write is missed; until all has been read, nothing is judged by it. Kinds with
 // many objects are not followed: those are read one at a time (store-reader.ts).
-import { type StoredForm, storedKind } from '../../api/conversion/stored-form.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import { type StoredForm, storedKind } from '../../api/catalog/stored-form.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import { storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';

@@ -2,8 +2,8 @@
 // removal. What a draft expects of its key is the store's to check.
 import type { EncodedTexts } from '../../api/codec/encoded-texts.ts';
 import { type EncodedObject, encodeStored, encodeWithRest } from '../../api/codec/stored-object.ts';
-import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf, type ObjectMeta } from '../../api/object-meta.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
+import { metadataOf, type ObjectMeta } from '../../api/metadata/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { selectableValues } from '../../api/selectors/selectable-values.ts';
 import { OBJECT_BYTES_MAX, tooLarge } from '../../api/status/failures.ts';

@@ -1,6 +1,6 @@
 // Roles and bindings are written by those who hold what they grant, or may escalate or bind: the auth actor judges.
 import type { Grant } from '../../api/authorization/grant.ts';
-import { metadataOf } from '../../api/object-meta.ts';
+import { metadataOf } from '../../api/metadata/object-meta.ts';
 import { forbidden, notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Attributes } from './attributes.ts';

@@ -1,15 +1,15 @@
 // The audit of what components of this server write, which Kubernetes has as clients: each write is recorded as the request that it
 // would be there, and waits for its events as one would. The ingress records all others.
 import type { AccessAttributes } from '../../api/authorization/attributes.ts';
-import { liesAsAsked } from '../../api/conversion/stored-form.ts';
-import { authorizationNamespace } from '../../api/request-info.ts';
+import { liesAsAsked } from '../../api/catalog/stored-form.ts';
+import { authorizationNamespace } from '../../api/requests/request-info.ts';
 import { isStatus, isStatusError } from '../../api/status/status.ts';
 import { rootPath } from '../../api/verbs.ts';
 import { isAtLeast } from '../../config/audit-policy.ts';
 import type { Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
-import { copyOfBody, decodeRecord } from '../../storage/record-reading.ts';
+import { copyOfBody, decodeRecord } from '../../storage/records/record-reading.ts';
 import { ANSWER_BYTES_MAX, type AuditedBody } from '../audit/protocol.ts';
 import { AuditTaker } from '../audit-taker.ts';
 import { type BegunAudit, ComponentAudit, type ComponentRecording, endedOf, receivedOf } from '../component-audit.ts';

@@ -1,7 +1,7 @@
 // What the write path knows of one type in one version, found once and kept: its schema, its strategy, and how its fields
 // are owned.
 import { type OwnedType, ownedType } from '../../api/apply/owned-type.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema, TypeSchema } from '../../api/schema/schema.ts';
 import { strategyOf } from '../../api/strategy/strategies.ts';

@@ -2,8 +2,8 @@
 // again and again. What is remembered is of one revision of the object, and of what the merge alone makes of it; plug-ins
 // look at every apply, and validation at what they change. Bounded; forgotten with the thread.
 import { hash } from 'node:crypto';
-import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf } from '../../api/object-meta.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
+import { metadataOf } from '../../api/metadata/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { WriteRequest } from './protocol.ts';
 

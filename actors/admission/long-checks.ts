@@ -3,7 +3,7 @@
 import type { CustomSchema, CustomUpdate } from '../../api/custom/custom-schema.ts';
 import type { CustomType } from '../../api/custom/custom-type.ts';
 import { withEffort } from '../../api/custom/effort.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import { internalError } from '../../api/status/failures.ts';
 import type { FieldError } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
@@ -11,7 +11,7 @@ import type { ObjectValidation, ValidatedType } from '../../api/validation/objec
 import type { DialectName } from '../../config/dialect.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { isOrchError, OrchError } from '../../runtime/errors.ts';
-import type { JobPool, PoolJob } from '../../runtime/job-pool.ts';
+import type { JobPool, PoolJob } from '../../runtime/jobs/job-pool.ts';
 import type { CustomCheck, KindCheck, KindCheckSettings } from './check-worker.ts';
 import { afterOthers } from './large-writes.ts';
 

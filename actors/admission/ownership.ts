@@ -1,7 +1,6 @@
 // Who owns the fields of what is written (SPEC.md "Field ownership"): the steps of a write that keep managedFields. The
 // rules are in api/apply; here they meet the request.
 import { type FieldSet, NO_FIELDS } from '../../api/apply/field-set.ts';
-import { problemOfEntries } from '../../api/apply/managed-entries.ts';
 import type { OtherVersions } from '../../api/apply/other-versions.ts';
 import type { OwnedType } from '../../api/apply/owned-type.ts';
 import {
@@ -13,8 +12,7 @@ import {
   withEntries,
 } from '../../api/apply/ownership.ts';
 import type { InParts } from '../../api/in-parts.ts';
-import type { JsonObject } from '../../api/json-value.ts';
-import { type ManagedFieldsEntry, metadataOf } from '../../api/object-meta.ts';
+import { metadataOf } from '../../api/metadata/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Attributes } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
@@ -52,38 +50,6 @@ export function ownByCreator(attributes: Attributes, write: WriteContext): void 
   attributes.object = plain;
   if (write.serverSideApply)
     attributes.managedFieldsText = entriesOfCreate(plain, attributes.kind.owned, writerOf(attributes));
-}
-
-/** The object with the managedFields of a text. */
-export function withManagedFields(object: JsonObject, text: string): JsonObject {
-  return text === '' ? object : withEntries(object, JSON.parse(text) as readonly ManagedFieldsEntry[]);
-}
-
-/** From here on the object itself says who owns its fields, as webhooks are told it and may change it. */
-export function showOwners(attributes: Attributes): void {
-  const { managedFieldsText } = attributes;
-  if (managedFieldsText === '') return;
-  attributes.object = withManagedFields(attributes.object, managedFieldsText);
-  attributes.texts?.keep(metadataOf(attributes.object).managedFields, managedFieldsText);
-  attributes.managedFieldsText = '';
-}
-
-/**
- * What webhooks have made of managedFields is kept where it can be read; else they are as before, and the client is warned.
- *
- * @param ownersText what stood beside the object before.
- */
-export function keepOwnersReadable(attributes: Attributes, before: JsonObject, ownersText: string): void {
-  const { object } = attributes;
-  const { managedFields } = metadataOf(object);
-  if (managedFields === undefined || managedFields === metadataOf(before).managedFields) return;
-  const problem = problemOfEntries(managedFields);
-  if (problem === undefined) return;
-  attributes.object = withEntries(object, metadataOf(withManagedFields(before, ownersText)).managedFields);
-  attributes.warn(
-    '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating ' +
-      `admission controller; please fix your requests: ${problem}`,
-  );
 }
 
 /** A step: the updater owns what it has changed. */

@@ -1,7 +1,7 @@
 // What admission understands: writes, from HTTP requests, the scheduler and controllers alike.
 
 import type { User } from '../../api/authorization/attributes.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Status } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
 import type { AdmissionPluginName } from '../../config/admission-plugins.ts';

@@ -1,9 +1,9 @@
 // The attributes of the write that a request asks for.
 
 import { isLarge } from '../../api/in-parts.ts';
+import type { DeleteOptions } from '../../api/requests/request-options.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { viewOf } from '../../api/subresource-views.ts';
-import type { DeleteOptions } from '../../api/validation/options.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import type { Guard } from '../store/protocol.ts';
 import { Attributes, type Operation } from './attributes.ts';

@@ -4,15 +4,10 @@ import { DecodeError, mismatch } from '../../api/codec/decode-error.ts';
 import { decodeEnveloped } from '../../api/codec/protobuf.ts';
 import type { CustomType } from '../../api/custom/custom-type.ts';
 import { isLarge } from '../../api/in-parts.ts';
-import { int64Parameter } from '../../api/int64-parameter.ts';
-import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { ownCopy } from '../../api/own-copy.ts';
-import { isTrueParameter } from '../../api/query.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
-import { splitApiVersion } from '../../api/resources/resource-table.ts';
-import type { Schema, TypeSchema } from '../../api/schema/schema.ts';
-import { badRequest, unsupportedMediaType } from '../../api/status/failures.ts';
-import { StatusError } from '../../api/status/status.ts';
+import { isJsonObject, type JsonObject } from '../../api/json/json-value.ts';
+import { ownCopy } from '../../api/json/own-copy.ts';
+import { int64Parameter } from '../../api/requests/int64-parameter.ts';
+import { isTrueParameter } from '../../api/requests/query.ts';
 import {
   type DeleteOptions,
   isDryRun,
@@ -20,7 +15,12 @@ import {
   validateDeleteOptions,
   validatePatchOptions,
   validateWriteOptions,
-} from '../../api/validation/options.ts';
+} from '../../api/requests/request-options.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { splitApiVersion } from '../../api/resources/resource-table.ts';
+import type { Schema, TypeSchema } from '../../api/schema/schema.ts';
+import { badRequest, unsupportedMediaType } from '../../api/status/failures.ts';
+import { StatusError } from '../../api/status/status.ts';
 import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { requireFinite } from '../../transport/finite-numbers.ts';

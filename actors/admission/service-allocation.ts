@@ -3,9 +3,9 @@
 // has a dot in it). The record is put, absent before, in the transaction that writes the service, and deleted in the one
 // that removes it: two admission threads that choose the same address cannot both commit, services never wait for each
 // other as they would for one record of a whole range, and a crash can lose neither half.
-import { deepEqual } from '../../api/deep-equal.ts';
-import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf } from '../../api/object-meta.ts';
+import { deepEqual } from '../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
+import { metadataOf } from '../../api/metadata/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { addressPool, type Pool, pickFree, portPool } from '../../api/services/address-pool.ts';
 import { ADDRESS_RECORDS, claimsOf, PORT_RECORDS } from '../../api/services/service-claims.ts';
@@ -27,7 +27,7 @@ import { type FieldError, invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import { parseKey } from '../../storage/object-key.ts';
-import { recordKey } from '../../storage/slab-record.ts';
+import { recordKey } from '../../storage/records/slab-record.ts';
 import { type IpRange, parseIp } from '../../values/ip.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { type Draft, draftRecord, draftRemoval, NO_DRAFTS } from './draft.ts';

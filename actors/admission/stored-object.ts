@@ -2,9 +2,9 @@
 // by the metadata alone, which takes a quarter of a pod's parse, and so does an update that changes nothing else.
 
 import { isLarge } from '../../api/in-parts.ts';
-import type { JsonObject } from '../../api/json-value.ts';
-import type { ManagedFieldsEntry } from '../../api/object-meta.ts';
-import { fieldIs } from '../../storage/record-fields.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
+import type { ManagedFieldsEntry } from '../../api/metadata/object-meta.ts';
+import { fieldIs } from '../../storage/records/record-fields.ts';
 import {
   decodeOwned,
   entriesApart,
@@ -13,7 +13,7 @@ import {
   type MetadataApart,
   metadataApart,
   textFrom,
-} from '../../storage/record-reading.ts';
+} from '../../storage/records/record-reading.ts';
 import {
   isStale,
   recordAttributes,
@@ -21,7 +21,7 @@ import {
   recordSchemaGeneration,
   type Slab,
   valueLength,
-} from '../../storage/slab-record.ts';
+} from '../../storage/records/slab-record.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
 
 /** Enough to tell most bodies that end otherwise. */

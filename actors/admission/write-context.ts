@@ -1,6 +1,6 @@
 // What every write works with: the registry, the hub's present, the store's commit, time and randomness. The same for all
 // writes of an admission actor, but for the number of the request.
-import type { StoredForm } from '../../api/conversion/stored-form.ts';
+import type { StoredForm } from '../../api/catalog/stored-form.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import type { ObjectValidation } from '../../api/validation/object-validation.ts';

@@ -3,8 +3,8 @@
 import { type AuditEvent, type AuditedObject, isNamedByBody } from '../../api/audit/event.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
 import { decodeEnveloped } from '../../api/codec/protobuf.ts';
-import { isJsonObject } from '../../api/json-value.ts';
-import { metadataOf } from '../../api/object-meta.ts';
+import { isJsonObject } from '../../api/json/json-value.ts';
+import { metadataOf } from '../../api/metadata/object-meta.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import { isAtLeast } from '../../config/audit-policy.ts';

@@ -4,7 +4,7 @@ import type { AuditedRequest } from '../../api/audit/event.ts';
 import { decode } from '../../api/codec/decode.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
 import { applyDefaults } from '../../api/codec/defaults.ts';
-import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../api/json/json-value.ts';
 import { apiVersionOf, resourceTable, splitApiVersion } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import { withData } from '../../api/strategy/core/secret.ts';

@@ -7,7 +7,7 @@ import { aggregate } from '../../api/authorization/rbac-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
 import type { Clock } from '../../runtime/environment.ts';
-import type { HistogramSeries } from '../../runtime/metrics.ts';
+import type { HistogramSeries } from '../../runtime/metrics/metrics.ts';
 import { whenThere } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';

@@ -1,7 +1,7 @@
 // How authentication fares, under the metric names of Kubernetes 1.21. Labels come from tables here: no name or token that a
 // client sends makes a series.
 import type { Clock } from '../../runtime/environment.ts';
-import type { HistogramSeries, Metrics, Series } from '../../runtime/metrics.ts';
+import type { HistogramSeries, Metrics, Series } from '../../runtime/metrics/metrics.ts';
 
 /** `error`: credentials that are no good; `failure`: none that any method knows. */
 export type AuthenticationResult = 'success' | 'error' | 'failure';

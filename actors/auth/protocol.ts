@@ -1,7 +1,7 @@
 // What the auth actor understands: who is asking, may they, what may they, and tokens for service accounts.
 import type { AccessAttributes, User } from '../../api/authorization/attributes.ts';
 import type { Grant } from '../../api/authorization/grant.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { SecretTokenSubject, TokenSubject } from '../../api/tokens/service-account-claims.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { PeerCertificate } from '../../transport/http.ts';

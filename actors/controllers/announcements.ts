@@ -1,7 +1,7 @@
 // Events by which controllers tell users what they do. Told once each, as well as may be: one that is not taken is dropped, and so
 // are those that come too fast.
 import { newEvent } from '../../api/event-object.ts';
-import { timestampOf } from '../../api/object-meta.ts';
+import { timestampOf } from '../../api/metadata/object-meta.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import { type Due, NOTHING, type Plan } from './controller.ts';
 import { coreTarget } from './targets.ts';

@@ -1,6 +1,6 @@
 // Which addresses the control plane's own Endpoints hold, by reconciler type (`--endpoint-reconciler-type`). Pure.
 
-import { asList, asObject, asText } from '../../api/object-fields.ts';
+import { asList, asObject, asText } from '../../api/json/object-fields.ts';
 import { parseIp, specialUse } from '../../values/ip.ts';
 import type { ApiObject } from './controller.ts';
 import type { EndpointReconcilerType } from './options.ts';

@@ -1,7 +1,7 @@
 // Deletes Events that nobody has written for the event TTL (`--event-ttl`; SPEC.md "Events"). Keeps the Events in the
 // order in which they expire, which is the order in which they were last written, since all live equally long.
 
-import { asObject, asTimeMs, partAt } from '../../api/object-fields.ts';
+import { asObject, asTimeMs, partAt } from '../../api/json/object-fields.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock, Timer, Timers } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';

@@ -7,7 +7,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { Identity } from './controller.ts';
 import { apiServerIdentity, componentIdentity } from './identities.ts';
-import { LeaderLease } from './leader-lease.ts';
+import { LeaderLease } from './leases/leader-lease.ts';
 import type { ControllersOptions } from './options.ts';
 import type { QueueOf, WorkQueue } from './work-queue.ts';
 

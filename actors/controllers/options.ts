@@ -6,7 +6,7 @@ import type { DialectName } from '../../config/dialect.ts';
 import type { IpRange } from '../../values/ip.ts';
 import type { AuthorityFiles } from '../followed-authorities.ts';
 import type { CustomTypes } from './custom-types.ts';
-import type { IdentityLeaseSettings } from './identity-leases.ts';
+import type { IdentityLeaseSettings } from './leases/identity-leases.ts';
 
 /** One persisted namespaced type in one served version: how to delete its objects through the API. */
 export interface NamespacedType {

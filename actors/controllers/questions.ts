@@ -3,11 +3,11 @@ import type { SecretTokenSubject } from '../../api/tokens/service-account-claims
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { IngressProtocol } from '../ingress/protocol.ts';
-import type { TryApiService } from './api-service-availability.ts';
-import type { SweepNamespace } from './remote-contents.ts';
-import type { ListRemotes } from './remote-objects.ts';
-import type { LookUpOwner } from './remote-owners.ts';
-import type { TokenIssuer } from './service-account-tokens.ts';
+import type { TryApiService } from './extension/api-service-availability.ts';
+import type { ListRemotes } from './garbage/remote-objects.ts';
+import type { LookUpOwner } from './garbage/remote-owners.ts';
+import type { SweepNamespace } from './namespaces/remote-contents.ts';
+import type { TokenIssuer } from './tokens/service-account-tokens.ts';
 
 const ISSUE_DEADLINE_MS = 10_000;
 /** Two rounds of calls, and the time in which they are found to be late. */

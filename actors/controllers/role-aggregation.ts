@@ -1,8 +1,8 @@
 // Keeps the rules of aggregated cluster roles: those of all roles that their selectors match, each rule once, in the order
 // of the roles' names. Sums that sum each other up in a circle may never come to rest: they are written less and less often.
-import { deepEqual } from '../../api/deep-equal.ts';
-import { asList, asObject } from '../../api/object-fields.ts';
-import { metadataOf } from '../../api/object-meta.ts';
+import { deepEqual } from '../../api/json/deep-equal.ts';
+import { asList, asObject } from '../../api/json/object-fields.ts';
+import { metadataOf } from '../../api/metadata/object-meta.ts';
 import { type LabelSelector, labelSelectorFromObject } from '../../api/selectors/label-selector.ts';
 import { isStatusError } from '../../api/status/status.ts';
 import type { Dialect } from '../../config/dialect.ts';

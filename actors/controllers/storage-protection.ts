@@ -2,7 +2,7 @@
 // pod that is not bound yet will not start with a claim that is to go), a volume while it is bound. Puts it on those that came
 // without.
 
-import { asText, partAt, partsAt, textsAt } from '../../api/object-fields.ts';
+import { asText, partAt, partsAt, textsAt } from '../../api/json/object-fields.ts';
 import { protectionFinalizers } from '../../api/storage-protection.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';

@@ -1,5 +1,5 @@
 // What controllers write to, and how they name it in maps and queues; and whether it is on its way out.
-import { asText, partAt } from '../../api/object-fields.ts';
+import { asText, partAt } from '../../api/json/object-fields.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
 import type { ApiObject } from './controller.ts';
 

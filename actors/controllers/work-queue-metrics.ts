@@ -1,7 +1,7 @@
 // What a work queue tells of itself, under the names that Kubernetes' controllers have for it. Counts and times only; which keys
 // there are is the queue's.
 import type { ActorContext } from '../../runtime/actor.ts';
-import type { Series } from '../../runtime/metrics.ts';
+import type { Series } from '../../runtime/metrics/metrics.ts';
 
 /** From ten nanoseconds to ten seconds, as the original has them. */
 const SECONDS = Array.from({ length: 10 }, (_, at) => Number((1e-8 * 10 ** at).toPrecision(3)));

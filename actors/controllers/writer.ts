@@ -1,7 +1,7 @@
 // Performs the controllers' writes: asks admission on a controller's behalf, or an ingress where another server has the object, with a
 // bound on what all controllers together have in flight. Decides nothing about retries; the queue does.
 
-import { asObject, asText } from '../../api/object-fields.ts';
+import { asObject, asText } from '../../api/json/object-fields.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { WriteReply } from '../admission/protocol.ts';

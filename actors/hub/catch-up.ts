@@ -1,6 +1,6 @@
 // What a watcher that goes by itself gets next: the rest of the state it began with, or the events it has not seen, at
 // most a chunk at a time. Pure: reads a cohort's cache and the slabs.
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import { type Cohort, EventAttributes, seenThrough } from './cohort.ts';
 import { type FramedEvent, frameBytes } from './frames.ts';
 import type { Entry } from './resource-cache.ts';

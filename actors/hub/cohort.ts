@@ -2,8 +2,8 @@
 // decided and framed once; each member then costs one socket write and nothing else.
 import type { Rendering } from '../../rendering/rendering.ts';
 import type { Attributes } from '../../storage/attributes.ts';
-import { sameAttributes } from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import { sameAttributes } from '../../storage/records/slab-record.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { FramedEvent, WatchEventType } from './frames.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { attributesOf, type CompiledSelection, inNamespace } from './selection.ts';

@@ -1,9 +1,9 @@
 // Watch events as bytes. A frame is built once for all watchers that see the same thing, by copying the object's bytes
 // between two constants: nothing is parsed, nothing encoded.
-import type { JsonObject } from '../../api/json-value.ts';
-import { copyValue } from '../../storage/record-reading.ts';
-import { revisionOffset, stampRevision, valueLength } from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
+import { copyValue } from '../../storage/records/record-reading.ts';
+import { revisionOffset, stampRevision, valueLength } from '../../storage/records/slab-record.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { Entry } from './resource-cache.ts';
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED';

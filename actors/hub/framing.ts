@@ -7,7 +7,7 @@ import { Renderer } from '../../rendering/renderer.ts';
 import { isAsAsked, keepsStoredBytes, type Rendering, withoutConversion } from '../../rendering/rendering.ts';
 import { watchEventFrame } from '../../rendering/watch-event.ts';
 import type { Clock } from '../../runtime/environment.ts';
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { Cohort } from './cohort.ts';
 import { bookmarkObject, expiredStatus, type FramedEvent, frameEvents } from './frames.ts';
 import { frameProtobufEvents } from './protobuf-frames.ts';

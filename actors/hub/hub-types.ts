@@ -1,9 +1,9 @@
 // Keeps what a thread knows of types and groups in step with what its hub has applied: whoever knows a custom type on this thread
 // finds its objects in the hub, and whoever has waited for the hub knows the type.
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
-import { parseFollowed } from '../../storage/record-reading.ts';
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import { parseFollowed } from '../../storage/records/record-reading.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { Entry, ResourceCache } from './resource-cache.ts';
 import type { ResourceCaches } from './resource-caches.ts';
 

@@ -1,5 +1,5 @@
 // Which records a list consists of. Works on a tree of one revision; copies places, never bytes.
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { Entry, Tree } from './resource-cache.ts';
 import { attributesFor, type CompiledSelection } from './selection.ts';
 

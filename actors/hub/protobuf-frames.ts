@@ -4,7 +4,7 @@ import type { EnvelopePieces } from '../../api/codec/envelope.ts';
 import { putVarint, tagOf, varintBytes, WIRE_BYTES } from '../../api/codec/wire.ts';
 import type { RecordMessages } from '../../rendering/protobuf-records.ts';
 import { EVENT_LENGTH_BYTES } from '../../rendering/watch-event.ts';
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { FramedEvent, WatchEventType } from './frames.ts';
 
 const TYPE_TAG = tagOf(1, WIRE_BYTES);

@@ -1,5 +1,5 @@
 // What the hub understands: reads and watches of stored objects. Asked by the ingress and admission of its own thread;
-// the records that replies point at are read from the thread's slabs (storage/thread-slabs.ts).
+// the records that replies point at are read from the thread's slabs (storage/records/thread-slabs.ts).
 import type { Rendering } from '../../rendering/rendering.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { PublishedPlace, StoreFeedTells } from '../store/protocol.ts';

@@ -2,7 +2,7 @@
 // other servers write to the store as well, a consistent read asks the store first which revision that is.
 
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
-import { MergedAsks } from '../../runtime/merged-asks.ts';
+import { MergedAsks } from '../../runtime/messages/merged-asks.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { SharedState } from '../../storage/shared-state.ts';
 import type { StoreProtocol } from '../store/protocol.ts';

@@ -1,9 +1,9 @@
 // Watch events whose objects are not the bytes they are stored as (another version, Table, partial metadata): the only
 // frames for which objects are decoded, once per event and cohort. Plain frames are frames.ts.
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Renderer } from '../../rendering/renderer.ts';
-import { decodeRecord } from '../../storage/record-reading.ts';
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import { decodeRecord } from '../../storage/records/record-reading.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { FramedEvent } from './frames.ts';
 
 /** One chunk with all the events, one per line. `withColumns`: the first Table says what its columns are. */

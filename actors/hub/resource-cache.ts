@@ -3,7 +3,7 @@
 
 import sortedBTree from 'sorted-btree';
 import bulk from 'sorted-btree/extended/bulkLoad.js';
-import { recordKey, recordRevision, type Slab } from '../../storage/slab-record.ts';
+import { recordKey, recordRevision, type Slab } from '../../storage/records/slab-record.ts';
 import { compareTexts } from '../../values/compare-texts.ts';
 import { firstIndex } from '../../values/first-index.ts';
 import { EntriesByName } from './entries-by-name.ts';

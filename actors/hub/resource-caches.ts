@@ -9,8 +9,8 @@ import {
   recordRevision,
   recordType,
   type Slab,
-} from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/thread-slabs.ts';
+} from '../../storage/records/slab-record.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import { firstIndex } from '../../values/first-index.ts';
 import { type Entry, ResourceCache } from './resource-cache.ts';
 

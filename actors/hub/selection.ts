@@ -2,8 +2,8 @@
 import { compileFieldSelector, type FieldSelector } from '../../api/selectors/field-selector.ts';
 import { type LabelSelector, parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { type Attributes, unpackAttributes, unpackLabels } from '../../storage/attributes.ts';
-import { recordAttributes } from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import { recordAttributes } from '../../storage/records/slab-record.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { Selection } from './protocol.ts';
 import type { Entry } from './resource-cache.ts';
 

@@ -2,8 +2,8 @@
 // revision. Reads records in slices, so that nobody waits for it; answers no reads, and repairs nothing itself.
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { ResourceDigest } from '../../storage/live-digest.ts';
-import { recordDigest } from '../../storage/record-reading.ts';
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import { recordDigest } from '../../storage/records/record-reading.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import type { ReadGate } from './read-gate.ts';
 import type { Entry, ResourceCache } from './resource-cache.ts';

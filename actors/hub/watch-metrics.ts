@@ -1,7 +1,7 @@
 // What /metrics says of watches under the original's names: how many there are of each kind, how many events they were sent and how
 // long those were. An event that many watchers see is framed once and counted for each.
 import type { RowType } from '../../api/table/table.ts';
-import type { HistogramSeries, Metrics, Series } from '../../runtime/metrics.ts';
+import type { HistogramSeries, Metrics, Series } from '../../runtime/metrics/metrics.ts';
 
 const SIZES = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 /** Kinds with series of their own: definitions that come and go must not make them for ever. */

@@ -1,6 +1,6 @@
 // One open watch as the hub keeps it. There may be tens of thousands: it is its own entry among the deadlines, so that it
 // needs neither a timer nor a closure.
-import type { DeadlineEntry } from '../../runtime/deadlines.ts';
+import type { DeadlineEntry } from '../../runtime/messages/deadlines.ts';
 import type { Cohort } from './cohort.ts';
 
 /** The consistent cut a watch begins with. */

@@ -5,8 +5,8 @@
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import { keepsStoredBytes } from '../../rendering/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
-import { Deadlines } from '../../runtime/deadlines.ts';
-import type { SlabView } from '../../storage/thread-slabs.ts';
+import { Deadlines } from '../../runtime/messages/deadlines.ts';
+import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import { BatchFrames } from './batch-frames.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
 import { CatchUpPace } from './catch-up-pace.ts';

@@ -3,7 +3,7 @@ import { DIALECTS } from '../../config/dialect.ts';
 import { type FeatureGates, parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { Lazy } from '../../runtime/lazy.ts';
-import { metricsRules } from '../../runtime/metrics-rules.ts';
+import { metricsRules } from '../../runtime/metrics/metrics-rules.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { componentRecordingOf } from '../component-audit.ts';
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';

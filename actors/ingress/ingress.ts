@@ -2,7 +2,7 @@
 // open watches, and drains at shutdown.
 
 import type { RemoteApiService } from '../../api/aggregation/api-service.ts';
-import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import type { ResourceRequestInfo } from '../../api/requests/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
@@ -13,7 +13,7 @@ import { isLogWritable } from '../../runtime/logging/log.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
 import type { Soon } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import { ThreadSlabs } from '../../storage/thread-slabs.ts';
+import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import { servedType } from '../served-type.ts';
@@ -21,7 +21,7 @@ import type { Aggregation } from './aggregation/aggregation.ts';
 import type { PresentDocuments } from './aggregation/remote-documents.ts';
 import { remoteAt } from './aggregation/remote-paths.ts';
 import { type Auditor, auditorFor } from './audit/auditor.ts';
-import { WayOut } from './connect/way-out.ts';
+import type { Exchange } from './exchange/exchange.ts';
 import { INGRESS_FACTS } from './facts.ts';
 import { RequestLimits } from './fairness/request-limits.ts';
 import { IngressListener } from './ingress-listener.ts';
@@ -36,7 +36,6 @@ import { DebugFlags } from './paths/profiles/debug-flags.ts';
 import { Profiles } from './paths/profiles/profiles.ts';
 import { refusalOfPath } from './paths/served-paths.ts';
 import { Deprecations } from './pipeline/deprecations.ts';
-import type { Exchange } from './pipeline/exchange.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { RequestMetrics } from './pipeline/request-metrics.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
@@ -47,6 +46,7 @@ import { Tracer } from './tracing/tracer.ts';
 import { ConnectionThrottle } from './watch/connection-throttle.ts';
 import { Watches } from './watch/watches.ts';
 import { webSocketBearerPrefix } from './watch/web-socket-offer.ts';
+import { WayOut } from './way-out.ts';
 import { Writes } from './writes.ts';
 
 /** Subresources that lead out of the server. */

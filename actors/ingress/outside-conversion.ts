@@ -1,7 +1,7 @@
 // Custom objects whose definition has a webhook that converts them: the thread's admission, which calls the webhooks, is asked, a
 // batch at a time. Who asks waits; everybody else is served meanwhile.
 import { isLarge } from '../../api/in-parts.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { timeout } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';

@@ -3,7 +3,7 @@ import type { Finding } from '../../api/aggregation/availability.ts';
 import type { NamespaceSweep } from '../../api/aggregation/namespace-sweep.ts';
 import type { RemoteListing, RemoteWrite, RemoteWriteReply } from '../../api/aggregation/remote-object.ts';
 import type { RemoteOwner, RemoteOwnerAsked } from '../../api/aggregation/remote-owner.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { WatchDeliveryTells } from '../hub/protocol.ts';
 

@@ -1,7 +1,7 @@
 // What the listener shows of itself, kept as the operator's files have it: read before the listener opens, and again when they
 // change. A file that is of no use is told of once, and what was served before goes on.
 import type { ActorContext } from '../../runtime/actor.ts';
-import { FollowedFiles } from '../../runtime/followed-files.ts';
+import { FollowedFiles } from '../../runtime/files/followed-files.ts';
 import type { Listener, TlsMaterial } from '../../transport/http.ts';
 import { untimeliness } from '../../transport/tls/certificates.ts';
 import { materialOf, pathsOf, type TlsFiles } from '../../transport/tls/material-files.ts';

@@ -1,8 +1,8 @@
 // Writes: the request as admission understands it, and its answer. The body is passed on undecoded.
 
-import type { Own } from '../../api/own-copy.ts';
-import type { Query } from '../../api/query.ts';
-import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import type { Own } from '../../api/json/own-copy.ts';
+import type { Query } from '../../api/requests/query.ts';
+import type { ResourceRequestInfo } from '../../api/requests/request-info.ts';
 import { tooLarge } from '../../api/status/failures.ts';
 import { isStatus, StatusError } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
@@ -11,7 +11,7 @@ import type { Ref } from '../../runtime/actor.ts';
 import { RequestAborted } from '../../transport/http.ts';
 import { bareMediaType } from '../../transport/media-type.ts';
 import type { AdmissionProtocol, WriteParameters } from '../admission/protocol.ts';
-import type { Exchange } from './pipeline/exchange.ts';
+import type { Exchange } from './exchange/exchange.ts';
 import type { AnswerForm } from './reads/answer-forms.ts';
 import { sendStatus } from './reads/answers.ts';
 import type { Reads } from './reads/reads.ts';

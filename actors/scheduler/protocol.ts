@@ -1,5 +1,5 @@
 // What the scheduler understands: the store's feed, and questions: how it is doing, and what it would say about a pod.
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { StoreFeedTells } from '../store/protocol.ts';
 import type { WhatIf } from './driver/what-if.ts';

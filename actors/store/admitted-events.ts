@@ -1,8 +1,16 @@
 // Brings into a revision log what an engine says was committed, by whomever: under a revision that is given, not taken. Writes
 // no event records; where the store numbers its commits itself, revision-log.ts does all this.
 import { keyChecksum } from '../../storage/key-checksum.ts';
-import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
-import { CREATED, DELETED, markStale, NO_SLAB, stampRevision, UPDATED, valueStart } from '../../storage/slab-record.ts';
+import type { SlabPool, SlabRoom } from '../../storage/records/slab-pool.ts';
+import {
+  CREATED,
+  DELETED,
+  markStale,
+  NO_SLAB,
+  stampRevision,
+  UPDATED,
+  valueStart,
+} from '../../storage/records/slab-record.ts';
 import type { StoredValue } from '../../storage/stored-value.ts';
 import type { CurrentRecord } from './current-records.ts';
 import type { Place } from './protocol.ts';

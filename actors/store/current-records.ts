@@ -2,8 +2,8 @@
 // what else there is to know of a record is read from it. Walked in the order in which keys came.
 import { ByType } from '../../storage/by-type.ts';
 import { nameHash } from '../../storage/name-hash.ts';
-import { type PlacesInOrder, RecordIndex, type SlabsByNumber } from '../../storage/record-index.ts';
-import { hasKey, recordBornRevision, recordKey, recordRevision } from '../../storage/slab-record.ts';
+import { type PlacesInOrder, RecordIndex, type SlabsByNumber } from '../../storage/records/record-index.ts';
+import { hasKey, recordBornRevision, recordKey, recordRevision } from '../../storage/records/slab-record.ts';
 import type { FirstObjects, Place } from './protocol.ts';
 
 /** The current state of one key. */

@@ -1,6 +1,6 @@
 // What /metrics says of encryption at rest, under the names of Kubernetes 1.21. A data key counts as made when the service has
 // wrapped it.
-import type { HistogramSeries, Metrics, Series } from '../../runtime/metrics.ts';
+import type { HistogramSeries, Metrics, Series } from '../../runtime/metrics/metrics.ts';
 import type { EncryptionMeasures, TransformationType } from '../../storage/encryption/encryption-measures.ts';
 
 /** Twice as long each, from five microseconds on. */

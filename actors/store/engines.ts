@@ -4,7 +4,7 @@ import type { FeatureGateName } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EtcdAccess } from '../../storage/etcd/etcd-access.ts';
-import type { LevelEngineOptions } from '../../storage/level-engine.ts';
+import type { LevelEngineOptions } from '../../storage/level/level-engine.ts';
 import { MemoryEngine } from '../../storage/memory-engine.ts';
 import type { StoreEngine } from '../../storage/shared-engine.ts';
 import { featureGates, type ServerSettings, storePrefixOf } from '../server-settings.ts';
@@ -29,7 +29,7 @@ export function engineFor(
 }
 
 async function levelEngine(options: LevelEngineOptions): Promise<StoreEngine> {
-  const { LevelEngine } = await import('../../storage/level-engine.ts');
+  const { LevelEngine } = await import('../../storage/level/level-engine.ts');
   return new LevelEngine(options);
 }
 

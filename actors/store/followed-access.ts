@@ -1,7 +1,7 @@
 // How etcd is reached while the server runs: by the certificates that the operator's files hold by then.
 import type { ActorContext } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
-import { FollowedFiles } from '../../runtime/followed-files.ts';
+import { FollowedFiles } from '../../runtime/files/followed-files.ts';
 import type { EtcdAccess } from '../../storage/etcd/etcd-access.ts';
 import { pairProblem } from '../../transport/tls/certificates.ts';
 import { bundleOf } from '../../transport/tls/material-files.ts';

@@ -1,7 +1,7 @@
 // The events that can still be watched from: where their records lie, and those they replaced. Keeps both alive in the
 // pool until they are forgotten.
-import type { SlabPool } from '../../storage/slab-pool.ts';
-import { DELETED, NO_SLAB, recordLength, recordType } from '../../storage/slab-record.ts';
+import type { SlabPool } from '../../storage/records/slab-pool.ts';
+import { DELETED, NO_SLAB, recordLength, recordType } from '../../storage/records/slab-record.ts';
 import { firstIndex } from '../../values/first-index.ts';
 import type { Place } from './protocol.ts';
 

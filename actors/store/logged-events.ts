@@ -1,8 +1,8 @@
 // The history that a start reads, as a few numbers an event: the events where they lie in their records, and how each key's states
 // are walked back through.
-import { type LoggedEvent, loggedEvent, loggedRevision } from '../../storage/event-log.ts';
-import type { SlabRoom } from '../../storage/slab-pool.ts';
-import { NO_SLAB } from '../../storage/slab-record.ts';
+import { type LoggedEvent, loggedEvent, loggedRevision } from '../../storage/records/event-log.ts';
+import type { SlabRoom } from '../../storage/records/slab-pool.ts';
+import { NO_SLAB } from '../../storage/records/slab-record.ts';
 import type { CurrentRecords } from './current-records.ts';
 
 /** Events in the order of their records; each is read when it is asked for. */

@@ -3,9 +3,9 @@
 
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
+import { SlabPool } from '../../storage/records/slab-pool.ts';
+import { type SlabView, ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { SharedState } from '../../storage/shared-state.ts';
-import { SlabPool } from '../../storage/slab-pool.ts';
-import { type SlabView, ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
 import type { PresentState, Subscription } from './protocol.ts';

@@ -1,4 +1,4 @@
-// What the store understands. It is the only writer; everyone else reads the slabs it publishes (storage/slab-record.ts).
+// What the store understands. It is the only writer; everyone else reads the slabs it publishes (storage/records/slab-record.ts).
 import type { Protocol } from '../../runtime/actor.ts';
 import type { ResourceDigest } from '../../storage/live-digest.ts';
 import type { PresentState, Publication } from '../../storage/publication.ts';

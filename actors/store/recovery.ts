@@ -2,12 +2,17 @@
 // event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
 // digest. Reads everything once; parses no object but those that are stored in another version than the current one.
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import { EarlierForms, type EventRecordHead, type LoggedEvent, readEventRecordHead } from '../../storage/event-log.ts';
 import { keyChecksum } from '../../storage/key-checksum.ts';
 import type { EngineContents, LocalEngine } from '../../storage/local-engine.ts';
+import {
+  EarlierForms,
+  type EventRecordHead,
+  type LoggedEvent,
+  readEventRecordHead,
+} from '../../storage/records/event-log.ts';
+import type { SlabPool, SlabRoom } from '../../storage/records/slab-pool.ts';
+import { CREATED, DELETED, markStale, NO_SLAB, recordRevision, UPDATED } from '../../storage/records/slab-record.ts';
 import { isSealedValue, noProvider, readOpenedValue } from '../../storage/sealed-value.ts';
-import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
-import { CREATED, DELETED, markStale, NO_SLAB, recordRevision, UPDATED } from '../../storage/slab-record.ts';
 import { storeDamage } from '../../storage/store-damage.ts';
 import { type StoredValue, storedValueChecksum } from '../../storage/stored-value.ts';
 import type { CommitTime } from './commit-times.ts';

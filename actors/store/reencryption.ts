@@ -3,8 +3,7 @@
 
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { LocalEngine } from '../../storage/local-engine.ts';
-import { SharedState } from '../../storage/shared-state.ts';
-import { SlabPool } from '../../storage/slab-pool.ts';
+import { SlabPool } from '../../storage/records/slab-pool.ts';
 import {
   isStale,
   itemOffset,
@@ -13,7 +12,8 @@ import {
   recordSchemaGeneration,
   revisionOffset,
   valueView,
-} from '../../storage/slab-record.ts';
+} from '../../storage/records/slab-record.ts';
+import { SharedState } from '../../storage/shared-state.ts';
 import type { StorageMedia } from '../../storage/stored-value.ts';
 import type { Transaction } from './protocol.ts';
 import { recover } from './recovery.ts';

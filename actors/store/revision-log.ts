@@ -2,11 +2,11 @@
 // history window keeps. Forms one batch at a time: writes its records into slabs and its stored bytes into scratch memory
 // for the engine. Nothing it forms may be shown to anyone before the engine has made the batch durable.
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import { EventRecordWriter } from '../../storage/event-log.ts';
 import { keyChecksum } from '../../storage/key-checksum.ts';
 import { LiveDigests } from '../../storage/live-digest.ts';
 import type { EngineWrite } from '../../storage/local-engine.ts';
-import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
+import { EventRecordWriter } from '../../storage/records/event-log.ts';
+import type { SlabPool, SlabRoom } from '../../storage/records/slab-pool.ts';
 import {
   CREATED,
   DELETED,
@@ -23,7 +23,7 @@ import {
   UPDATED,
   valueStart,
   valueView,
-} from '../../storage/slab-record.ts';
+} from '../../storage/records/slab-record.ts';
 import {
   clearRevisions,
   isPlainForm,

@@ -4,7 +4,7 @@
 
 import type { ActorContext } from '../../runtime/actor.ts';
 import { isOrchError, OrchError } from '../../runtime/errors.ts';
-import { MergedAsks } from '../../runtime/merged-asks.ts';
+import { MergedAsks } from '../../runtime/messages/merged-asks.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineView } from '../../storage/local-engine.ts';
 import { type SharedCommit, type SharedEngine, TOO_MANY } from '../../storage/shared-engine.ts';

@@ -1,7 +1,7 @@
 // What is not measured for each reading of /metrics, but from time to time: how many objects there are of each resource, and
 // what the store takes on the disk.
 import type { ActorContext } from '../../runtime/actor.ts';
-import type { Series } from '../../runtime/metrics.ts';
+import type { Series } from '../../runtime/metrics/metrics.ts';
 import type { LiveDigests } from '../../storage/live-digest.ts';
 import { resourceOf } from '../../storage/object-key.ts';
 import type { StoreEngine } from '../../storage/shared-engine.ts';

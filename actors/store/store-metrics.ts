@@ -1,5 +1,5 @@
 // What /metrics says of the store.
-import type { HistogramSeries, Metrics, Series } from '../../runtime/metrics.ts';
+import type { HistogramSeries, Metrics, Series } from '../../runtime/metrics/metrics.ts';
 
 export interface StoreFigures {
   readonly revision: number;

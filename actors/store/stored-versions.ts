@@ -1,18 +1,19 @@
 // Objects that were stored in another version than this server stores them in (`--storage-versions`, an older release): they
 // are converted as they are read back, so that nobody else ever meets them. What lies on disk changes when the object is
 // next written. An object in the right version costs a comparison of its first bytes.
+
+import { storedKind } from '../../api/catalog/stored-form.ts';
 import { encodeStored } from '../../api/codec/stored-object.ts';
 import { conversionsOf } from '../../api/conversion/conversion.ts';
-import { storedKind } from '../../api/conversion/stored-form.ts';
-import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf } from '../../api/object-meta.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
+import { metadataOf } from '../../api/metadata/object-meta.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import { type KnownType, splitApiVersion } from '../../api/resources/resource-table.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
 import { selectableValues } from '../../api/selectors/selectable-values.ts';
 import { packAttributes } from '../../storage/attributes.ts';
 import { ByType } from '../../storage/by-type.ts';
-import { stampRevision } from '../../storage/slab-record.ts';
+import { stampRevision } from '../../storage/records/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { StoredValue } from '../../storage/stored-value.ts';
 

@@ -4,8 +4,8 @@
 import type { ActorContext, Protocol, Ref } from '../../runtime/actor.ts';
 import type { Timer } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
+import type { SlabPool } from '../../storage/records/slab-pool.ts';
 import type { SharedState } from '../../storage/shared-state.ts';
-import type { SlabPool } from '../../storage/slab-pool.ts';
 import { HeldPublications, type News, type Patience } from './held-publications.ts';
 import type { StoreFeedTells } from './protocol.ts';
 

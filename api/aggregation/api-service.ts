@@ -1,7 +1,7 @@
 // What an APIService says, read from its stored object: which group and version another server answers for, where that is, and
 // how it is believed. Plain data. Validation of the kind is validation/kinds/api-services.ts.
-import type { JsonObject } from '../json-value.ts';
-import { asObject, booleanAt, numberAt, partAt, partsAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asObject, booleanAt, numberAt, partAt, partsAt, textAt } from '../json/object-fields.ts';
 
 /** A port of a service, by the service's name. */
 export interface ServicePort {

@@ -1,7 +1,7 @@
 // Whether the server that an APIService names can be reached, as its condition Available says. What is found by looking at the
 // objects is decided here; whether the server answers, by who calls it. Pure.
-import type { JsonObject } from '../json-value.ts';
-import { listAt, partAt, partsAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { listAt, partAt, partsAt, textAt } from '../json/object-fields.ts';
 import { AVAILABLE, type ServicePort } from './api-service.ts';
 
 /** What the condition is to say. Plain data. */

@@ -1,8 +1,8 @@
 // In which order groups and their versions are shown, where some of them are other servers'. Pure.
 import type { Dialect } from '../../config/dialect.ts';
-import { byPriority } from '../custom/version-order.ts';
 import { API_GROUPS } from '../resources/api-groups.ts';
 import type { ServedGroup } from '../resources/registry.ts';
+import { byPriority } from '../version-order.ts';
 import type { RemoteApiService } from './api-service.ts';
 
 /** `groupPriorityMinimum` and `versionPriority` of a group and version that this server answers for. */

@@ -1,7 +1,7 @@
 // Which groups and versions other servers answer for, as the APIService objects of the moment say. Asked once a request;
 // changes only when one of those objects does.
 import type { Dialect } from '../../config/dialect.ts';
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import { type ApiService, type RemoteApiService, readApiService } from './api-service.ts';
 
 const NO_EDITIONS: ReadonlyMap<string, string> = new Map();

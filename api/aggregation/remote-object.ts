@@ -1,6 +1,6 @@
 // What extension servers have of objects that are owned or on their way out, and what is to be written to such an object. Plain data: it
 // crosses threads.
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 
 /** A type of an extension server, in the version that its objects are read and written in. */
 export interface RemoteType {

@@ -1,8 +1,8 @@
 // The fields that an applied configuration asserts, and what is wrong with it: members its type does not have, lists whose
 // elements cannot be told apart. Scalars are checked where the merged object is decoded.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { mapText } from '../patch/map-text.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import { badRequest } from '../status/failures.ts';
+import { mapText } from '../status/map-text.ts';
 import { StatusError } from '../status/status.ts';
 import { indexStep, keyStep, memberStep, pathText, valueStep } from './field-path.ts';
 import { FIELD_LEVELS_MAX, type FieldSet, hasSelf, inOrder, LEAF, NO_FIELDS, node } from './field-set.ts';

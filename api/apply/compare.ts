@@ -1,7 +1,7 @@
 // What differs between two objects of a type, as sets of fields. Objects are in canonical form (codec/decode.ts); parts
 // that they share are not looked at.
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import { keyStep, memberStep, valueStep } from './field-path.ts';
 import { FIELD_LEVELS_MAX, type FieldSet, inOrder, joinedNodes, LEAF, NO_FIELDS, node } from './field-set.ts';
 import { LEAF_RULE, type ListKey, type OwnershipRule } from './ownership-rule.ts';

@@ -4,8 +4,8 @@
 import { compareTexts } from '../../values/compare-texts.ts';
 import { keep } from '../../values/kept.ts';
 import { sortRange } from '../../values/sort-range.ts';
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import { keyStep, memberStep, valueStep } from './field-path.ts';
 import { FIELD_LEVELS_MAX } from './field-set.ts';
 import type { ListKey, Member, OwnershipRule } from './ownership-rule.ts';

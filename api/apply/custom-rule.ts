@@ -5,7 +5,7 @@ import { remembered } from '../../values/remembered.ts';
 import type { CustomSchema } from '../custom/custom-schema.ts';
 import type { CustomType } from '../custom/custom-type.ts';
 import { type Structure, TYPE_MEMBERS } from '../custom/structure.ts';
-import { asTexts } from '../object-fields.ts';
+import { asTexts } from '../json/object-fields.ts';
 import { isScalar } from './field-path.ts';
 import {
   byName,

@@ -1,7 +1,7 @@
 // How one step of a field's path is spelled: in managedFields (`f:image`, `k:{"name":"a"}`), and for people
 // (`.image`, `[name="a"]`). Spells and reads, decides nothing.
-import { parseExact } from '../exact-json.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { parseExact } from '../json/exact-json.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import type { ListKey, Scalar } from './ownership-rule.ts';
 
 /** The step to a member. */

@@ -2,9 +2,9 @@
 // the object. Fields that it names and that nobody has changed since may be taken without force, and the annotation is
 // kept up to date, so that both ways of applying go on working on one object.
 import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { metadataOf } from '../object-meta.ts';
-import { sortedJson } from '../sorted-json.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { sortedJson } from '../json/sorted-json.ts';
+import { metadataOf } from '../metadata/object-meta.ts';
 import { isStatusError } from '../status/status.ts';
 import { assertedFields } from './asserted-fields.ts';
 import { compareObjects } from './compare.ts';

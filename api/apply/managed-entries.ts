@@ -1,8 +1,8 @@
 // The managers of an object's fields, as metadata.managedFields lists them (SPEC.md "managedFields entry"): reading what a
 // client wrote, merging equal ones, the limit on their number, and the order in which they stand.
 import { compareTexts } from '../../values/compare-texts.ts';
-import { isJsonObject } from '../json-value.ts';
-import type { ManagedFieldsEntry } from '../object-meta.ts';
+import { isJsonObject } from '../json/json-value.ts';
+import type { ManagedFieldsEntry } from '../metadata/object-meta.ts';
 import { canonicalStep } from './field-path.ts';
 import {
   difference,

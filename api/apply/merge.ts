@@ -1,6 +1,6 @@
 // Merging an applied configuration into the live object, and taking out of it what an applier has given up. Neither
 // object is changed; what is not merged stays shared with the live one, what is new is copied from the configuration.
-import { isJsonObject, type JsonObject, memberOf, PROTOTYPE_KEY } from '../json-value.ts';
+import { isJsonObject, type JsonObject, memberOf, PROTOTYPE_KEY } from '../json/json-value.ts';
 import { isAsserted } from './asserted-fields.ts';
 import { keyStep, memberStep, valueStep } from './field-path.ts';
 import { type FieldSet, NO_FIELDS, SELF } from './field-set.ts';

@@ -1,6 +1,6 @@
 // Managers who wrote in another version of the API than the one being written in: what a write changes, and what an
 // applier gives up, in the words of their versions. An object is compared in each version that it has managers of.
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import { type Comparison, compareObjects } from './compare.ts';
 import {
   type FieldSet,

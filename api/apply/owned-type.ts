@@ -1,10 +1,10 @@
 // A type as ownership sees it: its rule, its empty object, and the fields that one of its endpoints cannot set.
 import { decode } from '../codec/decode.ts';
 import type { CustomType } from '../custom/custom-type.ts';
-import type { JsonObject } from '../json-value.ts';
-import { metadataKeptByStatus } from '../metadata.ts';
-import { asObject } from '../object-fields.ts';
-import type { ResourceType } from '../resources/resource-type.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asObject } from '../json/object-fields.ts';
+import { metadataKeptByStatus } from '../metadata/metadata.ts';
+import type { ResourceType } from '../resource-type.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import { ruleOfCustom } from './custom-rule.ts';
 import { memberStep } from './field-path.ts';

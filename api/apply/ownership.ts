@@ -2,11 +2,11 @@
 // managedFields, and what an apply makes of the object. Pure: the time comes in, the objects given are not changed.
 import { compareTexts } from '../../values/compare-texts.ts';
 import { decode } from '../codec/decode.ts';
-import { deepEqual } from '../deep-equal.ts';
 import { type InParts, inOneGo } from '../in-parts.ts';
-import type { JsonObject } from '../json-value.ts';
-import { type ManagedFieldsEntry, metadataOf, type ObjectMeta, withMetadata } from '../object-meta.ts';
-import { ownCopy } from '../own-copy.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { ownCopy } from '../json/own-copy.ts';
+import { type ManagedFieldsEntry, metadataOf, type ObjectMeta, withMetadata } from '../metadata/object-meta.ts';
 import { applyConflict, badRequest, type ManagerConflict } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 import { assertedFields } from './asserted-fields.ts';

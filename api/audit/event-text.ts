@@ -2,7 +2,7 @@
 // policy for every request there are two of them for each, and what they cost is what auditing costs. Pure.
 import type { AuditLevel, AuditStage } from '../../config/audit-policy.ts';
 import type { User } from '../authorization/attributes.ts';
-import { microTimeOf } from '../object-meta.ts';
+import { microTimeOf } from '../metadata/object-meta.ts';
 import type { AuditEvent, AuditedObject, AuditedRequest, AuditedStatus, RequestTexts } from './event.ts';
 
 export type AuditVersion = 'v1' | 'v1beta1' | 'v1alpha1';

@@ -1,6 +1,6 @@
 // Attribute-based access control: a policy file with one JSON object a line (SPEC.md "Authorization" 2), in its current form
 // (a Policy with a spec) or the oldest (the fields alone). Pure; reading the file is the caller's.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import type { AccessAttributes, User } from './attributes.ts';
 import { type PolicyRule, urlMatches } from './policy-rule.ts';
 import type { Decision } from './rbac-policy.ts';

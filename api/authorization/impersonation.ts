@@ -1,6 +1,6 @@
 // Acting as somebody else (`Impersonate-*` headers): what the one who asks must be allowed for it, and who they then are.
 // Pure.
-import { textProblems } from '../validation/formats.ts';
+import { textProblems } from '../metadata/formats.ts';
 import type { AccessAttributes, User } from './attributes.ts';
 import { serviceAccountGroups } from './service-account-user.ts';
 

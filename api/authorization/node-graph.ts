@@ -1,7 +1,7 @@
 // Which objects a node's pods need: a node agent may read these and no others (the authorization mode Node). Pure; told by
 // whoever follows the store. Answers in constant time, however many pods share an object.
-import { isJsonObject, type JsonObject, memberOf } from '../json-value.ts';
-import { metadataOf } from '../object-meta.ts';
+import { isJsonObject, type JsonObject, memberOf } from '../json/json-value.ts';
+import { metadataOf } from '../metadata/object-meta.ts';
 
 /** The kinds of objects that pods, claims and nodes lead to. */
 export type ReachableKind =

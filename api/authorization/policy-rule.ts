@@ -1,5 +1,5 @@
 // One rule of role-based access control (SPEC.md "Authorization" 4), and what it allows. Pure.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import type { AccessAttributes } from './attributes.ts';
 
 /** A rule as RBAC objects hold it; absent lists are empty ones. */

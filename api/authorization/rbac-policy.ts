@@ -1,8 +1,8 @@
 // The roles and bindings of a cluster as one policy that is asked who may do what (SPEC.md "Authorization" 4). Pure: whoever
 // follows the store tells it what there is. Kept so that a question costs in proportion to the bindings of the one who asks.
-import type { JsonObject } from '../json-value.ts';
-import { isJsonObject } from '../json-value.ts';
-import { metadataOf } from '../object-meta.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { isJsonObject } from '../json/json-value.ts';
+import { metadataOf } from '../metadata/object-meta.ts';
 import type { AccessAttributes, User } from './attributes.ts';
 import { type PolicyRule, ruleAllows, rulesOf } from './policy-rule.ts';
 

@@ -15,7 +15,7 @@ import {
   subjectKeyId,
   subjectOf,
 } from '../../values/x509.ts';
-import type { RequestedParts } from '../codec/certificate-request.ts';
+import type { RequestedParts } from './certificate-request.ts';
 
 /** Bits of the key usage, by the name that requests use. */
 const BITS: Readonly<Record<string, number>> = {

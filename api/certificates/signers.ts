@@ -1,7 +1,7 @@
 // The signers that every cluster has, and which requests each of them signs (SPEC.md "Removals" names the legacy one; the rules
 // are Kubernetes 1.21's). Pure: a request and its usages in, what keeps it from being signed out, in the words that end up in
 // the request's condition.
-import type { CertificateRequest } from '../codec/certificate-request.ts';
+import type { CertificateRequest } from './certificate-request.ts';
 
 /** Names of signers, for `Dialect.spell`. */
 export const SIGNER = {

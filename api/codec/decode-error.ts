@@ -1,5 +1,5 @@
 // Why a body cannot be read as the type it names. The caller answers 400 BadRequest with the message.
-import { jsonTypeOf } from '../unmarshal-text.ts';
+import { jsonTypeOf } from '../json/unmarshal-text.ts';
 
 export interface Mismatch {
   readonly expected: string;

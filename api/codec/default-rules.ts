@@ -1,11 +1,12 @@
 // The defaults that a value in the schema can't say, because they depend on other members: one function a type, run
 // before the type's plain defaults, parents before children. Objects are in canonical form (decode.ts): an unset
 // member is absent, or empty where it is always written.
+
+import { parseCertificateRequest } from '../certificates/certificate-request.ts';
 import { nodeClientProblem, nodeServingProblem, SIGNER } from '../certificates/signers.ts';
-import { carriesMetrics, DEFAULT_CPU_PERCENT } from '../conversion/autoscaling.ts';
-import { asTexts } from '../object-fields.ts';
+import { asTexts } from '../json/object-fields.ts';
 import type { TypeSchema } from '../schema/schema.ts';
-import { parseCertificateRequest } from './certificate-request.ts';
+import { carriesMetrics, DEFAULT_CPU_PERCENT } from './carried-metrics.ts';
 import type { JsonObject } from './decode.ts';
 
 /** Whether a feature gate is on. */

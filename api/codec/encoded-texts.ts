@@ -1,6 +1,6 @@
 // The JSON of parts of one object, kept for who encodes the same parts again. Parts are told by which they are, not by what they
 // say: nothing may change in place what is kept here. Pure.
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 
 export class EncodedTexts {
   readonly #texts = new Map<unknown, string>();

@@ -1,6 +1,6 @@
 // The field sets of managedFields that this thread has read last, with their JSON: objects that were made alike have the same, which
 // is a third of each. So it is neither parsed nor written again with each update. Who is given a field set shares it: it is frozen.
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import { keepText } from './known-text.ts';
 
 /** At most so many of so many bytes. */

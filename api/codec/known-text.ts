@@ -1,6 +1,6 @@
 // The JSON of parts of objects that are written again and again, because what is made alike has them in common. Who is given such a
 // part shares it: it is frozen.
-import { freezeJson } from '../freeze-json.ts';
+import { freezeJson } from '../json/freeze-json.ts';
 
 const texts = new WeakMap<object, string>();
 

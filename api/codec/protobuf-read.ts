@@ -1,6 +1,6 @@
 // The reading half of protobuf.ts: turns a message into the JSON members it stands for. The result is not canonical
 // yet: decode.ts checks spellings, drops what is empty and puts members in order.
-import { parseExact } from '../exact-json.ts';
+import { parseExact } from '../json/exact-json.ts';
 import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
 import { schemaOf } from '../schema/schema.ts';
 import type { JsonObject } from './decode.ts';

@@ -3,7 +3,7 @@
 
 import { formatDuration, parseDuration } from '../../values/duration.ts';
 import { canonicalQuantity } from '../../values/quantity.ts';
-import { asDouble } from '../exact-json.ts';
+import { asDouble } from '../json/exact-json.ts';
 import type { FieldKind, Form } from '../schema/schema.ts';
 import { DecodeError, malformed, mismatch } from './decode-error.ts';
 import { canonicalMicroTime, canonicalTime } from './timestamp.ts';

@@ -1,10 +1,11 @@
 // What the streams of a pod become at its node's agent: logs, exec, attach and port forwarding as paths with parameters, and
 // which container is meant. Pure; who may ask has been decided, and connecting is others' work.
-import { exactInt64Parameter } from '../int64-parameter.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { booleanAt, textAt, textsAt } from '../object-fields.ts';
-import { metadataOf } from '../object-meta.ts';
-import { isTrueParameter, type Query } from '../query.ts';
+
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { booleanAt, textAt, textsAt } from '../json/object-fields.ts';
+import { metadataOf } from '../metadata/object-meta.ts';
+import { exactInt64Parameter } from '../requests/int64-parameter.ts';
+import { isTrueParameter, type Query } from '../requests/query.ts';
 import { badRequest, quote } from '../status/failures.ts';
 import { type FieldError, forbidden, invalid, invalidFrom } from '../status/field-error.ts';
 import { StatusError } from '../status/status.ts';

@@ -1,9 +1,9 @@
 // Where the objects that can be connected to are: a node's agent, a pod's port, one of a service's endpoints. Pure; the
 // random choice among endpoints is handed in.
 
-import type { JsonObject } from '../json-value.ts';
-import { asObject } from '../object-fields.ts';
-import { metadataOf } from '../object-meta.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asObject } from '../json/object-fields.ts';
+import { metadataOf } from '../metadata/object-meta.ts';
 import { badRequest, quote, serviceUnavailable, unnamedError } from '../status/failures.ts';
 import { type Status, StatusError } from '../status/status.ts';
 import { isPortNumber, type ProxiedName } from './proxied-name.ts';

@@ -1,6 +1,6 @@
 // What a connection asks for, as the object that admission plugins see in place of a body (PodExecOptions and the like).
-import type { JsonObject } from '../json-value.ts';
-import { isTrueParameter, type Query } from '../query.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { isTrueParameter, type Query } from '../requests/query.ts';
 import { badRequest, quote } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 

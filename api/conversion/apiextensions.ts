@@ -1,8 +1,8 @@
 // Custom resource definitions: v1beta1 says at the top what all versions have in common, v1 says everything per version.
 // Where the versions agree, that goes to the top on the way down; valid v1beta1 definitions say it in no other way.
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { withoutMembers } from '../own-copy.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { withoutMembers } from '../json/own-copy.ts';
 import { chained, eachOf, inside, type Pair, renaming, type StepTable } from './step.ts';
 
 /** What v1beta1 can say at the top, and its name in a version. */

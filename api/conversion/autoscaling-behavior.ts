@@ -2,7 +2,7 @@
 // under either spelling.
 import { decode } from '../codec/decode.ts';
 import { DecodeError } from '../codec/decode-error.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import type { Schema } from '../schema/schema.ts';
 
 /** The annotation's text; undefined for no behavior. */

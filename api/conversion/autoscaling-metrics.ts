@@ -1,8 +1,8 @@
 // The metrics of autoscalers: v2beta1 names the target in the source itself, v2beta2 (the hub) in objects of its own. Pure
 // reshaping of one metric or one metric's status; which of them a version can hold at all is autoscaling.ts.
 
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asObject } from '../object-fields.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asObject } from '../json/object-fields.ts';
 
 type Reshape = (source: JsonObject) => JsonObject;
 type Pair = readonly [up: Reshape, down: Reshape];

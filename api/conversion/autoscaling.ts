@@ -2,35 +2,23 @@
 // names and in the forms that clients of v1 know; what even those cannot say, in one of our own, which counts as long as
 // the rest still is what it was written with. The hub, v2beta2, has none of them.
 
-import type { Dialect } from '../../config/dialect.ts';
+import { DEFAULT_CPU_PERCENT, EXACT, METRICS } from '../codec/carried-metrics.ts';
 import { decode } from '../codec/decode.ts';
 import { DecodeError } from '../codec/decode-error.ts';
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asObject } from '../object-fields.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { jsonCopy } from '../json/json-copy.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asObject } from '../json/object-fields.ts';
 import { behaviorText, readBehavior } from './autoscaling-behavior.ts';
 import { metricDown, metricStatusDown, metricStatusUp, metricUp } from './autoscaling-metrics.ts';
-import { jsonCopy } from './json-copy.ts';
 import type { StepContext, StepTable } from './step.ts';
 
-const METRICS = 'autoscaling.alpha.@label/metrics';
 const CURRENT_METRICS = 'autoscaling.alpha.@label/current-metrics';
 const CONDITIONS = 'autoscaling.alpha.@label/conditions';
 const BEHAVIOR = 'autoscaling.alpha.@label/behavior';
-/** The metrics and their status as the hub has them. */
-const EXACT = 'autoscaling.alpha.@label/exact-metrics';
 const CARRIED = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, EXACT];
 
 const HUB = 'autoscaling/v2beta2.HorizontalPodAutoscaler';
-/** What an autoscaler goes by that names no metric. */
-export const DEFAULT_CPU_PERCENT = 80;
-
-/** Whether an autoscaler has metrics that its version cannot say. */
-export function carriesMetrics(object: JsonObject, dialect: Dialect): boolean {
-  const annotations = asObject(asObject(object.metadata).annotations);
-  return [METRICS, EXACT].some((name) => annotations[dialect.spell(name)] !== undefined);
-}
-
 type List = readonly JsonObject[];
 
 /** An autoscaler taken apart: the annotations that carry something from one version to another stand by themselves. */

@@ -2,10 +2,10 @@
 // the steps of the tables beside this file. Pure; nothing is lost on the way there and back. Defaults and validity are of
 // the version that a client speaks, and not decided here.
 import { decode } from '../codec/decode.ts';
-import type { JsonObject } from '../json-value.ts';
+import { jsonCopy } from '../json/json-copy.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import { apiVersionOf } from '../resources/resource-table.ts';
 import type { Schema, TypeSchema } from '../schema/schema.ts';
-import { jsonCopy } from './json-copy.ts';
 import { isSameForm } from './same-form.ts';
 import type { StepContext, VersionSteps } from './step.ts';
 import { STEPS } from './steps.ts';

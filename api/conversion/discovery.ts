@@ -1,6 +1,6 @@
 // Endpoint slices: v1beta1 keeps the node and the zone of an endpoint in its topology, v1 in fields of their own, and what
 // else the topology held as deprecated.
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import { eachOf, type Pair, type StepTable } from './step.ts';
 
 const ZONE = 'topology.@label/zone';

@@ -1,5 +1,5 @@
 // Events of the group of their own: the same objects as those of the core group, under newer names.
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import { renamed, renaming, type StepTable } from './step.ts';
 
 const NAMES_IN_CORE = {

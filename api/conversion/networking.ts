@@ -1,5 +1,5 @@
 // Ingresses: the older versions name a service and its port in the backend itself, v1 in an object of its own.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import { chained, eachOf, inside, type Pair, renaming, type StepTable } from './step.ts';
 
 const backend: Pair = {

@@ -1,5 +1,5 @@
 // Runtime classes of v1alpha1: a spec, and in it the handler under a longer name.
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import type { Pair, StepTable } from './step.ts';
 
 const runtimeClass: Pair = {

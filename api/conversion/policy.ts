@@ -1,8 +1,8 @@
 // Disruption budgets: an empty selector selects no pods in v1beta1 and all of the namespace in v1 (SPEC.md "Removals by
 // release"). What one version says by an empty selector, the other says by a label that no pod is meant to have: alone,
 // and never beside what a client selects by.
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import { inside, type Pair, type StepContext, type StepTable } from './step.ts';
 
 const EMPTY = {};

@@ -1,8 +1,8 @@
 // The language conversions are written in: a step makes an object of one version from that of another, a pair of steps
 // goes both ways. Steps never change what they are given; what they leave alone is shared.
 import type { Dialect } from '../../config/dialect.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import type { Own } from '../own-copy.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import type { Own } from '../json/own-copy.ts';
 import type { Schema } from '../schema/schema.ts';
 
 /** What a step may ask besides the object. */

@@ -1,7 +1,7 @@
 // What has to be asked of a definition's conversion webhook before an object can be had in another version. Work that must not
 // wait throws it, and is done again once the answer is known (actors/admission/conversion).
-import { jsonCopy } from '../conversion/json-copy.ts';
-import type { JsonObject } from '../json-value.ts';
+import { jsonCopy } from '../json/json-copy.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import type { CustomType } from './custom-type.ts';
 
 /** An object that is not known in a version yet. */

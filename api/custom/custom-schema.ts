@@ -1,7 +1,7 @@
 // The schema of a custom kind in one version, at work: brings objects into the form they are stored in, gives them their
 // defaults, and says what is wrong with them. Compiled on first use; the same for every object of the kind.
 import { decode } from '../codec/decode.ts';
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';
 import { type Defaulter, defaulterOf, dropNulls, giveDefaults } from './defaulting.ts';

@@ -1,6 +1,6 @@
 // What a custom type has beyond a built-in one: the definition it comes from, and its schema at work.
 import { remembered } from '../../values/remembered.ts';
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import type { CustomSchema } from './custom-schema.ts';
 import type { DefinedColumn, DefinedVersion, Definition } from './definition.ts';
 import { type SchemaWords, VersionSchemas } from './version-schemas.ts';

@@ -1,6 +1,6 @@
 // Gives an object what its schema says of members that are left out, in place. A null where there can be none counts as left
 // out; where nothing is given for it, it is taken out, or kept for the checks to refuse.
-import { jsonCopy } from '../conversion/json-copy.ts';
+import { jsonCopy } from '../json/json-copy.ts';
 import { OBJECT_BYTES_MAX } from '../status/failures.ts';
 import type { Members, Structure } from './structure.ts';
 

@@ -1,8 +1,8 @@
 // The status of definitions: which names are theirs, whether they are served, and why not. Pure.
 import type { Dialect } from '../../config/dialect.ts';
-import type { JsonObject } from '../json-value.ts';
-import { asList, asObject, asText, asTexts, partAt } from '../object-fields.ts';
-import { metadataOf } from '../object-meta.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asList, asObject, asText, asTexts, partAt } from '../json/object-fields.ts';
+import { metadataOf } from '../metadata/object-meta.ts';
 import { approvalKey, approvalOf, approvalProblem, isProtectedGroup } from './api-approval.ts';
 import { type DefinedNames, type Definition, readNames } from './definition.ts';
 

@@ -1,8 +1,8 @@
 // Reads a stored definition without its schemas, which are nearly all of it: each stays the JSON that it is until it is used.
 // Most schemas of a server are used on few of its threads or on none.
-import { parseExact } from '../exact-json.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asList, asObject, partAt } from '../object-fields.ts';
+import { parseExact } from '../json/exact-json.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asList, asObject, partAt } from '../json/object-fields.ts';
 import { parseSchema } from './schema-text.ts';
 
 /** How a schema begins in what the encoder writes. Within a string there would be backslashes before its quotes. */

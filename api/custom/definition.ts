@@ -1,7 +1,7 @@
 // What a custom resource definition says, read from its stored object: names, versions, schemas, and how far it has come.
 // Plain data that can be sent to other threads. Validation of definitions is validation/kinds/custom-resources.ts.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asList, asObject, asText, asTexts, partAt } from '../object-fields.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asList, asObject, asText, asTexts, partAt } from '../json/object-fields.ts';
 
 export interface DefinedNames {
   readonly plural: string;

@@ -1,6 +1,7 @@
 // What clients of a deprecated version of a custom kind are told.
+
+import { byPriority } from '../version-order.ts';
 import type { CustomType } from './custom-type.ts';
-import { byPriority } from './version-order.ts';
 
 /** Undefined for a version that is not deprecated. */
 export function customDeprecation({ definition, version }: CustomType): string | undefined {

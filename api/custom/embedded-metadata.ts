@@ -1,7 +1,7 @@
 // The metadata of whole objects inside a custom object: brought into the form that all metadata has, in place.
 import { decode } from '../codec/decode.ts';
 import { DecodeError, mismatch } from '../codec/decode-error.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import type { Pruned } from './pruning.ts';
 import type { Members, Structure } from './structure.ts';

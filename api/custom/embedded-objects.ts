@@ -1,10 +1,10 @@
 // Whole objects of the API inside a custom object: they say what they are.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asNumber, asObject, asText, asTexts } from '../object-fields.ts';
-import type { ObjectMeta } from '../object-meta.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asNumber, asObject, asText, asTexts } from '../json/object-fields.ts';
+import { pathSegmentProblems, textProblems } from '../metadata/formats.ts';
+import type { ObjectMeta } from '../metadata/object-meta.ts';
+import { validateAnyMeta } from '../metadata/object-meta-rules.ts';
 import { invalid } from '../status/field-error.ts';
-import { pathSegmentProblems, textProblems } from '../validation/formats.ts';
-import { validateAnyMeta } from '../validation/object-meta.ts';
 import type { PlacedCheck } from './placed-checks.ts';
 import type { ValueReport } from './value-report.ts';
 

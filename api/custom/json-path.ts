@@ -1,7 +1,7 @@
 // The JSON paths by which definitions name what a column shows, as far as kubectl's dialect of them makes sense for one value:
 // members, indexes, slices, unions, wildcards, filters, recursion. Compiled once; takes time in proportion to what it passes over,
 // of which there is no more than it is allowed.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 
 /** How many values may still be passed over: what lies behind them is not found. */
 export interface Passage {

@@ -1,8 +1,8 @@
 // Lists whose elements are told apart: those of type set by their value, those of type map by some of their members. No two
 // may be the same.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asTexts } from '../object-fields.ts';
-import { sortedJson } from '../sorted-json.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asTexts } from '../json/object-fields.ts';
+import { sortedJson } from '../json/sorted-json.ts';
 import { duplicate, invalid } from '../status/field-error.ts';
 import { shownJson } from '../status/shown-value.ts';
 import type { PlacedCheck } from './placed-checks.ts';

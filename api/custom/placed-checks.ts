@@ -1,6 +1,6 @@
 // What holds of whole objects inside a custom object, and of lists whose elements are told apart. They are looked for after
 // the values, and only where a schema has any. Errors name the very element.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import type { ValueReport } from './value-report.ts';
 
 /** Reports what is wrong with a value at the place where the report stands. */

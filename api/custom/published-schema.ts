@@ -1,7 +1,7 @@
 // The schema of a custom kind as OpenAPI publishes it: what a version of OpenAPI cannot say is left out, so that clients that check
 // objects by it take all that the server takes. Only 3.0 has null, and takes members that nobody has named beside others.
 
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import type { Extensions, ObjectMembers, SwaggerSchema } from '../openapi/swagger.ts';
 import type { CustomType } from './custom-type.ts';
 import { parseSchema } from './schema-text.ts';

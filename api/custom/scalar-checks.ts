@@ -1,10 +1,10 @@
 // What a schema says of texts and numbers, and of values that are listed: lengths, patterns, formats, bounds, multiples,
 // enumerations. Messages are Kubernetes 1.21's.
 
-import { deepEqual } from '../deep-equal.ts';
-import { isInteger } from '../exact-json.ts';
-import type { JsonObject } from '../json-value.ts';
-import { sortedJson } from '../sorted-json.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { isInteger } from '../json/exact-json.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { sortedJson } from '../json/sorted-json.ts';
 import { notSupported } from '../status/field-error.ts';
 import { shownFloat, shownJson } from '../status/shown-value.ts';
 import { isDecimalMultiple } from './decimal-multiple.ts';

@@ -1,8 +1,8 @@
 // The values of a custom object that its scale is made of: what they have to be wherever the object is written.
-import { isInteger } from '../exact-json.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { mapText } from '../patch/map-text.ts';
+import { isInteger } from '../json/exact-json.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import { type FieldError, invalid, NO_FIELD_ERRORS } from '../status/field-error.ts';
+import { mapText } from '../status/map-text.ts';
 import type { DefinedScale } from './definition.ts';
 
 const INT32_MAX = 2_147_483_647;

@@ -1,7 +1,7 @@
 // A definition's schema out of its JSON. The numbers that a schema goes by are doubles, as in the original; what it says of
 // objects (defaults, listed values) keeps every digit. Pure.
-import { asDouble, hasLongNumber, parseExact } from '../exact-json.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { asDouble, hasLongNumber, parseExact } from '../json/exact-json.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 
 /** Members of a schema that hold values, or texts: there is no schema below them. */
 const VALUES: ReadonlySet<string> = new Set(['default', 'enum', 'example']);

@@ -1,6 +1,6 @@
 // The structure that a schema gives the objects of a custom kind: which members there are, what each holds when it is left
 // out, where anything goes. Pruning and defaulting walk it; what values may be is value-checks.ts.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 
 /** A schema's structure, read once. */
 export interface Structure {

@@ -1,9 +1,9 @@
 // What a schema says of values, compiled once into functions over the parsed value: types, members, elements, and the
 // combinations of schemas. Texts and numbers are scalar-checks.ts. Messages are Kubernetes 1.21's, which name a list where
 // one of its elements is wrong.
-import { isInteger } from '../exact-json.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asList } from '../object-fields.ts';
+import { isInteger } from '../json/exact-json.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asList } from '../json/object-fields.ts';
 import { EFFORT, spend } from './effort.ts';
 import { enumCheck, numberCheck, textCheck } from './scalar-checks.ts';
 import { formatTest } from './text-formats.ts';

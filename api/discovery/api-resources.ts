@@ -1,7 +1,7 @@
 // One APIResource entry for every type and subresource of a group version. Member order is that of the wire.
 import { createHash } from 'node:crypto';
+import type { ResourceType, Subresource } from '../resource-type.ts';
 import { splitApiVersion } from '../resources/resource-table.ts';
-import type { ResourceType, Subresource } from '../resources/resource-type.ts';
 
 /** An entry of an APIResourceList. */
 export interface ApiResource {

@@ -1,7 +1,7 @@
 // Drops the fields whose feature gate is closed (gated-fields.ts). The schema says where they can occur: it is compiled, type
 // by type, into the members worth looking at, so that an object without such fields costs a look at each of its containers.
 import type { FeatureGateName } from '../../config/feature-gates.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
 import { entryOf } from '../validation/compile-rules.ts';
 import { GATED_FIELDS, type GatedField } from './gated-fields.ts';

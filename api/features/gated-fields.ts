@@ -1,7 +1,7 @@
 // The fields that exist only while a feature gate is open, by schema type: as in Kubernetes 1.21, a write that sets one while
 // its gate is closed loses it, unless the stored object uses the feature already. Data only; dropping is drop-gated.ts.
 import type { FeatureGateName } from '../../config/feature-gates.ts';
-import { isJsonObject, memberOf } from '../json-value.ts';
+import { isJsonObject, memberOf } from '../json/json-value.ts';
 
 export interface GatedField {
   readonly field: string;

@@ -2,9 +2,9 @@
 // fairness): read out of the objects, put into order, and turned into concurrency limits. Pure.
 import type { Dialect } from '../../config/dialect.ts';
 import { flowControlObjects } from '../bootstrap/flow-control.ts';
-import type { JsonObject } from '../json-value.ts';
-import { asText, asTexts, booleanAt, numberAt, partAt, partsAt, textAt } from '../object-fields.ts';
-import { metadataOf } from '../object-meta.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asText, asTexts, booleanAt, numberAt, partAt, partsAt, textAt } from '../json/object-fields.ts';
+import { metadataOf } from '../metadata/object-meta.ts';
 
 /** What tells the flows of a schema apart. */
 export type Distinguisher = 'ByUser' | 'ByNamespace' | 'none';

@@ -1,7 +1,7 @@
 // Which requests a flow schema is about: by who asks, and by what is asked for. Pure; runs on every request that is limited,
 // so the rules of a user's schemas are found once per user, and only what is asked for is compared each time.
 import type { User } from '../authorization/attributes.ts';
-import { authorizationNamespace, type RequestInfo, type ResourceRequestInfo } from '../request-info.ts';
+import { authorizationNamespace, type RequestInfo, type ResourceRequestInfo } from '../requests/request-info.ts';
 import type { FlowRule, FlowSchema, FlowSubject, PathRule, ResourceRule } from './configuration.ts';
 
 const ANY = '*';

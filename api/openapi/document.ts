@@ -1,7 +1,7 @@
 // The OpenAPI 2.0 document of /openapi/v2: every served resource's operations and the definitions they refer to. Made
 // on first request from the registry's rows and the schema; the caller keeps the bytes until the resources change.
 
-import type { ResourceType } from '../resources/resource-type.ts';
+import type { ResourceType } from '../resource-type.ts';
 import type { Schema, TypeSchema } from '../schema/schema.ts';
 import { rootPath } from '../verbs.ts';
 import type { GroupVersionKind } from './definitions.ts';

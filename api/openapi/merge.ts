@@ -1,8 +1,8 @@
 // The document of this server with those of extension servers: of theirs the paths that they answer for, and the definitions that
 // those speak of. Pure. What they send may be anything: a document that cannot be used is left out whole.
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject, memberOf } from '../json-value.ts';
-import { partAt } from '../object-fields.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { isJsonObject, type JsonObject, memberOf } from '../json/json-value.ts';
+import { partAt } from '../json/object-fields.ts';
 import type { SwaggerDocument } from './swagger.ts';
 
 /** What an extension server answered at `/openapi/v2`. Plain data. */

@@ -1,5 +1,5 @@
 // The operations on one resource type: for each path it is served at, what each method does, takes and answers.
-import type { ResourceType, Subresource } from '../resources/resource-type.ts';
+import type { ResourceType, Subresource } from '../resource-type.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import { PROXY_METHODS, rootPath } from '../verbs.ts';
 import type { GroupVersionKind } from './definitions.ts';

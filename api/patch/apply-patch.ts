@@ -1,6 +1,6 @@
 // Which kinds of patch are served, and the function behind each. Media types that are not in the table answer 415. An
 // apply (`application/apply-patch+yaml`) is no function of two documents alone: it is in api/apply.
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import { unsupportedPatchType } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';

@@ -1,11 +1,12 @@
 // JSON patches (RFC 6902, and what clients of this API say beyond it). The document given is never changed: containers on a changed path are copied once, then
 // edited in place for the rest of the patch; everything else is shared with the result.
-import { jsonCopy } from '../conversion/json-copy.ts';
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf } from '../json-value.ts';
+
+import { deepEqual } from '../json/deep-equal.ts';
+import { jsonCopy } from '../json/json-copy.ts';
+import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf } from '../json/json-value.ts';
+import { unmarshalText } from '../json/unmarshal-text.ts';
 import { BODY_BYTES_MAX, badRequest, patchNotApplicable, tooLarge } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
-import { unmarshalText } from '../unmarshal-text.ts';
 import { elementPosition, insertPosition, parsePointer } from './json-pointer.ts';
 
 /** Operations one patch may have. */

@@ -1,5 +1,5 @@
 // JSON pointers (RFC 6901) as JSON patches use them: text to path segments, and segments to array positions.
-import { PROTOTYPE_KEY } from '../json-value.ts';
+import { PROTOTYPE_KEY } from '../json/json-value.ts';
 
 /**
  * The unescaped segments of a pointer; none for the whole document. Undefined when the text is no pointer: it does not

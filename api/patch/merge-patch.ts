@@ -1,7 +1,7 @@
 // JSON merge patches (RFC 7386, but for nulls in lists). Neither the document nor the patch is changed; what the patch does not name is shared
 // with the result, and a patch that changes nothing answers the document itself.
-import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf, PROTOTYPE_KEY } from '../json-value.ts';
-import { type Own, ownCopy, setMember, withoutMembers } from '../own-copy.ts';
+import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf, PROTOTYPE_KEY } from '../json/json-value.ts';
+import { type Own, ownCopy, setMember, withoutMembers } from '../json/own-copy.ts';
 import { badRequest, tooLarge } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 

@@ -2,8 +2,8 @@
 
 import { DecodeError, type Mismatch } from '../codec/decode-error.ts';
 import { type OtherKind, otherKindText } from '../conversion/other-kind.ts';
-import { isInteger } from '../exact-json.ts';
-import { isJsonObject } from '../json-value.ts';
+import { isInteger } from '../json/exact-json.ts';
+import { isJsonObject } from '../json/json-value.ts';
 import { invalid, invalidFrom } from '../status/field-error.ts';
 import { StatusError } from '../status/status.ts';
 

@@ -1,9 +1,9 @@
 // One list under a strategic merge patch: what is taken out, what is merged in, and in which order it stands afterwards.
 // Lists are indexed by key, so that a patch of a long list takes time in proportion to it.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import { badRequest, failure } from '../status/failures.ts';
+import { mapText } from '../status/map-text.ts';
 import { StatusError } from '../status/status.ts';
-import { mapText } from './map-text.ts';
 import type { MemberShape } from './patch-shape.ts';
 
 /** `$setElementOrder/f` and `$deleteFromPrimitiveList/f`, as sent. */

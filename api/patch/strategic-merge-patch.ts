@@ -1,12 +1,12 @@
 // Strategic merge patches: merge patches that know the schema, so that lists of keyed elements are merged element by
 // element, with directives for what a merge can't say. Neither the document nor the patch is changed; what the patch does
 // not name is shared with the result, and a patch that changes nothing answers the document itself.
-import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf, PROTOTYPE_KEY } from '../json-value.ts';
+import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf, PROTOTYPE_KEY } from '../json/json-value.ts';
+import { unmarshalText } from '../json/unmarshal-text.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import { badRequest, failure, tooLarge } from '../status/failures.ts';
+import { mapText } from '../status/map-text.ts';
 import { StatusError } from '../status/status.ts';
-import { unmarshalText } from '../unmarshal-text.ts';
-import { mapText } from './map-text.ts';
 import { type MemberShape, memberShape, type Shape, shapeOf } from './patch-shape.ts';
 import { type ListDirectives, ListPatch } from './strategic-list.ts';
 

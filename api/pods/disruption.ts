@@ -1,9 +1,9 @@
 // What evicting a pod asks of the disruption budget that guards it (SPEC.md "Errors"; PodDisruptionBudget status). Pure:
 // says whether a pod is guarded, by which budget, and what the budget's status is once a disruption has been taken from it.
 
-import type { JsonObject } from '../json-value.ts';
-import { asObject } from '../object-fields.ts';
-import { metadataOf } from '../object-meta.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asObject } from '../json/object-fields.ts';
+import { metadataOf } from '../metadata/object-meta.ts';
 import { labelSelectorFromObject } from '../selectors/label-selector.ts';
 import { disruptionBudgetExceeded, forbidden } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';

@@ -1,9 +1,9 @@
 // The ephemeralcontainers subresource of pods: the containers that are added to a running pod, as a core/v1
 // EphemeralContainers of their own. Nothing else changes them.
 
-import type { JsonObject } from '../json-value.ts';
-import { asObject } from '../object-fields.ts';
-import { metadataOf } from '../object-meta.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asObject } from '../json/object-fields.ts';
+import { metadataOf } from '../metadata/object-meta.ts';
 
 /** The metadata of the pod that the view shows. */
 const SHOWN = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'];

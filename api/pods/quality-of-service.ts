@@ -1,6 +1,6 @@
 // The quality of service of a pod: how much of what its containers may use they have asked for. Pure.
 import { nanoOf } from '../../values/quantity.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 
 export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
 

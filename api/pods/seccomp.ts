@@ -1,8 +1,8 @@
 // Seccomp profiles: pods said them in annotations before there was a field. A new pod has both, so that nodes of either age
 // find one; where both are given they must agree. Pure.
 import type { Dialect } from '../../config/dialect.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { metadataOf } from '../object-meta.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { metadataOf } from '../metadata/object-meta.ts';
 
 export interface SeccompProfile {
   readonly type?: string;

@@ -1,6 +1,6 @@
 // A pod that is asked about and never made: what of a manifest is sent to be admitted in a dry run. Pure.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asObject, asText } from '../object-fields.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asObject, asText } from '../json/object-fields.ts';
 
 export interface SimulatedPod {
   readonly namespace: string;

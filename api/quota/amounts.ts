@@ -1,6 +1,6 @@
 // Amounts by resource, as quotas add and compare them. Pure. A sum keeps the suffixes that its first part was written with.
 import { formatQuantity, parseQuantity, type Quantity } from '../../values/quantity.ts';
-import { asText } from '../object-fields.ts';
+import { asText } from '../json/object-fields.ts';
 
 export type Amounts = Readonly<Record<string, Quantity>>;
 

@@ -1,8 +1,8 @@
 // What a pod counts for in a quota: itself, and what its containers ask for while it is alive. Pure.
 import type { Dialect } from '../../config/dialect.ts';
 import type { Quantity } from '../../values/quantity.ts';
-import type { JsonObject } from '../json-value.ts';
-import { asTimeMs, partAt, partsAt, setNumberAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asTimeMs, partAt, partsAt, setNumberAt, textAt } from '../json/object-fields.ts';
 import { isExtendedResource } from '../validation/kinds/resource-amounts.ts';
 import { type Amounts, amountsOf, isAmount, largerOf, NO_AMOUNTS, pieces, sumOf } from './amounts.ts';
 

@@ -1,6 +1,6 @@
 // Which pods a quota is about: its scopes and its scope selector. Pure.
-import type { JsonObject } from '../json-value.ts';
-import { asTexts, partAt, partsAt, setNumberAt, textAt, textsAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asTexts, partAt, partsAt, setNumberAt, textAt, textsAt } from '../json/object-fields.ts';
 import { qosClassOf } from '../pods/quality-of-service.ts';
 
 /** One scope that a pod has to be in. */

@@ -2,8 +2,8 @@
 // the kinds of objects cost, not what all of them do. Of some it may be known only that they are there.
 import type { Dialect } from '../../config/dialect.ts';
 import type { Quantity } from '../../values/quantity.ts';
-import type { JsonObject } from '../json-value.ts';
-import { partAt, partsAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { partAt, partsAt, textAt } from '../json/object-fields.ts';
 import { type Amounts, NO_AMOUNTS, sumOf } from './amounts.ts';
 import { countsUntilMs } from './pods.ts';
 import { type CountedType, usageOf } from './usage.ts';

@@ -1,8 +1,8 @@
 // What an object of any type counts for in a quota, and which names of a quota are its type's. Pure.
 import type { Dialect } from '../../config/dialect.ts';
 import type { Quantity } from '../../values/quantity.ts';
-import type { JsonObject } from '../json-value.ts';
-import { partAt, partsAt, setNumberAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { partAt, partsAt, setNumberAt, textAt } from '../json/object-fields.ts';
 import { type Amounts, amountsOf, pieces } from './amounts.ts';
 import { isOfPods, podUsage } from './pods.ts';
 

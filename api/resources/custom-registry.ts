@@ -1,5 +1,5 @@
 // A registry with custom types beside the built-in ones, which are looked up as before and cannot be covered.
-import { byPriority } from '../custom/version-order.ts';
+import { byPriority } from '../version-order.ts';
 import type { Registry, ServedGroup } from './registry.ts';
 import { indexed, namespacedOnce, servedGroups } from './registry.ts';
 import type { KnownType } from './resource-table.ts';

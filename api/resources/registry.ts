@@ -1,12 +1,12 @@
 // The look-ups over the resource table: which types are served, by path and by kind, in which order discovery shows
 // them, and as what their objects are stored. Never changed once built: custom types make a new one (custom-registry.ts).
 import type { Dialect } from '../../config/dialect.ts';
+import type { Subresource } from '../resource-type.ts';
 import { API_GROUPS } from './api-groups.ts';
 import { API_MINOR_VERSION, isRemoved } from './deprecation.ts';
 import { DEFAULT_SELECTABLE_FIELDS } from './resource-row.ts';
 import type { KnownType } from './resource-table.ts';
 import { apiVersionOf, resourceTable } from './resource-table.ts';
-import type { Subresource } from './resource-type.ts';
 import { RuntimeConfigError, switchVersions } from './runtime-config.ts';
 
 /** A group with the versions in which at least one of its types is served, the preferred version first. */

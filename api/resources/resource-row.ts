@@ -1,8 +1,8 @@
 // The shape of the resource table's rows: what is written down once per type, with everything most types share left
 // out. resource-table.ts turns rows into ResourceTypes; the rows stand in the types-*.ts files.
 
+import type { GenerationPart, Traits } from '../resource-type.ts';
 import type { Verb } from '../verbs.ts';
-import type { GenerationPart, Traits } from './resource-type.ts';
 
 /** The types of one API group. `group` and all other names are spelled with the dialect's markers. */
 export interface GroupTypes {

@@ -2,10 +2,10 @@
 // shared defaults filled in. Says what exists; what of it is served is the registry's business.
 import type { Dialect } from '../../config/dialect.ts';
 import type { CustomType } from '../custom/custom-type.ts';
+import type { ResourceType, Subresource, Traits } from '../resource-type.ts';
 import { EVERY_VERB, type Verb } from '../verbs.ts';
 import type { GroupTypes, SubresourceRow, TypeRow, VersionRow } from './resource-row.ts';
 import { DEFAULT_SELECTABLE_FIELDS } from './resource-row.ts';
-import type { ResourceType, Subresource, Traits } from './resource-type.ts';
 import { CONTROL_TYPES } from './types-control.ts';
 import { CORE_TYPES } from './types-core.ts';
 import { INFRASTRUCTURE_TYPES } from './types-infrastructure.ts';

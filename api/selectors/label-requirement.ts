@@ -1,6 +1,6 @@
 // One requirement of a label selector: what may be asked of a label, how it is written, and whether labels meet it.
 import { parseInt64 } from '../../values/int64.ts';
-import { qualifiedNameProblems, textProblems } from '../validation/formats.ts';
+import { qualifiedNameProblems, textProblems } from '../metadata/formats.ts';
 
 /** An object's labels as decoded. A key of the prototype's is never taken for a label: only texts count. */
 export type Labels = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 // selector is asked once an event and cohort, so matching allocates nothing. The text form's grammar is in
 // label-selector-parser.ts.
 import { compareTexts } from '../../values/compare-texts.ts';
-import { isJsonObject } from '../json-value.ts';
+import { isJsonObject } from '../json/json-value.ts';
 import { badRequest } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 import {

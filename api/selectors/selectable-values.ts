@@ -1,6 +1,6 @@
 // The values of a stored object that field selectors can ask for, as texts, in the order of KnownType.storedFields.
 // Computed once, when the object is written.
-import { isJsonObject, type JsonObject, memberOf } from '../json-value.ts';
+import { isJsonObject, type JsonObject, memberOf } from '../json/json-value.ts';
 
 type Extract = (object: JsonObject) => string;
 

@@ -1,7 +1,7 @@
 // A service as releases before 1.20 stored it says one address and no families. What it means is filled in as it is read, as the
 // original does it; an update stores it then. Pure.
 import { parseIp } from '../../values/ip.ts';
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import { completedSpec, type IpFamily, isHeadless, needsClusterIp, type ServiceFields } from './service-fields.ts';
 
 /** The service, or a new one with what it left out. `defaultFamily`: of those that have no address. */

@@ -2,9 +2,9 @@
 // has. Completes what clients left out, and keeps what an update does not mention. Pure; which addresses are free is
 // known elsewhere, and what is valid is for validation/kinds/service.ts.
 import { parseIp } from '../../values/ip.ts';
-import { deepEqual } from '../deep-equal.ts';
-import type { JsonObject } from '../json-value.ts';
-import { withoutMembers } from '../own-copy.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { withoutMembers } from '../json/own-copy.ts';
 import * as wrong from '../status/field-error.ts';
 import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';
 

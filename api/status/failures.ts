@@ -1,7 +1,7 @@
 // One constructor for each way a request is refused: code, reason, message form and details as clients expect them.
 // They answer a Status; `throw new StatusError(…)` where it has to leave deep code. Field errors are in field-error.ts.
-import type { Own } from '../own-copy.ts';
-import { qualifiedName } from '../resources/resource-type.ts';
+import type { Own } from '../json/own-copy.ts';
+import { qualifiedName } from '../resource-type.ts';
 import type { Status, StatusCause, StatusDetails, StatusReason } from './status.ts';
 
 /** What names a type in messages: a ResourceType, or a subresource as `{group: 'autoscaling', plural: 'deployments/scale'}`. */

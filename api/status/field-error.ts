@@ -1,6 +1,6 @@
 // What is wrong with one field of an object, and the 422 that lists such errors. Validation collects FieldErrors; it
 // never throws them one by one.
-import type { Own } from '../own-copy.ts';
+import type { Own } from '../json/own-copy.ts';
 import { failure, quote } from './failures.ts';
 import { showValue } from './shown-value.ts';
 import type { Status, StatusCause, StatusDetails } from './status.ts';

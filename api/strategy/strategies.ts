@@ -1,6 +1,6 @@
 // The strategies of all kinds that have one, by the first label of the group (`core` for the group without a name) and the
 // plural: one key for every version and dialect.
-import type { ResourceType } from '../resources/resource-type.ts';
+import type { ResourceType } from '../resource-type.ts';
 import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts';
 import { apiService } from './apiregistration/api-service.ts';
 import { daemonSet } from './apps/daemon-set.ts';

@@ -4,9 +4,9 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { User } from '../authorization/attributes.ts';
 import type { Grant } from '../authorization/grant.ts';
-import type { Deletion, DeletionOutcome } from '../deletion.ts';
-import type { JsonObject } from '../json-value.ts';
-import type { ResourceType } from '../resources/resource-type.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { Deletion, DeletionOutcome } from '../metadata/deletion.ts';
+import type { ResourceType } from '../resource-type.ts';
 
 /** What of a write the rules of a kind may depend on. */
 export interface WriteFacts {

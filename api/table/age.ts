@@ -1,5 +1,5 @@
 // Durations as people read them: two units at most, coarser the longer they are, cut and never rounded.
-import { asTimeMs } from '../object-fields.ts';
+import { asTimeMs } from '../json/object-fields.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -1,7 +1,7 @@
 // What a Table's columns are made of: their definitions as clients see them, and the functions that fill a row. Says
 // nothing of any kind; those are the columns-*.ts files.
-import type { JsonObject } from '../json-value.ts';
-import { partAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { partAt, textAt } from '../json/object-fields.ts';
 import { ageText } from './age.ts';
 
 /** null: the object has no such value. */

@@ -1,7 +1,7 @@
 // The columns of jobs and cron jobs, and of what keeps workloads at size: autoscalers and disruption budgets.
 import type { Dialect } from '../../config/dialect.ts';
-import type { JsonObject } from '../json-value.ts';
-import { asTimeMs, listAt, numberAt, partAt, scalarTextAt, setNumberAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asTimeMs, listAt, numberAt, partAt, scalarTextAt, setNumberAt, textAt } from '../json/object-fields.ts';
 import { ageText, spanText } from './age.ts';
 import {
   AGE,

@@ -1,7 +1,7 @@
 // The columns of namespaces, nodes and events, and of the small objects that others refer to.
 import type { Dialect } from '../../config/dialect.ts';
-import type { JsonObject } from '../json-value.ts';
-import { booleanAt, listAt, numberAt, partAt, partsAt, scalarTextAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { booleanAt, listAt, numberAt, partAt, partsAt, scalarTextAt, textAt } from '../json/object-fields.ts';
 import { AGE, type Column, column, type KindTable, type KindTables, kindTable, NAME, wideColumn } from './column.ts';
 import { conditionIn, isTrue } from './conditions.ts';
 import {

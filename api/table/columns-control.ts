@@ -1,7 +1,7 @@
 // The columns of what governs the API itself: access, admission, flow control, extension services, certificates.
 import { compareTexts } from '../../values/compare-texts.ts';
-import type { JsonObject } from '../json-value.ts';
-import { booleanAt, listAt, numberAt, partAt, partsAt, scalarTextAt, textAt, textsAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { booleanAt, listAt, numberAt, partAt, partsAt, scalarTextAt, textAt, textsAt } from '../json/object-fields.ts';
 import {
   AGE,
   type Column,

@@ -1,6 +1,6 @@
 // The columns of services and of what traffic passes through on its way to pods.
-import type { JsonObject } from '../json-value.ts';
-import { listAt, partAt, partsAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { listAt, partAt, partsAt, textAt } from '../json/object-fields.ts';
 import { AGE, column, type KindTable, type KindTables, kindTable, NAME, wideColumn } from './column.ts';
 import { endpointsText, sliceAddressesText, slicePortsText } from './endpoint-cells.ts';
 import { loadBalancerAddresses } from './load-balancer.ts';

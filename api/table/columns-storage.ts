@@ -1,7 +1,7 @@
 // The columns of volumes, claims on them, and the drivers and classes they come from.
 import type { Dialect } from '../../config/dialect.ts';
-import type { JsonObject } from '../json-value.ts';
-import { booleanAt, listAt, partAt, partsAt, scalarTextAt, textAt, textsAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { booleanAt, listAt, partAt, partsAt, scalarTextAt, textAt, textsAt } from '../json/object-fields.ts';
 import { accessModesText } from './access-modes.ts';
 import {
   AGE,

@@ -1,6 +1,6 @@
 // The columns of pods and of what makes pods: what a person looks for first, and the rest on request.
-import type { JsonObject } from '../json-value.ts';
-import { booleanAt, numberAt, partAt, partsAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { booleanAt, numberAt, partAt, partsAt, textAt } from '../json/object-fields.ts';
 import { AGE, type Column, column, type KindTables, kindTable, NAME, summaryTable, wideColumn } from './column.ts';
 import { containerColumns, containersText, specTemplate } from './containers.ts';
 import { type PodSummary, podSummary, readinessGatesText } from './pod-status.ts';

@@ -1,6 +1,6 @@
 // The conditions of an object's status, looked up by type.
-import type { JsonObject } from '../json-value.ts';
-import { partAt, partsAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { partAt, partsAt, textAt } from '../json/object-fields.ts';
 
 /** The last condition of that type in `status.conditions`. */
 export function conditionOf(object: JsonObject, type: string): JsonObject | undefined {

@@ -1,6 +1,6 @@
 // The containers of a pod template, for the wide columns of everything that makes pods.
-import type { JsonObject } from '../json-value.ts';
-import { partAt, partsAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { partAt, partsAt, textAt } from '../json/object-fields.ts';
 import { type Column, wideColumn } from './column.ts';
 
 /** Finds the pod template in an object. */

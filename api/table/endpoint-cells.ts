@@ -1,8 +1,8 @@
 // What is shown of endpoints and endpoint slices: the first few addresses and ports, and how many more there are.
 
 import { hostPort } from '../../values/host-text.ts';
-import type { JsonObject } from '../json-value.ts';
-import { numberAt, partsAt, setNumberAt, textAt, textsAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { numberAt, partsAt, setNumberAt, textAt, textsAt } from '../json/object-fields.ts';
 import { firstFew } from './first-few.ts';
 
 const SHOWN_MAX = 3;

@@ -1,7 +1,7 @@
 // What is shown of an event: when it happened and how often, what it is about, who saw it. Reads both groups' versions of
 // the kind, which name the same things differently.
-import type { JsonObject } from '../json-value.ts';
-import { asTimeMs, numberAt, partAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { asTimeMs, numberAt, partAt, textAt } from '../json/object-fields.ts';
 import { ageText } from './age.ts';
 import type { RowContext } from './column.ts';
 

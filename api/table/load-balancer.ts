@@ -1,6 +1,6 @@
 // Where a load balancer can be reached, for services and ingresses.
-import type { JsonObject } from '../json-value.ts';
-import { partAt, partsAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { partAt, partsAt, textAt } from '../json/object-fields.ts';
 
 /** The addresses in `status.loadBalancer`, host names where there is no IP; unique and sorted. */
 export function loadBalancerAddresses(object: JsonObject): string[] {

@@ -1,10 +1,10 @@
 // The targets of a horizontal autoscaler: for each metric what is measured and what is aimed at. Reads all the shapes the
 // versions of that kind have had.
 import type { Dialect } from '../../config/dialect.ts';
-import { carriesMetrics } from '../conversion/autoscaling.ts';
+import { carriesMetrics } from '../codec/carried-metrics.ts';
 import { conversionsOf } from '../conversion/conversion.ts';
-import type { JsonObject } from '../json-value.ts';
-import { partAt, partsAt, scalarTextAt, setNumberAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { partAt, partsAt, scalarTextAt, setNumberAt, textAt } from '../json/object-fields.ts';
 import { schemaOf } from '../schema/schema.ts';
 import { firstFew } from './first-few.ts';
 

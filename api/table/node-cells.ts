@@ -1,6 +1,6 @@
 // What is shown of a node: whether it takes pods, its roles, its addresses.
-import type { JsonObject } from '../json-value.ts';
-import { booleanAt, partAt, partsAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { booleanAt, partAt, partsAt, textAt } from '../json/object-fields.ts';
 import { conditionOf, isTrue } from './conditions.ts';
 
 /** `Ready`, `NotReady` or `Unknown`, then `,SchedulingDisabled` for one that was cordoned. */

@@ -1,5 +1,5 @@
 // An object reduced to its metadata, under the name of whichever meta group the client speaks.
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 
 export type MetaVersion = 'v1' | 'v1beta1';
 

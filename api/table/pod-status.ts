@@ -1,6 +1,6 @@
 // How far a pod has come, in one word, with its ready containers and restarts: one walk over its container statuses.
-import type { JsonObject } from '../json-value.ts';
-import { isSet, listAt, numberAt, partAt, partsAt, textAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { isSet, listAt, numberAt, partAt, partsAt, textAt } from '../json/object-fields.ts';
 import { conditionIn, conditionOf, isTrue } from './conditions.ts';
 
 export interface PodSummary {

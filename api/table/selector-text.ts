@@ -1,7 +1,7 @@
 // Label maps and label selectors as one line of text. Only shows them; what they match is selectors/label-selector.ts.
 import { compareTexts } from '../../values/compare-texts.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { listAt, partAt, textAt, textsAt } from '../object-fields.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { listAt, partAt, textAt, textsAt } from '../json/object-fields.ts';
 import { requirementProblem } from '../selectors/label-requirement.ts';
 
 const NONE = '<none>';

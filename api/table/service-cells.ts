@@ -1,6 +1,6 @@
 // What is shown of a service: how it is reached from inside and outside, and through which ports.
-import type { JsonObject } from '../json-value.ts';
-import { numberAt, partAt, partsAt, textAt, textsAt } from '../object-fields.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { numberAt, partAt, partsAt, textAt, textsAt } from '../json/object-fields.ts';
 import { loadBalancerAddresses } from './load-balancer.ts';
 
 const NONE = '<none>';

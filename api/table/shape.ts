@@ -1,7 +1,7 @@
 // The shapes an object or list can be asked for in besides its own, and how it is brought into them: one interface over
 // Tables and partial metadata for whoever sends answers (SPEC.md "Content negotiation").
 import { DIALECTS, type DialectName } from '../../config/dialect.ts';
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import { type MetaVersion, partialMetadata, partialMetadataList } from './partial-metadata.ts';
 import {
   hasOwnOrder,

@@ -1,9 +1,8 @@
 // Objects as a Table: rows of cells that any client can print without knowing the kind (SPEC.md "Table representation").
 // Finds a kind's columns and lays out rows; what the cells hold is said in the columns-*.ts files.
 import type { Dialect, DialectName } from '../../config/dialect.ts';
-import { customTable } from '../custom/custom-table.ts';
 import type { CustomForm } from '../custom/custom-type.ts';
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import { apiVersionOf } from '../resources/resource-table.ts';
 import type { Cell, ColumnDefinition, KindTable, RowCondition } from './column.ts';
 import { DEFAULT_TABLE } from './column.ts';
@@ -13,6 +12,7 @@ import { CONTROL_TABLES } from './columns-control.ts';
 import { NETWORK_TABLES } from './columns-network.ts';
 import { storageTables } from './columns-storage.ts';
 import { WORKLOAD_TABLES } from './columns-workloads.ts';
+import { customTable } from './custom-table.ts';
 import { type MetaVersion, partialMetadata } from './partial-metadata.ts';
 
 /** What a row carries of its object besides the cells. */

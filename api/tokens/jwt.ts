@@ -2,7 +2,7 @@
 // 7517), read through jose, which is loaded with the first token that looks like one. RSA and ECDSA only. Time is the caller's, and
 // what the claims mean is service-account-claims.ts.
 import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 
 /** By the curve in the key's details. */
 const CURVES: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };

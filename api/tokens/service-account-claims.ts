@@ -2,8 +2,8 @@
 // with a good signature stand for. Pure; whether the account still exists is for others to find out.
 import type { Dialect } from '../../config/dialect.ts';
 import { serviceAccountGroups, serviceAccountName } from '../authorization/service-account-user.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asText } from '../object-fields.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asText } from '../json/object-fields.ts';
 
 /** A clock that is behind the issuer's, or ahead of it, is off by no more. */
 const LEEWAY_SECONDS = 60;

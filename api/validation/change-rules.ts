@@ -1,7 +1,7 @@
 // Holds an update to the change rules of its kind. Paths are walked in both versions of the object; what did not change
 // costs one comparison.
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import type { Check } from './compile-rules.ts';
 import type { Report } from './report.ts';
 import { type ChangeRule, type ChangeRules, CREATE_RULES, type FieldChangeRules } from './rule.ts';

@@ -1,6 +1,6 @@
 // Makes validators of rule tables. Walks the schema from a kind's type, so that a type's rules hold wherever it occurs;
 // what the tables do not mention costs nothing at run time.
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import type { FieldSchema, Schema, TypeSchema } from '../schema/schema.ts';
 import { shownIntOrString } from '../status/shown-value.ts';
 import { formatProblems } from './field-formats.ts';

@@ -1,7 +1,7 @@
 // The formats that a row of a rule table can name, as functions from a value to what is wrong with it. Those of plain
 // text are in formats.ts; here are the ones built on numbers, addresses, paths and several texts.
 import { parseIp, type SpecialUse, specialUse } from '../../values/ip.ts';
-import { pathSegmentProblems, qualifiedNameProblems, type TextFormat, textProblems } from './formats.ts';
+import { pathSegmentProblems, qualifiedNameProblems, type TextFormat, textProblems } from '../metadata/formats.ts';
 
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);
 const ID_MAX = 2_147_483_647;

@@ -1,10 +1,10 @@
 // The rules of LabelSelector objects inside specs. Says what is wrong and where;
 // compiling one is selectors/label-selector.ts.
-import { isJsonObject } from '../json-value.ts';
+import { isJsonObject } from '../json/json-value.ts';
+import { qualifiedNameProblems } from '../metadata/formats.ts';
+import { validateLabels } from '../metadata/object-meta-rules.ts';
 import * as wrong from '../status/field-error.ts';
 import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';
-import { qualifiedNameProblems } from './formats.ts';
-import { validateLabels } from './object-meta.ts';
 
 /** Errors of a LabelSelector object at `path`; an absent one has none. Values that no label can have are none of them. */
 export function validateLabelSelector(selector: unknown, path: string): readonly FieldError[] {

@@ -1,7 +1,7 @@
 // The validation of whole objects of every built-in kind, beyond their metadata (object-meta.ts): compiles what the
 // tables of kinds/ say, kind by kind on first use. Pure; objects are canonical and have their defaults.
 import { conversionsOf } from '../conversion/conversion.ts';
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import type { Schema, TypeSchema } from '../schema/schema.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { NO_FIELD_ERRORS } from '../status/field-error.ts';

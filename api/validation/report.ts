@@ -2,7 +2,7 @@
 // every object: a run over a valid object allocates nothing. Decides nothing.
 import type { Dialect } from '../../config/dialect.ts';
 import type { FeatureGateName } from '../../config/feature-gates.ts';
-import type { JsonObject } from '../json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import * as wrong from '../status/field-error.ts';
 import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';
 

@@ -1,7 +1,6 @@
 // Defaults in the schemas of custom resource definitions: each is what its schema admits, and has nothing that pruning would
 // take away.
 import { DecodeError } from '../codec/decode-error.ts';
-import { jsonCopy } from '../conversion/json-copy.ts';
 import { coercerOf } from '../custom/embedded-metadata.ts';
 import { embeddedCheck } from '../custom/embedded-objects.ts';
 import { arePatternsLoaded } from '../custom/patterns.ts';
@@ -10,9 +9,10 @@ import { Pruned, pruneValue } from '../custom/pruning.ts';
 import { structureOf, TYPE_MEMBERS } from '../custom/structure.ts';
 import { valueCheckOf } from '../custom/value-checks.ts';
 import { ValueReport } from '../custom/value-report.ts';
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asObject } from '../object-fields.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { jsonCopy } from '../json/json-copy.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asObject } from '../json/object-fields.ts';
 import { schemaOf } from '../schema/schema.ts';
 import { type FieldError, invalid } from '../status/field-error.ts';
 import { shownJson } from '../status/shown-value.ts';

@@ -1,8 +1,8 @@
 // What of JSON Schema the schemas of custom resource definitions may use, at every place of a schema, and what our own words
 // in them mean. Whether a schema is structural is structural-schema.ts.
 import { EFFORT, spend } from '../custom/effort.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asList, asObject, asTexts } from '../object-fields.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asList, asObject, asTexts } from '../json/object-fields.ts';
 import { shownList } from '../status/shown-value.ts';
 import type { Report } from './report.ts';
 

@@ -3,9 +3,9 @@
 // compiling it. What a schema may say at all is schema-vocabulary.ts.
 import { EFFORT, spend } from '../custom/effort.ts';
 import { patternProblem } from '../custom/patterns.ts';
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asList, asObject } from '../object-fields.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { asList, asObject } from '../json/object-fields.ts';
 import { type FieldError, forbidden, invalid, required } from '../status/field-error.ts';
 import { Report } from './report.ts';
 import { checkDefaults } from './schema-defaults.ts';

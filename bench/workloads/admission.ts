@@ -8,10 +8,10 @@ import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
 import type { LoadResult, RequestTemplate, WebhookJob } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, configMap, createRequest, pod } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
 import { type Figures, figuresOf, floorFigures } from '../report.ts';
 import { cpuEach, median, sum } from '../slices.ts';
-import { repeat } from './populate.ts';
 
 const PODS = 4000;
 const POD_BYTES = 1200;

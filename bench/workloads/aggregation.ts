@@ -9,9 +9,9 @@ import type { Bench, Target, Workload } from '../bench.ts';
 import type { ExtensionJob, LoadResult } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, configMap, createRequest, PATHS } from '../objects.ts';
 import { UsageError } from '../options.ts';
+import { repeat } from '../populate.ts';
 import { type Figures, figuresOf, floorFigures } from '../report.ts';
 import { cpuEach, median, sum } from '../slices.ts';
-import { repeat } from './populate.ts';
 
 const BYTES = 800;
 const OBJECTS = 100;

@@ -4,10 +4,10 @@ import { DIALECTS } from '../../config/dialect.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, createRequest } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { addReadObjects, medianCpuRatio, readInTurns } from '../read-turns.ts';
 import { figuresOf, floorFigures } from '../report.ts';
 import { sum } from '../slices.ts';
-import { repeat } from './populate.ts';
 
 const ROLES = 1000;
 const BINDINGS = 2000;

@@ -13,10 +13,10 @@ import {
   definition,
   PATHS,
 } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
 import { type Figures, figuresOf } from '../report.ts';
 import { cpuEach, median, sum } from '../slices.ts';
-import { repeat } from './populate.ts';
 import { startResult } from './start.ts';
 
 const BYTES = 1024;

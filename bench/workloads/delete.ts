@@ -3,9 +3,9 @@ import type { Workload } from '../bench.ts';
 import { writeFloor } from '../floors.ts';
 import { configMap, createRequest, PATHS, pod } from '../objects.ts';
 import { madeKind } from '../options.ts';
+import { repeat } from '../populate.ts';
 import { figuresOf } from '../report.ts';
 import { averageBatch, readBatchTotals } from '../store-batches.ts';
-import { repeat } from './populate.ts';
 
 const OBJECTS = 20_000;
 const BYTES = 1200;

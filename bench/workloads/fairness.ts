@@ -7,11 +7,11 @@ import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
 import type { LoadResult, RequestJob, RequestTemplate, WebhookJob } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, configMap, createRequest, PATHS } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
 import { type Figures, figuresOf, floorFigures } from '../report.ts';
 import { median, sum } from '../slices.ts';
 import { asUsers, staticUsers } from '../static-users.ts';
-import { repeat } from './populate.ts';
 
 /** In flight together: the users' level gets a tenth of them, 10 seats. */
 const IN_FLIGHT = ['max-requests-inflight=60', 'max-mutating-requests-inflight=40'];

@@ -3,8 +3,8 @@
 import type { Bench, Target, Workload } from '../bench.ts';
 import type { LoadResult, RequestTemplate } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { figuresOf, floorFigures } from '../report.ts';
-import { repeat } from './populate.ts';
 
 const REQUESTS = 1_000;
 const BYTES = 800;

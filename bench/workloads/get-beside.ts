@@ -5,9 +5,9 @@ import type { Bench, Target } from '../bench.ts';
 import type { LoadResult, RequestTemplate } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS, pod } from '../objects.ts';
 import { UsageError } from '../options.ts';
+import { repeat } from '../populate.ts';
 import { type Figures, figuresOf } from '../report.ts';
 import { median } from '../slices.ts';
-import { repeat } from './populate.ts';
 
 const PODS = 10_000;
 const POD_BYTES = 2700;

@@ -2,9 +2,9 @@
 import type { Workload } from '../bench.ts';
 import { readFloor } from '../floors.ts';
 import { configMap, createRequest, PATHS } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { figuresOf } from '../report.ts';
 import { getBeside } from './get-beside.ts';
-import { repeat } from './populate.ts';
 
 const OBJECTS = 1000;
 const BYTES = 800;

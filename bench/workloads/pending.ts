@@ -3,10 +3,10 @@
 import type { Bench, Target, Workload } from '../bench.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS, pod } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
 import { figuresOf, floorFigures } from '../report.ts';
 import { median } from '../slices.ts';
-import { repeat } from './populate.ts';
 import { type Start, startResult } from './start.ts';
 
 const OBJECTS = 50_000;

@@ -4,9 +4,9 @@ import { DIALECTS, type Dialect } from '../../config/dialect.ts';
 import { type Bench, currentVersion, type Target } from '../bench.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { createRequest, nodeLike, PATHS, pod } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { eventDetails, type Figures, type FloorFigures, figuresOf, floorFigures } from '../report.ts';
 import { type Churn, objectRequest, podRequest, readCases, type SchedulingCase } from '../scheduling-case.ts';
-import { repeat } from './populate.ts';
 
 const BYTES = 1200;
 const DRAIN_SECONDS = 120;

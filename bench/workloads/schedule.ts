@@ -3,9 +3,9 @@ import { type Bench, currentVersion, type Target, type Workload } from '../bench
 import { writeFloor } from '../floors.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { createRequest, node, PATHS, pod } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { eventDetails, figuresOf } from '../report.ts';
 import { averageBatch, readBatchTotals } from '../store-batches.ts';
-import { repeat } from './populate.ts';
 import { runCases } from './schedule-cases.ts';
 
 const NODES = 100;

@@ -3,10 +3,10 @@ import type { Bench, Workload } from '../bench.ts';
 import { withBareListener } from '../floors.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { createRequest, PATHS, pod } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
 import { type FloorFigures, figuresOf } from '../report.ts';
 import type { ServerProcess } from '../server-process.ts';
-import { repeat } from './populate.ts';
 
 const STARTS = 5;
 const PODS = 10_000;

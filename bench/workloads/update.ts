@@ -14,9 +14,9 @@ import {
   pod,
   podUpdate,
 } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { figuresOf } from '../report.ts';
 import { averageBatch, readBatchTotals } from '../store-batches.ts';
-import { repeat } from './populate.ts';
 
 const OBJECTS = 1024;
 

@@ -5,8 +5,8 @@ import { type Bench, currentVersion, type Workload } from '../bench.ts';
 import { watchFloor } from '../floors.ts';
 import type { LoadBounds, LoadResult, WatchJob } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS } from '../objects.ts';
+import { repeat } from '../populate.ts';
 import { eventDetails, figuresOf } from '../report.ts';
-import { repeat } from './populate.ts';
 
 const WATCHERS = 1000;
 const BYTES = 400;

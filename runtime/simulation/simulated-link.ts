@@ -4,11 +4,11 @@ import type { AskOptions } from '../actor.ts';
 import type { Clock, Timers } from '../environment.ts';
 import { fromErrorFrame, OrchError, toErrorFrame } from '../errors.ts';
 import { FieldReader, type FlatForm } from '../flat-form.ts';
-import type { AnyRef } from '../local-ref.ts';
-import type { Inbound } from '../mailbox.ts';
-import { actorDown, overloaded, PendingAsk } from '../pending-ask.ts';
-import type { Address } from '../plan.ts';
-import type { System } from '../system.ts';
+import type { AnyRef } from '../messages/local-ref.ts';
+import type { Inbound } from '../messages/mailbox.ts';
+import { actorDown, overloaded, PendingAsk } from '../messages/pending-ask.ts';
+import type { Address } from '../placement/plan.ts';
+import type { System } from '../threads/system.ts';
 import { turn } from '../turn.ts';
 import { copyAcrossThreads } from './copy-across-threads.ts';
 

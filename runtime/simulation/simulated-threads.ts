@@ -1,13 +1,13 @@
 // All threads of a plan in the calling thread, as the supervisor runs them on real ones: joined by links that delay and
 // refuse messages, ended by crashes, and started again after the same backoff with word to their peers.
 import type { ActorDefinition, Protocol, Ref } from '../actor.ts';
-import { Backoff, RESTART_BACKOFF } from '../backoff.ts';
 import type { Clock, Environment, Timers } from '../environment.ts';
 import { createLogger } from '../logging/log.ts';
 import type { LogOptions } from '../logging/log-options.ts';
-import { MetricsRegistry } from '../metrics-registry.ts';
-import type { Address, Plan } from '../plan.ts';
-import { System } from '../system.ts';
+import { MetricsRegistry } from '../metrics/metrics-registry.ts';
+import type { Address, Plan } from '../placement/plan.ts';
+import { Backoff, RESTART_BACKOFF } from '../threads/backoff.ts';
+import { System } from '../threads/system.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { type LinkFaults, SimulatedRef, ThreadLife } from './simulated-link.ts';
 import { StepDelivery } from './step-delivery.ts';

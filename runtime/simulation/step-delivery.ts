@@ -1,7 +1,8 @@
 // Delivery under a seed: one message at a time, from a mailbox that chance picks among those that wait. Every order it can
 // produce is one that threads could produce too: within a mailbox the order of arrival stands.
-import type { Delivery, Drainable } from '../delivery.ts';
+
 import type { Clock, Timers } from '../environment.ts';
+import type { Delivery, Drainable } from '../messages/delivery.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 export class StepDelivery implements Delivery {

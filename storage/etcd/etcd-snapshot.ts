@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { OrchError } from '../../runtime/errors.ts';
-import { keepFile } from '../kept-file.ts';
+import { keepFile } from '../files/kept-file.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { EtcdError } from './etcd-cluster.ts';
 

@@ -1,6 +1,7 @@
 // A value that lay in etcd, where it says no more than its place in its batch, as a folder or a snapshot has it.
+
+import { stampRevision } from '../records/slab-record.ts';
 import { isSealedValue, unreadable } from '../sealed-value.ts';
-import { stampRevision } from '../slab-record.ts';
 import { clearRevisions, readStoredValue, withClearRevisions } from '../stored-value.ts';
 
 /** It says its version, also in the object where that can be written without a key. Throws OrchError StoreUnusable. */

@@ -1,11 +1,11 @@
 // The folder's side of a move: what is done to its files, one call a step, so that a test can stop a move at any of them.
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { HeadMarker } from '../head-marker.ts';
-import { DATABASE_DIRECTORY, HEAD_FILE } from '../level-layout.ts';
-import { LevelStoreWriter, type NewStore } from '../level-store-writer.ts';
-import { syncDirectory } from '../sync-directory.ts';
-import { keptMoved, MOVED_DIRECTORY } from '../unfinished-store.ts';
+import { syncDirectory } from '../files/sync-directory.ts';
+import { HeadMarker } from '../level/head-marker.ts';
+import { DATABASE_DIRECTORY, HEAD_FILE } from '../level/level-layout.ts';
+import { LevelStoreWriter, type NewStore } from '../level/level-store-writer.ts';
+import { keptMoved, MOVED_DIRECTORY } from '../level/unfinished-store.ts';
 
 /** What a store is written through. */
 export type StoreWriter = Pick<LevelStoreWriter, 'add' | 'finish' | 'close'>;

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Level } from 'level';
 import type { OrchError } from '../../runtime/errors.ts';
-import { LevelEngine, type LevelEngineOptions } from '../../storage/level-engine.ts';
-import { revisionKey, sealed } from '../../storage/level-layout.ts';
+import { LevelEngine, type LevelEngineOptions } from '../../storage/level/level-engine.ts';
+import { revisionKey, sealed } from '../../storage/level/level-layout.ts';
 import { MemoryEngine } from '../../storage/memory-engine.ts';
 import { batchOf, engineContract, load } from './engine-contract.ts';
 
@@ -222,7 +222,7 @@ test('where other files are in the place of the open ones writes are refused fro
 
 test('a directory in use by another process is refused', async (t) => {
   const directory = freshDirectory(t);
-  const engineUrl = new URL('../../storage/level-engine.js', import.meta.url).href;
+  const engineUrl = new URL('../../storage/level/level-engine.js', import.meta.url).href;
   const script = `
     const { LevelEngine } = await import(${JSON.stringify(engineUrl)});
     const engine = new LevelEngine(${JSON.stringify(optionsFor(directory))});

@@ -1,8 +1,8 @@
 // Which listener is opened for which needs, and that the one named works.
 import { isOrchError } from '../../runtime/errors.ts';
+import { chooseCiphers } from '../../transport/cipher-suites.ts';
 import type { KeyPair } from '../../transport/http.ts';
 import { type ListenerKind, openListener } from '../../transport/open-listener.ts';
-import { chooseCiphers } from '../../transport/tls/cipher-suites.ts';
 import { prepareUws } from '../../transport/uws/binary.ts';
 import { testOn } from '../server/listeners.ts';
 import { RawClient } from './listener-client.ts';

@@ -3,7 +3,7 @@
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
 import { OrchError, type OrchErrorCode } from '../../runtime/errors.ts';
 import type { FlatForm, FlatForms } from '../../runtime/flat-form.ts';
-import type { Roster } from '../../runtime/roster.ts';
+import type { Roster } from '../../runtime/threads/roster.ts';
 import { turn } from '../../runtime/turn.ts';
 
 interface Words {

@@ -1,6 +1,6 @@
 import anyTest, { type TestFn } from 'ava';
-import { startInProcess } from '../../runtime/in-process.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
+import { startInProcess } from '../../runtime/threads/in-process.ts';
 import { NO_REQUEST, turn } from '../../runtime/turn.ts';
 import { PATIENT, refContract } from './ref-contract.ts';
 import { actors, type SubjectProtocol } from './ref-subject.ts';

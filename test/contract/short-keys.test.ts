@@ -11,13 +11,13 @@ import { connect, createServer, DEFAULT_CIPHERS, type TLSSocket, type TlsOptions
 import test, { type ExecutionContext } from 'ava';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { EtcdClient } from '../../storage/etcd/etcd-client.ts';
+import { chooseCiphers } from '../../transport/cipher-suites.ts';
 import { openNodeListener } from '../../transport/node/listener.ts';
 import { AgentClient } from '../../transport/outgoing/agent-client.ts';
 import { AgentConnections } from '../../transport/outgoing/agent-connections.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { openTunnel } from '../../transport/outgoing/egress.ts';
 import { ConnectionOpener } from '../../transport/outgoing/http1/open-connection.ts';
-import { chooseCiphers } from '../../transport/tls/cipher-suites.ts';
 import { atUsualLevel } from '../../values/security-level.ts';
 import { type IssuedPair, testAuthority } from '../server/test-authority.ts';
 import { get, JSON_HEADERS, listenerOptions } from './listener-fixture.ts';

@@ -2,12 +2,12 @@
 // supervisor in between.
 import { MessageChannel } from 'node:worker_threads';
 import type { ActorDefinition, Protocol, Ref } from '../../runtime/actor.ts';
-import { heartbeatMemory } from '../../runtime/heartbeat.ts';
 import { createLogger } from '../../runtime/logging/log.ts';
-import type { Plan } from '../../runtime/plan.ts';
+import type { Plan } from '../../runtime/placement/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
-import { ThreadHost } from '../../runtime/thread-host.ts';
-import { WorkerThread } from '../../runtime/worker-thread.ts';
+import { heartbeatMemory } from '../../runtime/threads/heartbeat.ts';
+import { ThreadHost } from '../../runtime/threads/thread-host.ts';
+import { WorkerThread } from '../../runtime/threads/worker-thread.ts';
 
 export interface TwoThreads {
   ref<P extends Protocol>(name: string): Ref<P>;

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseKey } from '../../storage/object-key.ts';
-import { recordKey, recordRevision } from '../../storage/slab-record.ts';
+import { recordKey, recordRevision } from '../../storage/records/slab-record.ts';
 import { recoveredStore } from '../integration/recovered-store.ts';
 
 export interface DurableWrite {

@@ -1,9 +1,9 @@
 // The real actors over an engine with a bug: it says that a batch is durable as soon as it has been handed to the disk.
 
 import type { ServerSettings } from '../../actors/server-settings.ts';
-import { createJobPool } from '../../runtime/job-pool.ts';
-import type { Roster } from '../../runtime/roster.ts';
-import { LevelEngine } from '../../storage/level-engine.ts';
+import { createJobPool } from '../../runtime/jobs/job-pool.ts';
+import type { Roster } from '../../runtime/threads/roster.ts';
+import { LevelEngine } from '../../storage/level/level-engine.ts';
 import type { EngineBatch, LocalEngine } from '../../storage/local-engine.ts';
 import { openListener } from '../../transport/open-listener.ts';
 import { actorsFor } from '../server/every-actor.ts';

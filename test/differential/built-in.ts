@@ -1,5 +1,5 @@
 // The cases of built-in types, and what of them both servers have before they are asked.
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { diceOf } from '../fuzz/generate/dice.ts';
 import type { HttpsClient } from '../server/https-client.ts';

@@ -1,6 +1,6 @@
 // The requests that both servers are sent, each made again by the run's seed and its number alone: creates and updates as dry runs,
 // of valid objects with changes. Nothing that a case says is kept.
-import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../api/json/json-value.ts';
 import { createRegistry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { schemaOf } from '../../api/schema/schema.ts';

@@ -1,6 +1,6 @@
 // The requests about custom types: definitions with changes, and objects of those that both servers have, created, updated, patched,
 // applied, scaled and read through all of their versions. Each is made again by the run's seed and its number alone.
-import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../api/json/json-value.ts';
 import { type Dice, diceOf } from '../fuzz/generate/dice.ts';
 import { junk } from '../fuzz/generate/junk.ts';
 import { mutatedValue } from '../fuzz/generate/mutate-value.ts';

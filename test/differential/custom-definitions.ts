@@ -1,7 +1,7 @@
 // Definitions of custom types, each made again by the run's seed and its number alone: versions with schemas of their own, subresources,
 // columns and names of all kinds. Those of even numbers have no alternatives in their schemas: where there are any, 1.20
 // owns fields without the schema.
-import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../api/json/json-value.ts';
 import { type Dice, diceOf } from '../fuzz/generate/dice.ts';
 import { type Dict, schemaOf } from './custom-schemas.ts';
 

@@ -1,5 +1,5 @@
 // What two servers' answers to one request differ in, once what differs by nature is taken out: uids, versions, times, what was drawn.
-import { isJsonObject } from '../../api/json-value.ts';
+import { isJsonObject } from '../../api/json/json-value.ts';
 import type { Answer } from '../server/https-client.ts';
 
 /** Values that each server makes of its own. Below them nothing is looked at. */

@@ -1,5 +1,5 @@
 // The two servers, asked the same.
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Answer, HttpsClient } from '../server/https-client.ts';
 import type { Asked } from './report.ts';
 

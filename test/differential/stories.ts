@@ -2,7 +2,7 @@
 // which are created, changed in every way, read, listed, watched and deleted. What a step says follows from the seed, from the
 // numbers of story and step, and from what the original has answered before.
 
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Dice } from '../fuzz/generate/dice.ts';
 import { ODD_TEXTS } from '../fuzz/generate/junk.ts';
 import { collectionOf, validObject } from './cases.ts';

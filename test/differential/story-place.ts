@@ -1,5 +1,5 @@
 // What a story is about and what its steps are made of.
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Dice } from '../fuzz/generate/dice.ts';
 import type { Asked } from './report.ts';

@@ -2,8 +2,8 @@
 // original has to be one here.
 
 import { parse } from 'yaml';
-import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { asObject } from '../../api/object-fields.ts';
+import { isJsonObject, type JsonObject } from '../../api/json/json-value.ts';
+import { asObject } from '../../api/json/object-fields.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { diceOf } from '../fuzz/generate/dice.ts';
 import type { Answer, ApiObject } from '../server/https-client.ts';

@@ -1,7 +1,7 @@
 // Steps of stories that write: creates, updates and all kinds of patches with versions and uids that are right, old, wrong or left out, and
 // deletes with every option.
-import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { asObject } from '../../api/object-fields.ts';
+import { isJsonObject, type JsonObject } from '../../api/json/json-value.ts';
+import { asObject } from '../../api/json/object-fields.ts';
 import { APPLY_PATCH, STRATEGIC_MERGE_PATCH } from '../../api/patch/apply-patch.ts';
 import type { Dice } from '../fuzz/generate/dice.ts';
 import { configuration, jsonPatch, mergePatch, strategicPatch } from '../fuzz/generate/patches.ts';

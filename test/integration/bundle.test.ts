@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import test from 'ava';
-import { samplesOf, table } from '../../bin/top-table.ts';
+import { samplesOf, table } from '../../bin/admin/top-table.ts';
 import { ORCH } from '../server/program.ts';
 import { startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';

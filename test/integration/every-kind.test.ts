@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { decodeEnveloped } from '../../api/codec/protobuf.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import { createRegistry } from '../../api/resources/registry.ts';
 import { type KnownType, splitApiVersion } from '../../api/resources/resource-table.ts';
 import { schemaOf } from '../../api/schema/schema.ts';

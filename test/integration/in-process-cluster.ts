@@ -2,9 +2,9 @@
 
 import type { AdmissionProtocol, WriteParameters, WriteReply } from '../../actors/admission/protocol.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
-import { type InProcess, startInProcess } from '../../runtime/in-process.ts';
-import { planOfOneThread } from '../../runtime/plan.ts';
+import { planOfOneThread } from '../../runtime/placement/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
+import { type InProcess, startInProcess } from '../../runtime/threads/in-process.ts';
 import { everyActor } from '../server/every-actor.ts';
 import { memorySettings } from '../server/memory-settings.ts';
 import { eventually } from './objects.ts';

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { stringify } from 'yaml';
-import { deepEqual } from '../../api/deep-equal.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import { deepEqual } from '../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import { createRegistry } from '../../api/resources/registry.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
 import { DIALECTS } from '../../config/dialect.ts';

@@ -6,7 +6,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { asObject, asText } from '../../api/object-fields.ts';
+import { asObject, asText } from '../../api/json/object-fields.ts';
 import { HttpsClient } from '../server/https-client.ts';
 import { ORCH } from '../server/program.ts';
 import { type SchedulerProcess, spawnScheduler } from '../server/scheduler-process.ts';

@@ -2,10 +2,10 @@
 import type { CurrentRecord } from '../../actors/store/current-records.ts';
 import { recover } from '../../actors/store/recovery.ts';
 import { RevisionLog } from '../../actors/store/revision-log.ts';
-import { LevelEngine } from '../../storage/level-engine.ts';
+import { LevelEngine } from '../../storage/level/level-engine.ts';
+import { SlabPool } from '../../storage/records/slab-pool.ts';
+import { NO_SLAB, type Slab } from '../../storage/records/slab-record.ts';
 import { SharedState } from '../../storage/shared-state.ts';
-import { SlabPool } from '../../storage/slab-pool.ts';
-import { NO_SLAB, type Slab } from '../../storage/slab-record.ts';
 import { windowEvents } from '../unit/store/window-events.ts';
 
 export interface RecoveredStore<Record> {

@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
-import { DELETED } from '../../storage/slab-record.ts';
+import { DELETED } from '../../storage/records/slab-record.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { seedFor } from '../server/seed.ts';
 import { type Version, versionAt } from '../unit/store/store-model.ts';

@@ -5,11 +5,11 @@ import { writeSync } from 'node:fs';
 import type { StoreProtocol } from '../../actors/store/protocol.ts';
 import { STORE_SETTINGS } from '../../actors/store/settings.ts';
 import { storeActor } from '../../actors/store/store.ts';
-import { startInProcess } from '../../runtime/in-process.ts';
-import { planOfOneThread } from '../../runtime/plan.ts';
+import { planOfOneThread } from '../../runtime/placement/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
-import { LevelEngine } from '../../storage/level-engine.ts';
+import { startInProcess } from '../../runtime/threads/in-process.ts';
+import { LevelEngine } from '../../storage/level/level-engine.ts';
 import { MessageWriter } from '../unit/store/store-model.ts';
 import { HISTORY_EVENTS_MAX, writtenValue } from './written-value.ts';
 

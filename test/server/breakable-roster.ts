@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
 import { CrashError } from '../../runtime/errors.ts';
-import type { Roster } from '../../runtime/roster.ts';
+import type { Roster } from '../../runtime/threads/roster.ts';
 import { everyActor } from './every-actor.ts';
 import { type Fault, faultFile, MAILBOXES_VARIABLE } from './faults.ts';
 

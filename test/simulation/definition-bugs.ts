@@ -1,5 +1,5 @@
 // Bugs of custom types, planted: what there is under a definition is not what its history says.
-import { CustomDefinitions } from '../../actors/controllers/custom-definitions.ts';
+import { CustomDefinitions } from '../../actors/controllers/extension/custom-definitions.ts';
 import { ResourceCache } from '../../actors/hub/resource-cache.ts';
 import { AnswerForms } from '../../actors/ingress/reads/answer-forms.ts';
 import { NO_FAULTS } from './faults.ts';

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { tokenDigest } from '../../actors/auth/authenticators/token-file.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { ActorDefinition } from '../../runtime/actor.ts';
-import type { Labels, Metrics } from '../../runtime/metrics.ts';
+import type { Labels, Metrics } from '../../runtime/metrics/metrics.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { actorsFor } from '../server/every-actor.ts';
 import { type Answer, Client } from './client.ts';

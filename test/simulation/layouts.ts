@@ -1,7 +1,7 @@
 // How the actors of a run lie on threads: as the shipped placements do, and smaller. Slabs, batches and the history are as
 // small as chance wants them, so that their edges are met.
 import type { ActorFacts } from '../../runtime/actor-facts.ts';
-import type { Plan, PlannedActor } from '../../runtime/plan.ts';
+import type { Plan, PlannedActor } from '../../runtime/placement/plan.ts';
 import type { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 
 /** Threads with the names of their actors. */

@@ -5,8 +5,8 @@ import { type CommitContext, commitOne } from '../../actors/admission/commit.ts'
 import type { Draft } from '../../actors/admission/draft.ts';
 import { Desks } from '../../actors/admission/plugins/resource-quota/desks.ts';
 import type { WriteRequest } from '../../actors/admission/protocol.ts';
-import { NamespaceContents } from '../../actors/controllers/namespace-contents.ts';
-import { OwnershipGraph } from '../../actors/controllers/ownership-graph.ts';
+import { OwnershipGraph } from '../../actors/controllers/garbage/ownership-graph.ts';
+import { NamespaceContents } from '../../actors/controllers/namespaces/namespace-contents.ts';
 import type { Freshness } from '../../actors/hub/protocol.ts';
 import { ReadGate } from '../../actors/hub/read-gate.ts';
 import { ResourceCache } from '../../actors/hub/resource-cache.ts';

@@ -8,7 +8,7 @@ import type { BindingEnd } from '../../actors/scheduler/core/decision.ts';
 import type { ClusterPort } from '../../actors/scheduler/driver/cluster-port.ts';
 import { type ClusterNews, SchedulerEngine } from '../../actors/scheduler/driver/scheduler-engine.ts';
 import { SCHEDULER_SETTINGS } from '../../actors/scheduler/settings.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Random } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { RecordedMetrics, VirtualTime } from '../unit/scheduler/fake-context.ts';

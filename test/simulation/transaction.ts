@@ -3,7 +3,7 @@ import type { PutOperation } from '../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../actors/store/protocol.ts';
 import { decode } from '../../api/codec/decode.ts';
 import { encodeStored } from '../../api/codec/stored-object.ts';
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import { packAttributes } from '../../storage/attributes.ts';

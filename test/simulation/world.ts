@@ -12,7 +12,7 @@ import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import type { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
 import { VirtualTime } from '../../runtime/simulation/virtual-time.ts';
-import { lending } from '../../storage/record-reading.ts';
+import { lending } from '../../storage/records/record-reading.ts';
 import type { StoreEngine } from '../../storage/shared-engine.ts';
 import { actorsFor } from '../server/every-actor.ts';
 import { memorySettings } from '../server/memory-settings.ts';

@@ -132,7 +132,7 @@ test('the tables of workloads and of fuzzed targets have a row for each there is
     const cells = [...table.matchAll(/^\| ([^|]+)\|/gm)].map(([, cell]) => cell!);
     return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
   };
-  const workloads = sourceFiles('bench/workloads').flatMap(({ text }) =>
+  const workloads = sourceFiles('bench').flatMap(({ text }) =>
     [...text.matchAll(/^ {2}name: '([\w-]+)',\n {2}summary:/gm)].map(([, name]) => name!),
   );
   t.deepEqual(rowsOf('docs/TUNING.md', 'Workload').toSorted(), workloads.toSorted());

@@ -1,5 +1,5 @@
 // What a feed's event answers of the fields that are stored with a pod, for tests whose events lie in no record.
-import type { JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json/json-value.ts';
 import { createRegistry } from '../../api/resources/registry.ts';
 import { selectableValues } from '../../api/selectors/selectable-values.ts';
 import { DIALECTS } from '../../config/dialect.ts';

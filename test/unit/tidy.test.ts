@@ -92,6 +92,45 @@ function circles(importsOf: ReadonlyMap<string, readonly string[]>): string[] {
   return found;
 }
 
+/** Actors ask each other both ways: what holds among their folders is another test's. */
+const BOTH_WAYS = new Set(['actors/']);
+
+test('what lies side by side in a folder, files and folders, imports one way', (t) => {
+  const files = [...PRODUCT, ...BENCH].map(({ path, imports }) => ({ path, to: pathsOf(imports) }));
+  const parents = new Set(files.flatMap(({ path }) => foldersAbove(path)));
+  const wrong = [...parents]
+    .filter((parent) => !BOTH_WAYS.has(parent))
+    .flatMap((parent) => circles(importsBeside(files, parent)).map((group) => `${parent}: ${group}`));
+  t.deepEqual(wrong, []);
+  const example = [
+    { path: 'a/b/c.ts', to: ['a/d.ts', 'e.ts'] },
+    { path: 'a/d.ts', to: ['a/b/f.ts'] },
+  ];
+  t.deepEqual(circles(importsBeside(example, 'a/')), ['d.ts b']);
+});
+
+/** The folders that a file lies in, each with its slash; the project's is empty. */
+function foldersAbove(path: string): string[] {
+  const parts = path.split('/').slice(0, -1);
+  return ['', ...parts.map((_, at) => `${parts.slice(0, at + 1).join('/')}/`)];
+}
+
+/** What each file or folder in `parent` imports of the others there. */
+function importsBeside(
+  files: readonly { readonly path: string; readonly to: readonly string[] }[],
+  parent: string,
+): ReadonlyMap<string, readonly string[]> {
+  const nameOf = (path: string): string => path.slice(parent.length).split('/', 1)[0]!;
+  const found = new Map<string, Set<string>>();
+  for (const { path, to } of files.filter((file) => file.path.startsWith(parent))) {
+    const name = nameOf(path);
+    const others = found.get(name) ?? new Set();
+    found.set(name, others);
+    for (const other of to) if (other.startsWith(parent) && nameOf(other) !== name) others.add(nameOf(other));
+  }
+  return new Map([...found].map(([name, others]) => [name, [...others]]));
+}
+
 test('every import of ours is of a file that is there', (t) => {
   const missing = ALL.flatMap(({ path, imports }) =>
     imports
@@ -145,11 +184,11 @@ test('only the store and storage lay views over records: readers copy, or borrow
 
 /** Code that decides and does nothing else: folders, and files by their beginning. */
 const DECIDERS: readonly string[] = [
-  'actors/controllers/garbage-collector.ts',
-  'actors/controllers/namespace-contents.ts',
-  'actors/controllers/namespace-lifecycle.ts',
-  'actors/controllers/owner',
-  'actors/controllers/pod-garbage.ts',
+  'actors/controllers/garbage/garbage-collector.ts',
+  'actors/controllers/namespaces/namespace-contents.ts',
+  'actors/controllers/namespaces/namespace-lifecycle.ts',
+  'actors/controllers/garbage/owner',
+  'actors/controllers/nodes/pod-garbage.ts',
   'actors/hub/catch-up.ts',
   'actors/hub/cohort',
   'actors/hub/frames.ts',

@@ -7,9 +7,9 @@ import { createSecureContext, DEFAULT_CIPHERS, type SecureContext, type SecureCo
 import { OrchError } from '../../runtime/errors.ts';
 import { unmappedText } from '../../values/ip.ts';
 import { atUsualLevel } from '../../values/security-level.ts';
+import type { CipherChoice } from '../cipher-suites.ts';
 import type { KeyPair, TlsMaterial } from '../http.ts';
 import { believing, fingerprintsOf } from '../tls/certificates.ts';
-import type { CipherChoice } from '../tls/cipher-suites.ts';
 import { type ServerNames, serverNames } from '../tls/server-names.ts';
 
 export interface SecureServers {

@@ -1,6 +1,6 @@
 // The file that says how another service is reached and by what credentials: kind Config, as kubectl's (SPEC.md "Webhook
 // token authentication": clusters are the remote service, users this server). Reads texts; opening files is the caller's.
-import { asList, asObject, asText } from '../../api/object-fields.ts';
+import { asList, asObject, asText } from '../../api/json/object-fields.ts';
 import { bundleProblem, pairProblem } from '../tls/certificates.ts';
 import { parseYaml } from '../yaml/read.ts';
 import type { EgressWay } from './egress.ts';

@@ -1,5 +1,5 @@
 // Tunnels that were asked of egress proxies, under the original's names: how long they took, and at which stage others failed.
-import type { Metrics } from '../../runtime/metrics.ts';
+import type { Metrics } from '../../runtime/metrics/metrics.ts';
 import type { OnDial } from './egress.ts';
 
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 12.5];

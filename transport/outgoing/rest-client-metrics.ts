@@ -1,6 +1,6 @@
 // Calls of API servers and of webhooks under the names that Kubernetes' client library has for its own, in its release 1.21. Says
 // where each went and what came of it; calls nobody itself. Addresses are an operator's: no client's words make a series.
-import type { HistogramSeries, Metrics } from '../../runtime/metrics.ts';
+import type { HistogramSeries, Metrics } from '../../runtime/metrics/metrics.ts';
 import type { ConnectionSecretsParts, OnCall } from './connection-secrets.ts';
 import { egressDials } from './egress-metrics.ts';
 

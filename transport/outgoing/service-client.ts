@@ -1,7 +1,7 @@
 // Calls of services outside that answer one JSON document with another: webhooks, and the documents of token issuers. Every
 // call has a deadline and a bound on the answer's bytes, and follows no redirect; connections are kept for the next.
 
-import { parseExact } from '../../api/exact-json.ts';
+import { parseExact } from '../../api/json/exact-json.ts';
 import { DEPTH_MAX, isTooDeep } from '../body.ts';
 import { checkedLookup } from './checked-lookup.ts';
 import {

@@ -1,7 +1,8 @@
 // What a listener is asked for that the uws listener cannot do, so that Node's must serve. The one table both listeners and
 // the start go by.
+
+import { isChoiceForUws } from '../cipher-suites.ts';
 import type { ListenerOptions, TlsMaterial } from '../http.ts';
-import { isChoiceForUws } from './cipher-suites.ts';
 
 /** Of the TLS material only what decides. */
 type TlsNeeds = Pick<TlsMaterial, 'minVersion' | 'ciphers'> & {

@@ -5,7 +5,7 @@ import { chmod, readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
-import { makeFolder } from '../../runtime/make-folder.ts';
+import { makeFolder } from '../../runtime/files/make-folder.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import type { KeyPair } from '../http.ts';
 import { pairProblem } from './certificates.ts';

@@ -1,6 +1,6 @@
 // The nodes of one YAML document while it is read: tags, anchors and aliases, keys, and the limits on all of them.
 // Reads the marks that stand before a node; the nodes' own text is read elsewhere.
-import { isInteger } from '../../api/exact-json.ts';
+import { isInteger } from '../../api/json/exact-json.ts';
 import { CODE, type YamlCursor } from './cursor.ts';
 import { binaryText, resolvePlain, type Scalar } from './scalars.ts';
 import { isFlowPunctuation } from './text-scalars.ts';

@@ -1,6 +1,6 @@
 // What an unquoted YAML scalar means. The rules are those of the YAML 1.1 parser that Kubernetes clients use: more words
 // for true and false than JSON has, octal and hexadecimal numbers, and no dates and no base-60 numbers.
-import { exactInteger } from '../../api/exact-json.ts';
+import { exactInteger } from '../../api/json/exact-json.ts';
 
 const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
   ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'].map((word) => [word, true] as const),

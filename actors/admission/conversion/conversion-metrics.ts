@@ -1,6 +1,6 @@
 // What /metrics says of conversions by webhooks. Name, labels and buckets follow the field's, so that existing dashboards read them.
 // Each pair of versions makes series of its own, so definitions are bounded.
-import type { Metrics } from '../../../runtime/metrics.ts';
+import type { Metrics } from '../../../runtime/metrics/metrics.ts';
 
 /** From a millisecond, doubled each time. */
 const SECONDS = Array.from({ length: 15 }, (_, power) => 2 ** power / 1000);

@@ -1,10 +1,10 @@
 // Reviews by which a definition's webhook converts objects: what it is asked, and what of its answer is taken. An object stays
 // the one it is: the webhook may change what it says, its labels and its annotations. Pure.
-import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
-import { asText, partAt, textAt } from '../../../api/object-fields.ts';
-import { metadataOf, type ObjectMeta } from '../../../api/object-meta.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
+import { asText, partAt, textAt } from '../../../api/json/object-fields.ts';
+import { metadataOf, type ObjectMeta } from '../../../api/metadata/object-meta.ts';
+import { validateAnnotations, validateLabels } from '../../../api/metadata/object-meta-rules.ts';
 import { qualifiedKind } from '../../../api/resources/resource-table.ts';
-import { validateAnnotations, validateLabels } from '../../../api/validation/object-meta.ts';
 
 export type ConversionReviewVersion = 'v1' | 'v1beta1';
 

@@ -3,8 +3,8 @@
 import type { CustomForm, CustomType } from '../../../api/custom/custom-type.ts';
 import type { DefinedWebhook, Definition } from '../../../api/custom/definition.ts';
 import { isLarge } from '../../../api/in-parts.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asText } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asText } from '../../../api/json/object-fields.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { unnamedError } from '../../../api/status/failures.ts';
@@ -15,11 +15,11 @@ import { type MakeWebhookClient, ServiceTooLate } from '../../../transport/outgo
 import type { OwnService } from '../../own-service.ts';
 import { askAsTold } from '../../webhook-call.ts';
 import { reasonOf } from '../../webhook-failure.ts';
+import type { HookAddress } from '../hooks/hook.ts';
+import { addressOf, caPemOf } from '../hooks/hook.ts';
+import { placeOf } from '../hooks/hook-address.ts';
+import { calledUrl, HookClients } from '../hooks/hook-clients.ts';
 import { afterOthers } from '../large-writes.ts';
-import type { HookAddress } from '../plugins/webhooks/hook.ts';
-import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
-import { placeOf } from '../plugins/webhooks/hook-address.ts';
-import { calledUrl, HookClients } from '../plugins/webhooks/hook-clients.ts';
 import type { StoreReader } from '../store-reader.ts';
 import { ConversionMetrics } from './conversion-metrics.ts';
 import {

@@ -1,7 +1,7 @@
 // What /metrics says of admission plugins, each by itself and a phase of them together, under the original's names, labels,
 // buckets and quantiles. Owns the order in which the plugins of a phase are called, since each call is timed.
 import type { Clock } from '../../../runtime/environment.ts';
-import type { HistogramSeries, Labels, Metrics, SummarySeries } from '../../../runtime/metrics.ts';
+import type { HistogramSeries, Labels, Metrics, SummarySeries } from '../../../runtime/metrics/metrics.ts';
 import type { Soon } from '../../../runtime/soon.ts';
 import type { Attributes, Operation, PluginCall } from '../attributes.ts';
 

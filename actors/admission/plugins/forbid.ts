@@ -1,5 +1,5 @@
 // Refusals of admission plugins: 403 that names the object as the original does, also where it has no name yet.
-import { metadataOf } from '../../../api/object-meta.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { forbidden } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Attributes } from '../attributes.ts';

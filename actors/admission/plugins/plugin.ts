@@ -1,6 +1,6 @@
 // What an admission plugin is: a row that says when it is asked, what its settings are, and the two calls by which it is.
 import type { AccessAttributes } from '../../../api/authorization/attributes.ts';
-import type { StoredForm } from '../../../api/conversion/stored-form.ts';
+import type { StoredForm } from '../../../api/catalog/stored-form.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';

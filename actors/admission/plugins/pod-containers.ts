@@ -1,6 +1,6 @@
 // The containers of a pod, of every sort, with their places.
-import type { JsonObject } from '../../../api/json-value.ts';
-import { partsAt } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { partsAt } from '../../../api/json/object-fields.ts';
 
 /** In the order in which they are visited. */
 const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;

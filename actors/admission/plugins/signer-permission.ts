@@ -1,8 +1,8 @@
 // Whether a user may approve or sign certificate requests for a signer: the verbs are on the resource `signers`, whose names
 // are the signers' own, or a domain with a `*` for all signers of it.
 import type { AccessAttributes } from '../../../api/authorization/attributes.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject, asText } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
 import { forbidden } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Attributes } from '../attributes.ts';

@@ -1,7 +1,7 @@
 // Tolerations as sets: which of two tolerates more, and sets without what is tolerated twice.
-import { deepEqual } from '../../../api/deep-equal.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { setNumberAt, textAt } from '../../../api/object-fields.ts';
+import { deepEqual } from '../../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { setNumberAt, textAt } from '../../../api/json/object-fields.ts';
 
 /** Those of both, without those that another one tolerates as well. Of the same two the first stays. */
 export function mergedTolerations(first: readonly JsonObject[], second: readonly JsonObject[]): readonly JsonObject[] {

@@ -1,8 +1,8 @@
 // Tokens that machines join with (SPEC.md "Bootstrap tokens"): secrets in the system namespace, followed from the store's
 // stream. Only their digests are kept.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { asObject, asText } from '../../../api/object-fields.ts';
-import { metadataOf } from '../../../api/object-meta.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { tokenEndMs } from '../../../api/tokens/bootstrap-secret.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';

@@ -1,6 +1,6 @@
 // What is against a token of OpenID Connect, as Kubernetes 1.21 tells it to who asks by a token review.
-import { asObject } from '../../../api/object-fields.ts';
-import { unmarshalText } from '../../../api/unmarshal-text.ts';
+import { asObject } from '../../../api/json/object-fields.ts';
+import { unmarshalText } from '../../../api/json/unmarshal-text.ts';
 import { secondsOf } from './token-claims.ts';
 
 /** Within what a token was looked at. */

@@ -1,8 +1,8 @@
 // Tokens of an OpenID Connect provider (SPEC.md "the service Connect tokens"; OpenID Connect Core 1.0, RFC 7519): whom their
 // claims stand for. Who has signed them is issuer-keys.ts.
 import type { JWTPayload } from 'jose';
-import { asText, asTexts } from '../../../api/object-fields.ts';
-import { unmarshalText } from '../../../api/unmarshal-text.ts';
+import { asText, asTexts } from '../../../api/json/object-fields.ts';
+import { unmarshalText } from '../../../api/json/unmarshal-text.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { Kept } from '../../../values/kept.ts';

@@ -2,7 +2,7 @@
 // a token of some issuer, which holds the claim. Claims that are sent along inside a token of another (aggregated ones) are
 // left alone, as in Kubernetes.
 import type { JWTPayload } from 'jose';
-import { asObject, asText } from '../../../api/object-fields.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { Kept } from '../../../values/kept.ts';
 import { IssuerKeys, type IssuerKeysParts, issuerOf } from './issuer-keys.ts';

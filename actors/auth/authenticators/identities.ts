@@ -1,11 +1,11 @@
 // Whether the objects that tokens speak for are still there: uid and deletion of a service account, a pod, a secret. The hub
 // of this thread is asked once, and its answer holds until the store's stream tells of a change to the object.
-import { asObject, asText } from '../../../api/object-fields.ts';
-import { metadataOf } from '../../../api/object-meta.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { isOrchError, OrchError } from '../../../runtime/errors.ts';
+import { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
-import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { Kept } from '../../../values/kept.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import type { ClusterReader } from '../cluster-feed.ts';

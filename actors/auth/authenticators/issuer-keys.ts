@@ -2,7 +2,7 @@
 // needed, kept, and fetched again when a token names one that is not known; the provider is not asked about tokens. Signatures
 // are verified outside the thread's turn. What a token's claims mean is for others.
 import type { CryptoKey, JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
-import { asObject, asText } from '../../../api/object-fields.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { partOf } from './connect-problems.ts';

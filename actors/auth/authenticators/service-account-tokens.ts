@@ -3,7 +3,7 @@
 // it is bound to, which are looked at each time.
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { User } from '../../../api/authorization/attributes.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { isSignedBy, keySet, readJwt, signJwt, type TokenKey, tokenKey } from '../../../api/tokens/jwt.ts';
 import {
   claimsOf,

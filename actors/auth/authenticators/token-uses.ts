@@ -1,6 +1,6 @@
 // How often tokens of service accounts are used, by what their use says about whoever holds them, under the metric names of
 // Kubernetes 1.21.
-import type { Metrics, Series } from '../../../runtime/metrics.ts';
+import type { Metrics, Series } from '../../../runtime/metrics/metrics.ts';
 
 /**
  * `legacy`: kept in a secret; `valid`, `stale`: lives longer than it says, for clients that do not renew theirs, and is used

@@ -1,6 +1,6 @@
 // Tokens that a service outside knows (SPEC.md "Webhook token authentication"): asked by token reviews, its answers
 // remembered.
-import { asList, asObject, asText, asTexts } from '../../../api/object-fields.ts';
+import { asList, asObject, asText, asTexts } from '../../../api/json/object-fields.ts';
 import { MapShape, type Shape } from '../../../api/shape.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../webhook-call.ts';

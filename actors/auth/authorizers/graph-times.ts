@@ -1,7 +1,7 @@
 // How long the graph of the node authorizer takes to follow the cluster, under the metric name of Kubernetes 1.21. Not on the
 // path of a request.
 import type { Clock } from '../../../runtime/environment.ts';
-import type { HistogramSeries, Metrics } from '../../../runtime/metrics.ts';
+import type { HistogramSeries, Metrics } from '../../../runtime/metrics/metrics.ts';
 
 const OPERATIONS = [
   'AddPod',

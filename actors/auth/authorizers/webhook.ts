@@ -2,7 +2,7 @@
 // cannot be asked, or whose answer says nothing, is an error beside no opinion, which is never remembered.
 import { createHash } from 'node:crypto';
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
-import { asObject, asText } from '../../../api/object-fields.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
 import type { Shape } from '../../../api/shape.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../webhook-call.ts';

@@ -7,7 +7,7 @@ import type { NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts
 import type { RemoteListing, RemoteWrite, RemoteWriteReply } from '../../../api/aggregation/remote-object.ts';
 import { type RemoteOwner, type RemoteOwnerAsked, UNKNOWN_OWNER } from '../../../api/aggregation/remote-owner.ts';
 import { backendQuery, forwardedRequestHeaders, sendable } from '../../../api/connect/forwarded.ts';
-import { decodePercent } from '../../../api/query.ts';
+import { decodePercent } from '../../../api/requests/query.ts';
 import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { badRequest, internalError, serviceUnavailable, timeout, tooLarge } from '../../../api/status/failures.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
@@ -18,7 +18,7 @@ import { NoPlace } from '../../service-places.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from '../connect/passage.ts';
 import { EXTENSION_SERVERS, StreamPlaces } from '../connect/stream-places.ts';
 import type { UpgradeDoor } from '../connect/upgrade-door.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { availabilityOf } from './availability.ts';
 import { type Backend, type BackendParts, Backends } from './backends.ts';
 import { sweepNamespace } from './namespace-sweeps.ts';

@@ -11,7 +11,7 @@ import {
   serviceProblem,
 } from '../../../api/aggregation/availability.ts';
 import { identityHeaders } from '../../../api/aggregation/identity-headers.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';

@@ -2,11 +2,11 @@
 // as its APIService says the same.
 import type { RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import type { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
-import type { Series } from '../../../runtime/metrics.ts';
-import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import type { Series } from '../../../runtime/metrics/metrics.ts';
+import type { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import type { AgentTarget, AgentTls } from '../../../transport/outgoing/agent-address.ts';
 import { AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';

@@ -2,7 +2,7 @@
 // collection at a time, or one by one where that is refused. Says what is left; when to try again is the controller's.
 import type { RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import type { NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts';
-import { textAt, textsAt } from '../../../api/object-fields.ts';
+import { textAt, textsAt } from '../../../api/json/object-fields.ts';
 import { accepted, type CallObject, type RemoteCallParts, RemoteCalls } from './remote-calls.ts';
 import { byGroup, collectionPath, pagesOf, type ServedType, typesOf } from './remote-types.ts';
 

@@ -2,8 +2,8 @@
 // collector would be. Says `unknown` wherever there is doubt: what has no owner is deleted.
 import { pathOf, type RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import { type RemoteOwner, type RemoteOwnerAsked, UNKNOWN_OWNER } from '../../../api/aggregation/remote-owner.ts';
-import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../../api/deletion.ts';
-import { partAt, textAt, textsAt } from '../../../api/object-fields.ts';
+import { partAt, textAt, textsAt } from '../../../api/json/object-fields.ts';
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../../api/metadata/deletion.ts';
 import { type Answered, accepted, jsonOf, type RemoteCallParts, RemoteCalls } from './remote-calls.ts';
 
 const ACCOUNT = 'generic-garbage-collector';

@@ -4,7 +4,7 @@ import { pathOf, type RemoteApiService } from '../../../api/aggregation/api-serv
 import { identityHeaders } from '../../../api/aggregation/identity-headers.ts';
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { serviceAccountUser } from '../../../api/authorization/service-account-user.ts';
-import { asObject, partsAt, textAt } from '../../../api/object-fields.ts';
+import { asObject, partsAt, textAt } from '../../../api/json/object-fields.ts';
 import { serviceUnavailable } from '../../../api/status/failures.ts';
 import { isStatus, type Status } from '../../../api/status/status.ts';
 import { isAtLeast } from '../../../config/audit-policy.ts';

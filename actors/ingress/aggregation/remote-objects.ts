@@ -7,8 +7,8 @@ import type {
   RemoteWrite,
   RemoteWriteReply,
 } from '../../../api/aggregation/remote-object.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, textAt } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asList, textAt } from '../../../api/json/object-fields.ts';
 import { messageIn, type RemoteCallParts, RemoteCalls } from './remote-calls.ts';
 import { byGroup, collectionPath, pagesOf, type ServedType, typesOf } from './remote-types.ts';
 

@@ -1,7 +1,7 @@
 // Whether a path is another server's. Asked for every request: a look-up in a map, which is empty where there are none.
 import type { RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import type { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
-import type { RequestInfo } from '../../../api/request-info.ts';
+import type { RequestInfo } from '../../../api/requests/request-info.ts';
 
 /** A group and version, and what is below them. */
 const VERSION_PATH = /^\/(?:api|apis\/([^/]+))\/([^/]+)(?:\/|$)/;

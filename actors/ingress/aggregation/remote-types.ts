@@ -1,8 +1,8 @@
 // Which types extension servers have, by their discovery documents, and the pages of their lists, of which the metadata alone is read.
 import { pathOf, type RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import { byVersion } from '../../../api/aggregation/priorities.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { partAt, partsAt, textAt, textsAt } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { partAt, partsAt, textAt, textsAt } from '../../../api/json/object-fields.ts';
 import { accepted, jsonOf, type RemoteCalls } from './remote-calls.ts';
 
 const PAGE_ITEMS = 500;

@@ -16,8 +16,8 @@ import { AuditTaker, type AuditTakerParts, auditTotals, type RecordingSettings }
 import type { Admitted } from '../../auth/protocol.ts';
 import { ComponentAudit, type ComponentRecording } from '../../component-audit.ts';
 import { RequestAudit } from '../../request-audit.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
-import { ResponseWithHeaders } from '../pipeline/response-with-headers.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { ResponseWithHeaders } from '../exchange/response-with-headers.ts';
 import { BodyCapture, CapturedResponse } from './captured-response.ts';
 import { HeldBytes, HeldResponse } from './held-response.ts';
 import { TokenNotes } from './token-notes.ts';

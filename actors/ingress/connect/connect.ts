@@ -18,9 +18,9 @@ import { backendPath, backendQuery, forwardedRequestHeaders } from '../../../api
 import { isPortNumber, type ProxiedName, parseProxiedName } from '../../../api/connect/proxied-name.ts';
 import { addressProblem } from '../../../api/connect/proxyable-address.ts';
 import { proxyPlace } from '../../../api/connect/seen-from-outside.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject, textAt } from '../../../api/object-fields.ts';
-import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject, textAt } from '../../../api/json/object-fields.ts';
+import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import {
@@ -35,8 +35,8 @@ import {
 import { answerRefused } from '../../../api/status/refused-answer.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
-import type { Metrics } from '../../../runtime/metrics.ts';
-import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import type { Metrics } from '../../../runtime/metrics/metrics.ts';
+import type { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
@@ -46,8 +46,8 @@ import { hostPort } from '../../../values/host-text.ts';
 import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { refusalStatus } from '../../read-refusal.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
-import { ResponseWithHeaders } from '../pipeline/response-with-headers.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { ResponseWithHeaders } from '../exchange/response-with-headers.ts';
 import { warningHeader } from '../reads/answers.ts';
 import { webSocketBearerPrefix } from '../watch/web-socket-offer.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from './passage.ts';

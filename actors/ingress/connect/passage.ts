@@ -2,14 +2,14 @@
 // joined to that server as a connection of another protocol. Where it goes and what it is shown is its callers' matter.
 import { forwardedResponseHeaders } from '../../../api/connect/forwarded.ts';
 import type { ProxyPlace } from '../../../api/connect/seen-from-outside.ts';
-import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { BodyFlow, HeaderList, SwitchHead } from '../../../transport/http.ts';
 import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import type { AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import { isPlainJson } from '../../../transport/response-headers.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { seenOutside } from './pages.ts';
 import { type Place, REDIRECTED, REDIRECTIONS_MAX, type Redirections, redirectedTo } from './redirections.ts';
 import type { UpgradeDoor } from './upgrade-door.ts';

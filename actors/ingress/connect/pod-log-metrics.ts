@@ -1,5 +1,5 @@
 // How logs of pods are asked for, and where the node agent's certificate was not believed, under the original's names.
-import type { Metrics, Series } from '../../../runtime/metrics.ts';
+import type { Metrics, Series } from '../../../runtime/metrics/metrics.ts';
 
 const PREFIX = 'kube_apiserver_pod_logs_pods_logs_';
 

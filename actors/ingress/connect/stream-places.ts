@@ -3,8 +3,8 @@
 // takes half, a second one half of the rest, and whoever comes after them still finds some.
 import { tooManyRequests } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
-import type { Metrics, Series } from '../../../runtime/metrics.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Metrics, Series } from '../../../runtime/metrics/metrics.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 
 /** Of a thread, for each kind of backends. */
 const PLACES = 2000;

@@ -2,14 +2,14 @@
 // ones fall back to), where the listener can hand over no connection: a listener of Node's on a port of its own, opened with
 // the first such request. Whoever was admitted is redirected there with a ticket; without one it serves nobody.
 import type { User } from '../../../api/authorization/attributes.ts';
-import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Random, Timers } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { Lazy } from '../../../runtime/lazy.ts';
 import type { HttpRequest, HttpResponse, Listener, RequestHandler } from '../../../transport/http.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { headersFor } from '../reads/answers.ts';
 
 /** Between a redirection and the client's coming. */

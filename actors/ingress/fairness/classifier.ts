@@ -4,11 +4,11 @@ import type { User } from '../../../api/authorization/attributes.ts';
 import type { FlowConfiguration, FlowRule, FlowSchema } from '../../../api/flow-control/configuration.ts';
 import { dealHand, flowHash } from '../../../api/flow-control/hand.ts';
 import { isAskedFor, rulesAbout } from '../../../api/flow-control/matching.ts';
-import type { RequestInfo } from '../../../api/request-info.ts';
+import type { RequestInfo } from '../../../api/requests/request-info.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import { keptHeaders } from '../../../transport/kept-headers.ts';
 import { keep } from '../../../values/kept.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { FlowSeries } from './flow-metrics.ts';
 import type { Level } from './level.ts';
 

@@ -12,9 +12,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { RequestAborted } from '../../../transport/http.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
-import { countOut, type RequestCounts } from '../pipeline/request-counts.ts';
-import { type Seat, UNCOUNTED } from '../pipeline/seat.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { FlowDump, FlowObjects } from '../protocol.ts';
 import {
   Classifier,
@@ -29,6 +27,8 @@ import { dumpOf } from './dump.ts';
 import { FlowMetrics } from './flow-metrics.ts';
 import { Level, type LevelParts } from './level.ts';
 import type { Refusal, Ticket } from './queue-set.ts';
+import { countOut, type RequestCounts } from './request-counts.ts';
+import { type Seat, UNCOUNTED } from './seat.ts';
 import type { SharedSeats } from './seats.ts';
 
 export interface FairnessParts {

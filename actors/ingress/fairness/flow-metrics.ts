@@ -1,7 +1,7 @@
 // What API priority and fairness tells of itself under Kubernetes 1.21's names. Names of schemas and levels are operators'; so
 // many are told apart, and the rest are counted together, so that making and deleting them does not make series for ever.
 import type { LevelSpec } from '../../../api/flow-control/configuration.ts';
-import type { HistogramSeries, Labels, Metrics, Series } from '../../../runtime/metrics.ts';
+import type { HistogramSeries, Labels, Metrics, Series } from '../../../runtime/metrics/metrics.ts';
 import type { Refusal } from './queue-set.ts';
 import { LevelSamples } from './sampled-count.ts';
 

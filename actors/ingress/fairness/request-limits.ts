@@ -4,12 +4,12 @@ import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext, MessageOf, Reply } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { unreachable } from '../../../runtime/unreachable.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
-import { InFlight } from '../pipeline/in-flight.ts';
-import { RequestCounts } from '../pipeline/request-counts.ts';
-import type { Seat } from '../pipeline/seat.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { FlowDump, FlowProtocol } from '../protocol.ts';
 import { Fairness } from './fairness.ts';
+import { InFlight } from './in-flight.ts';
+import { RequestCounts } from './request-counts.ts';
+import type { Seat } from './seat.ts';
 import { SEAT_THREADS_MAX, SharedSeats, seatMemory } from './seats.ts';
 
 export interface RequestLimitOptions {

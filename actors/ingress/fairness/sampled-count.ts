@@ -2,7 +2,7 @@
 // sample of the number and one of its lowest and highest value in that time, all as parts of a limit. Nothing is done each
 // millisecond: what has passed is added, at once, with the first change after it and before the metrics are read.
 import type { LevelSpec } from '../../../api/flow-control/configuration.ts';
-import type { HistogramSeries, Labels, Metrics } from '../../../runtime/metrics.ts';
+import type { HistogramSeries, Labels, Metrics } from '../../../runtime/metrics/metrics.ts';
 import type { QueueObserver } from './queue-set.ts';
 
 const PREFIX = 'apiserver_flowcontrol_';

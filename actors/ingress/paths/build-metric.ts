@@ -1,5 +1,5 @@
 // What is served, as a metric, so that a cluster whose servers are of several builds can be seen where everything else is.
-import type { MetricsReading } from '../../../runtime/metrics.ts';
+import type { MetricsReading } from '../../../runtime/metrics/metrics.ts';
 
 /** The labels of the original, by the field of `/version` that each shows. */
 const LABELS: readonly (readonly [label: string, field: string])[] = [

@@ -1,9 +1,9 @@
 // ComponentStatus: the health of the parts of the control plane, asked of them when a client asks. Deprecated, and served
 // because some clients still look.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { metadataOf } from '../../../api/object-meta.ts';
-import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
+import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { compileFieldSelector } from '../../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../../api/selectors/label-selector.ts';
@@ -12,7 +12,7 @@ import { StatusError } from '../../../api/status/status.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext, ActorName } from '../../../runtime/actor.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { sendValue } from '../reads/answers.ts';
 import type { Representation } from '../reads/representation.ts';
 

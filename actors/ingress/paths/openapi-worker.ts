@@ -1,16 +1,17 @@
 // Builds OpenAPI documents in the pool's thread, with what is sent of them: it takes some hundred milliseconds, which
 // would hold up every request of an ingress.
+
+import { knownTypesOf } from '../../../api/catalog/known-types.ts';
 import type { CustomType } from '../../../api/custom/custom-type.ts';
 import type { Definition } from '../../../api/custom/definition.ts';
-import { knownTypesOf } from '../../../api/custom/known-types.ts';
 import { publishedSchema } from '../../../api/custom/published-schema.ts';
 import { buildDocument } from '../../../api/openapi/document.ts';
 import { encodeDocument } from '../../../api/openapi/gnostic.ts';
 import { type RemoteDocument, withRemoteDocuments } from '../../../api/openapi/merge.ts';
 import { openApi3Documents } from '../../../api/openapi/version3.ts';
+import type { ResourceType } from '../../../api/resource-type.ts';
 import { withCustomTypes } from '../../../api/resources/custom-registry.ts';
 import { createRegistry, type RegistryOptions } from '../../../api/resources/registry.ts';
-import type { ResourceType } from '../../../api/resources/resource-type.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS, type DialectName } from '../../../config/dialect.ts';
 import { type Documents, documentOf, jsonDocument } from './openapi-document.ts';

@@ -1,15 +1,15 @@
 // Everything that is not a resource: discovery, version, OpenAPI, health, metrics. A table of paths; what stands in none is
 // a 404.
 import type { Discovery } from '../../../api/discovery/discovery.ts';
-import type { NonResourceRequestInfo } from '../../../api/request-info.ts';
+import type { NonResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import { methodNotAllowed } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
-import type { MetricsReading } from '../../../runtime/metrics.ts';
-import { type MetricsRules, shownReadings } from '../../../runtime/metrics-rules.ts';
+import type { MetricsReading } from '../../../runtime/metrics/metrics.ts';
+import { type MetricsRules, shownReadings } from '../../../runtime/metrics/metrics-rules.ts';
 import type { AuthProtocol } from '../../auth/protocol.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { DUMPS, mergedDump } from '../fairness/dump.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
 import { type FlowDump, SNAPSHOT_PATH } from '../protocol.ts';
 import { headersFor, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
@@ -167,7 +167,7 @@ async function sendDump(exchange: Exchange, path: string, { flows }: PathParts):
 async function sendMetrics(exchange: Exchange, _path: string, parts: PathParts): Promise<void> {
   const { brand, discovery, metrics, metricsRules } = parts;
   const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../../transport/metrics-text.ts');
-  const { processMetrics } = await import('../../../runtime/process-metrics.ts');
+  const { processMetrics } = await import('../../../runtime/metrics/process-metrics.ts');
   const [ofThreads, ofProcess] = await Promise.all([metrics(), processMetrics()]);
   const build = buildMetric(brand, discovery().document('/version') ?? {});
   const text = await renderMetrics(shownReadings([...ofThreads, ofProcess, build], metricsRules));

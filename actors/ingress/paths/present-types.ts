@@ -1,11 +1,7 @@
-// What follows from the types that are served at the moment: the documents of discovery, what OpenAPI is made of, and how
-// custom types are answered.
+// What follows from the types that are served at the moment: the documents of discovery, and what OpenAPI is made of.
 import type { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
-import type { CustomType } from '../../../api/custom/custom-type.ts';
 import { createDiscovery, type Discovery, type DiscoverySettings } from '../../../api/discovery/discovery.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
-import type { KnownType } from '../../../api/resources/resource-table.ts';
-import type { RowType } from '../../../api/table/table.ts';
 import type { PresentApi } from './openapi-worker.ts';
 
 /** The documents of the types that are served at the time; the same as long as those are. */
@@ -31,16 +27,4 @@ export function presentDiscovery(
 export function presentApi(registry: Registry): PresentApi {
   const definitions = registry.all().flatMap(({ custom }) => (custom === undefined ? [] : [custom.definition]));
   return { edition: registry.edition, definitions: [...new Set(definitions)] };
-}
-
-const customRows = new WeakMap<CustomType, RowType>();
-
-/** A custom type as answers are made of it. */
-export function customRowOf({ group, version, kind }: KnownType, custom: CustomType): RowType {
-  let row = customRows.get(custom);
-  if (row === undefined) {
-    row = { group, version, kind, form: custom.form };
-    customRows.set(custom, row);
-  }
-  return row;
 }

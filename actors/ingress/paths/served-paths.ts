@@ -1,6 +1,6 @@
 // Which methods the paths of a type serve (SPEC.md "Resource paths"). The registry says which verbs a type has; this file,
 // on which of its paths: a name belongs in a namespace, and across all namespaces there is only reading.
-import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { methodNotAllowed, notFound, resourceNotFound } from '../../../api/status/failures.ts';
 import type { Status } from '../../../api/status/status.ts';

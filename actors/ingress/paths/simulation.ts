@@ -1,15 +1,15 @@
 // What the scheduler would say about a pod that is not made: POST SIMULATION_PATH with a manifest. Whoever asks must be let to the
 // path, and to create the pod: admission makes it in a dry run, as for any client, and the scheduler is asked about what came of it.
 import { SUPERUSERS } from '../../../api/authorization/attributes.ts';
+import { forbiddenAccess } from '../../../api/authorization/forbidden-access.ts';
 import { type SimulatedPod, simulatedPod } from '../../../api/pods/simulated-pod.ts';
 import { badRequest, failure, methodNotAllowed, serviceUnavailable, tooLarge } from '../../../api/status/failures.ts';
-import { forbiddenAccess } from '../../../api/status/forbidden-access.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import { BodyError, decodeBody } from '../../../transport/body.ts';
 import { parseMediaType } from '../../../transport/media-type.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
-import { FilterFailed } from '../pipeline/filter-failed.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { FilterFailed } from '../exchange/filter-failed.ts';
 import { headersFor, JSON_TYPE } from '../reads/answers.ts';
 
 export const SIMULATION_PATH = '/schedule:simulate';

@@ -8,7 +8,7 @@ import type { Ref } from '../../../runtime/actor.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import { SNAPSHOT_FORMAT, snapshotHeader } from '../../../storage/snapshot-file.ts';
 import type { StoreProtocol } from '../../store/protocol.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { SNAPSHOT_PATH } from '../protocol.ts';
 import { headersFor } from '../reads/answers.ts';
 import { pacedWriter } from '../reads/paced-writer.ts';

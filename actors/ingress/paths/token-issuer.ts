@@ -2,7 +2,7 @@
 // the public keys it points at. The auth actor holds both.
 import type { Ref } from '../../../runtime/actor.ts';
 import type { AuthProtocol } from '../../auth/protocol.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 
 /** By path: the member of the auth actor's answer, and its content type. */
 const DOCUMENTS = {

@@ -2,7 +2,7 @@
 // Fetch standard). Stands before everything else, so that refusals say it too.
 import type { HeaderList, HttpRequest, HttpResponse } from '../../../transport/http.ts';
 import { keptHeaders } from '../../../transport/kept-headers.ts';
-import { ResponseWithHeaders } from './response-with-headers.ts';
+import { ResponseWithHeaders } from '../exchange/response-with-headers.ts';
 
 export interface BrowserRulesParts {
   /** Of the Strict-Transport-Security header; none: it is not sent. */

@@ -3,10 +3,10 @@
 import { deprecationWarning } from '../../../api/resources/deprecation.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
-import type { Metrics } from '../../../runtime/metrics.ts';
+import type { Metrics } from '../../../runtime/metrics/metrics.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { ResponseWithHeaders } from '../exchange/response-with-headers.ts';
 import { warningHeader } from '../reads/answers.ts';
-import type { Exchange } from './exchange.ts';
-import { ResponseWithHeaders } from './response-with-headers.ts';
 
 /** What is said of one type and one of its subresources. */
 interface Signals {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { isSensitive } from '../../../runtime/logging/sanitized.ts';
 import type { HttpRequest } from '../../../transport/http.ts';
 import { formatDurationMs } from '../../../values/duration.ts';
-import type { Exchange, LoggedArrival } from './exchange.ts';
+import type { Exchange, LoggedArrival } from '../exchange/exchange.ts';
 
 const LEVEL = 'debug';
 const USER_AGENT_LENGTH_MAX = 1024;

@@ -2,17 +2,17 @@
 // that refuses throws a StatusError; nothing after it runs. Owns no state but counts.
 
 import type { User } from '../../../api/authorization/attributes.ts';
-import type { Own } from '../../../api/own-copy.ts';
-import { parseQuery } from '../../../api/query.ts';
-import { parseRequestInfo } from '../../../api/request-info.ts';
+import { forbiddenAccess } from '../../../api/authorization/forbidden-access.ts';
+import type { Own } from '../../../api/json/own-copy.ts';
+import { parseQuery } from '../../../api/requests/query.ts';
+import { parseRequestInfo } from '../../../api/requests/request-info.ts';
 import { BODY_BYTES_MAX, internalError, unauthorized } from '../../../api/status/failures.ts';
-import { forbiddenAccess } from '../../../api/status/forbidden-access.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import { METHODS_WITH_BODY } from '../../../api/verbs.ts';
 import type { ActorContext, AskMessage, Ref } from '../../../runtime/actor.ts';
 import type { Timer } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import type { HistogramSeries } from '../../../runtime/metrics.ts';
+import type { HistogramSeries } from '../../../runtime/metrics/metrics.ts';
 import type { Soon } from '../../../runtime/soon.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
 import { type HeaderList, type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
@@ -22,21 +22,21 @@ import { filterSeconds } from '../../filter-seconds.ts';
 import type { RequestAudit } from '../../request-audit.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
+import { AnsweredBefore, Exchange } from '../exchange/exchange.ts';
+import { FilterFailed, filterFailure } from '../exchange/filter-failed.ts';
+import { ResponseWithHeaders } from '../exchange/response-with-headers.ts';
 import type { RequestLimits } from '../fairness/request-limits.ts';
+import type { Seat } from '../fairness/seat.ts';
 import { sendStatus, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
 import { ThrottledResponse } from '../watch/throttled-response.ts';
-import { AnsweredBefore, Exchange } from './exchange.ts';
-import { FilterFailed, filterFailure } from './filter-failed.ts';
 import { loggedArrival, logRequest } from './httplog.ts';
 import { impersonationOf } from './impersonation.ts';
 import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import { ResponseWithHeaders } from './response-with-headers.ts';
-import type { Seat } from './seat.ts';
 import { logIfSlow } from './slow-requests.ts';
 import { accessOf, announcesBody, authorizationOf, isLongRunning, requireReadable } from './what-is-asked.ts';
 

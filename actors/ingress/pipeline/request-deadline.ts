@@ -1,5 +1,5 @@
 // How long a client gives its own request (`?timeout=10s`): a bound below the server's, and what a text that is none is told.
-import type { Query } from '../../../api/query.ts';
+import type { Query } from '../../../api/requests/query.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { durationProblem, parseDurationMs } from '../../../values/duration.ts';

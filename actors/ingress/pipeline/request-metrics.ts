@@ -1,12 +1,12 @@
 // Request counts and latencies under Kubernetes' metric names, labelled as its release 1.21 does. Labels come from the
 // registry's words and from tables here only, so that no client can make up series.
 
-import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import { EVERY_VERB, isOnCollection, VERBS } from '../../../api/verbs.ts';
-import type { HistogramSeries, Labels, Metrics, Series } from '../../../runtime/metrics.ts';
+import type { HistogramSeries, Labels, Metrics, Series } from '../../../runtime/metrics/metrics.ts';
 import { SearchPace } from '../../../values/search-pace.ts';
-import type { Component, Exchange } from './exchange.ts';
+import type { Component, Exchange } from '../exchange/exchange.ts';
 
 /** Those of Kubernetes, and below them finer ones: most answers here take less than its least. */
 const LATENCY_BUCKETS_SECONDS = [

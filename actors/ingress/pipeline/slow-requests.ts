@@ -1,7 +1,7 @@
 // What the log says of a request that took long: where its time went, as the original's traces have it. A request that was fast
 // costs two readings of the clock.
 import type { Logger } from 'pino';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 
 /** From so long on a request is worth a line. */
 const SLOW_MS = 500;

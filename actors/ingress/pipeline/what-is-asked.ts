@@ -1,13 +1,13 @@
 // What a request says of itself, as the pipeline's steps ask: whether it can be read, how long it may take, whose it is and what is to be
 // allowed. Reads; decides nothing.
 import { type AccessAttributes, pathAccess } from '../../../api/authorization/attributes.ts';
-import { authorizationNamespace, type RequestInfo } from '../../../api/request-info.ts';
+import { authorizationNamespace, type RequestInfo } from '../../../api/requests/request-info.ts';
 import { badRequest, unauthorized } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { HttpRequest } from '../../../transport/http.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { PROFILES_PATH } from '../paths/profiles/profile-answers.ts';
 import { webSocketOffer } from '../watch/web-socket-offer.ts';
-import type { Exchange } from './exchange.ts';
 
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 

@@ -1,12 +1,12 @@
 // What an answer is made of and as: the type that a request names and how objects of it go out. A custom type's definition may
 // change while a request waits for the hub or for admission: its answer is made by the definition that was applied by then.
-import { storedKind } from '../../../api/conversion/stored-form.ts';
+import { storedKind } from '../../../api/catalog/stored-form.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { RowType } from '../../../api/table/table.ts';
 import type { StoredAs } from '../../../rendering/rendering.ts';
-import { customRowOf } from '../paths/present-types.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { customRowOf } from './custom-row.ts';
 import type { AnswerClass, Representation, Representations } from './representation.ts';
 
 /** What verbs answer with, where it is not one object. */

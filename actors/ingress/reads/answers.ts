@@ -6,7 +6,7 @@ import { httpCode, retryAfterSeconds } from '../../../api/status/status.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import { keptHeaders } from '../../../transport/kept-headers.ts';
 import { Kept } from '../../../values/kept.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { Encoded } from './representation.ts';
 
 export const JSON_TYPE = 'application/json';

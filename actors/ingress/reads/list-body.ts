@@ -1,8 +1,8 @@
 // A list as bytes: an envelope around the stored items, each copied once from shared memory. Small lists are one write;
 // large ones go out in pieces as the socket takes them. Nothing is parsed; lists that are rendered are rendered-list.ts.
 import { emptyList, type ListEnvelope, type ListItems } from '../../../rendering/list.ts';
-import { copyItem, copyValue, itemLength } from '../../../storage/record-reading.ts';
-import { valueLength } from '../../../storage/slab-record.ts';
+import { copyItem, copyValue, itemLength } from '../../../storage/records/record-reading.ts';
+import { valueLength } from '../../../storage/records/slab-record.ts';
 import { type Answered, pacedWriter } from './paced-writer.ts';
 import { PIECE_BYTES, roomOfThisTurn, withRoom } from './piece-room.ts';
 

@@ -1,9 +1,9 @@
 // A long answer on its way out: pieces as they are made, here or in the pool, at the pace at which the client takes them.
 import type { Transferable } from 'node:worker_threads';
 import { isOrchError } from '../../../runtime/errors.ts';
-import type { JobPool, PieceJob } from '../../../runtime/job-pool.ts';
+import type { JobPool, PieceJob } from '../../../runtime/jobs/job-pool.ts';
 import type { HeaderList } from '../../../transport/http.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { type PacedWrite, pacedWriter } from './paced-writer.ts';
 
 /** What long answers are made with. */

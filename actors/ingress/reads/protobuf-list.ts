@@ -5,7 +5,7 @@
 import { EnvelopePieces } from '../../../api/codec/envelope.ts';
 import { encodeProtobuf } from '../../../api/codec/protobuf.ts';
 import { putVarint, tagOf, varintBytes, WIRE_BYTES } from '../../../api/codec/wire.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { apiVersionOf } from '../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
 import type { KeptEncoding } from '../../../rendering/encoding-cache.ts';
@@ -13,7 +13,7 @@ import { decodedItem, type ListEnvelope, type ListItems, listMetadata } from '..
 import type { ProtobufRecords, RecordMessages } from '../../../rendering/protobuf-records.ts';
 import type { Rendering } from '../../../rendering/rendering.ts';
 import type { HeaderList } from '../../../transport/http.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { headersFor } from './answers.ts';
 import { pacedWriter } from './paced-writer.ts';
 import { PIECE_BYTES, withRoom } from './piece-room.ts';

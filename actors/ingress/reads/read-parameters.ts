@@ -1,8 +1,8 @@
 // The query parameters of get, list and watch, checked and put into the hub's terms (SPEC.md "Query parameters" and
 // "Resource-version semantics").
 import { askedOptions, listOptions, parseVersion, refuseMatchOfWatch } from '../../../api/list-options.ts';
-import { isTrueParameter, type Query } from '../../../api/query.ts';
-import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import { isTrueParameter, type Query } from '../../../api/requests/query.ts';
+import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { compileFieldSelector, escapeFieldValue } from '../../../api/selectors/field-selector.ts';
 import { badRequest, resourceNotFound } from '../../../api/status/failures.ts';

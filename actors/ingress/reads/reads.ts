@@ -1,7 +1,7 @@
 // get and list: ask the hub where the bytes lie, and send them.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { notFound, timeout } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
@@ -20,17 +20,17 @@ import type { ValueList } from '../../../rendering/value-pieces.ts';
 import type { Ref, ReplyTo } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import type { JobPool } from '../../../runtime/job-pool.ts';
+import type { JobPool } from '../../../runtime/jobs/job-pool.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
-import { decodeRecord } from '../../../storage/record-reading.ts';
-import { type Slab, valueLength } from '../../../storage/slab-record.ts';
-import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import { decodeRecord } from '../../../storage/records/record-reading.ts';
+import { type Slab, valueLength } from '../../../storage/records/slab-record.ts';
+import type { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import type { HubProtocol, ListAnswer } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
 import { refusalStatus } from '../../read-refusal.ts';
 import type { PublishedPlace } from '../../store/protocol.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { OutsideConversion } from '../outside-conversion.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
 import type { AnswerForm, AnswerForms } from './answer-forms.ts';
 import { headersFor, sendMessage } from './answers.ts';
 import { streamList, wholeList } from './list-body.ts';

@@ -4,7 +4,7 @@
 import { JOB_BYTES_MIN, LIST_JOB, listInputOf } from '../../../rendering/jobs.ts';
 import { itemCount, type ListEnvelope, type ListItems, storedItemBytes } from '../../../rendering/list.ts';
 import { listPieces } from '../../../rendering/list-pieces.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { headersFor } from './answers.ts';
 import { type LongWork, PieceAnswer } from './piece-answer.ts';
 import type { Representation } from './representation.ts';

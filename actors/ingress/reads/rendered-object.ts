@@ -1,14 +1,14 @@
 // One object as it is asked for: as the bytes it is stored as whenever that is what the client takes, else rendered. A large
 // one is rendered in pieces, in the pool when the pool takes it, so that it holds up nobody else's request.
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { JOB_BYTES_MIN, VALUE_JOB } from '../../../rendering/jobs.ts';
 import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { keepsStoredBytes, keepsStoredValue } from '../../../rendering/rendering.ts';
 import { type ValueList, valueListPieces, valuePieces } from '../../../rendering/value-pieces.ts';
-import { copyOfBody, decodeRecord, withBody } from '../../../storage/record-reading.ts';
-import { type Slab, valueLength } from '../../../storage/slab-record.ts';
+import { copyOfBody, decodeRecord, withBody } from '../../../storage/records/record-reading.ts';
+import { type Slab, valueLength } from '../../../storage/records/slab-record.ts';
 import type { HeaderList } from '../../../transport/http.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { headersFor, sendValue } from './answers.ts';
 import { type LongWork, PieceAnswer } from './piece-answer.ts';
 import { type Representation, unconverted } from './representation.ts';

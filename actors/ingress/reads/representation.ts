@@ -22,7 +22,7 @@ import {
   type TransformKind,
   takesOfferedType,
 } from '../../../transport/negotiation.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 
 /** How a value of any kind goes out. */
 export interface Encoded {

@@ -3,7 +3,7 @@
 import type { TraceSettings } from '../../../config/trace-environment.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import type { Timer } from '../../../runtime/environment.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { otlpBody, SPAN_KIND, type Span } from './otlp.ts';
 import { parseTraceParent } from './trace-parent.ts';
 

@@ -1,7 +1,7 @@
 // Events that a definition's webhook has converted a moment ago, or is converting. Watches of such a type soon stand at different places
 // of the history, since each waits for its own chunks: without this every one of them would ask about every event by itself.
-import { parseExact } from '../../../api/exact-json.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import { parseExact } from '../../../api/json/exact-json.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { OutsideConversion } from '../outside-conversion.ts';

@@ -1,6 +1,6 @@
 // Open watches on this thread's sockets: starts their responses, writes the hub's chunks to them, and tells the hub which
 // sockets are full. Knows nothing of selections; a chunk comes ready to send.
-import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
 import { expired, internalError } from '../../../api/status/failures.ts';
@@ -12,8 +12,8 @@ import type { HttpResponse } from '../../../transport/http.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
 import { refusalStatus } from '../../read-refusal.ts';
+import type { Exchange, OngoingAnswer } from '../exchange/exchange.ts';
 import type { OutsideConversion } from '../outside-conversion.ts';
-import type { Exchange, OngoingAnswer } from '../pipeline/exchange.ts';
 import type { AnswerForm, AnswerForms } from '../reads/answer-forms.ts';
 import { headersFor } from '../reads/answers.ts';
 import { watchStart } from '../reads/read-parameters.ts';

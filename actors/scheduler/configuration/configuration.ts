@@ -1,8 +1,9 @@
 // How a scheduler is set up: what its configuration file, a legacy policy and its flags come to. Plain data, since it
 // crosses threads.
-import type { PluginSets } from '../framework/default-plugins.ts';
+
 import type { SchedulerGates } from '../framework/gates.ts';
-import type { PluginArgs } from '../framework/plugin-args.ts';
+import type { PluginSets } from '../profiles/default-plugins.ts';
+import type { PluginArgs } from '../profiles/plugin-args.ts';
 
 export interface ProfileConfiguration {
   readonly schedulerName: string;

@@ -1,8 +1,8 @@
 // What holds where a scheduler's configuration says nothing.
 import type { Dialect } from '../../../config/dialect.ts';
-import { DEFAULT_PLUGINS } from '../framework/default-plugins.ts';
 import { DEFAULT_GATES } from '../framework/gates.ts';
-import { PLUGIN_ARGS } from '../framework/plugin-args.ts';
+import { DEFAULT_PLUGINS } from '../profiles/default-plugins.ts';
+import { PLUGIN_ARGS } from '../profiles/plugin-args.ts';
 import type { ProfileConfiguration, SchedulerConfiguration } from './configuration.ts';
 
 export const DEFAULT_SCHEDULER_NAME = 'default-scheduler';

@@ -2,16 +2,16 @@
 import { ConfigurationError } from '../../../config/configuration-file.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { hostPort } from '../../../values/host-text.ts';
+import type { SchedulerGates } from '../framework/gates.ts';
+import { DEFAULT_GATES } from '../framework/gates.ts';
 import {
   AUTOSCALER_PLUGINS,
   DEFAULT_PLUGINS,
   type PluginSets,
   withSelectorSpread,
   withVolumeScores,
-} from '../framework/default-plugins.ts';
-import type { SchedulerGates } from '../framework/gates.ts';
-import { DEFAULT_GATES } from '../framework/gates.ts';
-import { PLUGIN_ARGS } from '../framework/plugin-args.ts';
+} from '../profiles/default-plugins.ts';
+import { PLUGIN_ARGS } from '../profiles/plugin-args.ts';
 import type { LeaderLock, SchedulerConfiguration } from './configuration.ts';
 import { defaultConfiguration, defaultProfileConfiguration } from './defaults.ts';
 import { readConfiguration } from './read-configuration.ts';

@@ -1,8 +1,8 @@
 // The profiles that a configuration describes, ready to run.
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Profile } from '../framework/framework.ts';
-import type { PluginArgs } from '../framework/plugin-args.ts';
-import { makeProfile } from '../framework/profile.ts';
+import type { PluginArgs } from '../profiles/plugin-args.ts';
+import { makeProfile } from '../profiles/profile.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
 
 /** Makes a plug-in of the operator's own from what its profile says of it. */

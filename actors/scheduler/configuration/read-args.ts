@@ -1,15 +1,15 @@
 // The `args` of built-in plug-ins, as configuration files and legacy policies write them, checked against what each plug-in
 // can do. One reader a plug-in.
-import { asObject } from '../../../api/object-fields.ts';
-import { qualifiedNameProblems } from '../../../api/validation/formats.ts';
+import { asObject } from '../../../api/json/object-fields.ts';
+import { qualifiedNameProblems } from '../../../api/metadata/formats.ts';
 import { ConfigurationError } from '../../../config/configuration-file.ts';
 import { Section } from '../../../config/configuration-section.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { PluginArgs } from '../framework/plugin-args.ts';
 import type { DefaultConstraint } from '../plugins/pod-topology-spread.ts';
 import type { ShapePoint } from '../plugins/requested-to-capacity-ratio.ts';
 import { CPU_AND_MEMORY, type WeightedResource } from '../plugins/resource-scores.ts';
 import type { WeightedNodeTerm } from '../pods/node-terms.ts';
+import type { PluginArgs } from '../profiles/plugin-args.ts';
 import { readCheckedTerm, TERM_MEMBERS } from './read-node-terms.ts';
 import { configurationVersions } from './versions.ts';
 

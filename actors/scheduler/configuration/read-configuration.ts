@@ -4,7 +4,7 @@ import { Section } from '../../../config/configuration-section.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { hostPort } from '../../../values/host-text.ts';
 import { parseIp } from '../../../values/ip.ts';
-import type { PluginSets } from '../framework/default-plugins.ts';
+import type { PluginSets } from '../profiles/default-plugins.ts';
 import {
   type ClientConnectionConfiguration,
   LEADER_LOCKS,

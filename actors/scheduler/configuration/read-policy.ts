@@ -2,10 +2,10 @@
 // SPEC.md "Scheduler options", `--policy-config-file`, `--policy-configmap`.
 import { Section } from '../../../config/configuration-section.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { EnabledPlugin, PluginSets } from '../framework/default-plugins.ts';
 import type { SchedulerGates } from '../framework/gates.ts';
-import { PLUGIN_ARGS, type PluginArgs } from '../framework/plugin-args.ts';
-import { PLUGINS } from '../framework/plugin-table.ts';
+import type { EnabledPlugin, PluginSets } from '../profiles/default-plugins.ts';
+import { PLUGIN_ARGS, type PluginArgs } from '../profiles/plugin-args.ts';
+import { PLUGINS } from '../profiles/plugin-table.ts';
 import type { ExtenderConfiguration } from './configuration.ts';
 import { readRatio } from './read-args.ts';
 import { EXTENDER_MEMBERS, type FileReader, readExtenders } from './read-extenders.ts';

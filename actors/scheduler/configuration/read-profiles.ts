@@ -3,9 +3,9 @@
 import { ConfigurationError } from '../../../config/configuration-file.ts';
 import type { Section } from '../../../config/configuration-section.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { EnabledPlugin, PluginSets } from '../framework/default-plugins.ts';
-import { PLUGIN_ARGS, type PluginArgs } from '../framework/plugin-args.ts';
-import { EXTENSION_POINTS, type ExtensionPoint, PLUGINS } from '../framework/plugin-table.ts';
+import type { EnabledPlugin, PluginSets } from '../profiles/default-plugins.ts';
+import { PLUGIN_ARGS, type PluginArgs } from '../profiles/plugin-args.ts';
+import { EXTENSION_POINTS, type ExtensionPoint, PLUGINS } from '../profiles/plugin-table.ts';
 import type { ProfileConfiguration } from './configuration.ts';
 import { DEFAULT_SCHEDULER_NAME } from './defaults.ts';
 import { readPluginArgs } from './read-args.ts';

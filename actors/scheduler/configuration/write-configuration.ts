@@ -2,9 +2,9 @@
 // whatever the defaults are by then. What `--write-config-to` writes and `configz` shows.
 import type { Dialect } from '../../../config/dialect.ts';
 import { formatDurationMs } from '../../../values/duration.ts';
-import type { PluginSets } from '../framework/default-plugins.ts';
-import type { PluginArgs } from '../framework/plugin-args.ts';
-import { EXTENSION_POINTS } from '../framework/plugin-table.ts';
+import type { PluginSets } from '../profiles/default-plugins.ts';
+import type { PluginArgs } from '../profiles/plugin-args.ts';
+import { EXTENSION_POINTS } from '../profiles/plugin-table.ts';
 import type {
   ExtenderConfiguration,
   ExtenderTls,

@@ -2,14 +2,14 @@
 // Pure. Right under any order of events: pods on unseen nodes, nodes removed before their pods, bindings confirmed
 // before they are answered.
 
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { Dialect } from '../../../config/dialect.ts';
+import { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import { ClusterObjects } from '../objects/cluster-objects.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { sameAmounts } from '../pods/resource-amounts.ts';
 import { TopologyIndex } from '../topology/topology-index.ts';
-import { ClusterEvent } from './cluster-event.ts';
-import { NodeInfo } from './node-info.ts';
 import { spreadOverZones, type ZoneOf, zoneByLabels } from './node-order.ts';
 import type { QueuedPod } from './queue.ts';
 

@@ -1,6 +1,6 @@
 // How long the extension points of a scheduling cycle take, told to whoever wants to know. The core has no clock of its own: it is
 // given one with this, and decides the same without it.
-import type { Status } from '../framework/status.ts';
+import type { Status } from '../status.ts';
 
 /** As the field's metrics name them. */
 export type TimedPoint =

@@ -1,8 +1,8 @@
 // What the core decides about a pod, and how what follows from it ends.
 import type { BindingOutcome } from '../../admission/protocol.ts';
 import type { PreemptionCandidate, PreemptionOffer, Profile, Rejection } from '../framework/framework.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
-import type { NodeInfo } from './node-info.ts';
 import type { QueuedPod } from './queue.ts';
 import type { PermitWaits } from './waiting-pods.ts';
 

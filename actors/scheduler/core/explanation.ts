@@ -1,10 +1,10 @@
 // What the scheduler would say about a pod now: for each node which plug-ins refuse it and why, or what each gives it.
 // Looks at every node, decides nothing and changes nothing.
 import type { ClusterView, Profile } from '../framework/framework.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { FilterRun } from './filter-run.ts';
-import type { NodeInfo } from './node-info.ts';
 import { normalizeScores } from './node-scores.ts';
 import type { Nominations } from './nominations.ts';
 

@@ -1,5 +1,5 @@
 // Why a pod fits nowhere, in one sentence: `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.`
-import type { Status } from '../framework/status.ts';
+import type { Status } from '../status.ts';
 
 export const NO_NODES_MESSAGE = 'no nodes available to schedule pods';
 

@@ -1,9 +1,9 @@
 // The filters of a profile, prepared for one pod: which node will do, also with pods added to it or taken from it. Pure;
 // lives as long as the decision about the pod.
 import type { ClusterView, FilterPlugin, FilterTrial, NodeFilter, PreparedFilter } from '../framework/framework.ts';
-import { bothOf, type Status } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
-import type { NodeInfo } from './node-info.ts';
+import { bothOf, type Status } from '../status.ts';
 import type { Nominations } from './nominations.ts';
 
 export class FilterRun implements FilterTrial {

@@ -1,12 +1,12 @@
 // Room on nodes that is kept for pods without a node: promised where others are leaving to make it (nominations), taken where one was
 // chosen (assumed, with what the plug-ins of the pod's profile reserve beside), until the binding shows or came to nothing.
 import type { Profile, ReservePlugin } from '../framework/framework.ts';
-import type { Status } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
-import { ClusterEvent } from './cluster-event.ts';
+import type { Status } from '../status.ts';
 import type { ClusterState, PlacedPod } from './cluster-state.ts';
 import type { CycleTiming } from './cycle-timing.ts';
-import type { NodeInfo } from './node-info.ts';
 import { Nominations } from './nominations.ts';
 import type { QueuedPod } from './queue.ts';
 import { type Agreement, reserveAndPermit, unreserve } from './reservation.ts';

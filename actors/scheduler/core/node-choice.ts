@@ -2,15 +2,15 @@
 // and draws among the best. Pure: changes nothing but where the next pod's sample begins, and takes randomness as given.
 import type { Random } from '../../../runtime/environment.ts';
 import type { ClusterView, Preemption, PreemptionOffer, Profile, Rejection } from '../framework/framework.ts';
-import type { Status } from '../framework/status.ts';
+import { type NodeQuestion, NodeQuestions } from '../nodes/node-answers.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
-import { ClusterEvent } from './cluster-event.ts';
+import type { Status } from '../status.ts';
 import { type CycleTiming, NO_TIMING, outcomeOf } from './cycle-timing.ts';
 import type { FailureReason, NodeAnswer } from './decision.ts';
 import { NO_NODES_MESSAGE, unschedulableMessage } from './failure-message.ts';
 import { FilterRun } from './filter-run.ts';
-import { type NodeQuestion, NodeQuestions } from './node-answers.ts';
-import type { NodeInfo } from './node-info.ts';
 import { NodeScores } from './node-scores.ts';
 import type { Nominations } from './nominations.ts';
 

@@ -1,6 +1,6 @@
 // The order in which nodes are tried: one from each zone in turn, so that a sample of the nodes spans the zones. Pure.
 import type { Dialect } from '../../../config/dialect.ts';
-import type { NodeInfo } from './node-info.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 
 /** Answers the zone of a node from its labels: region and zone, empty when it has neither. */
 export type ZoneOf = (node: NodeInfo) => string;

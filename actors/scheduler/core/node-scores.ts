@@ -2,10 +2,10 @@
 // with it until it changes, for the pods that are like this one.
 import type { ClusterView, NodeScorer, Profile } from '../framework/framework.ts';
 import { SCORE_MAX } from '../framework/framework.ts';
+import { type NodeQuestion, NodeQuestions } from '../nodes/node-answers.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { type CycleTiming, NO_TIMING } from './cycle-timing.ts';
-import { type NodeQuestion, NodeQuestions } from './node-answers.ts';
-import type { NodeInfo } from './node-info.ts';
 
 const ROOM_AT_FIRST = 128;
 

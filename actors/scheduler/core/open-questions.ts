@@ -1,6 +1,6 @@
 // The pods about which others are being asked: neither queued nor placed. A question counts for as long as its pod is here.
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject } from '../../../api/json/object-fields.ts';
 import type { PreemptionCandidate } from '../framework/framework.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { Question, VictimAnswer } from './decision.ts';

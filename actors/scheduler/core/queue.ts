@@ -2,8 +2,8 @@
 // and unschedulable (no node fits until something in the cluster changes). Pure: time comes in as numbers.
 
 import type { QueueSortPlugin } from '../framework/framework.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import { type PodInfo, sameDemands } from '../pods/pod-info.ts';
-import { ClusterEvent } from './cluster-event.ts';
 import { Heap } from './heap.ts';
 
 export interface QueueOptions {

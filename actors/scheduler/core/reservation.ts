@@ -1,10 +1,10 @@
 // What follows from the choice of a node, by the reserve and permit plug-ins of a profile: all of them agree, or nothing is left
 // reserved. Pure but for what the plug-ins keep.
 import type { ClusterView, PermitWait, Profile, ReservePlugin } from '../framework/framework.ts';
-import type { Status } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import type { Status } from '../status.ts';
 import { type CycleTiming, NO_TIMING, outcomeOf } from './cycle-timing.ts';
-import type { NodeInfo } from './node-info.ts';
 import type { PermitWaits } from './waiting-pods.ts';
 
 /** Who makes the pod wait before its binding, and for how long at most. */

@@ -2,12 +2,12 @@
 // them. No I/O, no clock, no timers: the actor (scheduler.ts) and the scheduler that runs alone (remote/) feed it the same calls.
 // Invariant: a pod of ours is in the queue or placed (assumed or bound), never both.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject } from '../../../api/json/object-fields.ts';
 import type { Profile } from '../framework/framework.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import { type PodInfo, podKey, readPod } from '../pods/pod-info.ts';
 import { AddedPods } from './added-pods.ts';
-import { ClusterEvent } from './cluster-event.ts';
 import { ClusterState, type PlacedPod } from './cluster-state.ts';
 import type { CoreOptions } from './core-options.ts';
 import { NO_TIMING } from './cycle-timing.ts';

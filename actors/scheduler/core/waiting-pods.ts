@@ -2,8 +2,8 @@
 // has allowed it, one of them rejects it, or its time is up. Pure: time comes in as numbers.
 import { formatDurationMs } from '../../../values/duration.ts';
 import type { PermitWait } from '../framework/framework.ts';
-import { refusal, type Status } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import { refusal, type Status } from '../status.ts';
 
 /** Who makes a pod wait, by the plug-in's name. */
 export type PermitWaits = ReadonlyMap<string, PermitWait>;

@@ -1,7 +1,7 @@
 // Writes that are worth making but never worth waiting for: a bounded number under way, a bounded number waiting, the
 // rest dropped and counted; at a pace, where one is given. A failed write is counted and forgotten.
 import type { Timer, Timers } from '../../../runtime/environment.ts';
-import type { Series } from '../../../runtime/metrics.ts';
+import type { Series } from '../../../runtime/metrics/metrics.ts';
 import type { Pace } from './pace.ts';
 
 export interface BestEffortLimits {

@@ -7,7 +7,7 @@ import type { BindDecision, BindingEnd } from '../core/decision.ts';
 import type { PermitWaits, WaitingPods } from '../core/waiting-pods.ts';
 import type { Extenders } from '../extenders/extenders.ts';
 import type { BindPlugin, PreBindWork, Profile } from '../framework/framework.ts';
-import type { Status } from '../framework/status.ts';
+import type { Status } from '../status.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import type { SchedulerMetrics } from './scheduler-metrics.ts';
 

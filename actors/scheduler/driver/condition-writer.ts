@@ -1,9 +1,9 @@
 // Keeps the PodScheduled condition of pods that fit nowhere. Writes only when the condition would say something else,
 // from the newest state of the pod, and only while it waits in the queue. Never waited for, as the events.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject, asText } from '../../../api/object-fields.ts';
-import { timestampOf } from '../../../api/object-meta.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
+import { timestampOf } from '../../../api/metadata/object-meta.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
 import type { FailureReason } from '../core/decision.ts';
 import type { PodInfo } from '../pods/pod-info.ts';

@@ -1,7 +1,7 @@
 // The part of a ClusterPort that events go through: v1 of their own group or, where the server does not serve that
 // (`--runtime-config`), core/v1, which says the same in other words.
 import { eventInCore } from '../../../api/conversion/events.ts';
-import { asObject } from '../../../api/object-fields.ts';
+import { asObject } from '../../../api/json/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ClusterPort } from './cluster-port.ts';
 

@@ -1,9 +1,9 @@
 // Tells users what happened to a pod, as Events of the group that events have of their own. Best effort: bounded, never waited
 // for. A failure that repeats makes a series of one event instead of many, which is written at most every few seconds; another
 // failure is told at once, since nobody may try the pod again for long.
-import { microTimeOf } from '../../../api/object-meta.ts';
+import { microTimeOf } from '../../../api/metadata/object-meta.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
-import type { Series } from '../../../runtime/metrics.ts';
+import type { Series } from '../../../runtime/metrics/metrics.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { BestEffortWrites } from './best-effort-writes.ts';
 import type { ClusterPort } from './cluster-port.ts';

@@ -1,6 +1,6 @@
 // The series of extension points and of single plug-ins, under the field's names, labels and buckets.
 import type { Clock } from '../../../runtime/environment.ts';
-import type { HistogramSeries, Metrics } from '../../../runtime/metrics.ts';
+import type { HistogramSeries, Metrics } from '../../../runtime/metrics/metrics.ts';
 import type { CycleTiming, TimedOutcome, TimedPoint } from '../core/cycle-timing.ts';
 import { growing, remembered } from './scheduler-metrics.ts';
 

@@ -2,7 +2,7 @@
 // `plugins`, by name a function that makes one from its args. What a module does is the operator's business; what it exports is
 // checked.
 import { fileURLToPath } from 'node:url';
-import { type AnyPlugin, PLUGINS } from '../framework/plugin-table.ts';
+import { type AnyPlugin, PLUGINS } from '../profiles/plugin-table.ts';
 
 /** Makes a plug-in; `args` is what the profile's pluginConfig says of it. */
 export type MakeOwnPlugin = (args: unknown) => Omit<AnyPlugin, 'name'>;

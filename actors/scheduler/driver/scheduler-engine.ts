@@ -4,7 +4,7 @@
 import type { Logger } from 'pino';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Environment } from '../../../runtime/environment.ts';
-import type { Metrics } from '../../../runtime/metrics.ts';
+import type { Metrics } from '../../../runtime/metrics/metrics.ts';
 import type { SchedulerConfiguration } from '../configuration/configuration.ts';
 import type { CycleTiming } from '../core/cycle-timing.ts';
 import { QUEUE_DEFAULTS } from '../core/queue.ts';

@@ -1,5 +1,5 @@
 // The scheduler's series. Names, labels and buckets follow the field's, so that existing dashboards read them.
-import type { HistogramSeries, Metrics, Series } from '../../../runtime/metrics.ts';
+import type { HistogramSeries, Metrics, Series } from '../../../runtime/metrics/metrics.ts';
 import { INCOMING_REASONS, type QueueName } from '../core/queue.ts';
 import type { SchedulingCore } from '../core/scheduling-core.ts';
 

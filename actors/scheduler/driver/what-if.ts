@@ -1,13 +1,13 @@
 // What a scheduler would say about a pod now, extenders included: one answer for whoever asks, over HTTP or on the command line.
 // Decides nothing and changes nothing. Bounded: so many questions at once, so many nodes in an answer.
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject } from '../../../api/json/object-fields.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { NodeAnswer } from '../core/decision.ts';
 import { byTotal, type NodeExplanation } from '../core/explanation.ts';
-import type { NodeInfo } from '../core/node-info.ts';
 import type { SchedulingCore } from '../core/scheduling-core.ts';
 import type { Extenders } from '../extenders/extenders.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import { readPod } from '../pods/pod-info.ts';
 
 /** Under this name extenders stand among the plug-ins, all together. */

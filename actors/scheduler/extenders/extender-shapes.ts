@@ -1,9 +1,9 @@
 // What is said to an extender and what it answers, as JSON (extender/v1). Members are written as Go spells them and read whatever
 // their case, as Go does. Pure. What an answer holds is checked here; whether it fits the question is http-extender.ts's business.
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject, asText } from '../../../api/object-fields.ts';
-import type { NodeInfo } from '../core/node-info.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
 import type { PreemptionCandidate } from '../framework/framework.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 
 /** A reason is shown to users beside others. */

@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import type { Clock, Disk } from '../../../runtime/environment.ts';
 import type { ExtenderConfiguration } from '../configuration/configuration.ts';
 import type { BindingEnd, NodeAnswer, VictimAnswer } from '../core/decision.ts';
-import type { NodeInfo } from '../core/node-info.ts';
 import type { Outsiders } from '../core/open-questions.ts';
 import type { PreemptionCandidate, Rejection } from '../framework/framework.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { ExtenderFailed, HttpExtender } from './http-extender.ts';
 

@@ -1,16 +1,16 @@
 // One extender: a service outside that is asked over HTTP about the nodes of pods, about those who are evicted for them, or to bind
 // them. Every question has its deadline, and an answer that does not fit the question is refused. Decides nothing itself.
-import { asList, asObject } from '../../../api/object-fields.ts';
+import { asList, asObject } from '../../../api/json/object-fields.ts';
 import { NOTHING_SHOWN, type ServiceConnection } from '../../../transport/outgoing/connection-file.ts';
 import type { ConnectionSecretsParts } from '../../../transport/outgoing/connection-secrets.ts';
 import { ServiceCallFailed, ServiceClient, ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 import type { ExtenderConfiguration } from '../configuration/configuration.ts';
-import { ClusterEvent } from '../core/cluster-event.ts';
 import type { BindingEnd } from '../core/decision.ts';
-import type { NodeInfo } from '../core/node-info.ts';
 import { type PreemptionCandidate, type Rejection, SCORE_MAX } from '../framework/framework.ts';
-import { refusal, type StatusCode } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import { refusal, type StatusCode } from '../status.ts';
 import * as shapes from './extender-shapes.ts';
 
 /** An answer holds at most the nodes it was asked about, as they are stored. */

@@ -2,11 +2,11 @@
 // file under plugins/ and implements one or more of them; a profile lists which run where, in which order. What looks at
 // nodes is pure and synchronous, and so is the rest: what is to be written or waited for is said, and the driver does it.
 import type { Random } from '../../../runtime/environment.ts';
-import type { NodeInfo } from '../core/node-info.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { ClusterObjects } from '../objects/cluster-objects.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import type { Status } from '../status.ts';
 import type { TopologyIndex } from '../topology/topology-index.ts';
-import type { Status } from './status.ts';
 
 /**
  * What plug-ins may know of the cluster besides the node in question. It does not change within one decision: deciding is

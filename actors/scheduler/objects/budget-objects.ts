@@ -1,7 +1,7 @@
 // Disruption budgets as preemption reads them: which pods they guard, and how many may still go. Pure.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asNumber, asObject, asText } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asNumber, asObject, asText } from '../../../api/json/object-fields.ts';
 import type { LabelSelector } from '../../../api/selectors/label-selector.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { readSelector } from '../pods/pod-terms.ts';

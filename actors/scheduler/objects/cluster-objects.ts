@@ -1,13 +1,13 @@
 // What the scheduler knows of the cluster beside pods and nodes, fed one object at a time: a table of what is followed and
 // whom it is told to. Pure.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asObject, asTextMap } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asList, asObject, asTextMap } from '../../../api/json/object-fields.ts';
 import type { Labels } from '../../../api/selectors/label-requirement.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import { ClusterEvent } from '../core/cluster-event.ts';
 import { readToleration, type Toleration } from '../pods/pod-info.ts';
 import { BudgetObjects } from './budget-objects.ts';
+import { ClusterEvent } from './cluster-event.ts';
 import { OwnerObjects } from './owner-objects.ts';
 import { volumeNames } from './volume-objects.ts';
 import { VolumeState } from './volume-state.ts';

@@ -1,8 +1,8 @@
 // Services and the controllers that own pods, by what they select: how a pod without constraints of its own is told which
 // pods are its like. Pure.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject, asTextMap } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject, asTextMap } from '../../../api/json/object-fields.ts';
 import type { LabelSelector } from '../../../api/selectors/label-selector.ts';
 import { keep } from '../../../values/kept.ts';
 import type { PodInfo } from '../pods/pod-info.ts';

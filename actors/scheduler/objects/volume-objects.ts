@@ -1,8 +1,8 @@
 // Persistent volumes, claims, storage classes and what nodes can attach, read once from the stored objects, and the volumes
 // that pods on their way to a node have taken already. Pure.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asObject, asText, asTextMap } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asList, asObject, asText, asTextMap } from '../../../api/json/object-fields.ts';
 import type { LabelSelector } from '../../../api/selectors/label-selector.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { countOf } from '../../../values/quantity.ts';

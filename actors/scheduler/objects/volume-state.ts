@@ -1,6 +1,6 @@
 // What is known of volumes, and which of them pods on their way to a node have taken: two pods of one decision after the
 // other never take the same volume. Pure.
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import {
   type AttachLimits,
   type Claim,

@@ -1,8 +1,7 @@
 // DefaultPreemption: when no node fits, finds one where it would if pods of lower priority left, with as little harm as can
 // be. Says what is to be done; the driver does it. The order in which nodes and victims are preferred is the published one:
 // budgets first, then priorities, then numbers, then how long the victims have run.
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { NodeInfo } from '../core/node-info.ts';
+
 import type {
   FilterTrial,
   PostFilterCycle,
@@ -12,9 +11,11 @@ import type {
   PreemptionOffer,
   Rejection,
 } from '../framework/framework.ts';
-import type { Status } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { Budget, BudgetObjects } from '../objects/budget-objects.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import type { Status } from '../status.ts';
 
 export interface DefaultPreemptionArgs {
   /** How many nodes are tried: a share of all, in percent, and at least so many. */

@@ -1,7 +1,6 @@
 // InterPodAffinity: a pod goes where the pods are that its required terms ask for, away from those that its required
 // anti-affinity names or that name it in theirs, and rather where preferences, its own and those of others, add up.
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { NodeInfo } from '../core/node-info.ts';
+
 import {
   type ClusterView,
   type FilterPlugin,
@@ -10,9 +9,11 @@ import {
   SCORE_MAX,
   type ScorePlugin,
 } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { AffinityTerm, WeightedTerm } from '../pods/pod-terms.ts';
+import { refusal } from '../status.ts';
 import type { DomainCounts } from '../topology/domain-counts.ts';
 import type { PodSelection } from '../topology/topology-index.ts';
 

@@ -1,11 +1,11 @@
 // NodeAffinity: a pod goes to nodes that carry its nodeSelector's labels and match one of its required terms, and
 // rather to those that match more of its preferred terms by weight.
 
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { NodeInfo } from '../core/node-info.ts';
 import type { FilterPlugin, ScorePlugin } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { NodeTerm, WeightedNodeTerm } from '../pods/node-terms.ts';
+import { refusal } from '../status.ts';
 import { nodeEligibility } from './node-eligibility.ts';
 import { anyTermCheck, termCheck } from './node-selector-terms.ts';
 

@@ -1,6 +1,6 @@
 // Which nodes a pod's own node selector and required node affinity allow, as one check: shared by NodeAffinity and by
 // what counts pods only on nodes that are eligible for the pod.
-import type { NodeInfo } from '../core/node-info.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodConstraints } from '../pods/pod-info.ts';
 import { anyTermCheck } from './node-selector-terms.ts';
 

@@ -1,7 +1,8 @@
 // NodeLabel: nodes must have some labels and must not have others, or would rather; whatever their values.
-import { ClusterEvent } from '../core/cluster-event.ts';
+
 import { type FilterPlugin, SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
+import { refusal } from '../status.ts';
 
 export interface NodeLabelArgs {
   readonly presentLabels: readonly string[];

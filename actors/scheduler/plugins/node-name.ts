@@ -1,8 +1,8 @@
 // NodeName: a pod that names its node goes there or nowhere.
 
-import { ClusterEvent } from '../core/cluster-event.ts';
 import type { FilterPlugin } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
+import { refusal } from '../status.ts';
 
 const OTHER_NODE = refusal('unresolvable', ClusterEvent.nodeAdded, "node(s) didn't match the requested hostname");
 

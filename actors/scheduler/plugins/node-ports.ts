@@ -1,8 +1,8 @@
 // NodePorts: no two pods of a node claim the same host port.
 
-import { ClusterEvent } from '../core/cluster-event.ts';
 import type { FilterPlugin } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
+import { refusal } from '../status.ts';
 
 const PORT_TAKEN = refusal(
   'unschedulable',

@@ -1,10 +1,10 @@
 // NodeResourcesFit: what the pod requests is still free on the node, and the node takes one pod more.
 
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { NodeInfo } from '../core/node-info.ts';
 import type { FilterPlugin, PreparedFilter } from '../framework/framework.ts';
-import { refusal, type Status } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { ResourceAmounts } from '../pods/resource-amounts.ts';
+import { refusal, type Status } from '../status.ts';
 
 const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeAllocatable | ClusterEvent.podRemoved;
 const REASONS = ['Too many pods', 'Insufficient cpu', 'Insufficient memory', 'Insufficient ephemeral-storage'] as const;

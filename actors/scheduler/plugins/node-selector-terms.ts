@@ -1,7 +1,7 @@
 // Node selector terms made into checks: the operators In, NotIn, Exists, DoesNotExist, Gt and Lt over labels, and
 // metadata.name over fields. Made once per pod and attempt.
-import { textProblems } from '../../../api/validation/formats.ts';
-import type { NodeInfo } from '../core/node-info.ts';
+import { textProblems } from '../../../api/metadata/formats.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { NodeRequirement, NodeTerm } from '../pods/node-terms.ts';
 
 export type NodeCheck = (node: NodeInfo) => boolean;

@@ -2,10 +2,10 @@
 
 import { tolerationOf } from '../../../api/pods/tolerations.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { Taint } from '../core/node-info.ts';
 import type { FilterPlugin } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import type { Taint } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
+import { refusal } from '../status.ts';
 
 const CORDONED = refusal(
   'unresolvable',

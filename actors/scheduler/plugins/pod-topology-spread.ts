@@ -1,8 +1,7 @@
 // PodTopologySpread: pods that a constraint selects differ in number between domains by no more than its skew, as a must
 // or as a preference. Pods without constraints of their own get those of the profile, applied to the pods that the same
 // services and controllers select.
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { NodeInfo } from '../core/node-info.ts';
+
 import {
   type ClusterView,
   type FilterPlugin,
@@ -11,9 +10,11 @@ import {
   SCORE_MAX,
   type ScorePlugin,
 } from '../framework/framework.ts';
-import { refusal, type Status } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { SpreadConstraint } from '../pods/pod-terms.ts';
+import { refusal, type Status } from '../status.ts';
 import type { SpreadCounts } from '../topology/spread-counts.ts';
 import type { NodeSelection } from '../topology/topology-index.ts';
 import { eligibilityId, nodeEligibility } from './node-eligibility.ts';

@@ -1,6 +1,7 @@
 // Scores of a node by how much of it would be taken with the pod: what least, most and requested-to-capacity ratio share.
-import type { NodeInfo } from '../core/node-info.ts';
+
 import { type NodeScorer, SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 
 export interface WeightedResource {

@@ -1,10 +1,11 @@
 // RuntimeClass: a pod of a runtime class waits until the class is there, and for ever if it was admitted without what the
 // class adds to its pods: binding it would break what the class promises, and nobody would notice.
-import { ClusterEvent } from '../core/cluster-event.ts';
+
 import type { FilterPlugin } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { RuntimeClass } from '../objects/cluster-objects.ts';
 import type { PodInfo, Toleration } from '../pods/pod-info.ts';
+import { refusal } from '../status.ts';
 
 export const runtimeClass: FilterPlugin = {
   name: 'RuntimeClass',

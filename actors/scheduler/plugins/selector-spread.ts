@@ -1,8 +1,8 @@
 // SelectorSpread: prefers nodes, and zones, with fewer pods of the same services and controllers.
 import type { Dialect } from '../../../config/dialect.ts';
-import type { NodeInfo } from '../core/node-info.ts';
 import { zoneByLabels } from '../core/node-order.ts';
 import { SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import { podsSelected } from './selected-pods.ts';
 
 /** What zones count for where there are any. */

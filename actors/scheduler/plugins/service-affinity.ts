@@ -1,11 +1,11 @@
 // ServiceAffinity: pods of a service run on nodes that have the same values of some labels, and would rather spread over
 // the values of others.
 import { labelSelectorFromMap } from '../../../api/selectors/label-selector.ts';
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { NodeInfo } from '../core/node-info.ts';
 import { type ClusterView, type FilterPlugin, SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import { refusal } from '../status.ts';
 import { podsSelected } from './selected-pods.ts';
 
 export interface ServiceAffinityArgs {

@@ -2,10 +2,10 @@
 // nodes with fewer PreferNoSchedule taints that they do not tolerate.
 
 import { tolerationOf } from '../../../api/pods/tolerations.ts';
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { Taint } from '../core/node-info.ts';
 import type { FilterPlugin, ScorePlugin } from '../framework/framework.ts';
-import { refusal, type Status } from '../framework/status.ts';
+import type { Taint } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
+import { refusal, type Status } from '../status.ts';
 
 /** One Status per taint object, so that refusing is cheap; goes when the node's taints do. */
 const refusals = new WeakMap<Taint, Status>();

@@ -1,7 +1,6 @@
 // VolumeBinding: a pod goes where its bound volumes can be reached, and where its claims that wait for their first
 // consumer get a volume, found or made. What is found is reserved with the node and written before the pod is bound.
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { NodeInfo } from '../core/node-info.ts';
+
 import type {
   FilterPlugin,
   ObjectPatch,
@@ -10,11 +9,13 @@ import type {
   ReservePlugin,
   ScorePlugin,
 } from '../framework/framework.ts';
-import { refusal, type Status } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { Claim, Volume } from '../objects/volume-objects.ts';
 import type { VolumeReservation, VolumeState } from '../objects/volume-state.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { ClaimUse } from '../pods/pod-volumes.ts';
+import { refusal, type Status } from '../status.ts';
 import { type ShapePoint, scoreAt, scoreLine } from './requested-to-capacity-ratio.ts';
 import { type Provisioning, provisioning, reachable, type VolumeFinder, volumeFinder } from './volume-match.ts';
 

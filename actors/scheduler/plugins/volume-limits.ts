@@ -1,13 +1,13 @@
 // NodeVolumeLimits: a node attaches only so many disks of a kind. One check for CSI drivers, whose limits the node's CSI
 // object says, and one for each kind of disk that is built in.
 import { remembered } from '../../../values/remembered.ts';
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { NodeInfo } from '../core/node-info.ts';
 import type { FilterPlugin } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { Claim, Volume } from '../objects/volume-objects.ts';
 import type { VolumeState } from '../objects/volume-state.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import { refusal } from '../status.ts';
 
 const TOO_MANY = refusal(
   'unschedulable',

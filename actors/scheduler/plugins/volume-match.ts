@@ -1,7 +1,7 @@
 // Which persistent volume a claim would get on a node, and whether one could be made for it there. Pure: VolumeBinding
 // asks, and the volume state knows what is taken. What does not depend on the node is found out once for all nodes.
 import { remembered } from '../../../values/remembered.ts';
-import type { NodeInfo } from '../core/node-info.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { Claim, StorageCapacity, StorageClass, Volume } from '../objects/volume-objects.ts';
 import type { VolumeState } from '../objects/volume-state.ts';
 import type { NodeTerm } from '../pods/node-terms.ts';

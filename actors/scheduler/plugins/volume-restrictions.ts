@@ -1,8 +1,9 @@
 // VolumeRestrictions: some disks can be used by one pod of a node at a time, or by several that only read.
-import { ClusterEvent } from '../core/cluster-event.ts';
+
 import type { FilterPlugin } from '../framework/framework.ts';
-import { refusal } from '../framework/status.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { ExclusiveDisk } from '../pods/pod-volumes.ts';
+import { refusal } from '../status.ts';
 
 const IN_USE = refusal(
   'unschedulable',

@@ -1,11 +1,11 @@
 // VolumeZone: a volume that carries labels of a zone or region is used on nodes of that zone or region.
 import type { Dialect } from '../../../config/dialect.ts';
-import { ClusterEvent } from '../core/cluster-event.ts';
-import type { NodeInfo } from '../core/node-info.ts';
 import type { FilterPlugin } from '../framework/framework.ts';
-import { refusal, type Status } from '../framework/status.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
+import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { VolumeState } from '../objects/volume-state.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import { refusal, type Status } from '../status.ts';
 
 const VOLUMES = ClusterEvent.volumes;
 const NODES = ClusterEvent.nodeAdded | ClusterEvent.nodeLabels;

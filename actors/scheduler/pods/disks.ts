@@ -1,6 +1,6 @@
 // Disks that nodes attach and of which they attach only so many, as pods and persistent volumes name them alike.
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject, asText } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
 
 /** `kind` is the member of the volume's source; for CSI volumes `driver` is set. */
 export interface Disk {

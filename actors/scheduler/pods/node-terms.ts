@@ -1,5 +1,5 @@
 // Node selector terms as objects hold them: in pods, volumes, storage classes and the arguments of plug-ins.
-import { asList, asObject, asText } from '../../../api/object-fields.ts';
+import { asList, asObject, asText } from '../../../api/json/object-fields.ts';
 
 /** One requirement of a node selector term, as written. */
 export interface NodeRequirement {

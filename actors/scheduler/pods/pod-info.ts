@@ -1,9 +1,9 @@
 // A pod as the scheduler sees it: read once from the stored object, then never parsed again. Pure; holds no placement
 // state (cluster-state.ts) and no queue state (queue.ts).
 
-import { deepEqual } from '../../../api/deep-equal.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asNumber, asObject, asText, asTextMap, asTimeMs, partAt } from '../../../api/object-fields.ts';
+import { deepEqual } from '../../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asList, asNumber, asObject, asText, asTextMap, asTimeMs, partAt } from '../../../api/json/object-fields.ts';
 import type { Labels } from '../../../api/selectors/label-requirement.ts';
 import { type NodeTerm, readNodeTerm, type WeightedNodeTerm } from './node-terms.ts';
 import { type PodRequest, readRequest } from './pod-request.ts';

@@ -1,7 +1,7 @@
 // What a pod takes of its node: resources and ports. Pure.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asNumber, asObject, asText } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asList, asNumber, asObject, asText } from '../../../api/json/object-fields.ts';
 import { countOf } from '../../../values/quantity.ts';
 import { AmountSum, type ResourceAmounts } from './resource-amounts.ts';
 

@@ -1,8 +1,8 @@
 // What a pod says about other pods: affinity, anti-affinity and how it spreads. Read once from the stored object; a
 // selector that cannot be read selects nothing, so that no object in the store can make the scheduler throw.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asNumber, asObject, asText } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asList, asNumber, asObject, asText } from '../../../api/json/object-fields.ts';
 import type { Labels } from '../../../api/selectors/label-requirement.ts';
 import { type LabelSelector, labelSelectorFromObject, NOTHING } from '../../../api/selectors/label-selector.ts';
 

@@ -1,7 +1,7 @@
 // The volumes of a pod that bind it to nodes: claims, and disks that it names itself. Pure.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asObject, asText } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asList, asObject, asText } from '../../../api/json/object-fields.ts';
 import { type Disk, readDisk } from './disks.ts';
 
 /** A claim of the pod's namespace that it mounts. */

@@ -1,8 +1,8 @@
 // Amounts of resources as the scheduler counts them: cpu in thousandths, everything else in whole units, rounded up.
 // Plain numbers, because the fit check runs for every pod on every node; amounts above 2^53 - 1 count as that.
 
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject } from '../../../api/json/object-fields.ts';
 import { countOf } from '../../../values/quantity.ts';
 
 /** What a pod asks for, or a node offers. `scalars` holds extended resources and huge pages by name. */

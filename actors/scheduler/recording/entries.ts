@@ -1,10 +1,10 @@
 // The lines of a record of scheduling: all that a core is told and asked, and what it decides. Whoever tells another core the same,
 // under the same seed and configuration, gets the same decisions. Pure.
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asObject } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asList, asObject } from '../../../api/json/object-fields.ts';
 import type { Decision, NodeAnswer, Question, VictimAnswer } from '../core/decision.ts';
 import type { SchedulerGates } from '../framework/gates.ts';
-import type { Status } from '../framework/status.ts';
+import type { Status } from '../status.ts';
 
 export const RECORD_FORMAT = 1;
 

@@ -1,11 +1,11 @@
 // Makes the core of a scheduler that is recorded, and owns the file that its record goes to. A record that cannot be written any more,
 // or is full, ends: the scheduler goes on.
 import type { Logger } from 'pino';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asObject } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asList, asObject } from '../../../api/json/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { BoundedFile } from '../../../storage/bounded-file.ts';
+import { BoundedFile } from '../../../storage/files/bounded-file.ts';
 import type { SchedulerConfiguration } from '../configuration/configuration.ts';
 import { writtenConfiguration } from '../configuration/write-configuration.ts';
 import type { CoreOptions } from '../core/core-options.ts';

@@ -1,5 +1,5 @@
 // A core that writes down all that it is told and asked, and what it decides (entries.ts), while it does what any core does.
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { CoreOptions } from '../core/core-options.ts';
 import type {
   BindingEnd,

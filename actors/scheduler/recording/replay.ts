@@ -1,12 +1,12 @@
 // Tells a core what another was told, and compares what it decides with what the other did. No files and no clock: entries come in
 // one by one.
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asObject, asText } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
 import { unreachable } from '../../../runtime/unreachable.ts';
 import type { BindingEnd, Decision, NodeAnswer, NodeQuestion, Question, VictimQuestion } from '../core/decision.ts';
 import type { NodeExplanation } from '../core/explanation.ts';
-import type { NodeInfo } from '../core/node-info.ts';
 import type { SchedulingCore } from '../core/scheduling-core.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import { type PodInfo, podKey } from '../pods/pod-info.ts';
 import { type Entry, type Outcome, outcomeOf, type RecordedAnswer, type RecordedVictims } from './entries.ts';
 

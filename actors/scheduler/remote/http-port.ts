@@ -1,5 +1,5 @@
 // The ClusterPort of a scheduler of its own: each write is a request to the API server.
-import { asObject } from '../../../api/object-fields.ts';
+import { asObject } from '../../../api/json/object-fields.ts';
 import { ApiUnanswered } from '../../../transport/outgoing/api-client.ts';
 import type { Binding } from '../../admission/protocol.ts';
 import type { BindingEnd } from '../core/decision.ts';

@@ -2,7 +2,7 @@
 // again where the server no longer knows the changes since (410). Tells what there is and what is gone; keeps only names.
 import type { JsonObject } from '../../../api/codec/decode.ts';
 import { DecodeError } from '../../../api/codec/decode-error.ts';
-import { asObject, asText } from '../../../api/object-fields.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
 import type { Clock, Random, Timers } from '../../../runtime/environment.ts';
 import type { ClusterNews } from '../driver/scheduler-engine.ts';
 import type { ApiServer } from './api-server.ts';

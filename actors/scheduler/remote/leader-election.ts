@@ -1,7 +1,7 @@
 // One of several schedulers leads, and says so again and again; the others wait until it has not for as long as a lease holds.
 // Each goes by its own clock: a record counts as renewed when it was seen to change. Never two lead as long as clocks run at
 // about the same speed, since a leader gives up well before others may take over.
-import { microTimeOf } from '../../../api/object-meta.ts';
+import { microTimeOf } from '../../../api/metadata/object-meta.ts';
 import type { Clock, Random, Timers } from '../../../runtime/environment.ts';
 import type { LeaderElectionConfiguration } from '../configuration/configuration.ts';
 import type { LeaderRecord, ReadLock } from './leader-locks.ts';

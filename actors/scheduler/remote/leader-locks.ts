@@ -2,7 +2,7 @@
 // beside it, for the time in which schedulers of two releases stand by (SPEC.md "Scheduler options",
 // `--leader-elect-resource-lock`). Reads and writes the record; who may take it is leader-election.ts's business.
 import type { JsonObject } from '../../../api/codec/decode.ts';
-import { asObject, asText } from '../../../api/object-fields.ts';
+import { asObject, asText } from '../../../api/json/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { LeaderLock } from '../configuration/configuration.ts';
 import type { ApiServer, ParsedAnswer } from './api-server.ts';

@@ -1,7 +1,7 @@
 // What each pod requests and may use at most, as metrics: for whoever plans with what the scheduler reckons with. The server is asked
 // for the pods each time, since nothing else needs their limits.
-import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asObject, asText, partAt, textAt } from '../../../api/object-fields.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asList, asObject, asText, partAt, textAt } from '../../../api/json/object-fields.ts';
 import { AmountSum, type ResourceAmounts } from '../pods/resource-amounts.ts';
 import type { ApiServer } from './api-server.ts';
 

@@ -2,7 +2,7 @@
 // Joins the parts; what is served about it is bin's work. Ends when it no longer leads: another may by then.
 import type { Logger } from 'pino';
 import type { Environment } from '../../../runtime/environment.ts';
-import type { Metrics } from '../../../runtime/metrics.ts';
+import type { Metrics } from '../../../runtime/metrics/metrics.ts';
 import type { SchedulerConfiguration } from '../configuration/configuration.ts';
 import { SchedulerEngine } from '../driver/scheduler-engine.ts';
 import type { Profile } from '../framework/framework.ts';

@@ -1,6 +1,6 @@
 // The affinity terms that placed pods carry, each with how many carry it in which domain. A new pod is asked against the
 // terms, which are few, and not against the pods. Pure; owned by topology-index.ts.
-import type { NodeInfo } from '../core/node-info.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { AffinityTerm } from '../pods/pod-terms.ts';
 import { DomainCounts } from './domain-counts.ts';
 

@@ -1,6 +1,6 @@
 // How many pods of some kind there are in each domain: for each value that the nodes' label of one key has. Kept up to
 // date change by change; a domain without pods is not there. Pure.
-import type { NodeInfo } from '../core/node-info.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 
 interface Share {
   /** The node's value of the label as it was counted; undefined where it has none. */

@@ -1,7 +1,7 @@
 // Placed pods with the same labels in the same namespace, counted by node: what selectors are asked about, so that a
 // question costs as much as there are different pods, not as there are pods. Pure; owned by topology-index.ts.
 import type { Labels } from '../../../api/selectors/label-requirement.ts';
-import type { NodeInfo } from '../core/node-info.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 
 /** What a count of pods needs to hear of. */

@@ -1,7 +1,7 @@
 // How pods of some kind are spread over the domains that eligible nodes make up, and the least any of them has. Unlike
 // DomainCounts a domain counts from its first eligible node on. Pods count on eligible nodes only, or wherever a node is of
 // such a domain, as asked for. Pure.
-import type { NodeInfo } from '../core/node-info.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 
 interface Domain {
   /** Where pods count. */

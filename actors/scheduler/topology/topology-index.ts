@@ -2,7 +2,7 @@
 // placed pods carry. A count is made when a pod first asks for it and kept up to date from then on, so that the next
 // pods of the same workload ask for nothing but numbers. Bounded: what was not asked for longest is dropped. Pure.
 import type { Labels } from '../../../api/selectors/label-requirement.ts';
-import type { NodeInfo } from '../core/node-info.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { type AffinityTerm, termMatches } from '../pods/pod-terms.ts';
 import { type CarriedTerm, CarriedTerms } from './carried-terms.ts';

@@ -1,11 +1,11 @@
 // Definitions of custom types: what they have made goes before they do. The controller of definitions deletes the instances,
 // and then gives up the finalizer that is set here.
 import { cleanupFinalizer, terminatingCondition, withCondition } from '../../custom/definition-status.ts';
-import type { Deletion, DeletionOutcome } from '../../deletion.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { asText, asTexts, partAt, partsAt } from '../../object-fields.ts';
-import { metadataOf, timestampOf } from '../../object-meta.ts';
-import type { ResourceType } from '../../resources/resource-type.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { asText, asTexts, partAt, partsAt } from '../../json/object-fields.ts';
+import type { Deletion, DeletionOutcome } from '../../metadata/deletion.ts';
+import { metadataOf, timestampOf } from '../../metadata/object-meta.ts';
+import type { ResourceType } from '../../resource-type.ts';
 import type { Strategy } from '../strategy.ts';
 
 /** The first DELETE marks the definition: no grace and no generation, as of other types, until a second. */

@@ -1,7 +1,7 @@
 // APIServices: what this server answers for itself can be reached from the first moment on.
 import { LOCAL, statusWith } from '../../aggregation/availability.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { partAt } from '../../object-fields.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { partAt } from '../../json/object-fields.ts';
 import type { Strategy, WriteFacts } from '../strategy.ts';
 
 function onCreate(object: JsonObject, { nowIso }: WriteFacts): JsonObject {

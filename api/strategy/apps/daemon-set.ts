@@ -1,9 +1,9 @@
 // Daemon sets: how often their template has changed is kept in an annotation, from before that was a count of its own
 // (`metadata.generation` counts every change). Clients neither set it back nor lose it.
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { asObject } from '../../object-fields.ts';
-import { metadataOf } from '../../object-meta.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { asObject } from '../../json/object-fields.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { badRequest } from '../../status/failures.ts';
 import { StatusError } from '../../status/status.ts';
 import type { Strategy, WriteFacts } from '../strategy.ts';

@@ -1,6 +1,6 @@
 // Jobs: a new one selects its pods by its own uid, so that nobody else's match, and has their labels, all of them, where it says none.
-import type { JsonObject } from '../../json-value.ts';
-import { metadataOf } from '../../object-meta.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 
 interface JobFields {

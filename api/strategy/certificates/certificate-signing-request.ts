@@ -1,8 +1,8 @@
 // What the server itself does to certificate signing requests: who asks is written down on create, and each way of updating
 // changes its own part only. Pure; the rules of what may be said are in validation/kinds/certificates.ts.
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { asObject } from '../../object-fields.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { asObject } from '../../json/object-fields.ts';
 import type { Strategy, WriteFacts } from '../strategy.ts';
 
 interface Condition {

@@ -1,8 +1,8 @@
 // A field that a list was put beside later: it still says the first of the list. Clients of either age write one of them or both,
 // and find both. Pure.
-import { isJsonObject, type JsonObject } from '../../json-value.ts';
-import { asList, asText } from '../../object-fields.ts';
-import { ownCopy } from '../../own-copy.ts';
+import { isJsonObject, type JsonObject } from '../../json/json-value.ts';
+import { asList, asText } from '../../json/object-fields.ts';
+import { ownCopy } from '../../json/own-copy.ts';
 
 /** Where an object says something twice. */
 export interface FirstOfList {

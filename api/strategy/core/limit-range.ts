@@ -1,6 +1,6 @@
 // Limit ranges: one without a name has a name that nobody else has.
-import type { JsonObject } from '../../json-value.ts';
-import { metadataOf, withMetadata } from '../../object-meta.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { metadataOf, withMetadata } from '../../metadata/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 
 function named(object: JsonObject): JsonObject {

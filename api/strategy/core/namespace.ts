@@ -1,9 +1,10 @@
 // Namespaces: the finalizers of their spec, which only the finalize subresource changes, keep one until its contents are
 // gone; on its way it is Terminating.
-import { type Deletion, type DeletionOutcome, finalizersOnDelete } from '../../deletion.ts';
-import { isJsonObject, type JsonObject } from '../../json-value.ts';
-import { metadataOf, type ObjectMeta, timestampOf } from '../../object-meta.ts';
-import type { ResourceType } from '../../resources/resource-type.ts';
+
+import { isJsonObject, type JsonObject } from '../../json/json-value.ts';
+import { type Deletion, type DeletionOutcome, finalizersOnDelete } from '../../metadata/deletion.ts';
+import { metadataOf, type ObjectMeta, timestampOf } from '../../metadata/object-meta.ts';
+import type { ResourceType } from '../../resource-type.ts';
 import type { Strategy, WriteFacts } from '../strategy.ts';
 
 interface NamespaceSpec {

@@ -1,6 +1,6 @@
 // Nodes: the ranges that their pods have addresses of.
-import type { JsonObject } from '../../json-value.ts';
-import { asText } from '../../object-fields.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { asText } from '../../json/object-fields.ts';
 import type { Strategy } from '../strategy.ts';
 import { type FirstOfList, withFirstInStep } from './first-of-list.ts';
 

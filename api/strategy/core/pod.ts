@@ -1,8 +1,9 @@
 // Pods: what their creation adds, their addresses in step, and how long they may take to end.
-import { graceSecondsOf } from '../../deletion.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { asObject, textAt } from '../../object-fields.ts';
-import type { Own } from '../../own-copy.ts';
+
+import type { JsonObject } from '../../json/json-value.ts';
+import { asObject, textAt } from '../../json/object-fields.ts';
+import type { Own } from '../../json/own-copy.ts';
+import { graceSecondsOf } from '../../metadata/deletion.ts';
 import { qosClassOf } from '../../pods/quality-of-service.ts';
 import { withSeccompInStep } from '../../pods/seccomp.ts';
 import { selectableValues } from '../../selectors/selectable-values.ts';

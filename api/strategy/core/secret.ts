@@ -1,5 +1,5 @@
 // Secrets: stringData is for writing only.
-import type { JsonObject } from '../../json-value.ts';
+import type { JsonObject } from '../../json/json-value.ts';
 import type { Strategy } from '../strategy.ts';
 
 /** stringData ends up in data. */

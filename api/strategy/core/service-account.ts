@@ -1,5 +1,5 @@
 // Service accounts: a secret of theirs lies beside them, and is named by its name alone.
-import type { JsonObject } from '../../json-value.ts';
+import type { JsonObject } from '../../json/json-value.ts';
 import type { Strategy } from '../strategy.ts';
 
 function withNamesOfSecrets(account: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 // Endpoint slices: the topology of an endpoint is from before v1 and cannot be written through it.
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
 import type { Strategy, WriteFacts } from '../strategy.ts';
 
 interface EndpointFields {

@@ -2,10 +2,10 @@
 // unless they may escalate or bind. Judged by the auth actor.
 import type { Grant } from '../../authorization/grant.ts';
 import { rulesOf } from '../../authorization/policy-rule.ts';
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { asList, asObject, asText } from '../../object-fields.ts';
-import { metadataOf } from '../../object-meta.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { asList, asObject, asText } from '../../json/object-fields.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 
 /** What garbage collection and the server itself change: it grants nothing. */

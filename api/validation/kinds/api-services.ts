@@ -1,8 +1,8 @@
 // Rules of API services.
-import type { JsonObject } from '../../json-value.ts';
-import { metadataOf } from '../../object-meta.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { portNumberProblems } from '../field-formats.ts';
-import { textProblems } from '../formats.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 
 interface ApiServiceSpec {

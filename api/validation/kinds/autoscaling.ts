@@ -1,9 +1,9 @@
 // Rules of horizontal pod autoscalers, as the hub version writes them.
 
 import { nanoOf } from '../../../values/quantity.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { asObject, isSet } from '../../object-fields.ts';
-import { pathSegmentProblems } from '../formats.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { asObject, isSet } from '../../json/object-fields.ts';
+import { pathSegmentProblems } from '../../metadata/formats.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 
 interface AutoscalerSpec {

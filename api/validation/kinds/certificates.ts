@@ -1,12 +1,12 @@
 // Rules of certificate signing requests. Whether their signature holds is checked here: it is arithmetic.
 import { createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { remembered } from '../../../values/remembered.ts';
-import { type SignedRequest, signedRequest } from '../../codec/certificate-request.ts';
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
+import { type SignedRequest, signedRequest } from '../../certificates/certificate-request.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { type TextFormat, textProblems } from '../../metadata/formats.ts';
 import { schemaOf } from '../../schema/schema.ts';
 import { quote } from '../../status/failures.ts';
-import { type TextFormat, textProblems } from '../formats.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';

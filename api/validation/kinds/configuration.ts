@@ -1,9 +1,9 @@
 // Rules of what is kept for others: config maps, secrets, service accounts and namespaces.
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { metadataOf } from '../../object-meta.ts';
-import { qualifiedNameProblems, textProblems } from '../formats.ts';
-import { isStandardFinalizer } from '../object-meta.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { qualifiedNameProblems, textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
+import { isStandardFinalizer } from '../../metadata/object-meta-rules.ts';
 import type { Report } from '../report.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 

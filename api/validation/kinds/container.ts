@@ -1,8 +1,8 @@
 // Rules of containers: ports, environment, mounts, probes, life cycle and security. What depends on other containers of
 // the pod (init and ephemeral ones, host ports that others use) is in pod-spec.ts.
 
+import { textProblems } from '../../metadata/formats.ts';
 import { climbingPathProblems, relativePathProblems } from '../field-formats.ts';
-import { textProblems } from '../formats.ts';
 import { distinct, found } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { Choice, Rule, RuleTable } from '../rule.ts';

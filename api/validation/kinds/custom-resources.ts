@@ -6,11 +6,11 @@ import {
   approvalProblem,
   isProtectedGroup,
 } from '../../custom/api-approval.ts';
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { asText } from '../../object-fields.ts';
-import { metadataOf } from '../../object-meta.ts';
-import { textProblems } from '../formats.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { asText } from '../../json/object-fields.ts';
+import { textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { olderSchemaRules, schemaRules } from './custom-schemas.ts';

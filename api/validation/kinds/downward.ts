@@ -1,5 +1,5 @@
 // Rules of references from a pod to its own fields and its containers' resources, in environments and in volumes.
-import { qualifiedNameProblems } from '../formats.ts';
+import { qualifiedNameProblems } from '../../metadata/formats.ts';
 import type { Report } from '../report.ts';
 
 export interface ObjectFieldSelector {

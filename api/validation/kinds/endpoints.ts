@@ -1,7 +1,7 @@
 // Rules of where services lead to: endpoints and endpoint slices.
 import { parseIp } from '../../../values/ip.ts';
+import { textProblems } from '../../metadata/formats.ts';
 import { fqdnProblems, nonSpecialIpProblems } from '../field-formats.ts';
-import { textProblems } from '../formats.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';

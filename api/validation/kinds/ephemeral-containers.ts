@@ -1,6 +1,6 @@
 // Rules of ephemeral containers: what they may have, and that those that a pod has stay as they are.
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
 import { distinct } from '../repeats.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { AFTER_NAME, CONTAINER_FIELDS, type Container, trimmedImage } from './container.ts';

@@ -1,8 +1,8 @@
 // Rules of events, in the core group and in their own. Both are stored as the same objects.
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { metadataOf } from '../../object-meta.ts';
-import { qualifiedNameProblems } from '../formats.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { qualifiedNameProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 

@@ -3,13 +3,13 @@
 import type { Dialect } from '../../../config/dialect.ts';
 import { flowControlObjects } from '../../bootstrap/flow-control.ts';
 import { decode } from '../../codec/decode.ts';
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { metadataOf } from '../../object-meta.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { schemaOf } from '../../schema/schema.ts';
 import { shownStruct } from '../../status/shown-value.ts';
 import { EVERY_VERB } from '../../verbs.ts';
-import { textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 

@@ -1,7 +1,7 @@
 // Rules of jobs and cron jobs.
 
-import type { JsonObject } from '../../json-value.ts';
-import { metadataOf } from '../../object-meta.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { EMPTY_SELECTOR_SHOWN, NO_LABELS_SHOWN } from '../../status/shown-value.ts';
 import { scheduleProblem } from '../cron-schedule.ts';
 import type { Report } from '../report.ts';

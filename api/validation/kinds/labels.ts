@@ -1,11 +1,11 @@
 // Rules of labels, annotations and selectors wherever they stand in specs. A valid value allocates nothing: the functions
 // that collect errors with paths are called only once something looks wrong.
-import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import { isJsonObject, type JsonObject } from '../../json/json-value.ts';
+import { qualifiedNameProblems, textProblems } from '../../metadata/formats.ts';
+import { validateAnnotations } from '../../metadata/object-meta-rules.ts';
 import { type LabelSelector as CompiledSelector, labelSelectorFromObject } from '../../selectors/label-selector.ts';
 import { isStatusError } from '../../status/status.ts';
-import { qualifiedNameProblems, textProblems } from '../formats.ts';
 import { validateLabelSelector } from '../label-selector.ts';
-import { validateAnnotations } from '../object-meta.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 

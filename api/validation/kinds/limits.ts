@@ -1,6 +1,6 @@
 // Rules of what limits a namespace: quotas and limit ranges.
 import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
-import { qualifiedNameProblems } from '../formats.ts';
+import { qualifiedNameProblems } from '../../metadata/formats.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';

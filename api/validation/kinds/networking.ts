@@ -1,12 +1,12 @@
 // Rules of ingresses, ingress classes and network policies. The versions of ingresses differ in their backends.
 import { firstAddress, parseIp, parseIpRange, rangeHolds } from '../../../values/ip.ts';
 import { remembered } from '../../../values/remembered.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { isSet } from '../../object-fields.ts';
-import { metadataOf } from '../../object-meta.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { isSet } from '../../json/object-fields.ts';
+import { pathSegmentProblems, textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { shownList } from '../../status/shown-value.ts';
 import { portNumberProblems } from '../field-formats.ts';
-import { pathSegmentProblems, textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import { type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 

@@ -1,11 +1,11 @@
 // Rules of nodes: taints, addresses of their pods, what they offer.
 import { spellGate } from '../../../config/feature-gates.ts';
 import { parseIpRange } from '../../../values/ip.ts';
-import { deepEqual } from '../../deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../../json-value.ts';
-import { asObject } from '../../object-fields.ts';
-import { metadataOf } from '../../object-meta.ts';
-import { textProblems } from '../formats.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../../json/json-value.ts';
+import { asObject } from '../../json/object-fields.ts';
+import { textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';

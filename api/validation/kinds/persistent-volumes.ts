@@ -1,10 +1,10 @@
 // Rules of persistent volumes and of the claims for them.
 
 import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { isSet } from '../../object-fields.ts';
-import { metadataOf } from '../../object-meta.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { isSet } from '../../json/object-fields.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { type Amounts, nonNegativeAmounts } from './resource-amounts.ts';

@@ -1,6 +1,6 @@
 // Rules of what a pod asks of the nodes it runs on: selectors of nodes, affinity to other pods, tolerations, spreading.
 // Volumes and runtime classes use some of them.
-import { qualifiedNameProblems, textProblems } from '../formats.ts';
+import { qualifiedNameProblems, textProblems } from '../../metadata/formats.ts';
 import { eachRepeated } from '../repeats.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 import { labels } from './labels.ts';

@@ -1,7 +1,7 @@
 // Rules of pod specs, in pods and in templates alike, beyond those of their parts.
 import { parseIp } from '../../../values/ip.ts';
+import { textProblems } from '../../metadata/formats.ts';
 import { sysctlProblems } from '../field-formats.ts';
-import { textProblems } from '../formats.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import { type Rule, type RuleTable, STOP } from '../rule.ts';

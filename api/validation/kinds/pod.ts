@@ -2,10 +2,10 @@
 // a status may say.
 
 import { parseIp } from '../../../values/ip.ts';
-import { deepEqual } from '../../deep-equal.ts';
-import { appArmorPrefix } from '../../features/app-armor.ts';
-import { isJsonObject, type JsonObject } from '../../json-value.ts';
-import { metadataOf } from '../../object-meta.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../../json/json-value.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
+import { appArmorPrefix } from '../../pods/app-armor.ts';
 import {
   CONTAINER_LISTS,
   containerSeccompPrefix,

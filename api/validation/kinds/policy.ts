@@ -1,11 +1,11 @@
 // Rules of disruption budgets and pod security policies.
-import type { JsonObject } from '../../json-value.ts';
-import { isSet } from '../../object-fields.ts';
-import { metadataOf } from '../../object-meta.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { isSet } from '../../json/object-fields.ts';
+import { textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { quote } from '../../status/failures.ts';
 import { shownList } from '../../status/shown-value.ts';
 import { CSI_DRIVER_LENGTH_MAX, csiDriverProblems, SYSCTL_LENGTH_MAX, sysctlProblems } from '../field-formats.ts';
-import { textProblems } from '../formats.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';

@@ -1,6 +1,6 @@
 // Rules of roles and bindings. Whether a writer may grant what a role grants is for authorization.
-import type { JsonObject } from '../../json-value.ts';
-import { pathSegmentProblems, textProblems } from '../formats.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { pathSegmentProblems, textProblems } from '../../metadata/formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { isReadable, type LabelSelector } from './labels.ts';

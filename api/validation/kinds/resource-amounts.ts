@@ -2,7 +2,7 @@
 // requests and limits go together. Plain amounts are compared as numbers, so that usual pods allocate nothing here.
 import type { Dialect } from '../../../config/dialect.ts';
 import { compareQuantities, parseQuantity } from '../../../values/quantity.ts';
-import { qualifiedNameProblems } from '../formats.ts';
+import { qualifiedNameProblems } from '../../metadata/formats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 

@@ -1,7 +1,7 @@
 // Rules of what is asked and not stored: access reviews, token requests.
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { metadataOf } from '../../object-meta.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 import { tokenSeconds } from './token-seconds.ts';

@@ -1,7 +1,7 @@
 // Rules of priority classes, runtime classes and leases.
-import type { JsonObject } from '../../json-value.ts';
-import { metadataOf } from '../../object-meta.ts';
-import { textProblems } from '../formats.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { containerAmounts } from './resource-amounts.ts';
 

@@ -3,11 +3,11 @@
 
 import type { Dialect } from '../../../config/dialect.ts';
 import { parseIp } from '../../../values/ip.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { asObject, isSet } from '../../object-fields.ts';
-import { metadataOf } from '../../object-meta.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { asObject, isSet } from '../../json/object-fields.ts';
+import { qualifiedNameProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { dottedSubdomainProblems, ipProblems } from '../field-formats.ts';
-import { qualifiedNameProblems } from '../formats.ts';
 import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable, STOP } from '../rule.ts';

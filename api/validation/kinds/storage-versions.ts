@@ -1,7 +1,7 @@
 // Rules of storage versions: the name says which resource, the status which server stores it in what.
-import type { JsonObject } from '../../json-value.ts';
-import { metadataOf } from '../../object-meta.ts';
-import { qualifiedNameProblems, textProblems } from '../formats.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { qualifiedNameProblems, textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 
 const name: Rule<JsonObject> = (object, at) => {

@@ -1,10 +1,10 @@
 // Rules of the storage group: classes, attachments, drivers and what they can do.
 
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { isSet } from '../../object-fields.ts';
-import { metadataOf } from '../../object-meta.ts';
-import { textProblems } from '../formats.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { isSet } from '../../json/object-fields.ts';
+import { textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';

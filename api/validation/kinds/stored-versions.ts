@@ -1,5 +1,5 @@
 // Rules of the versions that a definition says its objects are stored in, in both of its versions.
-import { deepEqual } from '../../deep-equal.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
 import { shownList } from '../../status/shown-value.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, Rule } from '../rule.ts';

@@ -1,8 +1,9 @@
 // Rules of the storage that volumes of pods and persistent volumes name alike: network file systems, disks of clouds,
 // storage systems.
-import { metadataOf } from '../../object-meta.ts';
+
+import { textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { CSI_DRIVER_LENGTH_MAX } from '../field-formats.ts';
-import { textProblems } from '../formats.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 
 const IQN = /^iqn\.\d{4}-\d{2}\.[-.A-Za-z0-9]+:[^,;*&$|\s]+$/;

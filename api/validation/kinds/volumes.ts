@@ -1,10 +1,10 @@
 // Rules of volumes in pods and of the sources they come from. Sources that persistent volumes have as well are in
 // volume-sources.ts.
-import type { JsonObject } from '../../json-value.ts';
-import { isSet } from '../../object-fields.ts';
-import { metadataOf } from '../../object-meta.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { isSet } from '../../json/object-fields.ts';
+import { textProblems } from '../../metadata/formats.ts';
+import { metadataOf } from '../../metadata/object-meta.ts';
 import { relativePathProblems } from '../field-formats.ts';
-import { textProblems } from '../formats.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';

@@ -1,9 +1,9 @@
 // Rules of webhook configurations, and of what webhooks are reached at wherever they are named.
 
 import { remembered } from '../../../values/remembered.ts';
-import { asList } from '../../object-fields.ts';
+import { asList } from '../../json/object-fields.ts';
+import { textProblems } from '../../metadata/formats.ts';
 import { portNumberProblems } from '../field-formats.ts';
-import { textProblems } from '../formats.ts';
 import { validateLabelSelector } from '../label-selector.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';

@@ -1,8 +1,8 @@
 // Rules of what makes pods from templates: deployments, replica sets, replication controllers, daemon sets, stateful
 // sets and their revisions. Jobs are in jobs.ts.
-import { deepEqual } from '../../deep-equal.ts';
-import type { JsonObject } from '../../json-value.ts';
-import { isSet } from '../../object-fields.ts';
+import { deepEqual } from '../../json/deep-equal.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { isSet } from '../../json/object-fields.ts';
 import { EMPTY_SELECTOR_SHOWN, NO_LABELS_SHOWN } from '../../status/shown-value.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeRules, ChangeTable, Rule, RuleTable } from '../rule.ts';

@@ -3,7 +3,7 @@
 // out, so that one odd object hides nothing else.
 import { decode } from '../../../api/codec/decode.ts';
 import { DecodeError } from '../../../api/codec/decode-error.ts';
-import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
 import type { TypeSchema } from '../../../api/schema/schema.ts';
 
 /** Of these a bad member is left out alone, as the original does it. */

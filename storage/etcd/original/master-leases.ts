@@ -1,8 +1,8 @@
 // How the original's servers know of each other: under a path of its address each keeps an Endpoints with that one address, under an
-// etcd lease that ends with the server. Here a server is known by a Lease object (actors/controllers/endpoint-leases.ts); this says
+// etcd lease that ends with the server. Here a server is known by a Lease object (actors/controllers/leases/endpoint-leases.ts); this says
 // which of both is which, and makes each of the other.
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { parseIp } from '../../../values/ip.ts';
 import { objectKey, parseKey } from '../../object-key.ts';

@@ -3,6 +3,7 @@
 // original does, what an older release did not know of is filled in as it is read; what of a value no type here has is not read, and
 // gone once the object is written from here.
 
+import { storedKind } from '../../../api/catalog/stored-form.ts';
 import { decode } from '../../../api/codec/decode.ts';
 import type { Features } from '../../../api/codec/default-rules.ts';
 import { applyDefaults } from '../../../api/codec/defaults.ts';
@@ -10,10 +11,9 @@ import { hasEnvelope } from '../../../api/codec/envelope.ts';
 import { decodeEnveloped, encodeEnveloped } from '../../../api/codec/protobuf.ts';
 import { encodeStored, REVISION_SLOT_BYTES } from '../../../api/codec/stored-object.ts';
 import { conversionsOf } from '../../../api/conversion/conversion.ts';
-import { storedKind } from '../../../api/conversion/stored-form.ts';
-import { parseExact } from '../../../api/exact-json.ts';
-import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
-import { metadataOf } from '../../../api/object-meta.ts';
+import { parseExact } from '../../../api/json/exact-json.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import { DEFAULT_SELECTABLE_FIELDS } from '../../../api/resources/resource-row.ts';
 import { type KnownType, splitApiVersion } from '../../../api/resources/resource-table.ts';

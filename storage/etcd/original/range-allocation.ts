@@ -3,7 +3,7 @@
 import { decode } from '../../../api/codec/decode.ts';
 import { hasEnvelope } from '../../../api/codec/envelope.ts';
 import { decodeEnveloped, encodeEnveloped } from '../../../api/codec/protobuf.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { type Schema, schemaOf, type TypeSchema } from '../../../api/schema/schema.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { StorageMedia } from '../../stored-value.ts';

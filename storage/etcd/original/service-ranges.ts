@@ -3,8 +3,8 @@
 // ranges as they were told last, and which services claim what; decides, and writes nothing.
 
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { metadataOf } from '../../../api/object-meta.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { addressPool, type Pool, portPool } from '../../../api/services/address-pool.ts';
 import { ADDRESS_RECORDS, claimsOf, PORT_RECORDS } from '../../../api/services/service-claims.ts';
 import type { ServiceFields } from '../../../api/services/service-fields.ts';

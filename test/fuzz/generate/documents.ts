@@ -1,7 +1,7 @@
 // Objects to begin with, kind by kind: the valid ones of the fixtures, and made ones of kinds that have none there. Also the
 // words that valid objects have under each member's name.
 import { readdirSync, readFileSync } from 'node:fs';
-import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
 import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { type Schema, schemaOf, type TypeSchema } from '../../../api/schema/schema.ts';
 import { DIALECTS, type Dialect } from '../../../config/dialect.ts';

@@ -1,6 +1,6 @@
 // Bodies of patches for an object that is there: JSON patches along its own paths, parts of it with changes, directives of
 // strategic merge patches, configurations to apply.
-import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
 import type { Dice } from './dice.ts';
 import { DOCUMENTS } from './documents.ts';
 import { deepJunk, junk, ODD_NAMES, withName } from './junk.ts';

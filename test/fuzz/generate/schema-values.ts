@@ -1,6 +1,6 @@
 // Objects of any type of the schema: members by chance, values by the words that valid objects have under the same name,
 // by enumeration, or by form.
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { FieldSchema, Form, Schema, TypeSchema } from '../../../api/schema/schema.ts';
 import type { Dice } from './dice.ts';
 import { ODD_NUMBERS, ODD_TEXTS, withName } from './junk.ts';

@@ -1,6 +1,7 @@
 // Columns of custom types: paths as definitions bring them, many or few, through objects of any shape and size.
-import { customTable } from '../../../api/custom/custom-table.ts';
-import { isJsonObject } from '../../../api/json-value.ts';
+
+import { isJsonObject } from '../../../api/json/json-value.ts';
+import { customTable } from '../../../api/table/custom-table.ts';
 import { decodeJson } from '../../../transport/body.ts';
 import type { Dice } from '../generate/dice.ts';
 import { deepJunk, junk, ODD_NAMES } from '../generate/junk.ts';

@@ -2,8 +2,8 @@
 // a slow reader of the rules does.
 import { CustomSchema } from '../../../api/custom/custom-schema.ts';
 import { loadPatterns } from '../../../api/custom/patterns.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { sortedJson } from '../../../api/sorted-json.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { sortedJson } from '../../../api/json/sorted-json.ts';
 import type { FieldError } from '../../../api/status/field-error.ts';
 import type { Dice } from '../generate/dice.ts';
 import { SCHEMA } from '../generate/documents.ts';

@@ -21,7 +21,7 @@ import {
   readFields,
   storedManagers,
 } from '../../../api/apply/managed-entries.ts';
-import type { ManagedFieldsEntry } from '../../../api/object-meta.ts';
+import type { ManagedFieldsEntry } from '../../../api/metadata/object-meta.ts';
 import type { Dice } from '../generate/dice.ts';
 import { junk, ODD_NAMES, withName } from '../generate/junk.ts';
 import { mutatedText } from '../generate/mutate-text.ts';

@@ -1,7 +1,7 @@
 // Roles that somebody writes who may not escalate: their rules against those that are held.
 import { type Grant, grantProblem } from '../../../api/authorization/grant.ts';
 import { rulesOf } from '../../../api/authorization/policy-rule.ts';
-import { isJsonObject } from '../../../api/json-value.ts';
+import { isJsonObject } from '../../../api/json/json-value.ts';
 import { decodeJson } from '../../../transport/body.ts';
 import type { Dice } from '../generate/dice.ts';
 import { junk, ODD_NAMES } from '../generate/junk.ts';

@@ -1,5 +1,5 @@
 // Objects that are valid but for one list or map, which is made long: what takes time by the square of its input shows here.
-import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
 import { APPLY_PATCH, STRATEGIC_MERGE_PATCH } from '../../../api/patch/apply-patch.ts';
 import type { Dice } from '../generate/dice.ts';
 import { DOCUMENTS, STORED } from '../generate/documents.ts';

@@ -1,7 +1,7 @@
 // JSON bodies: what JSON.parse takes is taken, unless it is too deep or names the prototype; nothing else is. Integers that doubles
 // round are another test's (unit/api/exact-json.test.ts).
 
-import { parseExact } from '../../../api/exact-json.ts';
+import { parseExact } from '../../../api/json/exact-json.ts';
 import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { decodeBody } from '../../../transport/body.ts';
 import type { Dice } from '../generate/dice.ts';

@@ -2,12 +2,12 @@
 // server again or are read inside it.
 
 import { readPod } from '../../../actors/scheduler/pods/pod-info.ts';
+import { StoredForm } from '../../../api/catalog/stored-form.ts';
 import { decode } from '../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../api/codec/defaults.ts';
 import { decodeProtobuf, encodeProtobuf } from '../../../api/codec/protobuf.ts';
-import { StoredForm } from '../../../api/conversion/stored-form.ts';
-import { parseExact } from '../../../api/exact-json.ts';
-import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
+import { parseExact } from '../../../api/json/exact-json.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { scaleOf } from '../../../api/scale.ts';
 import type { TypeSchema } from '../../../api/schema/schema.ts';

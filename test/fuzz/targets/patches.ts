@@ -1,8 +1,8 @@
 // Patches and applies of objects that are there, through the whole write path as dry runs: refused by a code of class 4xx, or
 // answered with an object in canonical form.
 import { decode } from '../../../api/codec/decode.ts';
-import { deepEqual } from '../../../api/deep-equal.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import { deepEqual } from '../../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { APPLY_PATCH, STRATEGIC_MERGE_PATCH } from '../../../api/patch/apply-patch.ts';
 import { yamlText } from '../../../transport/yaml/write.ts';
 import type { Dice } from '../generate/dice.ts';

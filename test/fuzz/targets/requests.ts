@@ -2,8 +2,8 @@
 import { EXTRA_PATHS } from '../../../actors/ingress/paths/paths.ts';
 import { refusalOfPath } from '../../../actors/ingress/paths/served-paths.ts';
 import { getFreshness, listQuery, watchStart } from '../../../actors/ingress/reads/read-parameters.ts';
-import { parseQuery } from '../../../api/query.ts';
-import { authorizationNamespace, parseRequestInfo } from '../../../api/request-info.ts';
+import { parseQuery } from '../../../api/requests/query.ts';
+import { authorizationNamespace, parseRequestInfo } from '../../../api/requests/request-info.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { Dice } from '../generate/dice.ts';
 import { DIALECT } from '../generate/documents.ts';

@@ -2,10 +2,10 @@
 // taken has one canonical text, which is taken as well and stays as it is.
 
 import { canonicalMicroTime, canonicalTime } from '../../../api/codec/timestamp.ts';
-import { asTimeMs } from '../../../api/object-fields.ts';
+import { asTimeMs } from '../../../api/json/object-fields.ts';
+import { nameProblems, qualifiedNameProblems, textProblems } from '../../../api/metadata/formats.ts';
 import { parsePointer } from '../../../api/patch/json-pointer.ts';
 import { scheduleProblem } from '../../../api/validation/cron-schedule.ts';
-import { nameProblems, qualifiedNameProblems, textProblems } from '../../../api/validation/formats.ts';
 import { formatDuration, parseDuration } from '../../../values/duration.ts';
 import { formatIp, formatIpRange, parseIp, parseIpRange } from '../../../values/ip.ts';
 import { canonicalQuantity, compareQuantities, countOf, nanoOf } from '../../../values/quantity.ts';

@@ -1,7 +1,7 @@
 // Writes of every verb to every resource and subresource, in every media type, as dry runs.
 import { decode } from '../../../api/codec/decode.ts';
 import { encodeEnveloped } from '../../../api/codec/protobuf.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { TypeSchema } from '../../../api/schema/schema.ts';
 import { yamlText } from '../../../transport/yaml/write.ts';

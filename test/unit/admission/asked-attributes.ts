@@ -3,7 +3,7 @@ import { Attributes } from '../../../actors/admission/attributes.ts';
 import { AuditAnnotations } from '../../../actors/admission/audit-annotations.ts';
 import { KindVersions } from '../../../actors/admission/kind-version.ts';
 import { NO_PLUGINS } from '../../../actors/admission/plugins/chain.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import type { Dialect } from '../../../config/dialect.ts';

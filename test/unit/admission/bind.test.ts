@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { metadataOf } from '../../../api/object-meta.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { AdmissionWorld, type Answer } from './admission-world.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { PluginCall } from '../../../actors/admission/attributes.ts';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
-import { metadataOf } from '../../../api/object-meta.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
 

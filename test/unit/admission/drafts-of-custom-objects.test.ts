@@ -1,9 +1,9 @@
 // Under which generation of its definition a custom object is written.
 import test from 'ava';
 import { type Draft, draftPut, draftPutAsStored } from '../../../actors/admission/draft.ts';
+import { knownTypesOf } from '../../../api/catalog/known-types.ts';
 import { readDefinition } from '../../../api/custom/definition.ts';
-import { knownTypesOf } from '../../../api/custom/known-types.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { SCHEMA } from '../api/conversion/kinds.ts';
 
 const TODAY = 4;

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
 import { BudgetObjects } from '../../../actors/scheduler/objects/budget-objects.ts';
 import { readPod } from '../../../actors/scheduler/pods/pod-info.ts';
-import { metadataOf } from '../../../api/object-meta.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { pod as schedulersPod } from '../scheduler/objects.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
 

@@ -4,12 +4,12 @@ import { LongChecks } from '../../../actors/admission/long-checks.ts';
 import { CustomSchema } from '../../../api/custom/custom-schema.ts';
 import type { CustomType } from '../../../api/custom/custom-type.ts';
 import { loadPatterns } from '../../../api/custom/patterns.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { objectValidation } from '../../../api/validation/object-validation.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import { createJobPool, type JobPool, type PoolJob } from '../../../runtime/job-pool.ts';
+import { createJobPool, type JobPool, type PoolJob } from '../../../runtime/jobs/job-pool.ts';
 
 const DIALECT = DIALECTS.orch;
 const SCHEMA = schemaOf(DIALECT);

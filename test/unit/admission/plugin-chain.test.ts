@@ -1,7 +1,7 @@
 // What admission plugins are told of a write, in which order, and what becomes of what they change.
 import test from 'ava';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
-import { metadataOf } from '../../../api/object-meta.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { AdmissionWorld, refusal } from './admission-world.ts';
 import { CONFIG_MAPS, DEPLOYMENTS, deployment, PODS, pod, recorder } from './recorded-writes.ts';
 

@@ -1,7 +1,7 @@
 // Admission plugins hear of connections to pods, and what they say of one goes to its audit event.
 import test from 'ava';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { AdmissionWorld } from './admission-world.ts';

@@ -1,7 +1,7 @@
 // Applies that are sent again and again: what is remembered of them must not show but in what they cost.
 import test from 'ava';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
-import { metadataOf } from '../../../api/object-meta.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { draftPut } from '../../../actors/admission/draft.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
 
 const APPLY = 'apply-patch+yaml';

@@ -2,7 +2,7 @@
 // version does not let its clients write.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import type { ManagedFieldsEntry } from '../../../api/object-meta.ts';
+import type { ManagedFieldsEntry } from '../../../api/metadata/object-meta.ts';
 import { AdmissionWorld, type Answer } from './admission-world.ts';
 
 const INGRESSES = '/apis/networking.orch.io/v1/namespaces/default/ingresses';

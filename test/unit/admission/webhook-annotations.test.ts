@@ -7,8 +7,8 @@ import { mutatingAdmissionWebhook } from '../../../actors/admission/plugins/muta
 import type { AdmissionPlugin, PluginContext } from '../../../actors/admission/plugins/plugin.ts';
 import { validatingAdmissionWebhook } from '../../../actors/admission/plugins/validating-admission-webhook/validating-admission-webhook.ts';
 import type { AuditAnnotation } from '../../../actors/admission/protocol.ts';
-import { StoredForm } from '../../../api/conversion/stored-form.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import { StoredForm } from '../../../api/catalog/stored-form.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';

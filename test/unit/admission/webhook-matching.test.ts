@@ -2,10 +2,10 @@
 // version of the same objects; and their selectors.
 import test from 'ava';
 import type { Operation } from '../../../actors/admission/attributes.ts';
-import { hooksOf } from '../../../actors/admission/plugins/webhooks/hook.ts';
+import { hooksOf } from '../../../actors/admission/hooks/hook.ts';
 import { invocationsOf } from '../../../actors/admission/plugins/webhooks/matching.ts';
+import { knownTypesOf } from '../../../api/catalog/known-types.ts';
 import { readDefinition } from '../../../api/custom/definition.ts';
-import { knownTypesOf } from '../../../api/custom/known-types.ts';
 import { withCustomTypes } from '../../../api/resources/custom-registry.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';

@@ -1,9 +1,9 @@
 // What a webhook's patch makes of an object, and what it leaves as it is.
 import test from 'ava';
 import { NO_OBJECT } from '../../../actors/admission/attributes.ts';
+import type { Hook } from '../../../actors/admission/hooks/hook.ts';
 import { patchedBy } from '../../../actors/admission/plugins/mutating-admission-webhook/webhook-patch.ts';
-import type { Hook } from '../../../actors/admission/plugins/webhooks/hook.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { isStatusError } from '../../../api/status/status.ts';
 import { DIALECTS } from '../../../config/dialect.ts';

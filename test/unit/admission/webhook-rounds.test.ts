@@ -1,7 +1,7 @@
 // Which webhooks are asked a second time: those that want it, and have not seen what others have made of the object since.
 import test from 'ava';
+import type { Hook } from '../../../actors/admission/hooks/hook.ts';
 import { Rounds } from '../../../actors/admission/plugins/mutating-admission-webhook/rounds.ts';
-import type { Hook } from '../../../actors/admission/plugins/webhooks/hook.ts';
 
 const hook = (id: string, isReinvoked = true): Hook => ({ id, isReinvoked }) as Hook;
 const [A, B, C] = [hook('a'), hook('b'), hook('c')];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { parseCertificateRequest } from '../../../api/codec/certificate-request.ts';
+import { parseCertificateRequest } from '../../../api/certificates/certificate-request.ts';
 import type { JsonObject } from '../../../api/codec/decode.ts';
 import { decode } from '../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../api/codec/defaults.ts';

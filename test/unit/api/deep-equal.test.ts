@@ -1,6 +1,6 @@
 // Equality of JSON values.
 import test from 'ava';
-import { deepEqual } from '../../../api/deep-equal.ts';
+import { deepEqual } from '../../../api/json/deep-equal.ts';
 
 test('values are equal whatever the order of their keys', (t) => {
   t.true(deepEqual({ a: 1, b: { c: [1, { d: null }] } }, { b: { c: [1, { d: null }] }, a: 1 }));

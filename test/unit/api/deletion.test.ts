@@ -1,14 +1,14 @@
 // DELETE: grace periods, finalizers of garbage collection, preconditions.
 import test from 'ava';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import {
   type Deletion,
   type DeletionOutcome,
   isReadyToRemove,
   prepareDelete,
   requirePreconditions,
-} from '../../../api/deletion.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import type { ObjectMeta } from '../../../api/object-meta.ts';
+} from '../../../api/metadata/deletion.ts';
+import type { ObjectMeta } from '../../../api/metadata/object-meta.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { frozen, sampleType } from './sample-type.ts';
 

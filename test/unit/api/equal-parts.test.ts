@@ -2,8 +2,8 @@
 // Method: pairs of objects, made alike and then changed in one place, against copies of them.
 import test from 'ava';
 import fc from 'fast-check';
-import { takeEqualParts } from '../../../api/equal-parts.ts';
-import { freezeJson } from '../../../api/freeze-json.ts';
+import { takeEqualParts } from '../../../api/json/equal-parts.ts';
+import { freezeJson } from '../../../api/json/freeze-json.ts';
 
 type Members = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 // Integers that doubles do not hold: read exactly, written exactly, and nothing else changed.
 import test from 'ava';
 import { parseSchema } from '../../../api/custom/schema-text.ts';
-import { exactInteger, parseExact } from '../../../api/exact-json.ts';
+import { exactInteger, parseExact } from '../../../api/json/exact-json.ts';
 import { writeExactIntegers } from '../../../runtime/exact-integers.ts';
 import { decodeBody } from '../../../transport/body.ts';
 import { parseYaml } from '../../../transport/yaml/read.ts';

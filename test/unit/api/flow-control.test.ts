@@ -6,7 +6,7 @@ import { flowControlObjects } from '../../../api/bootstrap/flow-control.ts';
 import { concurrencyLimit, flowConfiguration } from '../../../api/flow-control/configuration.ts';
 import { dealHand, flowHash } from '../../../api/flow-control/hand.ts';
 import { isAskedFor, rulesAbout } from '../../../api/flow-control/matching.ts';
-import { parseRequestInfo } from '../../../api/request-info.ts';
+import { parseRequestInfo } from '../../../api/requests/request-info.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 
 const DIALECT = DIALECTS.kubernetes;

@@ -3,7 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import test from 'ava';
 import { renaming } from '../../../api/conversion/step.ts';
-import { ownCopy } from '../../../api/own-copy.ts';
+import { ownCopy } from '../../../api/json/own-copy.ts';
 import { applyMergePatch } from '../../../api/patch/merge-patch.ts';
 import { notFound } from '../../../api/status/failures.ts';
 import { invalidFrom, required } from '../../../api/status/field-error.ts';

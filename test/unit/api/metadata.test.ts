@@ -1,6 +1,6 @@
 // Metadata on create and update: what the server sets, keeps, compares and refuses.
 import test from 'ava';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import {
   begun,
   distinctOwnerReferences,
@@ -8,9 +8,9 @@ import {
   nameSuffix,
   placedNew,
   prepareUpdate,
-} from '../../../api/metadata.ts';
-import { metadataOf, timestampOf } from '../../../api/object-meta.ts';
-import type { ResourceType } from '../../../api/resources/resource-type.ts';
+} from '../../../api/metadata/metadata.ts';
+import { metadataOf, timestampOf } from '../../../api/metadata/object-meta.ts';
+import type { ResourceType } from '../../../api/resource-type.ts';
 import { isStatusError, StatusError } from '../../../api/status/status.ts';
 import { frozen, sampleType } from './sample-type.ts';
 

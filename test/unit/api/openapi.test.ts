@@ -4,7 +4,7 @@ import { buildDocument } from '../../../api/openapi/document.ts';
 import { encodeDocument } from '../../../api/openapi/gnostic.ts';
 import type { SwaggerDocument, SwaggerOperation, SwaggerSchema } from '../../../api/openapi/swagger.ts';
 import { openApi3Documents } from '../../../api/openapi/version3.ts';
-import type { ResourceType, Subresource } from '../../../api/resources/resource-type.ts';
+import type { ResourceType, Subresource } from '../../../api/resource-type.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import type { Verb } from '../../../api/verbs.ts';
 import type { Dialect } from '../../../config/dialect.ts';

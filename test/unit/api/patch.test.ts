@@ -1,8 +1,8 @@
 // JSON patches (RFC 6902) and merge patches (RFC 7386): what they make, what they refuse, and that the documents given
 // are never changed.
 import test from 'ava';
-import { deepEqual } from '../../../api/deep-equal.ts';
-import { type JsonObject, NESTING_MAX } from '../../../api/json-value.ts';
+import { deepEqual } from '../../../api/json/deep-equal.ts';
+import { type JsonObject, NESTING_MAX } from '../../../api/json/json-value.ts';
 import { applyPatch, PATCH_MEDIA_TYPES } from '../../../api/patch/apply-patch.ts';
 import { applyJsonPatch, PatchNotApplicable } from '../../../api/patch/json-patch.ts';
 import { parsePointer } from '../../../api/patch/json-pointer.ts';

@@ -1,6 +1,6 @@
 // Query parameters: decoding, repetition, bounds.
 import test from 'ava';
-import { isTrueParameter, parseQuery, QUERY_PARAMETERS_MAX } from '../../../api/query.ts';
+import { isTrueParameter, parseQuery, QUERY_PARAMETERS_MAX } from '../../../api/requests/query.ts';
 
 const CASES: readonly (readonly [query: string, name: string, values: readonly string[]])[] = [
   ['a=1', 'a', ['1']],

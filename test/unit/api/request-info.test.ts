@@ -1,8 +1,8 @@
 // The shapes of request paths and what they mean.
 import test from 'ava';
-import { parseQuery } from '../../../api/query.ts';
-import type { ResourceRequestInfo } from '../../../api/request-info.ts';
-import { authorizationNamespace, parseRequestInfo } from '../../../api/request-info.ts';
+import { parseQuery } from '../../../api/requests/query.ts';
+import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
+import { authorizationNamespace, parseRequestInfo } from '../../../api/requests/request-info.ts';
 
 type Expected = Partial<ResourceRequestInfo>;
 

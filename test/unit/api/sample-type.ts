@@ -1,5 +1,5 @@
 // A resource type for tests: a Deployment unless told otherwise.
-import type { ResourceType, Traits } from '../../../api/resources/resource-type.ts';
+import type { ResourceType, Traits } from '../../../api/resource-type.ts';
 
 const TRAITS: Traits = {
   putCreates: false,

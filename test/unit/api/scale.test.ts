@@ -1,6 +1,6 @@
 // The scale subresource: a Scale of a workload, and a workload scaled.
 import test from 'ava';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { applyScale, scaleOf } from '../../../api/scale.ts';
 import { isStatusError, type StatusReason } from '../../../api/status/status.ts';
 import { frozen } from './sample-type.ts';

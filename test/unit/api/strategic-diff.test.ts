@@ -1,8 +1,8 @@
 // Strategic merge patches as clients make them: a patch made of two objects turns the one into the other, order and all.
 // The patch is made here, by the schema, the way client-side apply makes its own.
 import test from 'ava';
-import { deepEqual } from '../../../api/deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
+import { deepEqual } from '../../../api/json/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
 import { type MemberShape, memberShape, type Shape, shapeOf } from '../../../api/patch/patch-shape.ts';
 import { applyStrategicMergePatch } from '../../../api/patch/strategic-merge-patch.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';

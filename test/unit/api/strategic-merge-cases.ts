@@ -1,5 +1,5 @@
 // Strategic merge patches without directives, one a row: what merging by the schema makes of an object.
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 
 export const POD_SPEC = 'core/v1.PodSpec';
 export const CONTAINER = 'core/v1.Container';

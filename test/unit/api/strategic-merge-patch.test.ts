@@ -1,7 +1,7 @@
 // Strategic merge patches: what merging by the schema makes of lists, what the directives do, what is refused, and that
 // neither the document nor the patch is changed.
 import test from 'ava';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { applyStrategicMergePatch } from '../../../api/patch/strategic-merge-patch.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { isStatusError } from '../../../api/status/status.ts';

@@ -1,19 +1,19 @@
 // Formats of names, the rules of metadata, of request options and of LabelSelector objects.
 import test from 'ava';
-import type { JsonObject } from '../../../api/json-value.ts';
-import type { ObjectMeta } from '../../../api/object-meta.ts';
-import { type FieldError, NO_FIELD_ERRORS } from '../../../api/status/field-error.ts';
-import { StatusError } from '../../../api/status/status.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import {
   type NameFormat,
   nameProblems,
   qualifiedNameProblems,
   type TextFormat,
   textProblems,
-} from '../../../api/validation/formats.ts';
+} from '../../../api/metadata/formats.ts';
+import type { ObjectMeta } from '../../../api/metadata/object-meta.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../../api/metadata/object-meta-rules.ts';
+import * as options from '../../../api/requests/request-options.ts';
+import { type FieldError, NO_FIELD_ERRORS } from '../../../api/status/field-error.ts';
+import { StatusError } from '../../../api/status/status.ts';
 import { validateLabelSelector } from '../../../api/validation/label-selector.ts';
-import { validateObjectMeta, validateObjectMetaUpdate } from '../../../api/validation/object-meta.ts';
-import * as options from '../../../api/validation/options.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { frozen, sampleType } from './sample-type.ts';
 

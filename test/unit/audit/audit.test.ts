@@ -6,7 +6,7 @@ import type { AuditSink } from '../../../actors/audit/sinks.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Actor, ActorContext } from '../../../runtime/actor.ts';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 
 type Write = AuditSink['write'];

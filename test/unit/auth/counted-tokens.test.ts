@@ -6,7 +6,7 @@ import { ServiceAccountTokens } from '../../../actors/auth/authenticators/servic
 import { tokenDigest } from '../../../actors/auth/authenticators/token-file.ts';
 import { tokenUses } from '../../../actors/auth/authenticators/token-uses.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 
 const signingKeyPem = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })

@@ -7,7 +7,7 @@ import type { AuthProtocol } from '../../../actors/auth/protocol.ts';
 import { pathAccess } from '../../../api/authorization/attributes.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 
 const ADMIN = { name: 'admin', uid: '', groups: ['system:masters'], extra: {} };
 const BOB = { name: 'bob', uid: '', groups: [], extra: {} };

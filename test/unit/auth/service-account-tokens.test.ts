@@ -8,11 +8,11 @@ import {
 } from '../../../actors/auth/authenticators/service-account-tokens.ts';
 import { tokenDigest } from '../../../actors/auth/authenticators/token-file.ts';
 import { tokenUses } from '../../../actors/auth/authenticators/token-uses.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { readJwt, signJwt, tokenKey } from '../../../api/tokens/jwt.ts';
 import type { BoundObject, TokenSubject } from '../../../api/tokens/service-account-claims.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const KEY = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { adminConnection } from '../../../bin/admin-connection.ts';
-import { writeAdminKubeconfig } from '../../../bin/admin-kubeconfig.ts';
+import { adminConnection } from '../../../bin/admin/admin-connection.ts';
+import { writeAdminKubeconfig } from '../../../bin/server/admin-kubeconfig.ts';
 import { parseYaml } from '../../../transport/yaml/read.ts';
 
 const WAY = { server: 'https://127.0.0.1:6443', caPem: 'the authority', token: 'secret' };

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { writeAdminKubeconfig } from '../../../bin/admin-kubeconfig.ts';
-import { AdminPages } from '../../../bin/admin-pages.ts';
+import { AdminPages } from '../../../bin/admin/admin-pages.ts';
+import { writeAdminKubeconfig } from '../../../bin/server/admin-kubeconfig.ts';
 import { testAuthority } from '../../server/test-authority.ts';
 
 test('a command reaches a server whose certificate an authority has signed that the kubeconfig does not hold, as kubectl does', async (t) => {

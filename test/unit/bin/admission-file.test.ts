@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { readAdmissionFile } from '../../../bin/admission-file.ts';
+import { readAdmissionFile } from '../../../bin/files/admission-file.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'orch-admission-'));

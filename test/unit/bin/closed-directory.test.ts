@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { closeDirectory, warnOfOwner } from '../../../bin/closed-directory.ts';
+import { closeDirectory, warnOfOwner } from '../../../bin/server/closed-directory.ts';
 
 const OWN = process.geteuid?.() ?? 0;
 
@@ -115,7 +115,7 @@ test('a folder that nobody but root may look into, as a file system has one, kee
   if (OWN === 0) for (const name of ['.', 'open']) lchownSync(join(path, name), uid, uid);
   // In a process of its own, which root gives up being root.
   const program = `
-    const { closeDirectory } = await import(${JSON.stringify(new URL('../../../bin/closed-directory.js', import.meta.url).href)});
+    const { closeDirectory } = await import(${JSON.stringify(new URL('../../../bin/server/closed-directory.js', import.meta.url).href)});
     if (process.geteuid() === 0) process.seteuid(${uid});
     process.stdout.write(closeDirectory(${JSON.stringify(path)}));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });

@@ -12,11 +12,11 @@ import {
   claimWithoutDatabase,
   isInUse,
   refuseInUse,
-} from '../../../bin/directory-claim.ts';
-import { LevelEngine } from '../../../storage/level-engine.ts';
+} from '../../../bin/server/directory-claim.ts';
+import { LevelEngine } from '../../../storage/level/level-engine.ts';
 
-const MODULE = new URL('../../../bin/directory-claim.js', import.meta.url).href;
-const DATABASE_MODULE = new URL('../../../storage/level-database.js', import.meta.url).href;
+const MODULE = new URL('../../../bin/server/directory-claim.js', import.meta.url).href;
+const DATABASE_MODULE = new URL('../../../storage/level/level-database.js', import.meta.url).href;
 const isLinux = process.platform === 'linux';
 
 function folder(t: ExecutionContext): string {

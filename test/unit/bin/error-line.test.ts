@@ -1,6 +1,6 @@
 // How what ends a command is told: in one line, which says what can be done where that is known.
 import test from 'ava';
-import { errorLine } from '../../../bin/error-line.ts';
+import { errorLine } from '../../../bin/command-line/error-line.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 
 const threadless = (message: string) => Object.assign(new Error(message), { code: 'ERR_WORKER_INIT_FAILED' });

@@ -1,6 +1,6 @@
 // What signals mean to a server.
 import test from 'ava';
-import { heardSignals } from '../../../bin/heard-signals.ts';
+import { heardSignals } from '../../../bin/server/heard-signals.ts';
 
 test('a hang-up ends a server that somebody sits before, and one that nobody sits before outlives it', (t) => {
   t.true(heardSignals(false).ending.includes('SIGHUP'));

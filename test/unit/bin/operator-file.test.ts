@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { operatorContent, operatorText } from '../../../bin/operator-file.ts';
+import { operatorContent, operatorText } from '../../../bin/files/operator-file.ts';
 
 function contentOf(t: ExecutionContext, text: string): () => unknown {
   const folder = mkdtempSync(join(tmpdir(), 'orch-operator-'));

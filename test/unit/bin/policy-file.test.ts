@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { policyText } from '../../../bin/policy-file.ts';
+import { policyText } from '../../../bin/files/policy-file.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 
 for (const [dialect, group] of [

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { idleEnvironment, idleFields, schedulerConfiguration } from '../../../bin/scheduler-configuration.ts';
+import { idleEnvironment, idleFields, schedulerConfiguration } from '../../../bin/files/scheduler-configuration.ts';
 import { parseArguments } from '../../../config/parse.ts';
 
 const CASES: readonly [title: string, text: string, said: RegExp | undefined][] = [

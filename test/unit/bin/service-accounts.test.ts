@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { checkServiceAccountKeys, serviceAccountIssuer } from '../../../bin/service-accounts.ts';
+import { checkServiceAccountKeys, serviceAccountIssuer } from '../../../bin/server/service-accounts.ts';
 import type { ServerOptions } from '../../../config/options.ts';
 import { parseArguments } from '../../../config/parse.ts';
 

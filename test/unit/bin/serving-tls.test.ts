@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { checkServingTls, servingTls, untimelyCertificates } from '../../../bin/serving-tls.ts';
+import { checkServingTls, servingTls, untimelyCertificates } from '../../../bin/server/serving-tls.ts';
 import type { ServerOptions } from '../../../config/options.ts';
 import { parseArguments } from '../../../config/parse.ts';
 import { makeSelfSigned } from '../../../transport/tls/self-signed.ts';

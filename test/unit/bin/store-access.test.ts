@@ -1,6 +1,6 @@
 // How etcd is reached by what --store-servers says.
 import test from 'ava';
-import { etcdAccess } from '../../../bin/store-access.ts';
+import { etcdAccess } from '../../../bin/server/store-access.ts';
 import type { ServerOptions } from '../../../config/options.ts';
 
 const accessOf = (...storeServers: readonly string[]) =>

@@ -5,9 +5,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { restore } from '../../../bin/store-restore.ts';
+import { restore } from '../../../bin/store/store-restore.ts';
 
-const CLAIM = new URL('../../../bin/directory-claim.js', import.meta.url).href;
+const CLAIM = new URL('../../../bin/server/directory-claim.js', import.meta.url).href;
 
 /** A folder as a restore has it that is under way, and a file to restore into it. */
 function begun(t: ExecutionContext): { readonly file: string; readonly target: string } {

@@ -1,6 +1,6 @@
 // Goal: systemd is told what it asks about, and nothing else. Method: the messages, with an environment and an answer of our own.
 import test from 'ava';
-import { type ServiceEnvironment, systemd } from '../../../bin/systemd.ts';
+import { type ServiceEnvironment, systemd } from '../../../bin/server/systemd.ts';
 import { eventually } from '../../integration/objects.ts';
 
 interface Told {

@@ -1,6 +1,6 @@
 // Goal: a command of its own syntax takes a flag with a value as every other command does.
 import test from 'ava';
-import { takeFlag } from '../../../bin/taken-flag.ts';
+import { takeFlag } from '../../../bin/command-line/taken-flag.ts';
 
 test('a flag has its value behind it or behind an equals sign, wherever it stands', (t) => {
   for (const argv of [

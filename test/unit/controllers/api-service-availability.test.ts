@@ -1,8 +1,8 @@
 // What the metrics say of APIServices: whether the server behind each can be reached, as it is.
 import test from 'ava';
-import { ApiServiceAvailability } from '../../../actors/controllers/api-service-availability.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { ApiServiceAvailability } from '../../../actors/controllers/extension/api-service-availability.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { DIALECT } from './fixture.ts';
 import { VirtualTime } from './virtual-time.ts';

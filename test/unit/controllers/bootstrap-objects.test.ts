@@ -1,6 +1,6 @@
 // The objects of a new cluster against their reference, and under their real names in the kubernetes dialect.
 import test from 'ava';
-import { desiredObjects } from '../../../actors/controllers/bootstrap-objects.ts';
+import { desiredObjects } from '../../../actors/controllers/bootstrap/bootstrap-objects.ts';
 import type { BootstrapObject } from '../../../api/bootstrap/bootstrap-object.ts';
 import { flowControlObjects } from '../../../api/bootstrap/flow-control.ts';
 import { API_GROUPS } from '../../../api/resources/api-groups.ts';

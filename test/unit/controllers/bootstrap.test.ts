@@ -1,6 +1,6 @@
 // What the API server makes for itself at start, what it keeps afterwards, and the hooks that readiness hangs on.
 import test from 'ava';
-import { hookChecks } from '../../../actors/controllers/bootstrap-objects.ts';
+import { hookChecks } from '../../../actors/controllers/bootstrap/bootstrap-objects.ts';
 import type { ControllersOptions } from '../../../actors/controllers/options.ts';
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
 import { DIALECTS } from '../../../config/dialect.ts';

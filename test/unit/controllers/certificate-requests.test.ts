@@ -2,7 +2,7 @@
 // without anybody's decision, and when they are deleted.
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import test from 'ava';
-import { CertificateApproving } from '../../../actors/controllers/certificate-approving.ts';
+import { CertificateApproving } from '../../../actors/controllers/certificates/certificate-approving.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { makeSelfSigned } from '../../../transport/tls/self-signed.ts';
 import { certificateRequest } from '../../server/certificate-request.ts';

@@ -15,15 +15,15 @@ import type {
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
 import { registryFor } from '../../../actors/thread-registry.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { type Registry, storedFieldsIn } from '../../../api/resources/registry.ts';
 import { selectableValues } from '../../../api/selectors/selectable-values.ts';
 import { DIALECTS, type DialectName } from '../../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../../runtime/actor.ts';
-import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
-import { planOfOneThread } from '../../../runtime/plan.ts';
+import { planOfOneThread } from '../../../runtime/placement/plan.ts';
 import { createSimulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import type { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import { type InProcess, startInProcess } from '../../../runtime/threads/in-process.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import { objectKey } from '../../../storage/object-key.ts';
 import type { FeedEvent, KeptRecord } from '../../../storage/store-feed.ts';

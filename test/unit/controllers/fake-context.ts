@@ -1,7 +1,7 @@
 // A context for parts of the controllers without the rest of a server: asks are answered by a function.
 import { pino } from 'pino';
 import type { ActorContext, Protocol, Ref } from '../../../runtime/actor.ts';
-import type { Metrics, Series } from '../../../runtime/metrics.ts';
+import type { Metrics, Series } from '../../../runtime/metrics/metrics.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 const SERIES: Series = { add: () => {}, set: () => {} };

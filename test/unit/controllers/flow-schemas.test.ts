@@ -1,7 +1,7 @@
 // The Dangling condition of flow schemas, and who is told of what requests go by.
 import test from 'ava';
-import { FlowAnnouncer } from '../../../actors/controllers/flow-announcer.ts';
-import { FlowSchemas } from '../../../actors/controllers/flow-schemas.ts';
+import { FlowAnnouncer } from '../../../actors/controllers/fairness/flow-announcer.ts';
+import { FlowSchemas } from '../../../actors/controllers/fairness/flow-schemas.ts';
 import type { FlowObjects } from '../../../actors/ingress/protocol.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';

@@ -1,8 +1,8 @@
 // Of several servers of one store one runs the controllers.
 import test from 'ava';
 import { componentIdentity } from '../../../actors/controllers/identities.ts';
-import { LeaderLease } from '../../../actors/controllers/leader-lease.ts';
-import { microTimeOf } from '../../../api/object-meta.ts';
+import { LeaderLease } from '../../../actors/controllers/leases/leader-lease.ts';
+import { microTimeOf } from '../../../api/metadata/object-meta.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { DIALECT, objectOf, started } from './fixture.ts';
 

@@ -3,7 +3,7 @@ import test from 'ava';
 import type { Controller, Due, Plan, Write } from '../../../actors/controllers/controller.ts';
 import { WorkQueue } from '../../../actors/controllers/work-queue.ts';
 import { Writer } from '../../../actors/controllers/writer.ts';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { fakeContext } from './fake-context.ts';
 import { VirtualTime } from './virtual-time.ts';
 

@@ -1,6 +1,6 @@
 // How fast the nodes of a zone may be tainted, by how much of it answers.
 import test from 'ava';
-import { ZoneDisruption } from '../../../actors/controllers/zone-disruption.ts';
+import { ZoneDisruption } from '../../../actors/controllers/nodes/zone-disruption.ts';
 
 const count = (ready: number, failing: number) => ({ ready, failing });
 

@@ -5,7 +5,7 @@ import { frameEvents } from '../../../actors/hub/frames.ts';
 import { ResourceCache } from '../../../actors/hub/resource-cache.ts';
 import { compileSelection } from '../../../actors/hub/selection.ts';
 import { WatchMetrics } from '../../../actors/hub/watch-metrics.ts';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { renderingOf } from '../rendering/representations.ts';
 import { Records, type SampleObject } from './records.ts';

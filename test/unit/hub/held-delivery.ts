@@ -1,5 +1,5 @@
 // Delivery that a test can hold back, one mailbox at a time, to bring about an order of its choice.
-import type { Delivery, Drainable } from '../../../runtime/delivery.ts';
+import type { Delivery, Drainable } from '../../../runtime/messages/delivery.ts';
 
 /** A message in a microtask of its own. */
 const onePerMicrotask: Delivery = {

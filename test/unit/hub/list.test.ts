@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { ListAnswer, ListQuery, ReadRefusal } from '../../../actors/hub/protocol.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { type Slab, valueView } from '../../../storage/slab-record.ts';
+import { type Slab, valueView } from '../../../storage/records/slab-record.ts';
 import { HubWorld } from './hub-world.ts';
 
 async function answered(world: HubWorld, query: Partial<ListQuery> = {}): Promise<ListAnswer> {

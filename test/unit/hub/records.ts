@@ -13,8 +13,8 @@ import {
   stampRevision,
   UPDATED,
   writeRecordHead,
-} from '../../../storage/slab-record.ts';
-import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+} from '../../../storage/records/slab-record.ts';
+import { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 
 export interface SampleObject {
   readonly namespace: string;

@@ -11,13 +11,13 @@ import type {
 import { EXPECT_ANY, type Operation, type StoreProtocol } from '../../../actors/store/protocol.ts';
 import { storeActor } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { Shape } from '../../../api/table/shape.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import type { ActorContext, ActorDefinition, MessageOf } from '../../../runtime/actor.ts';
-import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
+import { type InProcess, startInProcess } from '../../../runtime/threads/in-process.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { renderingOf } from '../rendering/representations.ts';

@@ -1,6 +1,6 @@
 // Requests on their way through the pipeline, with as much of them as a test is about.
-import { type Arrival, Exchange } from '../../../actors/ingress/pipeline/exchange.ts';
-import { parseQuery } from '../../../api/query.ts';
+import { type Arrival, Exchange } from '../../../actors/ingress/exchange/exchange.ts';
+import { parseQuery } from '../../../api/requests/query.ts';
 import type { HttpResponse } from '../../../transport/http.ts';
 
 /** An exchange of which nothing is known but what is given, over a response or none. */

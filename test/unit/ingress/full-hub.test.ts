@@ -1,21 +1,21 @@
 // What the edge does when the hub's mailbox is full: nothing is lost that a watch or a client hangs on.
 import test from 'ava';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
-import type { Arrival } from '../../../actors/ingress/pipeline/exchange.ts';
+import type { Arrival } from '../../../actors/ingress/exchange/exchange.ts';
 import type { AnswerForm } from '../../../actors/ingress/reads/answer-forms.ts';
 import { Reads } from '../../../actors/ingress/reads/reads.ts';
 import { Watches } from '../../../actors/ingress/watch/watches.ts';
-import { parseQuery } from '../../../api/query.ts';
+import { parseQuery } from '../../../api/requests/query.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
-import { NO_JOB_POOL } from '../../../runtime/job-pool.ts';
+import { NO_JOB_POOL } from '../../../runtime/jobs/job-pool.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
-import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import type { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import { FakeResponse } from '../hub/fake-response.ts';
 import { exchangeOver } from './exchanges.ts';
 import { NO_CONVERSION, SAME_FORMS } from './no-conversion.ts';

@@ -2,9 +2,9 @@
 import test from 'ava';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
 import type { ActorDefinition } from '../../../runtime/actor.ts';
-import { startInProcess } from '../../../runtime/in-process.ts';
-import { NO_JOB_POOL } from '../../../runtime/job-pool.ts';
+import { NO_JOB_POOL } from '../../../runtime/jobs/job-pool.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
+import { startInProcess } from '../../../runtime/threads/in-process.ts';
 import type { Listener } from '../../../transport/http.ts';
 import type { OpenedListener } from '../../../transport/open-listener.ts';
 import { actorsFor } from '../../server/every-actor.ts';

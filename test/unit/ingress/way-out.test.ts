@@ -1,9 +1,9 @@
 // What leads out of the server is loaded with the first that asks for it. Where that fails, the next finds it all the same.
 import test from 'ava';
 import type { IngressProtocol } from '../../../actors/ingress/protocol.ts';
-import { startInProcess } from '../../../runtime/in-process.ts';
-import { NO_JOB_POOL } from '../../../runtime/job-pool.ts';
+import { NO_JOB_POOL } from '../../../runtime/jobs/job-pool.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
+import { startInProcess } from '../../../runtime/threads/in-process.ts';
 import type { Listener } from '../../../transport/http.ts';
 import { actorsFor } from '../../server/every-actor.ts';
 import { memorySettings } from '../../server/memory-settings.ts';

@@ -1,6 +1,6 @@
 // Writes on their way from the client to admission.
 import test from 'ava';
-import type { Exchange } from '../../../actors/ingress/pipeline/exchange.ts';
+import type { Exchange } from '../../../actors/ingress/exchange/exchange.ts';
 import { Writes } from '../../../actors/ingress/writes.ts';
 import { RequestAborted } from '../../../transport/http.ts';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type DeadlineEntry, Deadlines } from '../../../runtime/deadlines.ts';
+import { type DeadlineEntry, Deadlines } from '../../../runtime/messages/deadlines.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 
 class Entry implements DeadlineEntry {

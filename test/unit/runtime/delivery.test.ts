@@ -1,6 +1,6 @@
 // When the mailboxes of a thread are drained: with what else the waiting I/O brings, and never so long that I/O starves.
 import test from 'ava';
-import { type Drainable, GatheringDelivery } from '../../../runtime/delivery.ts';
+import { type Drainable, GatheringDelivery } from '../../../runtime/messages/delivery.ts';
 
 /** A delivery whose turns of the event loop the test begins, and what it drained in which order. */
 function rig() {

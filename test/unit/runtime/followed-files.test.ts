@@ -1,6 +1,6 @@
 // Files that are replaced while something goes by them.
 import test from 'ava';
-import { FollowedFiles } from '../../../runtime/followed-files.ts';
+import { FollowedFiles } from '../../../runtime/files/followed-files.ts';
 
 interface World {
   readonly files: Map<string, string>;

@@ -1,6 +1,6 @@
 // When the heap of a thread is said to be nearly full.
 import test from 'ava';
-import { warningOfFullHeap, YOUNG_HEAP_MAX_MIB } from '../../../runtime/heap-warning.ts';
+import { warningOfFullHeap, YOUNG_HEAP_MAX_MIB } from '../../../runtime/memory/heap-warning.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { HeartbeatMonitor, heartbeatMemory } from '../../../runtime/heartbeat.ts';
+import { HeartbeatMonitor, heartbeatMemory } from '../../../runtime/threads/heartbeat.ts';
 
 const INTERVAL_MS = 1000;
 const HANG_TIMEOUT_MS = 30_000;

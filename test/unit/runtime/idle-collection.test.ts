@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics } from 'node:v8';
 import test from 'ava';
-import { collectHeap } from '../../../runtime/heap-collection.ts';
-import { IdleWatch } from '../../../runtime/idle-collection.ts';
+import { collectHeap } from '../../../runtime/memory/heap-collection.ts';
+import { IdleWatch } from '../../../runtime/memory/idle-collection.ts';
 
 const PASSED_MS = 1000;
 const IDLE = Array<number>(30).fill(5);

@@ -13,7 +13,7 @@ import {
   type PoolJob,
   RUNS_MAX,
   STREAMS_MAX,
-} from '../../../runtime/job-pool.ts';
+} from '../../../runtime/jobs/job-pool.ts';
 
 const module = new URL('./job-samples.js', import.meta.url).href;
 const DOUBLE: PoolJob<number, number> = { module, name: 'double' };
@@ -73,7 +73,7 @@ test('jobs that the system gives no thread for are not taken and forgotten, and 
   const program = `
     import { createRequire } from 'node:module';
     const threads = createRequire(import.meta.url)('node:worker_threads');
-    const { createJobPool } = await import(${JSON.stringify(new URL('../../../runtime/job-pool.js', import.meta.url).href)});
+    const { createJobPool } = await import(${JSON.stringify(new URL('../../../runtime/jobs/job-pool.js', import.meta.url).href)});
     const { Worker } = threads;
     const pool = createJobPool();
     const job = ${JSON.stringify(DOUBLE)};

@@ -1,5 +1,5 @@
 // Jobs for tests of the pool, as they run in its thread.
-import { type JobOutput, PieceWriter } from '../../../runtime/job-pieces.ts';
+import { type JobOutput, PieceWriter } from '../../../runtime/jobs/job-pieces.ts';
 
 export function double(number: number): number {
   return number * 2;

@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { Delivery, Drainable } from '../../../runtime/delivery.ts';
-import { type Inbound, Mailbox } from '../../../runtime/mailbox.ts';
+import type { Delivery, Drainable } from '../../../runtime/messages/delivery.ts';
+import { type Inbound, Mailbox } from '../../../runtime/messages/mailbox.ts';
 import { NO_REQUEST, turn } from '../../../runtime/turn.ts';
 
 const MAX = 3;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { makeFolder } from '../../../runtime/make-folder.ts';
+import { makeFolder } from '../../../runtime/files/make-folder.ts';
 
 test('a folder is made with those above it, closed to others where that is asked for, and left alone where it is there', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'orch-folder-'));

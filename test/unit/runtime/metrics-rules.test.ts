@@ -1,6 +1,6 @@
 import test from 'ava';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
-import { metricsRules, shownReadings } from '../../../runtime/metrics-rules.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
+import { metricsRules, shownReadings } from '../../../runtime/metrics/metrics-rules.ts';
 import { renderMetrics } from '../../../transport/metrics-text.ts';
 import { MetricsText } from '../../server/metrics-text.ts';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { MetricsReading } from '../../../runtime/metrics.ts';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import type { MetricsReading } from '../../../runtime/metrics/metrics.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { METRICS_CONTENT_TYPE, renderMetrics } from '../../../transport/metrics-text.ts';
 import { MetricsText } from '../../server/metrics-text.ts';
 

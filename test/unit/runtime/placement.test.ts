@@ -2,10 +2,10 @@ import test from 'ava';
 import { ACTORS } from '../../../actors/actors.ts';
 import type { ActorFacts } from '../../../runtime/actor-facts.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import { resolvePlacement } from '../../../runtime/placement.ts';
+import { resolvePlacement } from '../../../runtime/placement/placement.ts';
+import { planWithout } from '../../../runtime/placement/plan.ts';
+import { formatPlan, summarizePlan } from '../../../runtime/placement/plan-format.ts';
 import { placementProfiles, readPlacement } from '../../../runtime/placement-file.ts';
-import { planWithout } from '../../../runtime/plan.ts';
-import { formatPlan, summarizePlan } from '../../../runtime/plan-format.ts';
 
 /** The real rules; a store with settings of every type. */
 const KNOWN: readonly ActorFacts[] = ACTORS.map((facts) =>

@@ -1,10 +1,10 @@
 import test from 'ava';
 import type { Actor, ActorDefinition, Protocol } from '../../../runtime/actor.ts';
-import { startInProcess } from '../../../runtime/in-process.ts';
 import { MemoryDisk } from '../../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { createSimulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import { startInProcess } from '../../../runtime/threads/in-process.ts';
 
 test('timers fire at their moment, in the order of time and then of setting', async (t) => {
   const time = new VirtualTime();

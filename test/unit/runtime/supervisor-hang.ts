@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSupervisor } from '../../../runtime/supervisor.ts';
+import { startSupervisor } from '../../../runtime/threads/supervisor.ts';
 import type { TestOptions } from './supervisor-roster.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'orch-hang-'));

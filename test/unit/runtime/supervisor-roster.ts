@@ -3,7 +3,7 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
-import type { Roster } from '../../../runtime/roster.ts';
+import type { Roster } from '../../../runtime/threads/roster.ts';
 
 /** What the supervisor's tests hand to the actors: where to write what happened, and how to behave. */
 export interface TestOptions {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { isOrchError } from '../../../runtime/errors.ts';
-import type { Plan } from '../../../runtime/plan.ts';
-import { type Supervisor, type SupervisorOptions, startSupervisor } from '../../../runtime/supervisor.ts';
+import type { Plan } from '../../../runtime/placement/plan.ts';
+import { type Supervisor, type SupervisorOptions, startSupervisor } from '../../../runtime/threads/supervisor.ts';
 import type { Mischief, TestOptions } from './supervisor-roster.ts';
 
 const ROSTER_URL = new URL('./supervisor-roster.js', import.meta.url).href;

@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
-import type { Plan } from '../../../runtime/plan.ts';
+import type { Plan } from '../../../runtime/placement/plan.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
+import { type InProcess, startInProcess } from '../../../runtime/threads/in-process.ts';
 
 interface AnyProtocol extends Protocol {
   readonly asks: Readonly<Record<string, { readonly message: object; readonly reply: unknown }>>;

@@ -1,7 +1,7 @@
 // The metrics of all threads: a thread that is too busy to answer takes nothing from the sums.
 import test from 'ava';
-import type { MetricsReading } from '../../../runtime/metrics.ts';
-import { ThreadMetrics } from '../../../runtime/thread-metrics.ts';
+import type { MetricsReading } from '../../../runtime/metrics/metrics.ts';
+import { ThreadMetrics } from '../../../runtime/threads/thread-metrics.ts';
 
 type Thread = ConstructorParameters<typeof ThreadMetrics>[0][number];
 

@@ -1,8 +1,8 @@
 // What becomes of a message that no case of a handler takes.
 import test from 'ava';
 import type { Actor, ActorDefinition, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
-import { startInProcess } from '../../../runtime/in-process.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
+import { startInProcess } from '../../../runtime/threads/in-process.ts';
 import { unreachable } from '../../../runtime/unreachable.ts';
 
 interface OneProtocol extends Protocol {

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { readWholeText, UnreadableFile, whyUnread } from '../../../runtime/files/whole-file.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
-import { readWholeText, UnreadableFile, whyUnread } from '../../../runtime/whole-file.ts';
 
 function folder(t: ExecutionContext): string {
   const path = mkdtempSync(join(tmpdir(), 'orch-whole-file-'));

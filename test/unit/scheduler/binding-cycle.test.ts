@@ -6,7 +6,7 @@ import { admissionPort } from '../../../actors/scheduler/driver/admission-port.t
 import { BindingCycle } from '../../../actors/scheduler/driver/binding-cycle.ts';
 import { schedulerMetrics } from '../../../actors/scheduler/driver/scheduler-metrics.ts';
 import type { PreBindWork, Profile } from '../../../actors/scheduler/framework/framework.ts';
-import { refusal } from '../../../actors/scheduler/framework/status.ts';
+import { refusal } from '../../../actors/scheduler/status.ts';
 import { FakeCluster } from './fake-context.ts';
 import { defaultProfile, dialect, newCore, nodeInfo, podInfo } from './objects.ts';
 

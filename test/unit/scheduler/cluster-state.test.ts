@@ -1,6 +1,6 @@
 import test from 'ava';
-import { ClusterEvent } from '../../../actors/scheduler/core/cluster-event.ts';
 import { ClusterState } from '../../../actors/scheduler/core/cluster-state.ts';
+import { ClusterEvent } from '../../../actors/scheduler/objects/cluster-event.ts';
 import { readPod } from '../../../actors/scheduler/pods/pod-info.ts';
 import { boundPod, dialect, type NodeParts, node } from './objects.ts';
 

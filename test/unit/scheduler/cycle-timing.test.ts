@@ -3,7 +3,7 @@ import test from 'ava';
 import type { CycleTiming } from '../../../actors/scheduler/core/cycle-timing.ts';
 import type { Decision } from '../../../actors/scheduler/core/decision.ts';
 import { extensionTiming } from '../../../actors/scheduler/driver/extension-metrics.ts';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { renderMetrics } from '../../../transport/metrics-text.ts';
 import { boundPod, newCore, node, pod, seededRandom } from './objects.ts';
 

@@ -1,7 +1,7 @@
 // The scheduler against rules told plainly: over many clusters that change between decisions, the same nodes will do, and
 // each is worth as much less than the best as the rules say.
 import test from 'ava';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { casesOf } from '../../server/effort.ts';
 import { AVOID, Generator, HOSTNAME, ZONE } from './generated-cluster.ts';
 import { boundPod, dialect, newCore, seededRandom } from './objects.ts';

@@ -2,7 +2,7 @@
 // Method: two schedulers under one seed live through the same clusters, and one of them forgets all answers before each decision:
 // both decide the same, and the other had answers of filters and of scores to remember.
 import test from 'ava';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { Generator } from './generated-cluster.ts';
 import { newCore, seededRandom } from './objects.ts';
 import type { RefNode } from './reference.ts';

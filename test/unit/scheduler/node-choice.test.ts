@@ -1,14 +1,14 @@
 import test from 'ava';
-import { ClusterEvent } from '../../../actors/scheduler/core/cluster-event.ts';
 import { type Choice, feasibleNodesWanted, NodeChooser } from '../../../actors/scheduler/core/node-choice.ts';
-import type { NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
 import { spreadOverZones } from '../../../actors/scheduler/core/node-order.ts';
 import { Nominations } from '../../../actors/scheduler/core/nominations.ts';
 import type { FilterPlugin, Profile, ScorePlugin } from '../../../actors/scheduler/framework/framework.ts';
-import type { Status } from '../../../actors/scheduler/framework/status.ts';
-import { refusal } from '../../../actors/scheduler/framework/status.ts';
+import type { NodeInfo } from '../../../actors/scheduler/nodes/node-info.ts';
+import { ClusterEvent } from '../../../actors/scheduler/objects/cluster-event.ts';
 import { prioritySort } from '../../../actors/scheduler/plugins/priority-sort.ts';
 import type { PodInfo } from '../../../actors/scheduler/pods/pod-info.ts';
+import type { Status } from '../../../actors/scheduler/status.ts';
+import { refusal } from '../../../actors/scheduler/status.ts';
 import { defaultProfile, dialect, nodeInfo, podInfo, seededRandom, viewOf, zoneOf } from './objects.ts';
 
 const EMPTY_PROFILE: Profile = {

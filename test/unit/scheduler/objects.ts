@@ -2,16 +2,16 @@
 
 import { ClusterState } from '../../../actors/scheduler/core/cluster-state.ts';
 import type { CoreOptions } from '../../../actors/scheduler/core/core-options.ts';
-import { NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
 import { zoneByLabels } from '../../../actors/scheduler/core/node-order.ts';
 import { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
-import { DEFAULT_PLUGINS } from '../../../actors/scheduler/framework/default-plugins.ts';
 import type { ClusterView, Profile } from '../../../actors/scheduler/framework/framework.ts';
 import { DEFAULT_GATES } from '../../../actors/scheduler/framework/gates.ts';
-import { PLUGIN_ARGS } from '../../../actors/scheduler/framework/plugin-args.ts';
-import { makeProfile } from '../../../actors/scheduler/framework/profile.ts';
+import { NodeInfo } from '../../../actors/scheduler/nodes/node-info.ts';
 import { type PodInfo, readPod } from '../../../actors/scheduler/pods/pod-info.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import { DEFAULT_PLUGINS } from '../../../actors/scheduler/profiles/default-plugins.ts';
+import { PLUGIN_ARGS } from '../../../actors/scheduler/profiles/plugin-args.ts';
+import { makeProfile } from '../../../actors/scheduler/profiles/profile.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Random } from '../../../runtime/environment.ts';

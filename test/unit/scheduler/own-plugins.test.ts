@@ -9,8 +9,8 @@ import { profilesOf } from '../../../actors/scheduler/configuration/profiles.ts'
 import { type Agreement, reserveAndPermit } from '../../../actors/scheduler/core/reservation.ts';
 import { WaitingPods } from '../../../actors/scheduler/core/waiting-pods.ts';
 import { loadOwnPlugins } from '../../../actors/scheduler/driver/own-plugins.ts';
-import type { Status } from '../../../actors/scheduler/framework/status.ts';
-import { schedulerConfiguration } from '../../../bin/scheduler-configuration.ts';
+import type { Status } from '../../../actors/scheduler/status.ts';
+import { schedulerConfiguration } from '../../../bin/files/scheduler-configuration.ts';
 import { readText } from '../source-tree.ts';
 import { defaultProfile, dialect, newCore, node, nodeInfo, pod, podInfo, viewOf } from './objects.ts';
 

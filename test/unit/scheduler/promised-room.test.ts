@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
 import { createScheduler } from '../../../actors/scheduler/scheduler.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { FakeCluster, feedEvent } from './fake-context.ts';
 import { boundPod, dialect, newCore, node, pod } from './objects.ts';
 

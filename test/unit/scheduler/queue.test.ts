@@ -1,6 +1,6 @@
 import test from 'ava';
-import { ClusterEvent } from '../../../actors/scheduler/core/cluster-event.ts';
 import { SchedulingQueue } from '../../../actors/scheduler/core/queue.ts';
+import { ClusterEvent } from '../../../actors/scheduler/objects/cluster-event.ts';
 import { prioritySort } from '../../../actors/scheduler/plugins/priority-sort.ts';
 import { podInfo } from './objects.ts';
 

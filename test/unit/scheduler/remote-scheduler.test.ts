@@ -5,7 +5,7 @@ import { defaultConfiguration } from '../../../actors/scheduler/configuration/de
 import { ApiServer } from '../../../actors/scheduler/remote/api-server.ts';
 import { RemoteScheduler } from '../../../actors/scheduler/remote/remote-scheduler.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { type ApiAnswer, type ApiCall, ApiUnanswered } from '../../../transport/outgoing/api-client.ts';

@@ -8,7 +8,7 @@ import {
   type SchedulerOptions,
   schedulerActor,
 } from '../../../actors/scheduler/scheduler.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { OrchError, type OrchErrorCode } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { emptyPresent, FakeCluster, feedEvent } from './fake-context.ts';

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { ClusterEvent } from '../../../actors/scheduler/core/cluster-event.ts';
 import type { Decision } from '../../../actors/scheduler/core/decision.ts';
 import type { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
-import { refusal } from '../../../actors/scheduler/framework/status.ts';
+import { ClusterEvent } from '../../../actors/scheduler/objects/cluster-event.ts';
+import { refusal } from '../../../actors/scheduler/status.ts';
 import { boundPod, defaultProfile, dialect, newCore, node, pod, seededRandom } from './objects.ts';
 
 type Bind = Decision & { readonly kind: 'bind' };

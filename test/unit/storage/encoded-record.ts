@@ -1,8 +1,8 @@
 // The record of an object as this server stores it.
 import { encodeStored } from '../../../api/codec/stored-object.ts';
+import { SlabPool } from '../../../storage/records/slab-pool.ts';
+import { CREATED, type Slab } from '../../../storage/records/slab-record.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
-import { CREATED, type Slab } from '../../../storage/slab-record.ts';
 import type { Members } from './managed-objects.ts';
 
 /** Of what it is found by. */

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { EarlierForms, EventRecordWriter, liveDigestOf, readEventRecord } from '../../../storage/event-log.ts';
-import { CREATED, DELETED, type RecordType, UPDATED } from '../../../storage/slab-record.ts';
+import { EarlierForms, EventRecordWriter, liveDigestOf, readEventRecord } from '../../../storage/records/event-log.ts';
+import { CREATED, DELETED, type RecordType, UPDATED } from '../../../storage/records/slab-record.ts';
 
 const HEAD = {
   previousChecksum: 0xfedcba98,

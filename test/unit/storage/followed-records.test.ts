@@ -1,9 +1,9 @@
 import test from 'ava';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import { FollowedRecords, type RecordPlace } from '../../../storage/followed-records.ts';
+import { FollowedRecords, type RecordPlace } from '../../../storage/records/followed-records.ts';
+import { SlabPool } from '../../../storage/records/slab-pool.ts';
+import { CREATED, DELETED, restampRecord, stampRevision, valueStart } from '../../../storage/records/slab-record.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
-import { CREATED, DELETED, restampRecord, stampRevision, valueStart } from '../../../storage/slab-record.ts';
 
 class World {
   readonly pool = new SlabPool(4096, new SharedState());

@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import { followedText } from '../../../storage/followed-text.ts';
+import { followedText } from '../../../storage/records/followed-text.ts';
 import { entry, fieldsOf, type Members, stringsOf, textLike } from './managed-objects.ts';
 
 function followed(metadata: Members, rest: Members): { readonly text: string; readonly parsed: Members } {

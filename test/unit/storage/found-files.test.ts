@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { FoundFiles, finishPuttingBack, foundDatabase, putBackLeft } from '../../../storage/found-files.ts';
+import { FoundFiles, finishPuttingBack, foundDatabase, putBackLeft } from '../../../storage/level/found-files.ts';
 import { scratchDirectory } from '../store/store-on-disk.ts';
 
 interface Scene {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { HeadMarker, isMarkerDamaged } from '../../../storage/head-marker.ts';
+import { HeadMarker, isMarkerDamaged } from '../../../storage/level/head-marker.ts';
 
 const SLOT_BYTES = 16;
 

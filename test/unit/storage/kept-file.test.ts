@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { keepFile } from '../../../storage/kept-file.ts';
+import { keepFile } from '../../../storage/files/kept-file.ts';
 
 function scratchFile(t: ExecutionContext): { readonly directory: string; readonly file: string } {
   const directory = mkdtempSync(join(tmpdir(), 'orch-kept-file-'));

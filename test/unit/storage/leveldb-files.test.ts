@@ -3,7 +3,7 @@ import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from
 import { join } from 'node:path';
 import test from 'ava';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { type LevelDatabase, openLevelDatabase } from '../../../storage/level-database.ts';
+import { type LevelDatabase, openLevelDatabase } from '../../../storage/level/level-database.ts';
 import { crc32c, masked } from '../../../storage/leveldb/crc32c.ts';
 import type { Entry } from '../../../storage/leveldb/damage.ts';
 import { readDatabaseFiles, tableDamages } from '../../../storage/leveldb/database-files.ts';

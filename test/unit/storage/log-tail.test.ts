@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { openLevelDatabase } from '../../../storage/level-database.ts';
+import { openLevelDatabase } from '../../../storage/level/level-database.ts';
 import { logEndBefore, RefusedTail } from '../../../storage/leveldb/log-tail.ts';
 
 /** Around a block's end the pieces of a record get short, and the room left may be too little for a piece. */

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { EventRecordWriter, readEventRecord } from '../../../storage/event-log.ts';
 import { type Objects, readObjects } from '../../../storage/object-records.ts';
-import { CREATED, type RecordType, UPDATED } from '../../../storage/slab-record.ts';
+import { EventRecordWriter, readEventRecord } from '../../../storage/records/event-log.ts';
+import { CREATED, type RecordType, UPDATED } from '../../../storage/records/slab-record.ts';
 import { storedValueBytesMax, storedValueChecksum, writeStoredValue } from '../../../storage/stored-value.ts';
 import { encryption, keyed } from './encryption/encryption-world.ts';
 

@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import { ownedObject } from '../../../storage/owned-object.ts';
+import { ownedObject } from '../../../storage/records/owned-object.ts';
 import { entry, fieldsOf, type Members, stringsOf, textLike } from './managed-objects.ts';
 
 interface Owned extends Members {

@@ -1,8 +1,8 @@
 // A field that is read where the record lies must be what unpacking its attributes would have said.
 import test from 'ava';
 import { packAttributes, unpackAttributes } from '../../../storage/attributes.ts';
-import { fieldIs, fieldText } from '../../../storage/record-fields.ts';
-import { CREATED, mapSlab, recordBytes, type Slab, writeRecordHead } from '../../../storage/slab-record.ts';
+import { fieldIs, fieldText } from '../../../storage/records/record-fields.ts';
+import { CREATED, mapSlab, recordBytes, type Slab, writeRecordHead } from '../../../storage/records/slab-record.ts';
 
 const OFFSET = 64;
 const TEXTS = ['', 'a', 'ab', 'b', 'node-1', 'größe', 'nul\u0000in it', '0', '1'];

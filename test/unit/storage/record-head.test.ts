@@ -1,7 +1,7 @@
 // What is read off a record without parsing it must be what parsing would have said.
 import test from 'ava';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import { mayBeTied, mayHaveMember, recordUid } from '../../../storage/record-head.ts';
+import { mayBeTied, mayHaveMember, recordUid } from '../../../storage/records/record-head.ts';
 import {
   CREATED,
   mapSlab,
@@ -9,7 +9,7 @@ import {
   type Slab,
   stampRevision,
   writeRecordHead,
-} from '../../../storage/slab-record.ts';
+} from '../../../storage/records/slab-record.ts';
 
 const OFFSET = 64;
 const OWNERS = Buffer.from('"ownerReferences"');

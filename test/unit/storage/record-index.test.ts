@@ -3,10 +3,10 @@ import test from 'ava';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { keyChecksum } from '../../../storage/key-checksum.ts';
 import { bytesHash, nameHash } from '../../../storage/name-hash.ts';
-import { RecordIndex } from '../../../storage/record-index.ts';
+import { RecordIndex } from '../../../storage/records/record-index.ts';
+import { SlabPool, type SlabRoom } from '../../../storage/records/slab-pool.ts';
+import { CREATED, hasKey, recordKey } from '../../../storage/records/slab-record.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool, type SlabRoom } from '../../../storage/slab-pool.ts';
-import { CREATED, hasKey, recordKey } from '../../../storage/slab-record.ts';
 
 const HEAD = { revision: 7, bornRevision: 7, type: CREATED, schemaGeneration: 0, revisionOffset: 0, itemOffset: 0 };
 

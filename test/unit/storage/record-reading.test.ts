@@ -12,7 +12,7 @@ import {
   metadataApart,
   textFrom,
   withBody,
-} from '../../../storage/record-reading.ts';
+} from '../../../storage/records/record-reading.ts';
 import { Records } from '../hub/records.ts';
 import { encodedRecord } from './encoded-record.ts';
 import { entry, fieldsOf, stringsOf, textLike } from './managed-objects.ts';

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { RotatingFile, type RotatingFileLimits } from '../../../storage/rotating-file.ts';
+import { RotatingFile, type RotatingFileLimits } from '../../../storage/files/rotating-file.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const LIMITS: RotatingFileLimits = { bytesMax: 10, daysMax: 0, backupsMax: 0, compresses: false };
@@ -172,7 +172,7 @@ test('of a text that a full disk takes in part nothing stays, and the next one s
   const line = `${'x'.repeat(199)}\n`;
   // Its own process, since files may not be longer than 512 bytes there.
   const program = `
-    import { RotatingFile } from ${JSON.stringify(new URL('../../../storage/rotating-file.js', import.meta.url))};
+    import { RotatingFile } from ${JSON.stringify(new URL('../../../storage/files/rotating-file.js', import.meta.url))};
     const file = new RotatingFile(${JSON.stringify(path)}, { bytesMax: 1e6, daysMax: 0, backupsMax: 0 }, Date.now, () => {});
     const line = ${JSON.stringify(line)};
     for (const text of [line, line, line, 'short\\n']) try { file.append(text); } catch (error) { console.log(error.code); }

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import { SlabPool } from '../../../storage/records/slab-pool.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
 
 const SLAB_BYTES = 1024;
 

@@ -27,7 +27,7 @@ import {
   valueLength,
   valueView,
   writeRecordHead,
-} from '../../../storage/slab-record.ts';
+} from '../../../storage/records/slab-record.ts';
 
 const REVISIONS = [1, 12, 999, 1234, 99_999, 2 ** 32 - 1, 2 ** 32, 2 ** 40 + 3, 10 ** 15, Number.MAX_SAFE_INTEGER];
 

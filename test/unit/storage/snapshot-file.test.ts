@@ -5,9 +5,9 @@ import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
-import { liveDigestOf } from '../../../storage/event-log.ts';
-import { HeadMarker } from '../../../storage/head-marker.ts';
 import { inspectStore } from '../../../storage/inspection.ts';
+import { HeadMarker } from '../../../storage/level/head-marker.ts';
+import { liveDigestOf } from '../../../storage/records/event-log.ts';
 import { restoreSnapshot } from '../../../storage/restore.ts';
 import {
   SNAPSHOT_FORMAT,

@@ -1,13 +1,13 @@
 import test from 'ava';
 import { EXPECT_ANY, type Operation } from '../../../actors/store/protocol.ts';
 import { RevisionLog } from '../../../actors/store/revision-log.ts';
-import { ParsedRecords } from '../../../storage/parsed-records.ts';
 import type { PresentState, Publication } from '../../../storage/publication.ts';
-import { lending } from '../../../storage/record-reading.ts';
+import { ParsedRecords } from '../../../storage/records/parsed-records.ts';
+import { lending } from '../../../storage/records/record-reading.ts';
+import { SlabPool } from '../../../storage/records/slab-pool.ts';
+import { SlabView, ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
 import { createStoreFeed, type FeedEvent, type KeptRecord } from '../../../storage/store-feed.ts';
-import { SlabView, ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { MessageWriter } from '../store/store-model.ts';
 
 /** A store that only publishes. */

@@ -1,8 +1,8 @@
 import test from 'ava';
+import { SlabPool } from '../../../storage/records/slab-pool.ts';
+import { CREATED } from '../../../storage/records/slab-record.ts';
+import { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
-import { CREATED } from '../../../storage/slab-record.ts';
-import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 
 /** A store's slabs, two of them, with a record of a revision at the beginning of each. */
 function slabsWith(revision: number): SlabPool {

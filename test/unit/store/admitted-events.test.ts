@@ -3,9 +3,9 @@ import test from 'ava';
 import { AdmittedEvents } from '../../../actors/store/admitted-events.ts';
 import type { Place } from '../../../actors/store/protocol.ts';
 import { RevisionLog } from '../../../actors/store/revision-log.ts';
+import { SlabPool } from '../../../storage/records/slab-pool.ts';
+import { CREATED, DELETED, isStale, UPDATED } from '../../../storage/records/slab-record.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
-import { CREATED, DELETED, isStale, UPDATED } from '../../../storage/slab-record.ts';
 import type { StoredValue } from '../../../storage/stored-value.ts';
 import { MessageWriter, type Version, versionAt } from './store-model.ts';
 

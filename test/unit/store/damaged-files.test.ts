@@ -4,10 +4,10 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { FoundFiles } from '../../../storage/found-files.ts';
 import { inspectStore } from '../../../storage/inspection.ts';
-import { openLevelDatabase } from '../../../storage/level-database.ts';
-import { LevelEngine } from '../../../storage/level-engine.ts';
+import { FoundFiles } from '../../../storage/level/found-files.ts';
+import { openLevelDatabase } from '../../../storage/level/level-database.ts';
+import { LevelEngine } from '../../../storage/level/level-engine.ts';
 import { inspectForRepair, repairStore } from '../../../storage/repair.ts';
 import { strideOf } from '../../server/effort.ts';
 import {

@@ -4,7 +4,7 @@ import type { TransactionResult } from '../../../actors/store/protocol.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
 import { forEachRecord } from '../../../storage/publication.ts';
-import { CREATED, DELETED } from '../../../storage/slab-record.ts';
+import { CREATED, DELETED } from '../../../storage/records/slab-record.ts';
 import type { EtcdModel } from '../../simulation/etcd-model.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { engineOn } from '../storage/original/original-rig.ts';

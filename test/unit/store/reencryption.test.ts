@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { reencryptStore } from '../../../actors/store/reencryption.ts';
 import { inspectStore } from '../../../storage/inspection.ts';
-import { LevelEngine } from '../../../storage/level-engine.ts';
+import { LevelEngine } from '../../../storage/level/level-engine.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { type Files, IDENTITY, readFiles, scratchDirectory, smallStore, writeFiles } from './store-on-disk.ts';
 

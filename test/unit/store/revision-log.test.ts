@@ -3,8 +3,8 @@ import { EXPECT_ABSENT, EXPECT_ANY, type Guard, type Operation } from '../../../
 import { RevisionLog } from '../../../actors/store/revision-log.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
+import { SlabPool } from '../../../storage/records/slab-pool.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
 import { readStoredValue } from '../../../storage/stored-value.ts';
 import { casesOf } from '../../server/effort.ts';
 import { RandomStore } from './random-store.ts';

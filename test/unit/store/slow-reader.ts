@@ -10,8 +10,8 @@ import {
   recordRevision,
   recordType,
   type Slab,
-} from '../../../storage/slab-record.ts';
-import type { SlabView } from '../../../storage/thread-slabs.ts';
+} from '../../../storage/records/slab-record.ts';
+import type { SlabView } from '../../../storage/records/thread-slabs.ts';
 
 interface HeldRecord {
   readonly slab: Slab;

@@ -13,9 +13,9 @@ import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
 import type { RevisionLog } from '../../../actors/store/revision-log.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
-import { liveDigestOf } from '../../../storage/event-log.ts';
 import { parseKey } from '../../../storage/object-key.ts';
-import type { SlabPool } from '../../../storage/slab-pool.ts';
+import { liveDigestOf } from '../../../storage/records/event-log.ts';
+import type { SlabPool } from '../../../storage/records/slab-pool.ts';
 import {
   CREATED,
   DELETED,
@@ -30,7 +30,7 @@ import {
   type Slab,
   UPDATED,
   valueView,
-} from '../../../storage/slab-record.ts';
+} from '../../../storage/records/slab-record.ts';
 import { windowEvents } from './window-events.ts';
 
 /** One object version, apart from where it lies. */

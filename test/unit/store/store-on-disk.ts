@@ -7,9 +7,9 @@ import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
 import { recover } from '../../../actors/store/recovery.ts';
 import { RevisionLog } from '../../../actors/store/revision-log.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import { LevelEngine } from '../../../storage/level-engine.ts';
+import { LevelEngine } from '../../../storage/level/level-engine.ts';
+import { SlabPool } from '../../../storage/records/slab-pool.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
 import { differences, MessageWriter, StoreModel, type Version, versionAt } from './store-model.ts';
 import { until } from './store-rig.ts';
 

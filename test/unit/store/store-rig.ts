@@ -11,16 +11,16 @@ import type {
 import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/settings.ts';
 import { type Store, storeActor } from '../../../actors/store/store.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Ref } from '../../../runtime/actor.ts';
-import { type Delivery, GatheringDelivery } from '../../../runtime/delivery.ts';
 import type { Environment } from '../../../runtime/environment.ts';
-import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
+import { type Delivery, GatheringDelivery } from '../../../runtime/messages/delivery.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
+import { type InProcess, startInProcess } from '../../../runtime/threads/in-process.ts';
 import type { EngineBatch, LocalEngine } from '../../../storage/local-engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { forEachRecord } from '../../../storage/publication.ts';
+import { DELETED } from '../../../storage/records/slab-record.ts';
+import { SlabView } from '../../../storage/records/thread-slabs.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { DELETED } from '../../../storage/slab-record.ts';
-import { SlabView } from '../../../storage/thread-slabs.ts';
 import { HeldDelivery } from '../hub/held-delivery.ts';
 import { MessageWriter, type Version, versionAt } from './store-model.ts';
 

@@ -3,8 +3,8 @@ import { Subscribers } from '../../../actors/store/subscribers.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import { SlabPool } from '../../../storage/records/slab-pool.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { SlabPool } from '../../../storage/slab-pool.ts';
 
 interface Told {
   readonly type: string;

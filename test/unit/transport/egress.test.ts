@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import { NOTHING_SHOWN } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWay } from '../../../transport/outgoing/egress.ts';

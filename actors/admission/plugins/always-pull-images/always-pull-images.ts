@@ -1,7 +1,7 @@
 // AlwaysPullImages: every container pulls its image at each start, so that nobody runs what only others may pull.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { forbidden, unnamedError } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { Attributes } from '../../attributes.ts';

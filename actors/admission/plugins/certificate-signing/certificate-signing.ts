@@ -1,7 +1,7 @@
 // CertificateSigning: who writes the certificate of a request, or its conditions, has the verb `sign` on its signer.
-import { deepEqual } from '../../../../api/deep-equal.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { asList, asObject, asText } from '../../../../api/object-fields.ts';
+import { deepEqual } from '../../../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { asList, asObject, asText } from '../../../../api/json/object-fields.ts';
 import type { AdmissionPluginKind } from '../plugin.ts';
 import { requireSigner, signerOf } from '../signer-permission.ts';
 

@@ -1,8 +1,8 @@
 // CertificateSubjectRestriction: nobody asks for a client certificate of the superusers' group.
 import { SUPERUSERS } from '../../../../api/authorization/attributes.ts';
-import { parseCertificateRequest } from '../../../../api/codec/certificate-request.ts';
-import { asObject, asText } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import { parseCertificateRequest } from '../../../../api/certificates/certificate-request.ts';
+import { asObject, asText } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { forbidden } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { Attributes } from '../../attributes.ts';

@@ -1,7 +1,7 @@
 // DefaultStorageClass and DefaultIngressClass: what names no class gets the one that is marked as the default, if there is one.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { AdmissionPluginName } from '../../../../config/admission-plugins.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';

@@ -1,6 +1,6 @@
 // DefaultTolerationSeconds: pods stay for a while on a node that is not ready or cannot be reached, unless they say how long.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 

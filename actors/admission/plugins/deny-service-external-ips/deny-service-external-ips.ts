@@ -1,6 +1,6 @@
 // DenyServiceExternalIPs: services get no external addresses beyond those they have.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, textsAt } from '../../../../api/object-fields.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, textsAt } from '../../../../api/json/object-fields.ts';
 import type { Attributes } from '../../attributes.ts';
 import { forbid } from '../forbid.ts';
 import type { AdmissionPluginKind } from '../plugin.ts';

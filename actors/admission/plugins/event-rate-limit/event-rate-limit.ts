@@ -1,6 +1,6 @@
 // EventRateLimit: events are refused beyond a rate, of the whole server, a namespace, a user, or one source about one object. The
 // first admission actor counts for all of them.
-import { partAt, textAt } from '../../../../api/object-fields.ts';
+import { partAt, textAt } from '../../../../api/json/object-fields.ts';
 import { failure } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';

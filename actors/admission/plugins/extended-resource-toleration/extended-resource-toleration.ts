@@ -1,6 +1,6 @@
 // ExtendedResourceToleration: a pod that asks for a resource which others defined tolerates the taint of that name.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
 import { isExtendedResource } from '../../../../api/validation/kinds/resource-amounts.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { AdmissionPluginKind } from '../plugin.ts';

@@ -1,8 +1,8 @@
 // ImagePolicyWebhook: a service outside is asked about the images of pods, its answers remembered. Without an answer pods are refused,
 // unless the settings say otherwise.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { asTextMap, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { asTextMap, partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { MapShape, type Shape } from '../../../../api/shape.ts';
 import { webhookCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceCallFailed, ServiceClient } from '../../../../transport/outgoing/service-client.ts';

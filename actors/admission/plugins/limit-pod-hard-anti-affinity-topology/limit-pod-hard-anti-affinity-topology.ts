@@ -1,5 +1,5 @@
 // LimitPodHardAntiAffinityTopology: a pod keeps others off its node at most, not off its zone.
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import { partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
 import { forbidNamed } from '../forbid.ts';
 import type { AdmissionPluginKind } from '../plugin.ts';
 

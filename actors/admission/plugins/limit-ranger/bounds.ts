@@ -1,7 +1,7 @@
 // The bounds that a LimitRange sets, and whether amounts keep to them. Compares as the original does: in thousandths, and in whole
 // units where thousandths would not fit its numbers.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { asText, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { asText, partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
 import { formatQuantity, nanoOf } from '../../../../values/quantity.ts';
 
 /** Amounts by resource. */

@@ -1,8 +1,8 @@
 // LimitRanger: the limit ranges of a namespace give containers requests and limits that they do not name, and bound what containers,
 // pods and claims may name.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
 import { forbid } from '../forbid.ts';

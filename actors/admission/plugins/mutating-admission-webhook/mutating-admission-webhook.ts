@@ -1,12 +1,12 @@
 // MutatingAdmissionWebhook: webhooks may change what is written, one after the other. Where one has changed an object, all plugins
 // that change objects are asked once more, and of the webhooks those that want it and have seen the object as it was before.
 import type { Features } from '../../../../api/codec/default-rules.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { placedNew } from '../../../../api/metadata.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { placedNew } from '../../../../api/metadata/metadata.ts';
 import type { Schema } from '../../../../api/schema/schema.ts';
 import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
 import type { Attributes } from '../../attributes.ts';
-import { showOwners } from '../../ownership.ts';
+import { showOwners } from '../../shown-owners.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
 import { readHookCredentials } from '../webhooks/configuration.ts';
 import type { Invocation } from '../webhooks/matching.ts';

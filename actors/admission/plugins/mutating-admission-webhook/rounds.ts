@@ -1,8 +1,8 @@
 // Which webhooks are asked in the second round of a write: those that want to be asked again, and have been asked before another
 // one, or a plugin of the server, changed the object.
-import { deepEqual } from '../../../../api/deep-equal.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import type { Hook } from '../webhooks/hook.ts';
+import { deepEqual } from '../../../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import type { Hook } from '../../hooks/hook.ts';
 
 export class Rounds {
   /** Asked since the last change that was not their own. */

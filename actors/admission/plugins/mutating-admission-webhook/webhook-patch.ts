@@ -5,11 +5,11 @@ import { decode } from '../../../../api/codec/decode.ts';
 import { DecodeError } from '../../../../api/codec/decode-error.ts';
 import type { Features } from '../../../../api/codec/default-rules.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
-import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
-import { deepEqual } from '../../../../api/deep-equal.ts';
-import { parseExact } from '../../../../api/exact-json.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { textAt } from '../../../../api/object-fields.ts';
+import { deepEqual } from '../../../../api/json/deep-equal.ts';
+import { parseExact } from '../../../../api/json/exact-json.ts';
+import { jsonCopy } from '../../../../api/json/json-copy.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { textAt } from '../../../../api/json/object-fields.ts';
 import { applyJsonPatch, PatchNotApplicable } from '../../../../api/patch/json-patch.ts';
 import { splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../../api/schema/schema.ts';
@@ -17,7 +17,7 @@ import { defaultsTooLarge, internalError } from '../../../../api/status/failures
 import { isStatusError, StatusError } from '../../../../api/status/status.ts';
 import { DEPTH_MAX, isTooDeep } from '../../../../transport/body.ts';
 import { NO_OBJECT } from '../../attributes.ts';
-import type { Hook } from '../webhooks/hook.ts';
+import type { Hook } from '../../hooks/hook.ts';
 import { type HookAnswer, type Told, UnusableAnswer } from '../webhooks/review.ts';
 import { isOf } from '../webhooks/told-versions.ts';
 

@@ -1,6 +1,6 @@
 // NamespaceLifecycle: writes need their namespace, new objects a live one, and the server's own namespaces stay. The
 // commit is guarded by the revision at which a namespace was seen to live: it cannot go away in between.
-import { metadataOf } from '../../../../api/object-meta.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { forbidden, namespaceTerminating, notFound } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';

@@ -1,8 +1,8 @@
 // What a node agent may create as a pod: a mirror of one that runs on it by its own file, owned by its node, that names nothing else.
 import { podNames } from '../../../../api/authorization/node-graph.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 
 /** What is wrong with a pod, apart from its owner's uid, which has to be looked up between the two. */

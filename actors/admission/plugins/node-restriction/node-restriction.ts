@@ -1,9 +1,9 @@
 // NodeRestriction: a node agent writes its own node, the pods on it, and what belongs to them. Everybody else's writes are nothing to it.
 import { nodeOf } from '../../../../api/authorization/node-authorizer.ts';
-import { deepEqual } from '../../../../api/deep-equal.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { asObject, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import { deepEqual } from '../../../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { asObject, partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { notFound } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { Attributes } from '../../attributes.ts';

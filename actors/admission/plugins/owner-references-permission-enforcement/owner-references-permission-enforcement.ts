@@ -1,9 +1,9 @@
 // OwnerReferencesPermissionEnforcement: who says that an object is owned may delete that object, and who lets it hold back the
 // owner's deletion may set the owner's finalizers.
-import { deepEqual } from '../../../../api/deep-equal.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import { deepEqual } from '../../../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { Registry } from '../../../../api/resources/registry.ts';
 import { splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Attributes } from '../../attributes.ts';

@@ -1,7 +1,7 @@
 // PersistentVolumeClaimResize: a claim grows when it is bound and its class allows it.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { booleanAt, partAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { booleanAt, partAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { compareQuantities } from '../../../../values/quantity.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';

@@ -1,9 +1,9 @@
 // PersistentVolumeLabel: volumes of a cloud carry the labels of their zone. No cloud is asked here: what a provisioner has labelled is
 // bound to the nodes of those labels, and other volumes of clouds are refused, as by an original without that cloud.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { isJsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { isJsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { Attributes } from '../../attributes.ts';
 import { forbid } from '../forbid.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';

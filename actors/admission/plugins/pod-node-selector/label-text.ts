@@ -1,5 +1,5 @@
 // Labels as one text: `a=b,c=d`, as annotations and settings hold them. Sets of labels, compared and joined.
-import { qualifiedNameProblems, textProblems } from '../../../../api/validation/formats.ts';
+import { qualifiedNameProblems, textProblems } from '../../../../api/metadata/formats.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 // PodNodeSelector: the node selector of a namespace, in an annotation or in the settings, is that of its pods, who may add to it
 // what the settings allow.
-import { asObject, partAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import { asObject, partAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { notFound, unnamedError } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { Attributes } from '../../attributes.ts';

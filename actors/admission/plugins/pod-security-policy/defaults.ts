@@ -1,9 +1,9 @@
 // What a policy makes of a pod that leaves things open. Nothing that a pod says is changed; whether it may say that is in
 // rules.ts. Of seccomp it sets the annotation: a new pod gets the field with it (api/pods/seccomp.ts), and one that is there already
 // stays as it is. Pure.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { asObject, partAt, textAt, textsAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { asObject, partAt, textAt, textsAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { podSeccompKey } from '../../../../api/pods/seccomp.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 import { withContainers } from '../pod-containers.ts';

@@ -1,6 +1,6 @@
 // Which users, groups and SELinux labels a policy lets a pod run as. Pure.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { textAt } from '../../../../api/object-fields.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { textAt } from '../../../../api/json/object-fields.ts';
 import { type FieldError, invalid, required } from '../../../../api/status/field-error.ts';
 import { shownEmptyList, shownList } from '../../../../api/status/shown-value.ts';
 import { type IdentityRule, isWithin, MAY_RUN_AS, MUST_RUN_AS, NOT_ROOT, type Range } from './policy.ts';

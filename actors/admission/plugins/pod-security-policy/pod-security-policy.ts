@@ -3,10 +3,10 @@
 // must comply as they are.
 
 import type { User } from '../../../../api/authorization/attributes.ts';
-import { deepEqual } from '../../../../api/deep-equal.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import { deepEqual } from '../../../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { FieldError } from '../../../../api/status/field-error.ts';
 import type { StatusError } from '../../../../api/status/status.ts';
 import { userOfSubject } from '../../../../api/tokens/service-account-claims.ts';

@@ -1,7 +1,7 @@
 // A pod security policy as it is kept: read once, whenever it changes. What it does to pods is in the files beside this one. Pure.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { booleanAt, numberAt, partAt, partsAt, textAt, textsAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { booleanAt, numberAt, partAt, partsAt, textAt, textsAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 
 /** Both ends belong to it. */

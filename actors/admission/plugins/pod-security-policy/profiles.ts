@@ -1,9 +1,9 @@
 // The profiles of seccomp and AppArmor that pods run under, and which of them a policy allows. Pods say them in annotations;
 // those of seccomp are fields as well. Pure.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { isJsonObject } from '../../../../api/json-value.ts';
-import { partAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { isJsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { annotationOf, containerSeccompPrefix, podSeccompKey } from '../../../../api/pods/seccomp.ts';
 import { quote } from '../../../../api/status/failures.ts';
 import { type FieldError, forbidden } from '../../../../api/status/field-error.ts';

@@ -1,5 +1,5 @@
 // Where a pod does not comply with a policy, in the order in which its fields are looked at. Pure.
-import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../../api/json/json-value.ts';
 import {
   asObject,
   booleanAt,
@@ -9,7 +9,7 @@ import {
   setNumberAt,
   textAt,
   textsAt,
-} from '../../../../api/object-fields.ts';
+} from '../../../../api/json/object-fields.ts';
 import { quote } from '../../../../api/status/failures.ts';
 import { type FieldError, forbidden, invalid } from '../../../../api/status/field-error.ts';
 import { shownList } from '../../../../api/status/shown-value.ts';

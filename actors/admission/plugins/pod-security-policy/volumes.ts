@@ -1,6 +1,6 @@
 // Which volumes a policy allows. Pure.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
 import { type FieldError, invalid } from '../../../../api/status/field-error.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 import { containersOf } from '../pod-containers.ts';

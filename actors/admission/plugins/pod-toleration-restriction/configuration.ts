@@ -1,5 +1,5 @@
 // The settings of PodTolerationRestriction: what pods of namespaces without annotations of their own get, and may say.
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { ConfigurationError, listOf, membersOf, requireText, textOf } from '../../../../config/configuration-file.ts';
 import type { ConfigurationFile } from '../plugin.ts';
 

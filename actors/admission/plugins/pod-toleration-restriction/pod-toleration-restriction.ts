@@ -1,8 +1,8 @@
 // PodTolerationRestriction: pods get the tolerations of their namespace and keep to those that it allows; both are in annotations, or
 // in the settings for all.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { qosClassOf } from '../../../../api/pods/quality-of-service.ts';
 import { notFound, unnamedError } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';

@@ -1,7 +1,7 @@
 // Priority: a pod's priority is the number of its class, which is there; one class at most is the default of all.
 
-import { booleanAt, numberAt, partAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import { booleanAt, numberAt, partAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
 import { forbid } from '../forbid.ts';

@@ -1,6 +1,6 @@
 // Whether quotas allow what a write adds, and what they have used afterwards. Decides only.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt } from '../../../../api/object-fields.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt } from '../../../../api/json/object-fields.ts';
 import {
   type Amounts,
   amountsOf,

@@ -1,6 +1,6 @@
 // The settings of ResourceQuota: what cannot be used at all where no quota says how much.
 
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { requirementOf, type ScopeRequirement } from '../../../../api/quota/scopes.ts';
 import { ConfigurationError, listOf, membersOf, requireText, textOf } from '../../../../config/configuration-file.ts';
 import type { ConfigurationFile } from '../plugin.ts';

@@ -1,8 +1,8 @@
 // RuntimeClass: a pod names a class that is there, and gets its overhead and the nodes that have it.
-import { deepEqual } from '../../../../api/deep-equal.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { isJsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt } from '../../../../api/object-fields.ts';
+import { deepEqual } from '../../../../api/json/deep-equal.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { isJsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt } from '../../../../api/json/object-fields.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
 import { forbid } from '../forbid.ts';

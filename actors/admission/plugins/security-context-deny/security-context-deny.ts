@@ -1,6 +1,6 @@
 // SecurityContextDeny: pods do not choose users, groups and SELinux labels.
-import { isJsonObject } from '../../../../api/json-value.ts';
-import { partAt } from '../../../../api/object-fields.ts';
+import { isJsonObject } from '../../../../api/json/json-value.ts';
+import { partAt } from '../../../../api/json/object-fields.ts';
 import type { Attributes } from '../../attributes.ts';
 import { forbidNamed } from '../forbid.ts';
 import type { AdmissionPluginKind } from '../plugin.ts';

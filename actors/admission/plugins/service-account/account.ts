@@ -1,8 +1,8 @@
 // What pods take from their service account. Parsed once a revision.
 
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { asObject, asText, booleanAt, partsAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { asObject, asText, booleanAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 
 export interface Account {
   readonly name: string;

@@ -1,8 +1,8 @@
 // Which secrets a pod may name: those of its service account only, where the account says so; none at all in the pods that
 // node agents make for themselves. Answers what is wrong, in the words that clients see; undefined where nothing is.
 import { podNames } from '../../../../api/authorization/node-graph.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
 import type { Account } from './account.ts';
 
 /** Of a pod that a node agent made for itself. */

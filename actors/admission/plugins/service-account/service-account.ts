@@ -1,9 +1,9 @@
 // ServiceAccount: a pod runs as a service account, which must be there, and gets its token and its pull secrets. Pods that node
 // agents made for themselves get nothing and may name none of it.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { nameSuffix } from '../../../../api/metadata.ts';
-import { asObject, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { asObject, partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
+import { nameSuffix } from '../../../../api/metadata/metadata.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { forbidden, serverTimeout } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';

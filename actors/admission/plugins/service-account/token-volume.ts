@@ -1,8 +1,8 @@
 // The volume by which a pod's containers get the token of their service account, the cluster's authority and their namespace.
 // Written with all its defaults, so that it needs no completion.
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
-import { type Own, ownCopy } from '../../../../api/own-copy.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partAt, partsAt, textAt } from '../../../../api/json/object-fields.ts';
+import { type Own, ownCopy } from '../../../../api/json/own-copy.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 
 /** What injected tokens ask for: the one duration at which tokens live longer than they say, for clients that do not renew. */

@@ -1,6 +1,6 @@
 // StorageObjectInUseProtection: claims and volumes get a finalizer that keeps them while they are used. Taking it off is the work of a
 // controller (actors/controllers/storage-protection.ts).
-import { metadataOf } from '../../../../api/object-meta.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { protectionFinalizers } from '../../../../api/storage-protection.ts';
 import type { AdmissionPluginKind } from '../plugin.ts';
 

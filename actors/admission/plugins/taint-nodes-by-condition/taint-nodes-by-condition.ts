@@ -1,6 +1,6 @@
 // TaintNodesByCondition: nothing is placed on a new node until it is known to be ready. Taking the taint off is the work of a controller
-// (actors/controllers/node-taints.ts).
-import { partAt, partsAt } from '../../../../api/object-fields.ts';
+// (actors/controllers/nodes/node-taints.ts).
+import { partAt, partsAt } from '../../../../api/json/object-fields.ts';
 import type { AdmissionPluginKind } from '../plugin.ts';
 
 export const taintNodesByCondition: AdmissionPluginKind = {

@@ -2,7 +2,7 @@
 import { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
 import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
 import type { Attributes } from '../../attributes.ts';
-import { showOwners } from '../../ownership.ts';
+import { showOwners } from '../../shown-owners.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
 import { readHookCredentials } from '../webhooks/configuration.ts';
 import type { Invocation } from '../webhooks/matching.ts';

@@ -1,18 +1,19 @@
 // One call of one webhook: what is asked, how long it is waited for, what its silence, its nonsense and its refusal come to. Both
 // kinds of webhooks are called here.
+
+import { qualifiedNameProblems } from '../../../../api/metadata/formats.ts';
 import type { Schema } from '../../../../api/schema/schema.ts';
 import { badRequest, internalError, timeout } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
-import { qualifiedNameProblems } from '../../../../api/validation/formats.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import { ServiceCallFailed, type ServicePlace } from '../../../../transport/outgoing/service-client.ts';
 import { askAsTold } from '../../../webhook-call.ts';
 import { reasonOf } from '../../../webhook-failure.ts';
 import type { Attributes } from '../../attributes.ts';
+import type { Hook, HookAddress, ReviewVersion } from '../../hooks/hook.ts';
+import { type HookPlaces, placeOf } from '../../hooks/hook-address.ts';
+import { calledUrl, HookClients, type HookCredentials } from '../../hooks/hook-clients.ts';
 import type { PluginContext } from '../plugin.ts';
-import type { Hook, HookAddress, ReviewVersion } from './hook.ts';
-import { type HookPlaces, placeOf } from './hook-address.ts';
-import { calledUrl, HookClients, type HookCredentials } from './hook-clients.ts';
 import { HookMetrics, type HookPhase } from './hook-metrics.ts';
 import type { Invocation } from './matching.ts';
 import {

@@ -1,6 +1,6 @@
 // What /metrics says of webhooks. Names, labels and buckets follow the field's, so that existing dashboards read them. Each webhook
 // makes its own series, so they are bounded.
-import type { HistogramSeries, Metrics } from '../../../../runtime/metrics.ts';
+import type { HistogramSeries, Metrics } from '../../../../runtime/metrics/metrics.ts';
 
 /** As the field's series call the two kinds. */
 export type HookPhase = 'admit' | 'validating';

@@ -4,7 +4,7 @@ import type { Registry } from '../../../../api/resources/registry.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import type { Operation } from '../../attributes.ts';
 import type { ClusterView, KindView } from '../../cluster.ts';
-import { type Hook, hooksOf } from './hook.ts';
+import { type Hook, hooksOf } from '../../hooks/hook.ts';
 import { type Invocation, invocationsOf } from './matching.ts';
 
 const NONE: readonly Invocation[] = Object.freeze([]);

@@ -3,7 +3,7 @@
 import type { Registry } from '../../../../api/resources/registry.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import type { Operation } from '../../attributes.ts';
-import type { Hook, HookRule } from './hook.ts';
+import type { Hook, HookRule } from '../../hooks/hook.ts';
 
 /** A webhook that wants to hear of a kind of write. */
 export interface Invocation {

@@ -4,13 +4,13 @@ import type { User } from '../../../../api/authorization/attributes.ts';
 import { decode } from '../../../../api/codec/decode.ts';
 import { DecodeError } from '../../../../api/codec/decode-error.ts';
 import type { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
-import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
-import { asTextMap, booleanAt, partAt, textAt, textsAt } from '../../../../api/object-fields.ts';
+import { isJsonObject, type JsonObject } from '../../../../api/json/json-value.ts';
+import { asTextMap, booleanAt, partAt, textAt, textsAt } from '../../../../api/json/object-fields.ts';
 import { type KnownType, qualifiedKind, splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Schema, TypeSchema } from '../../../../api/schema/schema.ts';
 import type { Status, StatusReason } from '../../../../api/status/status.ts';
 import { type Attributes, NO_OBJECT } from '../../attributes.ts';
-import type { Hook, ReviewVersion } from './hook.ts';
+import type { Hook, ReviewVersion } from '../../hooks/hook.ts';
 import { namespaceOf, nameTold } from './subject.ts';
 
 /** What a webhook says. */

@@ -1,10 +1,10 @@
 // What a write is about as webhooks are told it, and whether their selectors select it. Pure but for the labels of namespaces, which
 // are handed in.
-import { metadataOf } from '../../../../api/object-meta.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { notFound } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import { type Attributes, NO_OBJECT } from '../../attributes.ts';
-import type { Hook } from './hook.ts';
+import type { Hook } from '../../hooks/hook.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,8 +1,8 @@
 // An object in the versions that webhooks ask for: each is made once a phase. Of a subresource, and of options, there is one version
 // only.
 import { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { textAt } from '../../../../api/object-fields.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { textAt } from '../../../../api/json/object-fields.ts';
 import { type KnownType, splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import { type Attributes, NO_OBJECT } from '../../attributes.ts';
 import { type ConversionParts, converted } from '../../conversion/converted.ts';

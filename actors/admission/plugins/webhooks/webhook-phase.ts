@@ -1,6 +1,6 @@
 // What both webhook plugins share: the webhooks that hear of a write, and the calls of them.
 import type { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';

@@ -2,8 +2,8 @@
 
 import type { Ref } from '../../../../runtime/actor.ts';
 import { levelAt } from '../../../../runtime/logging/log-options.ts';
-import type { ThreadProtocol } from '../../../../runtime/thread-actor.ts';
-import type { Exchange } from '../../pipeline/exchange.ts';
+import type { ThreadProtocol } from '../../../../runtime/threads/thread-actor.ts';
+import type { Exchange } from '../../exchange/exchange.ts';
 import { headersFor, sendText } from '../../reads/answers.ts';
 
 const FLAGS_PATH = '/debug/flags';

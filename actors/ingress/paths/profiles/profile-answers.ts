@@ -83,7 +83,7 @@ export function attachment(name: string): readonly [name: string, value: string]
   return ['Content-Disposition', `attachment; filename="${name}"`];
 }
 
-/** The command that the process was started with. A thread has it behind its own entry (runtime/worker-thread.ts). */
+/** The command that the process was started with. A thread has it behind its own entry (runtime/threads/worker-thread.ts). */
 export function commandLine(): string {
   const [program, entry, ...rest] = process.argv;
   return (isMainThread ? [program, entry, ...rest] : [program, ...rest]).join('\0');

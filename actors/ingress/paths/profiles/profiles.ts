@@ -1,6 +1,6 @@
 // Profiles of the server's threads below /debug/pprof/, in the forms that pprof reads: what each profile is, how long it may
 // be taken, and of which threads. The threads take them themselves.
-import { isTrueParameter, type Query } from '../../../../api/query.ts';
+import { isTrueParameter, type Query } from '../../../../api/requests/query.ts';
 import { badRequest, failure } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { ProfileFacts } from '../../../../rendering/pprof.ts';
@@ -9,8 +9,8 @@ import type { Clock } from '../../../../runtime/environment.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
 import type { ThreadProfile } from '../../../../runtime/profiles/thread-profile.ts';
 import type { ThreadState } from '../../../../runtime/profiles/thread-state.ts';
-import type { ThreadProtocol } from '../../../../runtime/thread-actor.ts';
-import type { Exchange } from '../../pipeline/exchange.ts';
+import type { ThreadProtocol } from '../../../../runtime/threads/thread-actor.ts';
+import type { Exchange } from '../../exchange/exchange.ts';
 import { headersFor, sendText } from '../../reads/answers.ts';
 import { asksForText, memoryText } from './memory-text.ts';
 import {

@@ -5,7 +5,7 @@ import { endpointsProblem, serviceProblem, statusWith } from '../../../../api/ag
 import { identityHeaders, withoutIdentity } from '../../../../api/aggregation/identity-headers.ts';
 import { withRemoteGroups } from '../../../../api/aggregation/priorities.ts';
 import { RemoteGroups } from '../../../../api/aggregation/remote-groups.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { encodeDocument } from '../../../../api/openapi/gnostic.ts';
 import { withRemoteDocuments } from '../../../../api/openapi/merge.ts';
 import type { SwaggerDocument } from '../../../../api/openapi/swagger.ts';

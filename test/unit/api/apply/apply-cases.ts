@@ -1,5 +1,5 @@
 // Applies that are taken, one a row: what becomes of the object, and who owns what afterwards.
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { CONFIG_MAP, containers, DEPLOYMENT, data, image, NODE, POD, SERVICE, type Step } from './apply-steps.ts';
 
 export interface Case {

@@ -5,7 +5,7 @@ import { pathText } from '../../../../api/apply/field-path.ts';
 import { places } from '../../../../api/apply/field-set.ts';
 import { readFields } from '../../../../api/apply/managed-entries.ts';
 import { ownedType } from '../../../../api/apply/owned-type.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 import { casesOf } from '../../../server/effort.ts';
 import { kindNamed, LiveObject } from './live-object.ts';

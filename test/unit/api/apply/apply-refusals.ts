@@ -1,5 +1,5 @@
 // Applies that are refused, one a row: with which code, and what the answer names.
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { CONFIG_MAP, containers, DEPLOYMENT, data, image, POD, type Step } from './apply-steps.ts';
 
 export interface Refusal {

@@ -1,5 +1,5 @@
 // What the tables of applies are made of: steps that managers take on one object, and short ways of writing it.
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import type { LiveObject, Writable } from './live-object.ts';
 
 /** What a manager does to the object. */

@@ -1,6 +1,6 @@
 // Every sort of place that ownership knows, one a row: how a configuration says it, how it is named, how an update changes
 // it. The rules of merging hold at each (merge-rules.ts).
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { CONFIG_MAP, DEPLOYMENT, POD, SERVICE } from './apply-steps.ts';
 import type { Writable } from './live-object.ts';
 

@@ -2,8 +2,8 @@
 // client-side apply.
 import test from 'ava';
 import { problemOfEntries } from '../../../../api/apply/managed-entries.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import type { ManagedFieldsEntry } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import type { ManagedFieldsEntry } from '../../../../api/metadata/object-meta.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 import { LiveObject, type Writable } from './live-object.ts';
 

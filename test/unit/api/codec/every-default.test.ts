@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { parse } from 'yaml';
+import { StoredForm } from '../../../../api/catalog/stored-form.ts';
 import { decode } from '../../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
-import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
-import { StoredForm } from '../../../../api/conversion/stored-form.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import { jsonCopy } from '../../../../api/json/json-copy.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { createRegistry } from '../../../../api/resources/registry.ts';
 import { schemaOf, type TypeSchema } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';

@@ -10,8 +10,8 @@ import {
 } from '../../../../api/connect/forwarded.ts';
 import { parseProxiedName } from '../../../../api/connect/proxied-name.ts';
 import { addressProblem } from '../../../../api/connect/proxyable-address.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { parseQuery } from '../../../../api/query.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { parseQuery } from '../../../../api/requests/query.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 
 function refusal(run: () => unknown): { code: number | undefined; message: string } {

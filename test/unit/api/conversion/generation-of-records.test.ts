@@ -1,10 +1,10 @@
 // Stored custom objects of a definition that has changed: only those of an earlier generation are brought into form.
 import test from 'ava';
-import { StoredForm } from '../../../../api/conversion/stored-form.ts';
+import { knownTypesOf } from '../../../../api/catalog/known-types.ts';
+import { StoredForm } from '../../../../api/catalog/stored-form.ts';
 import { readDefinition } from '../../../../api/custom/definition.ts';
 import { DefinitionChanged } from '../../../../api/custom/definition-changed.ts';
-import { knownTypesOf } from '../../../../api/custom/known-types.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { versionOfThings } from '../../admission/custom-things.ts';
 import { DIALECT, REGISTRY, SCHEMA } from './kinds.ts';
 

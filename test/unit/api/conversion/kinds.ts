@@ -2,8 +2,8 @@
 // server would have them: canonical and with their defaults.
 import { decode } from '../../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
-import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import { jsonCopy } from '../../../../api/json/json-copy.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { createRegistry } from '../../../../api/resources/registry.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { schemaOf, type TypeSchema } from '../../../../api/schema/schema.ts';

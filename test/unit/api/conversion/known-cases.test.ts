@@ -1,8 +1,8 @@
 // What changes between the versions of a kind, by hand: each case in both directions, and some in one.
 import test from 'ava';
+import { StoredForm } from '../../../../api/catalog/stored-form.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
-import { StoredForm } from '../../../../api/conversion/stored-form.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { DIALECT, REGISTRY, SCHEMA, schemaOfType } from './kinds.ts';
 
 const forms = new StoredForm(REGISTRY, SCHEMA);

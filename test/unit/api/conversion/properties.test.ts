@@ -1,10 +1,10 @@
 // Random objects of every kind, there and back: between versions, and between JSON and Protobuf.
 import test from 'ava';
 import fc from 'fast-check';
+import { StoredForm } from '../../../../api/catalog/stored-form.ts';
 import { decode } from '../../../../api/codec/decode.ts';
 import { decodeProtobuf, encodeProtobuf } from '../../../../api/codec/protobuf.ts';
-import { StoredForm } from '../../../../api/conversion/stored-form.ts';
-import { deepEqual } from '../../../../api/deep-equal.ts';
+import { deepEqual } from '../../../../api/json/deep-equal.ts';
 import { casesOf } from '../../../server/effort.ts';
 import { asServed, PAIRS, REGISTRY, SCHEMA, schemaOfType } from './kinds.ts';
 import { objectsOf } from './random-objects.ts';

@@ -1,7 +1,7 @@
 // Random objects that conform to a schema, for property tests: any member may be missing, lists may be empty, texts and
 // numbers are whatever their type can hold.
 import fc from 'fast-check';
-import { parseExact } from '../../../../api/exact-json.ts';
+import { parseExact } from '../../../../api/json/exact-json.ts';
 import type { FieldSchema, Form, TypeSchema } from '../../../../api/schema/schema.ts';
 import { writeExactIntegers } from '../../../../runtime/exact-integers.ts';
 

@@ -1,7 +1,7 @@
 // Deprecation rule 2: objects go from any version of their kind to any other and back without loss.
 import test from 'ava';
+import { StoredForm } from '../../../../api/catalog/stored-form.ts';
 import { decode } from '../../../../api/codec/decode.ts';
-import { StoredForm } from '../../../../api/conversion/stored-form.ts';
 import { sampleOf } from '../sample.ts';
 import { asServed, PAIRS, REGISTRY, SCHEMA, schemaOfType } from './kinds.ts';
 

@@ -1,11 +1,11 @@
 // Schemas of custom kinds at work: what they take away, what they give, and what they find wrong.
 import test from 'ava';
 import { CustomSchema } from '../../../../api/custom/custom-schema.ts';
-import { customTable } from '../../../../api/custom/custom-table.ts';
 import { jsonPathOf } from '../../../../api/custom/json-path.ts';
-import { byPriority } from '../../../../api/custom/version-order.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
+import { customTable } from '../../../../api/table/custom-table.ts';
+import { byPriority } from '../../../../api/version-order.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { writeExactIntegers } from '../../../../runtime/exact-integers.ts';
 

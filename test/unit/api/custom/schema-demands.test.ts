@@ -1,6 +1,6 @@
 // What the schemas of a definition are held to by the version that it is written in, and by what is stored of it.
 import test from 'ava';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { validationOf } from '../validation/objects.ts';

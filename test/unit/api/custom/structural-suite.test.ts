@@ -3,7 +3,7 @@
 import test from 'ava';
 import { CustomSchema } from '../../../../api/custom/custom-schema.ts';
 import { loadPatterns } from '../../../../api/custom/patterns.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import type { FieldError } from '../../../../api/status/field-error.ts';
 import { Report } from '../../../../api/validation/report.ts';

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { gatedFieldDropper } from '../../../../api/features/drop-gated.ts';
 import { GATED_FIELDS } from '../../../../api/features/gated-fields.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { schemaOf, type TypeSchema } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import type { FeatureGateName } from '../../../../config/feature-gates.ts';

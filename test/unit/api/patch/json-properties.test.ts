@@ -2,7 +2,7 @@
 // made here, by code that shares nothing with what applies them.
 import test from 'ava';
 import fc from 'fast-check';
-import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../../api/json/json-value.ts';
 import { applyJsonPatch } from '../../../../api/patch/json-patch.ts';
 import { applyMergePatch } from '../../../../api/patch/merge-patch.ts';
 import { isStatusError } from '../../../../api/status/status.ts';

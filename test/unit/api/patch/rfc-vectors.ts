@@ -1,6 +1,6 @@
 // The examples of the two standards of patches, as data: RFC 6902, appendix A, and RFC 7386, appendix A. The documents of
 // the latter need not be objects; here each is the member `v` of one.
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 
 /** `expected` undefined: refused. */
 export type JsonPatchVector = readonly [section: string, document: JsonObject, patch: unknown, expected?: JsonObject];

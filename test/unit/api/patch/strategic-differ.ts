@@ -1,6 +1,6 @@
 // Strategic merge patches made of two objects, for tests: knows how the lists of some types merge from a table of its own
 // and shares nothing with what applies the patches.
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 
 /** How a list merges: by the key of its elements, as a set of scalars, or not at all. */
 type ListRule = { readonly by: string } | 'set' | 'replace';

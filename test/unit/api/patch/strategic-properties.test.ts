@@ -2,7 +2,7 @@
 // says it in parts that can be said apart.
 import test from 'ava';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { applyStrategicMergePatch } from '../../../../api/patch/strategic-merge-patch.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';

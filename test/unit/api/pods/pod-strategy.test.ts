@@ -1,7 +1,7 @@
 // What the creation of a pod adds: its quality of service, and seccomp annotations and fields that say the same.
 import test from 'ava';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { metadataOf } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { type QosClass, qosClassOf } from '../../../../api/pods/quality-of-service.ts';
 import { seccompDifference, withSeccompInStep } from '../../../../api/pods/seccomp.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';

@@ -1,7 +1,7 @@
 // What a 403 says of whom and what.
 import test from 'ava';
 import { pathAccess } from '../../../../api/authorization/attributes.ts';
-import { forbiddenAccess } from '../../../../api/status/forbidden-access.ts';
+import { forbiddenAccess } from '../../../../api/authorization/forbidden-access.ts';
 
 const PODS = { ...pathAccess('list', ''), isResource: true, version: 'v1', resource: 'pods', namespace: 'a' };
 

@@ -1,6 +1,6 @@
 // A case of the cell tables: an object of a kind, and what some of its columns show.
 import type { TestFn } from 'ava';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import type { Cell } from '../../../../api/table/column.ts';
 import { cellsFor } from './fixture.ts';
 

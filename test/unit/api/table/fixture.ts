@@ -2,7 +2,7 @@
 // to read them: cells by column name.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { apiVersionOf, splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Cell, ColumnDefinition } from '../../../../api/table/column.ts';
 import { columnsOf, type RowType, rowOf, type TableRequest, type TableRow } from '../../../../api/table/table.ts';

@@ -1,6 +1,6 @@
 // READY, STATUS and RESTARTS of pods in every state their containers can be in.
 import test from 'ava';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { cellsFor, rowFor } from './fixture.ts';
 
 interface PodCase {

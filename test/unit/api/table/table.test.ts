@@ -1,6 +1,6 @@
 // The layout of a Table and of PartialObjectMetadata, and that no object can break a row.
 import test from 'ava';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { partialMetadata, partialMetadataList } from '../../../../api/table/partial-metadata.ts';
 import {
   columnsOf,

@@ -1,6 +1,6 @@
 // What the columns of workloads, jobs and autoscalers show.
 import test from 'ava';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { type CellsCase, META, testCells } from './cells-case.ts';
 
 const TEMPLATE: JsonObject = {

@@ -1,8 +1,8 @@
 // What cases of validation are written in: a valid object of the fixtures, changes of it by path, and the errors they
 // must have.
 import { readdirSync, readFileSync } from 'node:fs';
-import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
-import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
+import { jsonCopy } from '../../../../api/json/json-copy.ts';
+import { isJsonObject, type JsonObject } from '../../../../api/json/json-value.ts';
 import type { FieldError } from '../../../../api/status/field-error.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 import { complete, documents, type TestObject } from './objects.ts';

@@ -1,10 +1,10 @@
 // Every row of the facts about validation is accepted somewhere and refused somewhere, by cases written from the facts
 // and not from the tables under test.
 import test from 'ava';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import type { ObjectMeta } from '../../../../api/object-meta.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import type { ObjectMeta } from '../../../../api/metadata/object-meta.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../../../api/metadata/object-meta-rules.ts';
 import type { FieldError } from '../../../../api/status/field-error.ts';
-import { validateObjectMeta, validateObjectMetaUpdate } from '../../../../api/validation/object-meta.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { sampleType } from '../sample-type.ts';
 import { bareChanged, byTitle, type Changes, changed, errorsOf, expectedErrors } from './cases.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { decode } from '../../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import { schemaOf, type TypeSchema } from '../../../../api/schema/schema.ts';
 import {

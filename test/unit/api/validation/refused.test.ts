@@ -2,7 +2,7 @@
 // is a function refuses something in one of them.
 import test from 'ava';
 import { loadPatterns } from '../../../../api/custom/patterns.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { compileChanges } from '../../../../api/validation/change-rules.ts';
 import { entryOf, RuleCompiler } from '../../../../api/validation/compile-rules.ts';

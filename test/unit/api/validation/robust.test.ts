@@ -2,8 +2,8 @@
 import test from 'ava';
 import { decode } from '../../../../api/codec/decode.ts';
 import { DecodeError } from '../../../../api/codec/decode-error.ts';
-import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
-import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
+import { jsonCopy } from '../../../../api/json/json-copy.ts';
+import { isJsonObject, type JsonObject } from '../../../../api/json/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { strideOf } from '../../../server/effort.ts';

@@ -1,7 +1,7 @@
 // The cases of test/fixtures/rows: for each row of the facts about validation (test/fixtures/validation.json) a change
 // that is accepted and one that is refused, and which rows there are.
 import { readdirSync, readFileSync } from 'node:fs';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 import type { Causes, Changes } from './cases.ts';
 import { documents } from './objects.ts';

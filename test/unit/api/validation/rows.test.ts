@@ -1,7 +1,7 @@
 // Every row of every rule table, tried by changing one member of a valid object: what the row forbids is refused where
 // it stands, and what it allows has been accepted before.
 import test from 'ava';
-import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../../api/json/json-value.ts';
 import type { FieldSchema, TypeSchema } from '../../../../api/schema/schema.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import type { FieldError } from '../../../../api/status/field-error.ts';

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { CLUSTER_MEMBERS, EXTENSION_SERVERS, StreamPlaces } from '../../../../actors/ingress/connect/stream-places.ts';
 import { StatusError } from '../../../../api/status/status.ts';
-import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 import { renderMetrics } from '../../../../transport/metrics-text.ts';
 import { MetricsText } from '../../../server/metrics-text.ts';
 import { exchangeOver } from '../exchanges.ts';

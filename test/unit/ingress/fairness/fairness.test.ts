@@ -1,19 +1,19 @@
 // Priority and fairness as requests meet it, in virtual time: classified, queued, refused, and the published experiments with an
 // elephant beside mice.
 import test from 'ava';
+import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import { Fairness } from '../../../../actors/ingress/fairness/fairness.ts';
+import { RequestCounts } from '../../../../actors/ingress/fairness/request-counts.ts';
 import { SharedSeats, seatMemory } from '../../../../actors/ingress/fairness/seats.ts';
-import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
-import { RequestCounts } from '../../../../actors/ingress/pipeline/request-counts.ts';
 import { isFair } from '../../../../actors/server-settings.ts';
 import { flowControlObjects } from '../../../../api/bootstrap/flow-control.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { parseRequestInfo } from '../../../../api/request-info.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { parseRequestInfo } from '../../../../api/requests/request-info.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { parseArguments } from '../../../../config/parse.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
-import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import { RequestAborted } from '../../../../transport/http.ts';
 import { exchangeOver } from '../exchanges.ts';

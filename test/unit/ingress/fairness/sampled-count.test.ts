@@ -1,9 +1,9 @@
 // What the histograms of samples and watermarks say of how many requests there were, in virtual time.
 import test from 'ava';
+import { countOut, RequestCounts } from '../../../../actors/ingress/fairness/request-counts.ts';
 import { LevelSamples, sampledCount } from '../../../../actors/ingress/fairness/sampled-count.ts';
-import { countOut, RequestCounts } from '../../../../actors/ingress/pipeline/request-counts.ts';
 import type { LevelSpec } from '../../../../api/flow-control/configuration.ts';
-import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import { exchangeOver } from '../exchanges.ts';
 

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { OpenApiMetrics } from '../../../../actors/ingress/paths/openapi-metrics.ts';
 import { readDefinition } from '../../../../api/custom/definition.ts';
-import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 
 const definition = (name: string, generation: number) =>
   readDefinition({ metadata: { name, uid: name, generation } }, 1);

@@ -1,8 +1,8 @@
 // Which methods are served where: across all namespaces there is only reading.
 import test from 'ava';
 import { refusalOfPath } from '../../../../actors/ingress/paths/served-paths.ts';
-import { parseQuery } from '../../../../api/query.ts';
-import { parseRequestInfo } from '../../../../api/request-info.ts';
+import { parseQuery } from '../../../../api/requests/query.ts';
+import { parseRequestInfo } from '../../../../api/requests/request-info.ts';
 import { createRegistry } from '../../../../api/resources/registry.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';

@@ -1,10 +1,10 @@
 import test from 'ava';
+import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
+import { InFlight, type InFlightLimits } from '../../../../actors/ingress/fairness/in-flight.ts';
+import { RequestCounts } from '../../../../actors/ingress/fairness/request-counts.ts';
 import { SharedSeats, seatMemory } from '../../../../actors/ingress/fairness/seats.ts';
-import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
-import { InFlight, type InFlightLimits } from '../../../../actors/ingress/pipeline/in-flight.ts';
-import { RequestCounts } from '../../../../actors/ingress/pipeline/request-counts.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
-import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import { exchangeOver } from '../exchanges.ts';
 

@@ -1,13 +1,13 @@
 // The order of a request's steps: what was taken for it is given back, however it ends.
 import test from 'ava';
-import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
+import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import { Pipeline, type PipelineParts } from '../../../../actors/ingress/pipeline/pipeline.ts';
 import type { RequestAudit } from '../../../../actors/request-audit.ts';
 import { forbidden } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import { OrchError } from '../../../../runtime/errors.ts';
 import { createLogger } from '../../../../runtime/logging/log.ts';
-import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 import { SeededRandom } from '../../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import type { HttpRequest, HttpResponse } from '../../../../transport/http.ts';

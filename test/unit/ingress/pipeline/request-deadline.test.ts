@@ -1,7 +1,7 @@
 // How long a client gives its own request.
 import test from 'ava';
 import { askedTimeoutMs } from '../../../../actors/ingress/pipeline/request-deadline.ts';
-import { parseQuery } from '../../../../api/query.ts';
+import { parseQuery } from '../../../../api/requests/query.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 
 const asked = (text: string): number | undefined => askedTimeoutMs(parseQuery(text), 60_000);

@@ -1,9 +1,9 @@
 // Goal: requests are counted by their types, for as long as there are these types.
 import test from 'ava';
-import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
+import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import { RequestMetrics } from '../../../../actors/ingress/pipeline/request-metrics.ts';
 import type { Registry } from '../../../../api/resources/registry.ts';
-import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 
 const NO_QUERY = { get: () => undefined, all: () => [] };
 

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { AnswerForms } from '../../../../actors/ingress/reads/answer-forms.ts';
 import type { Representations } from '../../../../actors/ingress/reads/representation.ts';
-import { TypeCatalog } from '../../../../api/custom/catalog.ts';
+import { TypeCatalog } from '../../../../api/catalog/catalog.ts';
 import { createRegistry } from '../../../../api/resources/registry.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 

@@ -7,7 +7,13 @@ import { schemaOf } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../../rendering/protobuf-records.ts';
 import type { Rendering } from '../../../../rendering/rendering.ts';
-import { CREATED, mapSlab, recordBytes, stampRevision, writeRecordHead } from '../../../../storage/slab-record.ts';
+import {
+  CREATED,
+  mapSlab,
+  recordBytes,
+  stampRevision,
+  writeRecordHead,
+} from '../../../../storage/records/slab-record.ts';
 import { renderingOf } from '../../rendering/representations.ts';
 
 const DIALECT = DIALECTS.kubernetes;

@@ -1,18 +1,24 @@
 // Lists that are rendered, from records in a slab to the bytes a client gets: short and long ones, made here and in the pool,
 // and clients that read slowly or go away.
 import test from 'ava';
-import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
+import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import { sendRenderedList } from '../../../../actors/ingress/reads/rendered-list.ts';
 import { encodeStored } from '../../../../api/codec/stored-object.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import type { Shape } from '../../../../api/table/shape.ts';
 import { valueEncoder } from '../../../../rendering/encode-value.ts';
 import { JOB_BYTES_MIN } from '../../../../rendering/jobs.ts';
 import { decodedItem, emptyList, type ListEnvelope, type ListItems, listMetadata } from '../../../../rendering/list.ts';
 import type { Renderer } from '../../../../rendering/renderer.ts';
 import type { Rendering } from '../../../../rendering/rendering.ts';
-import { createJobPool, type JobPool, NO_JOB_POOL } from '../../../../runtime/job-pool.ts';
-import { CREATED, mapSlab, recordBytes, stampRevision, writeRecordHead } from '../../../../storage/slab-record.ts';
+import { createJobPool, type JobPool, NO_JOB_POOL } from '../../../../runtime/jobs/job-pool.ts';
+import {
+  CREATED,
+  mapSlab,
+  recordBytes,
+  stampRevision,
+  writeRecordHead,
+} from '../../../../storage/records/slab-record.ts';
 import type { HttpResponse } from '../../../../transport/http.ts';
 import { renderingOf, representationOf } from '../../rendering/representations.ts';
 import { exchangeOver } from '../exchanges.ts';

@@ -1,14 +1,14 @@
 // Which shape a request gets its answer in: the Accept header and `includeObject`, by what the answer is about.
 
 import test from 'ava';
-import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
+import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import {
   type AnswerClass,
   type Representation,
   Representations,
 } from '../../../../actors/ingress/reads/representation.ts';
 import type { CustomForm } from '../../../../api/custom/custom-type.ts';
-import { parseQuery } from '../../../../api/query.ts';
+import { parseQuery } from '../../../../api/requests/query.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 import type { RowType } from '../../../../api/table/table.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';

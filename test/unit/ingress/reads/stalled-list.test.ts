@@ -7,7 +7,7 @@ import { Reads } from '../../../../actors/ingress/reads/reads.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../../rendering/protobuf-records.ts';
 import type { Ref } from '../../../../runtime/actor.ts';
-import { NO_JOB_POOL } from '../../../../runtime/job-pool.ts';
+import { NO_JOB_POOL } from '../../../../runtime/jobs/job-pool.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import { FakeResponse } from '../../hub/fake-response.ts';
 import { Records } from '../../hub/records.ts';

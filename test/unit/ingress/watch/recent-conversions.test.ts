@@ -3,7 +3,7 @@ import test from 'ava';
 import type { AdmissionProtocol } from '../../../../actors/admission/protocol.ts';
 import { OutsideConversion } from '../../../../actors/ingress/outside-conversion.ts';
 import { linesOf, RecentConversions } from '../../../../actors/ingress/watch/recent-conversions.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { serviceUnavailable } from '../../../../api/status/failures.ts';
 import { isStatusError } from '../../../../api/status/status.ts';

@@ -7,8 +7,8 @@ import { profilesOf } from '../../../../actors/scheduler/configuration/profiles.
 import { writtenConfiguration } from '../../../../actors/scheduler/configuration/write-configuration.ts';
 import type { SchedulerGates } from '../../../../actors/scheduler/framework/gates.ts';
 import { DEFAULT_GATES } from '../../../../actors/scheduler/framework/gates.ts';
-import { PLUGINS } from '../../../../actors/scheduler/framework/plugin-table.ts';
-import { qualifiedNameProblems } from '../../../../api/validation/formats.ts';
+import { PLUGINS } from '../../../../actors/scheduler/profiles/plugin-table.ts';
+import { qualifiedNameProblems } from '../../../../api/metadata/formats.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 
 const dialect = DIALECTS.orch;

@@ -7,7 +7,7 @@ import { normalizeScores } from '../../../../actors/scheduler/core/node-scores.t
 import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
 import type { FilterPlugin, ScorePlugin } from '../../../../actors/scheduler/framework/framework.ts';
 import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { boundPod, dialect, type NodeParts, node, type PodParts, pod } from '../objects.ts';
 
 export interface ClusterParts {

@@ -1,14 +1,14 @@
 // Goal: scores that feature gates switch on are the original's, and a profile has them only where its gate is open.
 // Method: tables of clusters with volumes; the numbers are worked out by hand.
 import test from 'ava';
-import { DEFAULT_PLUGINS, withVolumeScores } from '../../../../actors/scheduler/framework/default-plugins.ts';
 import type { ScorePlugin } from '../../../../actors/scheduler/framework/framework.ts';
 import { DEFAULT_GATES } from '../../../../actors/scheduler/framework/gates.ts';
-import { PLUGIN_ARGS } from '../../../../actors/scheduler/framework/plugin-args.ts';
-import { makeProfile } from '../../../../actors/scheduler/framework/profile.ts';
 import { balancedAllocation } from '../../../../actors/scheduler/plugins/balanced-allocation.ts';
 import { volumeBinding } from '../../../../actors/scheduler/plugins/volume-binding.ts';
 import { attachedDisks } from '../../../../actors/scheduler/plugins/volume-limits.ts';
+import { DEFAULT_PLUGINS, withVolumeScores } from '../../../../actors/scheduler/profiles/default-plugins.ts';
+import { PLUGIN_ARGS } from '../../../../actors/scheduler/profiles/plugin-args.ts';
+import { makeProfile } from '../../../../actors/scheduler/profiles/profile.ts';
 import { dialect, type PodParts } from '../objects.ts';
 import { clusterScoreCases } from './cluster-cases.ts';
 import {

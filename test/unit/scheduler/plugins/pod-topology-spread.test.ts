@@ -1,9 +1,9 @@
 import test from 'ava';
 import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
 import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
-import type { Status } from '../../../../actors/scheduler/framework/status.ts';
 import { podTopologySpread } from '../../../../actors/scheduler/plugins/pod-topology-spread.ts';
 import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
+import type { Status } from '../../../../actors/scheduler/status.ts';
 import { boundPod, node, type PodParts } from '../objects.ts';
 import { clusterFilterCases, clusterOf, clusterScoreCases, podOf } from './cluster-cases.ts';
 

@@ -9,7 +9,7 @@ import { leastAllocated, mostAllocated } from '../../../../actors/scheduler/plug
 import { runtimeClass } from '../../../../actors/scheduler/plugins/runtime-class.ts';
 import { selectorSpread } from '../../../../actors/scheduler/plugins/selector-spread.ts';
 import { serviceAffinity } from '../../../../actors/scheduler/plugins/service-affinity.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { dialect, type PodParts } from '../objects.ts';
 import { clusterFilterCases, clusterScoreCases } from './cluster-cases.ts';
 

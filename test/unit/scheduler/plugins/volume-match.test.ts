@@ -1,10 +1,10 @@
 // The volume that a claim gets on a node: what is found by labels is what looking at every volume finds.
 import test from 'ava';
-import type { NodeInfo } from '../../../../actors/scheduler/core/node-info.ts';
+import type { NodeInfo } from '../../../../actors/scheduler/nodes/node-info.ts';
 import { type Claim, readClaim, type Volume } from '../../../../actors/scheduler/objects/volume-objects.ts';
 import { VolumeState } from '../../../../actors/scheduler/objects/volume-state.ts';
 import { reachable, volumeFinder } from '../../../../actors/scheduler/plugins/volume-match.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { nodeInfo, seededRandom } from '../objects.ts';
 import { claim, names, volume } from './volume-objects.ts';
 

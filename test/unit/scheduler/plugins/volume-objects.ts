@@ -1,6 +1,6 @@
 // Volumes, claims, classes and attach limits for the tables of the volume plug-ins: valid by default.
 import { volumeNames } from '../../../../actors/scheduler/objects/volume-objects.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { dialect, type PodParts } from '../objects.ts';
 
 export const names = volumeNames(dialect);

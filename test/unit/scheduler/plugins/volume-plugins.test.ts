@@ -7,8 +7,8 @@ import { builtInVolumeLimits, csiVolumeLimits } from '../../../../actors/schedul
 import { volumeRestrictions } from '../../../../actors/scheduler/plugins/volume-restrictions.ts';
 import { volumeZone } from '../../../../actors/scheduler/plugins/volume-zone.ts';
 import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
-import { asObject } from '../../../../api/object-fields.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { asObject } from '../../../../api/json/object-fields.ts';
 import { boundPod, dialect, node, type PodParts } from '../objects.ts';
 import { type ClusterFilterCase, clusterFilterCases, clusterOf, podOf } from './cluster-cases.ts';
 import {

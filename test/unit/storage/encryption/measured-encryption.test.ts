@@ -2,7 +2,7 @@
 import test from 'ava';
 import { EncryptionMetrics } from '../../../../actors/store/encryption-metrics.ts';
 import type { EncryptionProvider } from '../../../../config/encryption-configuration.ts';
-import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 import type { KeyService } from '../../../../storage/encryption/kms-envelope.ts';
 import { encryption, KMS, keyed, SECRET_KEY, storedForm } from './encryption-world.ts';
 

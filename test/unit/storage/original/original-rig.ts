@@ -1,7 +1,7 @@
 // Objects in our stored form, and an engine in the original's layout on any cluster.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { encodeStored } from '../../../../api/codec/stored-object.ts';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { createRegistry, type Registry } from '../../../../api/resources/registry.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { realEnvironment } from '../../../../runtime/real-environment.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import type { JsonObject } from '../../../../api/json-value.ts';
+import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { writeExactIntegers } from '../../../../runtime/exact-integers.ts';
 import { unpackAttributes } from '../../../../storage/attributes.ts';

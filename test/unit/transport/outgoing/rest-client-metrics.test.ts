@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 import { ApiClient } from '../../../../transport/outgoing/api-client.ts';
 import { NOTHING_SHOWN } from '../../../../transport/outgoing/connection-file.ts';
 import type { ConnectionSecretsParts } from '../../../../transport/outgoing/connection-secrets.ts';

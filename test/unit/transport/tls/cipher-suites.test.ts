@@ -2,7 +2,7 @@
 import { getCiphers } from 'node:tls';
 import test from 'ava';
 import { OPTIONS } from '../../../../config/options.ts';
-import { chooseCiphers, isChoiceForUws } from '../../../../transport/tls/cipher-suites.ts';
+import { chooseCiphers, isChoiceForUws } from '../../../../transport/cipher-suites.ts';
 
 const NAMES = OPTIONS.find(({ name }) => name === 'tls-cipher-suites')?.values ?? [];
 const ALL_OF_TLS13 = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'];

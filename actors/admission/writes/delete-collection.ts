@@ -1,0 +1,197 @@
+// DELETE of a collection: everything that the selectors select as of one revision, in commits of many objects. Holds the
+// records of the list until the last one has been read.
+
+import { isLarge } from '../../../api/in-parts.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { listOptions } from '../../../api/list-options.ts';
+import { requirePreconditions } from '../../../api/metadata/deletion.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
+import { type DeleteOptions, isDryRun } from '../../../api/requests/request-options.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { emptyList } from '../../../rendering/list.ts';
+import { valueLength } from '../../../storage/records/slab-record.ts';
+import type { StoreSlabs } from '../../../storage/records/thread-slabs.ts';
+import type { Attributes } from '../attributes.ts';
+import { commitEach } from '../commit.ts';
+import { type Draft, withAlso } from '../draft.ts';
+import { withWarnings } from '../field-validation.ts';
+import { afterOthers } from '../large-writes.ts';
+import type { WriteReply, WriteRequest } from '../protocol.ts';
+import { attributesOf } from '../request-attributes.ts';
+import { deleteOptions } from '../request-body.ts';
+import { type ListedPlaces, NUMBERS_A_PLACE, storedAt, withList } from '../stored-list.ts';
+import type { StoredObject } from '../stored-object.ts';
+import type { WriteContext } from '../write-context.ts';
+import { deleteNamed } from './delete.ts';
+import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
+
+/** Objects in one commit of one worker, and bytes that they are stored as: whichever is first. */
+const COMMIT_OBJECTS = 128;
+const COMMIT_BYTES = 1024 * 1024;
+/** Each is a header of the answer. */
+const WARNINGS_MAX = 16;
+
+/**
+ * Deletes what a list with the same parameters would answer, and answers with that list. What appears meanwhile may stay.
+ * Throws what the list would be refused with, and 409 where a precondition does not hold.
+ */
+export async function deleteCollection(
+  write: WriteContext,
+  request: WriteRequest,
+  type: KnownType,
+): Promise<WriteReply> {
+  const { metaGroup } = write.dialect;
+  const options = deleteOptions(write.schema, request, metaGroup);
+  const { target, parameters } = request;
+  const asked = listOptions(type, { get: (name) => parameters[name as 'limit'] }, metaGroup);
+  const selection = { storageKey: type.storageKey, namespace: target.namespace, ...asked };
+  const isPresent = asked.continueToken === '' && asked.freshness.kind !== 'exact';
+  return withList(write, selection, async (listed) => {
+    const deletion = new CollectionDeletion(write, request, type, options, isPresent);
+    const items = await deletion.run(listed);
+    const { listKind, apiVersion } = type;
+    const list = emptyList({ listKind, apiVersion, ...listed }, { areWhole: type.custom !== undefined });
+    return withWarnings({ code: 200, body: { ...list, items } }, deletion.warnings);
+  });
+}
+
+class CollectionDeletion {
+  readonly #write: WriteContext;
+  readonly #request: WriteRequest;
+  readonly #type: KnownType;
+  readonly #options: DeleteOptions;
+  /** False where the list is of the past: then each object is looked at again. */
+  readonly #isPresent: boolean;
+  readonly #warnings = new Set<string>();
+
+  constructor(write: WriteContext, request: WriteRequest, type: KnownType, options: DeleteOptions, isPresent: boolean) {
+    this.#write = write;
+    this.#request = request;
+    this.#type = type;
+    this.#options = options;
+    this.#isPresent = isPresent;
+  }
+
+  /** What webhooks have said of the deletions, once each. */
+  get warnings(): readonly string[] {
+    return [...this.#warnings];
+  }
+
+  /** Answers the objects as they were listed. Rejects after every worker has ended: they read records until then. */
+  async run({ places, slabs }: ListedPlaces): Promise<JsonObject[]> {
+    const steps = stepsOf(places, slabs);
+    const commits: JsonObject[][] = [];
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < steps.length) {
+        const step = next++;
+        try {
+          commits[step] = await this.#step(steps[step]!, slabs);
+        } catch (error) {
+          next = steps.length;
+          throw error;
+        }
+      }
+    };
+    const workers = Math.min(this.#write.deletion.collectionWorkers, steps.length);
+    const ends = await Promise.allSettled(Array.from({ length: workers }, work));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    return commits.flat();
+  }
+
+  async #step({ places, bytes }: Step, slabs: StoreSlabs): Promise<JsonObject[]> {
+    if (isLarge(bytes)) await afterOthers(this.#write);
+    const some = storedAt(places, slabs);
+    if (isLarge(bytes)) await afterOthers(this.#write);
+    await this.#deleteSome(some);
+    if (this.#request.target.asStored) return [];
+    const asked = await this.#asked(some);
+    // Custom objects say what they are in a list as well.
+    return this.#type.custom === undefined ? asked.map(asItem) : [...asked];
+  }
+
+  /** As a list of that revision would show them: by the newest definition, which may have changed since the request came. */
+  async #asked(some: readonly StoredObject[]): Promise<readonly JsonObject[]> {
+    const { conversion, forms, registry } = this.#write;
+    const { group, version, plural } = this.#type;
+    const type = (this.#type.custom && registry.byPath(group, version, plural)) ?? this.#type;
+    const { custom } = type;
+    if (custom?.mayBeOutside === true) {
+      return conversion.into(
+        custom,
+        some.map(({ object }) => object),
+      );
+    }
+    return some.map(({ object, schemaGeneration }) => forms.asked(type, object, schemaGeneration));
+  }
+
+  /** Throws 409 where a precondition does not hold; what was deleted before stays deleted. */
+  async #deleteSome(some: readonly StoredObject[]): Promise<void> {
+    const dryRun = isDryRun(this.#options);
+    const target = { ...this.#request.target, name: '' };
+    const manner = { operation: 'delete', dryRun, deletion: this.#options } as const;
+    const attributes = attributesOf(this.#write, { ...this.#request, target }, this.#type, manner);
+    if (!this.#isPresent) {
+      for (const { object } of some) await this.#deleteAlone(attributes, object);
+      return;
+    }
+    const drafts: Draft[] = [];
+    const drafted: StoredObject[] = [];
+    for (const stored of some) {
+      requirePreconditions(stored.object, this.#type, this.#options.preconditions ?? {});
+      const waiting = admitDeletion(this.#write, attributes, 0, stored);
+      if (waiting !== undefined) await waiting;
+      this.#keep(attributes.warnings);
+      const outcome = outcomeFor(this.#write, this.#type, stored, this.#options);
+      if (outcome.action === 'pending' || dryRun) continue;
+      const draft = await draftFor(this.#write, this.#type, stored, outcome);
+      drafts.push(withAlso(draft, attributes.also, attributes.guards));
+      drafted.push(stored);
+    }
+    const results = drafts.length === 0 ? [] : await commitEach(this.#write, drafts);
+    for (const [index, result] of results.entries()) {
+      if (result.ok || result.reason === 'missing') continue;
+      // It changed between the list and its removal: by itself, then.
+      await this.#deleteAlone(attributes, drafted[index]!.object);
+    }
+  }
+
+  async #deleteAlone(attributes: Attributes, object: JsonObject): Promise<void> {
+    await deleteNamed(this.#write, attributes, nameOf(object), this.#options);
+    this.#keep(attributes.warnings);
+  }
+
+  #keep(warnings: readonly string[]): void {
+    for (const one of warnings) if (this.#warnings.size < WARNINGS_MAX) this.#warnings.add(one);
+  }
+}
+
+/** What one worker reads, deletes and commits at a time. */
+interface Step {
+  readonly places: Uint32Array;
+  readonly bytes: number;
+}
+
+function stepsOf(places: Uint32Array, slabs: StoreSlabs): readonly Step[] {
+  const steps: Step[] = [];
+  for (let from = 0; from < places.length; ) {
+    const most = Math.min(places.length, from + COMMIT_OBJECTS * NUMBERS_A_PLACE);
+    let to = from;
+    let bytes = 0;
+    for (; to < most && bytes < COMMIT_BYTES; to += NUMBERS_A_PLACE) {
+      bytes += valueLength(slabs.slab(places[to]!), places[to + 1]!);
+    }
+    steps.push({ places: places.subarray(from, to), bytes });
+    from = to;
+  }
+  return steps;
+}
+
+function nameOf(object: JsonObject): string {
+  return metadataOf(object).name ?? '';
+}
+
+/** Items of a list leave out what the list says of all of them. */
+function asItem({ kind: _kind, apiVersion: _apiVersion, ...item }: JsonObject): JsonObject {
+  return item;
+}

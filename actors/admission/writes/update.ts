@@ -1,0 +1,364 @@
+// PUT and PATCH, of an object, its status, its scale or a namespace's finalizers: what is there becomes what should be, by
+// the steps of an update, and is stored against the revision that was read. A patch that loses a race is made again on the
+// new object; a PUT that names a resourceVersion is not.
+
+import type { StoredForm } from '../../../api/catalog/stored-form.ts';
+import { type InParts, inOnePart, isLarge } from '../../../api/in-parts.ts';
+import { deepEqual } from '../../../api/json/deep-equal.ts';
+import { jsonCopy } from '../../../api/json/json-copy.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
+import { ownCopy } from '../../../api/json/own-copy.ts';
+import { isReadyToRemove } from '../../../api/metadata/deletion.ts';
+import {
+  insistsOnVersion,
+  isUnchanged,
+  otherThanPath,
+  type RequestIdentity,
+  requireNamespaceOfPath,
+  requireSameUid,
+} from '../../../api/metadata/metadata.ts';
+import { metadataOf, timestampOf, withMetadata } from '../../../api/metadata/object-meta.ts';
+import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../../api/patch/apply-patch.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import {
+  badRequest,
+  conflictModified,
+  notFound,
+  unsupportedMediaType,
+  unsupportedPatchType,
+} from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import { type SubresourceView, viewOf } from '../../../api/subresource-views.ts';
+import { type Soon, whenThere } from '../../../runtime/soon.ts';
+import { decodeBody } from '../../../transport/body.ts';
+import { requireFinite } from '../../../transport/finite-numbers.ts';
+import { asAnswer } from '../answer.ts';
+import { type Attempt, type Refusal, TRIES_MAX, untilCommitted } from '../attempts.ts';
+import { type Attributes, NO_OBJECT } from '../attributes.ts';
+import { canonicalOf } from '../completion.ts';
+import { asReadBack, converted } from '../conversion/converted.ts';
+import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from '../draft.ts';
+import { fieldWarnings, withWarnings } from '../field-validation.ts';
+import { afterOthers, done } from '../large-writes.ts';
+import type { WriteReply, WriteRequest } from '../protocol.ts';
+import { attributesOf } from '../request-attributes.ts';
+import {
+  type DecodedObject,
+  decodedObject,
+  decodeObject,
+  type ExpectedKind,
+  kindOf,
+  patchOptions,
+  schemaTypeOf,
+  writeOptions,
+} from '../request-body.ts';
+import { takeSteps, UNCHANGED_STEPS, UPDATE_STEPS } from '../steps.ts';
+import { findStored } from '../store-reader.ts';
+import type { StoredObject } from '../stored-object.ts';
+import { requireValidView } from '../validity.ts';
+import type { WriteContext } from '../write-context.ts';
+import { createMissing } from './create-missing.ts';
+import { draftsWithRemoval } from './deletion-outcome.ts';
+import {
+  changeOfNothing,
+  isByMetadata,
+  type MetadataChange,
+  metadataChange,
+  metadataOfPatch,
+  metadataOfPut,
+  type WantedMetadata,
+} from './metadata-change.ts';
+import { readPatchedObject } from './patched-object.ts';
+
+/** PUT. Throws 400, 404, 409, 415, 422. */
+export async function update(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
+  const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
+  const { subresource, name } = request.target;
+  const expected = viewOf(subresource, type) ?? kindOf(type);
+  let decoded: DecodedObject | undefined;
+  // When it is first asked for what it says: most of a body may be known from the stored object.
+  const sent = (): JsonObject => {
+    decoded ??= decodeObject(write.schema, request, expected);
+    requireIdentityOfPath(decoded.object, request.target);
+    return decoded.object;
+  };
+  if (isLarge(request.payload.length)) decoded = await decodedObject(write, request, expected);
+  const createsMissing = subresource === '' && type.traits.putCreates;
+  const reply = await modify(write, request, type, {
+    dryRun,
+    isTracked: true,
+    wanted: () => inOnePart(sent),
+    wantedMetadata: metadataOfPut(write, request, write.kinds.of(type)),
+    whenMissing: async () => {
+      const object = sent();
+      // It was there, and is gone: neither it nor another of its name is what is meant.
+      requireSameUid(metadataOf(object), { name }, type);
+      if (!createsMissing) throw new StatusError(notFound(type, name));
+      return createMissing(write, request, type, withoutVersion(object), { dryRun, isTracked: true });
+    },
+  });
+  return decoded === undefined ? reply : withWarnings(reply, decoded.warnings);
+}
+
+/** PATCH but for apply. Throws 400, 404, 409, 415, 422. */
+export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
+  const { contentType, target } = request;
+  const view = viewOf(target.subresource, type);
+  const expected = view ?? kindOf(type);
+  const schemaType = schemaTypeOf(write.schema, expected.apiVersion, expected.kind);
+  // What custom objects cannot be patched by, their scales cannot either.
+  const accepted = patchMediaTypesOf(type.custom === undefined ? schemaType : undefined);
+  if (!accepted.includes(contentType)) {
+    if (type.custom === undefined) throw new StatusError(unsupportedPatchType());
+    throw new StatusError(unsupportedMediaType(canBeApplied(write, view) ? [...accepted, APPLY_PATCH] : accepted));
+  }
+  const { dryRun } = patchOptions(write.dialect.metaGroup, request.parameters, false);
+  if (isLarge(request.payload.length)) await afterOthers(write);
+  const document = decodeBody(request.payload, 'application/json');
+  if (type.custom !== undefined) requireFinite(document, request.payload);
+  const patching: Patching = { write, request, type, expected, schemaType, document, warnings: [] };
+  const wanted = (shown: JsonObject, forms: StoredForm): InParts<JsonObject> => patched(patching, shown, forms);
+  const whenMissing = (): never => {
+    throw new StatusError(notFound(type, target.name));
+  };
+  const wantedMetadata = metadataOfPatch(request, write.kinds.of(type), document);
+  const manner = { dryRun, isTracked: true, wanted, wantedMetadata, whenMissing };
+  const reply = await modify(write, request, type, manner);
+  return withWarnings(reply, patching.warnings);
+}
+
+/** A patch under way. */
+interface Patching {
+  readonly write: WriteContext;
+  readonly request: WriteRequest;
+  readonly type: KnownType;
+  readonly expected: ExpectedKind;
+  readonly schemaType: ReturnType<typeof schemaTypeOf>;
+  readonly document: unknown;
+  /** Of the last object that came of it. */
+  warnings: readonly string[];
+}
+
+function* patched(patching: Patching, shown: JsonObject, forms: StoredForm): InParts<JsonObject> {
+  const { write, request, type, expected, schemaType, document } = patching;
+  const { contentType, target } = request;
+  const result = applyPatch(contentType, shown, document, schemaType);
+  yield;
+  if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
+  // What is stored has no unknown fields: those that are found are the patch's.
+  const applied = { contentType, patch: document, result, type, expected };
+  const { object, unknownFields } = readPatchedObject(write, forms, applied);
+  patching.warnings = fieldWarnings(request, () => unknownFields);
+  requireIdentityOfPath(object, target);
+  return object;
+}
+
+/** True for objects, and for views of them that stand for a configuration of the object itself. */
+export function canBeApplied({ serverSideApply }: WriteContext, view: SubresourceView | undefined): boolean {
+  return serverSideApply && (view === undefined || view.configurationOf !== undefined);
+}
+
+/** What is stored under a name says that it has it: a body meant for another object says nothing about this one. Throws 400. */
+export function requireIdentityOfPath(object: JsonObject, { name, namespace }: RequestIdentity): void {
+  const metadata = metadataOf(object);
+  const { name: given = '' } = metadata;
+  if (given === '') {
+    const problem = `the name of the object (${name} based on URL) was undeterminable: name must be provided`;
+    throw new StatusError(badRequest(problem));
+  }
+  if (given !== name) throw otherThanPath('name', given, name);
+  requireNamespaceOfPath(metadata, namespace);
+}
+
+/** One way of changing an object. */
+export interface Modification {
+  readonly dryRun: boolean;
+  /** Who changes fields owns them; false where what is wanted says itself who does. */
+  readonly isTracked: boolean;
+  /** What is wanted is the object itself, also where the client is shown a view of it. */
+  readonly isWhole?: boolean;
+  /** What the client wants, from what it is shown; an apply that is known to change nothing answers just that. */
+  readonly wanted: (shown: JsonObject, forms: StoredForm) => InParts<JsonObject>;
+  /** The same of metadata alone, where nothing else is wanted. */
+  readonly wantedMetadata?: WantedMetadata | undefined;
+  /** True where it is known to be what is there at a revision. */
+  readonly isKnown?: (revision: string) => boolean;
+  /** Answers undefined when the object was there after all. */
+  readonly whenMissing: () => Promise<WriteReply | undefined>;
+}
+
+/** Reads, changes and stores until nobody came in between. */
+export async function modify(
+  write: WriteContext,
+  request: WriteRequest,
+  type: KnownType,
+  modification: Modification,
+): Promise<WriteReply> {
+  const { namespace, name } = request.target;
+  const { dryRun, isTracked, isKnown, whenMissing } = modification;
+  const isPatch = request.verb === 'patch';
+  const attributes = attributesOf(write, request, type, { operation: 'update', dryRun, isTracked, isPatch });
+  const byMetadata = isByMetadata(write, attributes) ? modification.wantedMetadata : undefined;
+  const isPut = request.verb === 'update';
+  // What is found is read in the turn that was told of it.
+  const change = (stored: StoredObject | null, tries: number): Soon<Attempt<WriteReply> | undefined> => {
+    if (stored === null) return whenMissing().then((answer) => answer && { answer });
+    const short = isKnown?.(String(stored.place.revision))
+      ? changeOfNothing(write, attributes, stored, tries)
+      : byMetadata && metadataChange(write, attributes, stored, tries, byMetadata);
+    if (short !== undefined) return changeMetadata(write, attributes, stored, short, isPut);
+    return changeWhole(write, attributes, stored, { tries, isPut, modification });
+  };
+  const attempt = (tries: number): Soon<Attempt<WriteReply> | undefined> =>
+    whenThere(findStored(write, type, namespace, name), (stored) => {
+      if (stored?.isLarge !== true) return change(stored, tries);
+      // It is parsed when its turn has come, and may lie elsewhere by then.
+      const again = afterOthers(write).then(() => findStored(write, type, namespace, name));
+      return again.then((present) => change(present, tries));
+    });
+  return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);
+}
+
+/** One try of changing a stored object. */
+interface Change {
+  readonly tries: number;
+  readonly isPut: boolean;
+  readonly modification: Modification;
+}
+
+async function changeWhole(
+  write: WriteContext,
+  attributes: Attributes,
+  stored: StoredObject,
+  { tries, isPut, modification }: Change,
+): Promise<Attempt<WriteReply> | undefined> {
+  const { type } = attributes;
+  const { dryRun, isTracked, isWhole = false, wanted, wantedMetadata } = modification;
+  const view = isWhole ? undefined : attributes.asked.view;
+  const { object: found, isLarge: isLargeNow } = stored;
+  attributes.isLarge ||= isLargeNow;
+  // All that are read in this turn are, before the first of them goes on: writes that take a step one after the other find its code in
+  // the processor's cache, which is an eighth of what a PUT costs beside 63 others.
+  await (isLargeNow ? afterOthers(write) : undefined);
+  const shownAs = converted(write, type, (forms) => forms.asked(type, found, stored.schemaGeneration));
+  const asStored = shownAs instanceof Promise ? await shownAs : shownAs;
+  // What an older release left out is no change of what cannot be changed.
+  const isOlder = type.custom === undefined && stored.schemaGeneration !== write.completion.generation;
+  const old = isOlder ? canonicalOf(jsonCopy(asStored) as JsonObject, attributes.kind) : asStored;
+  const shown = view === undefined ? old : view.of(old);
+  const wants = converted(write, type, (forms) => done(write, attributes.isLarge, wanted(shown, forms)));
+  const sent = wants instanceof Promise ? await wants : wants;
+  if (attributes.isLarge) await afterOthers(write);
+  requireValidView(write, view, sent);
+  const object = view === undefined ? sent : view.applied(old, sent, type);
+  attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, object);
+  const isSettled = object === old && !isTracked;
+  const waiting = takeSteps(isSettled ? UNCHANGED_STEPS : UPDATE_STEPS, attributes, write);
+  if (waiting !== undefined) await waiting;
+  if (dryRun) return { answer: answerWith(attributes, await asReadBack(write, type, attributes.object)) };
+  // Not all that completes an object is asked about a part of it.
+  const isCompleted = !isSettled && attributes.subresource === '';
+  const completedBy = isCompleted ? write.completion.generation : stored.schemaGeneration;
+  const hasVersion = insistsOnVersion(metadataOf(sent));
+  return decide(write, attributes, stored, { isPut, hasVersion, completedBy, cameTo: wantedMetadata?.cameTo });
+}
+
+/** What a change of metadata alone comes to, once it is let pass. */
+function changeMetadata(
+  write: WriteContext,
+  attributes: Attributes,
+  stored: StoredObject,
+  { draft, hasVersion: insists, admitted }: MetadataChange,
+  isPut: boolean,
+): Soon<Attempt<WriteReply>> {
+  const decideNow = (): Soon<Attempt<WriteReply>> => {
+    const completedBy = stored.schemaGeneration;
+    if (!attributes.isApart) return decide(write, attributes, stored, { isPut, hasVersion: insists, completedBy });
+    if (draft === undefined) return { answer: answerAt(attributes, stored.place, NO_OBJECT) };
+    requireSize(draft, stored.bytes);
+    return {
+      draft: withAlso(draft, attributes.also, attributes.guards),
+      committed: (written) => answerAt(attributes, written, NO_OBJECT),
+      lost: () => refuseLost(attributes, isPut && insists),
+    };
+  };
+  return admitted === undefined ? decideNow() : admitted.then(decideNow);
+}
+
+/** What was lost may be a free address and not the race for the object: then it is the caller's version still. Throws 409. */
+function refuseLost({ type, asked, also }: Attributes, insists: boolean): void {
+  if (insists && also.length === 0) throw new StatusError(conflictModified(type, asked.name));
+}
+
+/** What of a request tells how its object is to be taken. */
+interface SentObject {
+  readonly isPut: boolean;
+  /** It insists on the version that it names. */
+  readonly hasVersion: boolean;
+  /** As `Made` has it. */
+  readonly completedBy: number;
+  /** As `WantedMetadata` has it. */
+  readonly cameTo?: WantedMetadata['cameTo'];
+}
+
+/** What an updated object comes to: its removal, its new state, or nothing when it is as it was. */
+async function decide(
+  write: WriteContext,
+  attributes: Attributes,
+  stored: StoredObject,
+  { isPut, hasVersion, completedBy, cameTo }: SentObject,
+): Promise<Attempt<WriteReply>> {
+  const { type, kind, object, also, guards } = attributes;
+  const { namespace, name } = attributes.asked;
+  const { place } = stored;
+  const lost = (): void => refuseLost(attributes, isPut && hasVersion);
+  if (isReadyToRemove(object) && !kind.strategy.isHeld?.(object)) {
+    const others = await draftsWithRemoval(write, type, attributes.old!);
+    const draft = withAlso(draftDelete(type, namespace, name, place.revision), others, guards);
+    const lostItself = ({ key }: Refusal): void => {
+      if (key === draft.key) lost();
+    };
+    return { draft, committed: () => answerWith(attributes, object), lost: others.length === 0 ? lost : lostItself };
+  }
+  const unchanged = { answer: answerAt(attributes, place, attributes.old!) };
+  if (object === attributes.old && !stored.isStale) return unchanged;
+  const made = await converted(write, type, (forms) => forms.stored(type, object));
+  if (isUnchanged(made, stored.object) && !stored.isStale) return unchanged;
+  if (attributes.isLarge) await afterOthers(write);
+  // What a patch or a view leaves as it was is the stored object's own part, which may have been completed in place since it was read.
+  // What a PUT says was complete before it was found to be the same.
+  const isWhole = isPut && attributes.asked.view === undefined;
+  const isTextOf = isWhole && attributes.isComplete && type.custom === undefined;
+  const next = isTextOf ? withStoredSpec(made, stored.object) : made;
+  if (isTextOf) cameTo?.(stored, next, attributes);
+  const how = { completedBy, texts: attributes.texts };
+  const put = isTextOf ? draftUpdate(type, next, stored, how) : draftPut(type, next, place.revision, how);
+  requireSize(put, stored.bytes);
+  const draft = withAlso(put, also, guards);
+  return { draft, committed: (written) => answerAt(attributes, written, object), lost };
+}
+
+/** Where a spec says what is stored: plugins complete one in an order of theirs. */
+function withStoredSpec(next: JsonObject, { spec }: JsonObject): JsonObject {
+  return next.spec !== spec && deepEqual(next.spec, spec) ? { ...next, spec } : next;
+}
+
+/** What is answered of an object that lies at a place. */
+function answerAt(attributes: Attributes, place: StoredObject['place'], object: JsonObject): WriteReply {
+  if (attributes.asked.view === undefined) return withWarnings({ code: 200, place }, attributes.warnings);
+  const metadata = ownCopy(metadataOf(object));
+  metadata.resourceVersion = String(place.revision);
+  return answerWith(attributes, withMetadata(object, metadata));
+}
+
+/** What is answered of an object that is not stored like this. */
+function answerWith({ asked: { view }, type, warnings }: Attributes, object: JsonObject): WriteReply {
+  const body = view === undefined ? asAnswer(type, object) : (view.ofWritten ?? view.of)(object);
+  return withWarnings({ code: 200, body }, warnings);
+}
+
+/** What an update that creates is made from: the version it names is that of an object that is gone. */
+export function withoutVersion(object: JsonObject): JsonObject {
+  const { resourceVersion: _resourceVersion, ...metadata } = metadataOf(object);
+  return { ...object, metadata };
+}

@@ -1,0 +1,33 @@
+// How orch's own commands reach a server that runs: by the kubeconfig in its data folder. Apart from what writes that at each start, since
+// a start has no use for a client's TLS.
+import { join } from 'node:path';
+import type { SecureContextOptions } from 'node:tls';
+import { asObject, asText } from '../../api/json/object-fields.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import { believing } from '../../transport/tls/certificates.ts';
+import { USUAL_SUITES } from '../../transport/tls/usual-suites.ts';
+import { operatorContent } from '../files/operator-file.ts';
+import { ADMIN_ENTRIES, KUBECONFIG_FILE, named } from '../server/admin-kubeconfig.ts';
+import { holdsOneOf } from '../server/data-directory.ts';
+
+export interface AdminConnection {
+  readonly url: string;
+  /** The server's certificate is believed for being in the file, whoever signed it, as kubectl believes it. */
+  readonly tls: Pick<SecureContextOptions, 'ca' | 'allowPartialTrustChain' | 'ciphers'>;
+  readonly token: string;
+}
+
+/** Throws BadConfiguration when no server was ever started on the folder, or when the folder cannot be read. */
+export function adminConnection(directory: string): AdminConnection {
+  const path = join(directory, KUBECONFIG_FILE);
+  if (!holdsOneOf(directory, [KUBECONFIG_FILE])) {
+    throw new OrchError('BadConfiguration', `no server was started on ${directory}`);
+  }
+  const content = asObject(operatorContent(path, ''));
+  const cluster = asObject(named(content.clusters, ADMIN_ENTRIES.cluster).cluster);
+  const url = asText(cluster.server);
+  const token = asText(asObject(named(content.users, ADMIN_ENTRIES.user).user).token);
+  if (url === '' || token === '') throw new OrchError('BadConfiguration', `${path} names no server and user`);
+  const caPem = Buffer.from(asText(cluster['certificate-authority-data']), 'base64').toString();
+  return { url, tls: { ...believing(caPem), ciphers: USUAL_SUITES }, token };
+}

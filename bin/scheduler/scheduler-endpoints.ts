@@ -1,0 +1,268 @@
+// What a scheduler serves about itself (SPEC.md "Scheduler endpoints"): health, metrics and its configuration; over HTTPS to who
+// may, and in plain HTTP, which is deprecated, to everyone who reaches the port.
+import type { Logger } from 'pino';
+import { FilterFailed, filterFailure } from '../../actors/ingress/exchange/filter-failed.ts';
+import { BrowserRules } from '../../actors/ingress/pipeline/browser-rules.ts';
+import type { SchedulerConfiguration } from '../../actors/scheduler/configuration/configuration.ts';
+import { SCHEDULER_RELEASE } from '../../config/cross-checks.ts';
+import { DIALECTS } from '../../config/dialect.ts';
+import type { SchedulerOptions } from '../../config/options.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import type { MetricsRegistry } from '../../runtime/metrics/metrics-registry.ts';
+import { metricsRules, shownReadings } from '../../runtime/metrics/metrics-rules.ts';
+import { processMetrics } from '../../runtime/metrics/process-metrics.ts';
+import {
+  HEADER_BYTES_MAX,
+  type HttpRequest,
+  type HttpResponse,
+  type Listener,
+  type RequestHandler,
+} from '../../transport/http.ts';
+import { openNodeListener } from '../../transport/node/listener.ts';
+import { handshakeErrors } from '../../transport/tls/handshake-errors.ts';
+import { warn } from '../command-line/print-lines.ts';
+import { buildInfo } from '../version.ts';
+import { pemOf, SchedulerAccess } from './scheduler-access.ts';
+import { clientAuthorities } from './scheduler-authorities.ts';
+import { type MakePage, type Page, profilePages } from './scheduler-profiles.ts';
+import { ReplacedMaterial } from './scheduler-replaced.ts';
+import { schedulerTls } from './scheduler-tls.ts';
+
+const IDLE_SECONDS = 60;
+const TEXT = 'text/plain; charset=utf-8';
+
+export interface SchedulerEndpointsParts {
+  readonly options: SchedulerOptions;
+  readonly configuration: SchedulerConfiguration;
+  /** The configuration as a file has it. */
+  readonly written: object;
+  readonly metrics: MetricsRegistry;
+  readonly log: Logger;
+  /** Empty where the scheduler is well, else what is not. */
+  readonly health: () => string;
+  /** Metrics of what pods request. Rejects where nobody can tell. */
+  readonly podResources: () => Promise<string>;
+}
+
+type Pages = Readonly<Record<string, MakePage>>;
+
+export class SchedulerEndpoints {
+  readonly #parts: SchedulerEndpointsParts;
+  readonly #listeners: Listener[] = [];
+  #replaced: ReplacedMaterial | undefined;
+
+  constructor(parts: SchedulerEndpointsParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers where what is served, one line each. Rejects with OrchError BadConfiguration. */
+  async open(): Promise<readonly string[]> {
+    const secure = await this.#openSecure();
+    return [...secure, ...(await this.#openPlain())];
+  }
+
+  async close(): Promise<void> {
+    this.#replaced?.stop();
+    for (const listener of this.#listeners) listener.stopAccepting();
+    await Promise.all(this.#listeners.map((listener) => listener.close()));
+  }
+
+  async #openSecure(): Promise<readonly string[]> {
+    const { options, metrics } = this.#parts;
+    if (options.securePort === 0) return [];
+    const authorities = await clientAuthorities(options, warn);
+    let access = new SchedulerAccess(options, authorities, metrics);
+    const { tls, paths, replaced } = await schedulerTls(options, pemOf(authorities));
+    const rules = await browserRules(options);
+    const answer = pagesHandler(this.#pages(true, true));
+    const { http2MaxStreamsPerConnection: streams } = options;
+    const failedHandshakes = handshakeErrors(metrics);
+    const port = await this.#listen(options.bindAddress, options.securePort, {
+      tls,
+      sharedPort: options.permitPortSharing,
+      ownHeaders: rules.transport,
+      onHandshakeError: () => failedHandshakes.add(1),
+      ...(streams > 0 ? { streamsPerConnectionMax: streams } : {}),
+      handler: (request, response) => {
+        const passed = rules.apply(request, response);
+        return passed === undefined ? undefined : guarded(access, request, passed, answer);
+      },
+    });
+    const listener = this.#listeners.at(-1)!;
+    let texts: readonly string[] | undefined;
+    let trusted = pemOf(authorities);
+    this.#replaced = new ReplacedMaterial({
+      options,
+      paths,
+      authorities,
+      log: this.#parts.log,
+      async takePairs(others) {
+        await listener.replaceTls(replaced(others, trusted));
+        texts = others;
+      },
+      async takeAuthorities(others) {
+        const next = new SchedulerAccess(options, others, metrics);
+        await listener.replaceTls(replaced(texts, pemOf(others)));
+        trusted = pemOf(others);
+        access = next;
+      },
+    });
+    await this.#replaced.start();
+    return [`address https://${hostOf(options.bindAddress)}:${port}`];
+  }
+
+  /** Health and metrics may be asked for on two addresses, or on one. */
+  async #openPlain(): Promise<readonly string[]> {
+    const { healthzBindAddress: health, metricsBindAddress: metrics } = this.#parts.configuration;
+    const addresses = [...new Set([health, metrics])].filter((address) => address !== '' && !address.endsWith(':0'));
+    const lines: string[] = [];
+    for (const address of addresses) {
+      const { host, port } = placeOf(address);
+      const handler = pagesHandler(this.#pages(address === health, address === metrics));
+      const open = await this.#listen(host, port, { handler, sharedPort: false });
+      lines.push(`plain http://${hostOf(host)}:${open}`);
+    }
+    return lines;
+  }
+
+  async #listen(
+    host: string,
+    port: number,
+    options: Omit<Parameters<typeof openNodeListener>[0], 'host' | 'port' | 'headerBytesMax' | 'idleTimeoutSeconds'>,
+  ): Promise<number> {
+    const { log } = this.#parts;
+    const listener = await openNodeListener({
+      host,
+      port,
+      headerBytesMax: HEADER_BYTES_MAX,
+      idleTimeoutSeconds: IDLE_SECONDS,
+      onError: (err) => log.error({ err }, 'a request could not be answered'),
+      ...options,
+    });
+    this.#listeners.push(listener);
+    return listener.port;
+  }
+
+  #pages(withHealth: boolean, withMetrics: boolean): Pages {
+    const { options, configuration, health, metrics, podResources, written } = this.#parts;
+    const rules = metricsRules(options, SCHEDULER_RELEASE);
+    return {
+      ...(withHealth ? healthPages(health) : {}),
+      ...(withMetrics
+        ? {
+            '/metrics': async () => {
+              // It brings its library along.
+              const { METRICS_CONTENT_TYPE, renderMetrics } = await import('../../transport/metrics-text.ts');
+              const { buildMetric } = await import('../../actors/ingress/paths/build-metric.ts');
+              const { versionDocument } = await import('../../api/discovery/discovery.ts');
+              const dialect = DIALECTS[options.apiDialect];
+              const build = buildMetric(dialect.brand, versionDocument(dialect, buildInfo()));
+              const readings = [metrics.reading(), await processMetrics(), build];
+              const body = await renderMetrics(shownReadings(readings, rules));
+              return { status: 200, type: METRICS_CONTENT_TYPE, body };
+            },
+            '/metrics/resources': async () => {
+              const { METRICS_CONTENT_TYPE } = await import('../../transport/metrics-text.ts');
+              return podResources().then(
+                (body) => ({ status: 200, type: METRICS_CONTENT_TYPE, body }),
+                (error: unknown) => ({ status: 503, type: TEXT, body: `${(error as Error).message}\n` }),
+              );
+            },
+            '/configz': () => json(200, { componentconfig: written }),
+            ...(configuration.enableProfiling ? profilePages() : {}),
+          }
+        : {}),
+    };
+  }
+}
+
+/** All checks, and each by its name. `problem`: what keeps the lock from being held; empty when it is. */
+function healthPages(problem: () => string): Pages {
+  const checks: Readonly<Record<string, () => string>> = { ping: () => '', leaderElection: problem };
+  const endpoints = ['/healthz', '/livez', '/readyz'];
+  const all: MakePage = (query) => healthText(checks, query);
+  const single =
+    (name: string): MakePage =>
+    () =>
+      checks[name]!() === ''
+        ? { status: 200, type: TEXT, body: 'ok' }
+        : { status: 500, type: TEXT, body: `internal server error: ${name} failed` };
+  return Object.fromEntries(
+    endpoints.flatMap((path): [string, MakePage][] => [
+      [path, all],
+      ...Object.keys(checks).map((name): [string, MakePage] => [`${path}/${name}`, single(name)]),
+    ]),
+  );
+}
+
+/** In the words of the API server's own checks. */
+function healthText(checks: Readonly<Record<string, () => string>>, query: URLSearchParams): Page {
+  const results = Object.entries(checks).map(([name, run]) => [name, run()] as const);
+  const isExcluded = (name: string): boolean => query.getAll('exclude').includes(name);
+  const isWell = results.every(([name, what]) => what === '' || isExcluded(name));
+  if (isWell && !query.has('verbose')) return { status: 200, type: TEXT, body: 'ok' };
+  const lines = results.map(([name, what]) => {
+    if (isExcluded(name)) return `[+]${name} excluded: ok`;
+    return what === '' ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
+  });
+  const body = [...lines, `healthz check ${isWell ? 'passed' : 'failed'}`, ''].join('\n');
+  return { status: isWell ? 200 : 500, type: TEXT, body };
+}
+
+function json(status: number, value: object): Page {
+  return { status, type: 'application/json', body: `${JSON.stringify(value)}\n` };
+}
+
+async function guarded(
+  access: SchedulerAccess,
+  request: HttpRequest,
+  response: HttpResponse,
+  answer: RequestHandler,
+): Promise<void> {
+  const refusal = await access.refusal(request);
+  if (refusal === undefined) return answer(request, response);
+  if (refusal instanceof FilterFailed)
+    return send(response, { status: 500, type: TEXT, body: filterFailure(request, refusal) });
+  send(response, json(refusal.code ?? 500, refusal));
+}
+
+function pagesHandler(pages: Pages): RequestHandler {
+  return async (request, response) => {
+    const make = Object.hasOwn(pages, request.path) ? pages[request.path] : undefined;
+    if (make === undefined) return send(response, { status: 404, type: TEXT, body: '404 page not found\n' });
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return send(response, { status: 405, type: TEXT, body: 'Method Not Allowed\n' });
+    }
+    send(response, await make(new URLSearchParams(request.query)));
+  };
+}
+
+function send(response: HttpResponse, { status, type, body, headers: more = [] }: Page): void {
+  const headers = [
+    ['Content-Type', type],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['Cache-Control', 'no-cache, private'],
+    ...more,
+  ] as const;
+  response.respond(status, headers, body);
+}
+
+async function browserRules(options: SchedulerOptions): Promise<BrowserRules> {
+  const { strictTransportSecurityDirectives: transportDirectives, corsAllowedOrigins } = options;
+  if (corsAllowedOrigins.length === 0) return new BrowserRules({ transportDirectives, allowsOrigin: undefined });
+  const { OriginPatterns } = await import('../../transport/origin-patterns.ts');
+  const patterns = new OriginPatterns(corsAllowedOrigins);
+  return new BrowserRules({ transportDirectives, allowsOrigin: (origin) => patterns.allow(origin) });
+}
+
+/** `0.0.0.0:10251`, `[::1]:10251`. */
+function placeOf(address: string): { readonly host: string; readonly port: number } {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(address) ?? [];
+  if (port === undefined) throw new OrchError('BadConfiguration', `${address} is no address with a port`);
+  return { host: bracketed ?? (plain === '' ? '0.0.0.0' : plain!), port: Number(port) };
+}
+
+function hostOf(host: string): string {
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return shown.includes(':') ? `[${shown}]` : shown;
+}
