@@ -93,8 +93,8 @@ const READERS: Readers = {
   PodTopologySpread(args, path, dialect) {
     const section = open(args, path, dialect, ['defaultConstraints', 'defaultingType']);
     const defaultConstraints = readConstraints(section);
-    // Files written before there was a choice mean a list.
-    const unsaid = section.has('defaultConstraints') ? 'List' : 'System';
+    // Files written before there was a choice mean a list; an empty one says nothing.
+    const unsaid = defaultConstraints.length > 0 ? 'List' : 'System';
     const type = section.choice('defaultingType', ['', 'List', 'System'], '') || unsaid;
     if (type === 'System' && defaultConstraints.length > 0) {
       section.fail('defaultingType', 'must be List where there are defaultConstraints');

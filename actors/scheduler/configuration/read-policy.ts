@@ -62,6 +62,8 @@ const PRIORITIES: Readonly<Record<string, string>> = {
 };
 /** Does nothing: every node is equal. */
 const EQUAL = 'EqualPriority';
+/** Has one line for all resources, so there is one priority that is told it. */
+const RATIO = 'RequestedToCapacityRatio';
 const ONE_ARGUMENT = 'must be of one kind';
 const PERCENT = { least: 0, most: 100 };
 const WEIGHT = { least: 1, most: 2 ** 31 - 1 };
@@ -91,7 +93,7 @@ export function readPolicy(content: unknown, { base, readFile, dialect, gates }:
   // 0 says nothing, like a weight that is left out.
   const hardPodAffinityWeight = file.number('hardPodAffinitySymmetricWeight', PERCENT, 0) || 1;
   const args = new PolicyArgs(hardPodAffinityWeight, gates.spreadsByTopology);
-  const filters = file.has('predicates') ? readPredicates(file, args) : base.filter.map(({ name }) => name);
+  const filters = inOrder(file.has('predicates') ? readPredicates(file, args) : predicatesOf(base));
   if (!file.has('priorities')) args.spreadByOwners();
   const scores = file.has('priorities') ? readPriorities(file, args) : base.score;
   const extenders = [
@@ -159,29 +161,47 @@ class PolicyArgs {
   }
 
   setRatio(ratio: Section): void {
-    this.args = { ...this.args, RequestedToCapacityRatio: readRatio(ratio) };
+    this.args = { ...this.args, [RATIO]: readRatio(ratio) };
   }
 }
 
-function readPredicates(file: Section, args: PolicyArgs): readonly string[] {
-  const plugins = new Set<string>();
+/** The predicates that filter nodes where a policy names none. */
+function predicatesOf({ filter }: PluginSets): ReadonlySet<string> {
+  const runs = (name: string): boolean => filter.some((each) => each.name === name);
+  return new Set(PREDICATES.flatMap(([name, plugins]) => (plugins.every(runs) ? [name] : [])));
+}
+
+/** The plug-ins that check these predicates. Which reason a node is refused for goes by the order. */
+function inOrder(predicates: ReadonlySet<string>): readonly string[] {
+  const plugins = PREDICATES.flatMap(([name, names]) => (predicates.has(name) ? names : []));
+  return [...new Set(plugins)];
+}
+
+function readPredicates(file: Section, args: PolicyArgs): ReadonlySet<string> {
   const wanted = new Set(MANDATORY);
   for (const predicate of file.sections('predicates', ['name', 'argument'])) {
     const name = predicate.requiredText('name');
-    const argument = predicate.section('argument', ['labelsPresence', 'serviceAffinity']);
-    if (argument.has('labelsPresence') && argument.has('serviceAffinity')) predicate.fail('argument', ONE_ARGUMENT);
-    if (argument.has('labelsPresence')) {
+    const argument = argumentOf(predicate, ['labelsPresence', 'serviceAffinity']);
+    // What has such a name has no argument of its own: one that is given says nothing.
+    if (PREDICATES.some(([known]) => known === name)) wanted.add(name);
+    else if (argument?.has('labelsPresence')) {
       const { labels, presence } = readPresence(argument.section('labelsPresence', ['labels', 'presence']));
       args.addLabels(presence ? 'presentLabels' : 'absentLabels', labels);
       wanted.add('CheckNodeLabelPresence');
-    } else if (argument.has('serviceAffinity')) {
+    } else if (argument !== undefined) {
       args.addServiceLabels('affinityLabels', argument.section('serviceAffinity', ['labels']).texts('labels'));
       wanted.add('CheckServiceAffinity');
-    } else if (PREDICATES.some(([known]) => known === name)) wanted.add(name);
-    else predicate.fail('name', `there is no predicate ${name}`);
+    } else predicate.fail('name', `there is no predicate ${name}`);
   }
-  for (const [predicate, names] of PREDICATES) if (wanted.has(predicate)) for (const name of names) plugins.add(name);
-  return [...plugins];
+  return wanted;
+}
+
+/** What a predicate or a priority of one's own is told; undefined where there is none. */
+function argumentOf(rule: Section, kinds: readonly string[]): Section | undefined {
+  if (!rule.has('argument')) return undefined;
+  const argument = rule.section('argument', kinds);
+  if (kinds.filter((kind) => argument.has(kind)).length !== 1) rule.fail('argument', ONE_ARGUMENT);
+  return argument;
 }
 
 function readPresence(section: Section): { readonly labels: readonly string[]; readonly presence: boolean } {
@@ -190,24 +210,59 @@ function readPresence(section: Section): { readonly labels: readonly string[]; r
 
 function readPriorities(file: Section, args: PolicyArgs): readonly EnabledPlugin[] {
   const weights = new Map<string, number>();
+  const ownWeights = new OwnWeights();
   // What pods ask for themselves weighs as it is said, where one plug-in also does what is assumed of the others.
   let byConstraints: string | undefined;
   for (const priority of file.sections('priorities', ['name', 'weight', 'argument'])) {
     const name = priority.requiredText('name');
-    if (name === EQUAL) continue;
-    const plugin = pluginOfPriority(priority, name, args);
     const weight = priority.number('weight', WEIGHT, 0);
+    if (name === EQUAL) continue;
+    const { plugin, isOwn } = pluginOfPriority(priority, name, args);
+    if (isOwn) ownWeights.check(priority, plugin, weight);
     if (name === BY_CONSTRAINTS) byConstraints = plugin;
     // Those of one's own that a plug-in does together add up; of one that is named twice the last counts.
-    if (!BY_OWNERS.has(name) && PRIORITIES[name] !== plugin) weights.set(plugin, (weights.get(plugin) ?? 0) + weight);
+    if (isOwn) weights.set(plugin, (weights.get(plugin) ?? 0) + weight);
     else if (!BY_OWNERS.has(name) || plugin !== byConstraints) weights.set(plugin, weight);
   }
   return [...weights].map(([name, weight]) => ({ name, weight }));
 }
 
-function pluginOfPriority(priority: Section, name: string, args: PolicyArgs): string {
-  const known = ['serviceAntiAffinity', 'labelPreference', 'requestedToCapacityRatioArguments'];
-  const argument = priority.section('argument', known);
+/** What the priorities of one's own weigh that one plug-in does together: all alike, since the plug-in has one weight for them. */
+class OwnWeights {
+  readonly #first = new Map<string, number>();
+
+  /** Throws ConfigurationError. */
+  check(priority: Section, plugin: string, weight: number): void {
+    const first = this.#first.get(plugin);
+    if (first !== undefined && plugin === RATIO)
+      priority.fail('argument', 'another priority has one of this kind already');
+    if (first !== undefined && first !== weight) {
+      priority.fail('weight', `must be ${first}, as that of the other priorities with an argument of this kind`);
+    }
+    this.#first.set(plugin, weight);
+  }
+}
+
+interface PriorityPlugin {
+  readonly plugin: string;
+  /** The policy says what is scored, by an argument. */
+  readonly isOwn: boolean;
+}
+
+function pluginOfPriority(priority: Section, name: string, args: PolicyArgs): PriorityPlugin {
+  const argument = argumentOf(priority, [
+    'serviceAntiAffinity',
+    'labelPreference',
+    'requestedToCapacityRatioArguments',
+  ]);
+  // As of predicates: these have no argument of their own.
+  if (BY_OWNERS.has(name)) return { plugin: args.spreadByOwners(), isOwn: false };
+  if (Object.hasOwn(PRIORITIES, name)) return { plugin: PRIORITIES[name]!, isOwn: false };
+  if (argument === undefined) return priority.fail('name', `there is no priority ${name}`);
+  return { plugin: readOwnPriority(argument, args), isOwn: true };
+}
+
+function readOwnPriority(argument: Section, args: PolicyArgs): string {
   if (argument.has('serviceAntiAffinity')) {
     const label = argument.section('serviceAntiAffinity', ['label']).requiredText('label');
     args.addServiceLabels('antiAffinityLabelsPreference', [label]);
@@ -219,10 +274,6 @@ function pluginOfPriority(priority: Section, name: string, args: PolicyArgs): st
     args.addLabels(member, [preference.requiredText('label')]);
     return 'NodeLabel';
   }
-  if (argument.has('requestedToCapacityRatioArguments')) {
-    args.setRatio(argument.section('requestedToCapacityRatioArguments', ['shape', 'resources']));
-    return 'RequestedToCapacityRatio';
-  }
-  if (BY_OWNERS.has(name)) return args.spreadByOwners();
-  return Object.hasOwn(PRIORITIES, name) ? PRIORITIES[name]! : priority.fail('name', `there is no priority ${name}`);
+  args.setRatio(argument.section('requestedToCapacityRatioArguments', ['shape', 'resources']));
+  return RATIO;
 }

@@ -12,10 +12,12 @@ export interface ShapePoint {
 const SHAPE_SCORE_MAX = 10;
 const FULL = 100;
 
+/** Throws an Error where there is no shape: no node would ever score anything. */
 export function requestedToCapacityRatio(
   shape: readonly ShapePoint[],
   resources: readonly WeightedResource[] = CPU_AND_MEMORY,
 ): ScorePlugin {
+  if (shape.length === 0) throw new Error('the plug-in RequestedToCapacityRatio needs a shape in its args');
   const line = scoreLine(shape);
   return {
     name: 'RequestedToCapacityRatio',

@@ -222,6 +222,33 @@ test('of a priority that a policy names twice the last weight counts, and those 
   ]);
 });
 
+test('a policy that names no predicates has the usual ones asked in the order of predicates', (t) => {
+  const filters = effective({ policy: {} }).profiles[0]!.sets.filter;
+  t.deepEqual(namesOf(filters).slice(0, 7), [
+    ...['NodeUnschedulable', 'NodeResourcesFit', 'NodeName', 'NodePorts', 'NodeAffinity'],
+    ...['VolumeRestrictions', 'TaintToleration'],
+  ]);
+  t.deepEqual(namesOf(filters).toSorted(), namesOf(effective({}).profiles[0]!.sets.filter).toSorted());
+});
+
+test('an argument of a predicate or priority that has a meaning of its own says nothing', (t) => {
+  const { sets, args } = effective({
+    policy: {
+      predicates: [
+        { name: 'CheckNodeLabelPresence', argument: { labelsPresence: { labels: ['a'], presence: true } } },
+        { name: 'HostName', argument: { serviceAffinity: { labels: ['b'] } } },
+      ],
+      priorities: [
+        { name: 'ImageLocalityPriority', weight: 2, argument: { labelPreference: { label: 'c', presence: true } } },
+      ],
+    },
+  }).profiles[0]!;
+  t.deepEqual(namesOf(sets.filter), ['NodeUnschedulable', 'NodeName', 'TaintToleration', 'NodeLabel']);
+  t.deepEqual(sets.score, [{ name: 'ImageLocality', weight: 2 }]);
+  t.deepEqual([...args.NodeLabel.presentLabels, ...args.NodeLabel.presentLabelsPreference], []);
+  t.deepEqual(args.ServiceAffinity.affinityLabels, []);
+});
+
 test('a weight of 0 for required affinity is none that a policy gives', (t) => {
   const weightOf = (policy: object) => effective({ policy }).profiles[0]!.args.InterPodAffinity.hardPodAffinityWeight;
   t.is(weightOf({ hardPodAffinitySymmetricWeight: 0 }), 1);
@@ -279,6 +306,10 @@ test('what is written and says nothing counts as not said: no profiles, no resou
   t.deepEqual(ofFile(none).profiles[0]!.args, ofFile({}).profiles[0]!.args);
   const spread = ofFile(args('PodTopologySpread', { defaultingType: '' })).profiles[0]!.args.PodTopologySpread;
   t.true(spread.systemDefaults);
+  t.deepEqual(
+    ofFile(args('PodTopologySpread', { defaultConstraints: [] })).profiles[0]!.args.PodTopologySpread,
+    spread,
+  );
 });
 
 test('a resource can weigh any amount where the ratio of use is scored', (t) => {
@@ -440,6 +471,9 @@ for (const [members, message] of BAD_FILES) {
   });
 }
 
+const OWN = (name: string, weight: number, argument: object): object => ({ name, weight, argument });
+const RACKS = { serviceAntiAffinity: { label: 'rack' } };
+const RATIO = { requestedToCapacityRatioArguments: { shape: [{ utilization: 0, score: 1 }] } };
 const BAD_POLICIES: readonly (readonly [policy: unknown, message: string])[] = [
   [[], 'the file must hold an object'],
   [{ kind: 'Pod' }, 'kind: must be Policy'],
@@ -452,6 +486,26 @@ const BAD_POLICIES: readonly (readonly [policy: unknown, message: string])[] = [
   [{ predicates: [{ name: 'Nothing' }] }, 'predicates[0].name: there is no predicate Nothing'],
   [{ priorities: [{ name: 'Nothing', weight: 1 }] }, 'priorities[0].name: there is no priority Nothing'],
   [{ priorities: [{ name: 'ImageLocalityPriority' }] }, 'priorities[0].weight: must be within 1 and 2147483647'],
+  [
+    { priorities: [{ name: 'EqualPriority', weight: 1 }, { name: 'EqualPriority' }] },
+    'priorities[1].weight: must be within 1 and 2147483647',
+  ],
+  [
+    { predicates: [{ name: 'HostName' }, { name: 'HostName', argument: {} }] },
+    'predicates[1].argument: must be of one kind',
+  ],
+  [
+    { priorities: [OWN('a', 1, { ...RACKS, labelPreference: { label: 'b' } })] },
+    'priorities[0].argument: must be of one kind',
+  ],
+  [
+    { priorities: [OWN('a', 1, RACKS), OWN('b', 2, { labelPreference: { label: 'b' } }), OWN('c', 2, RACKS)] },
+    'priorities[2].weight: must be 1, as that of the other priorities with an argument of this kind',
+  ],
+  [
+    { priorities: [OWN('a', 1, RATIO), OWN('b', 1, RATIO)] },
+    'priorities[1].argument: another priority has one of this kind already',
+  ],
   [{ hardPodAffinitySymmetricWeight: 101 }, 'hardPodAffinitySymmetricWeight: must be within 0 and 100'],
 ];
 
@@ -472,6 +526,10 @@ test('a policy and a provider do not go with plug-ins of a file', (t) => {
 });
 
 const BAD_PROFILES: readonly (readonly [profile: object, message: string])[] = [
+  [
+    score([{ name: 'RequestedToCapacityRatio' }]),
+    'profile default-scheduler: the plug-in RequestedToCapacityRatio needs a shape in its args',
+  ],
   [score([{ name: 'Mine' }]), 'profile default-scheduler: there is no plug-in Mine'],
   [score([{ name: 'NodeName' }]), 'profile default-scheduler: the plug-in NodeName cannot run at score'],
   [
