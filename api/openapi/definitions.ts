@@ -10,6 +10,8 @@ export interface GroupVersionKind {
   readonly kind: string;
 }
 
+const PATCH = 'A change of an object, in one of the forms of patches.';
+
 const SCALARS: Readonly<Record<Exclude<FieldSchema['kind'], 'message'>, SwaggerSchema>> = {
   string: { type: 'string' },
   bool: { type: 'boolean' },
@@ -19,11 +21,20 @@ const SCALARS: Readonly<Record<Exclude<FieldSchema['kind'], 'message'>, SwaggerS
   bytes: { type: 'string', format: 'byte' },
 };
 
+/** The name itself where it is free, or the first that is of `<name>_v2`, `<name>_v3`, …. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let n = 2; isTaken(free); n++) free = `${name}_v${n}`;
+  return free;
+}
+
 /** Collects definitions as types are referred to. */
 export class Definitions {
   readonly #schema: Schema;
   readonly #kindsOf: (type: TypeSchema) => readonly GroupVersionKind[];
   readonly #definitions = new Map<string, SwaggerSchema>();
+  /** Names of built-in definitions, once somebody has asked for them. */
+  #builtIn: ReadonlySet<string> | undefined;
 
   /** @param kindsOf says which group, version and kind a definition is the schema of. */
   constructor(schema: Schema, kindsOf: (type: TypeSchema) => readonly GroupVersionKind[]) {
@@ -49,9 +60,34 @@ export class Definitions {
     return reference(name);
   }
 
+  /** Adds the definition of a custom kind, which gets another name where this one is a built-in type's. */
+  addCustom(name: string, definition: SwaggerSchema): SwaggerSchema {
+    return this.add(
+      freeName(name, (one) => this.#definitions.has(one) || this.#isBuiltIn(one)),
+      definition,
+    );
+  }
+
+  /** What a patch is. */
+  patch(): SwaggerSchema {
+    return this.add(this.#patchName(), { description: PATCH, type: 'object' });
+  }
+
   /** All definitions, by name in order. */
   sorted(): Record<string, SwaggerSchema> {
     return Object.fromEntries([...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #patchName(): string {
+    return `${this.#schema.dialect.openapiNamePrefix}apimachinery.pkg.apis.meta.v1.Patch`;
+  }
+
+  /** Whether a built-in type has the name, be it that nothing has referred to it yet. */
+  #isBuiltIn(name: string): boolean {
+    const { dialect, typeNames } = this.#schema;
+    if (!name.startsWith(dialect.openapiNamePrefix)) return false;
+    this.#builtIn ??= new Set([this.#patchName(), ...typeNames.map((one) => this.#schema.type(one).openapiName)]);
+    return this.#builtIn.has(name);
   }
 
   #define(type: TypeSchema): SwaggerSchema {

@@ -79,7 +79,10 @@ function kindsOf(
   return hasTypeMeta ? [{ group, version, kind }] : [];
 }
 
-/** `widgets` of group example.com → definitions `com.example.v1.Widget` and its list, by `<group>/<version>/<kind>`. */
+/**
+ * `widgets` of group example.com → definitions `com.example.v1.Widget` and its list, by `<group>/<version>/<kind>`. A group may spell
+ * the name of a built-in type when it is turned around, which stays that type's: clients check Pods and metadata by it.
+ */
 function customObjects(
   types: readonly ResourceType[],
   schema: Schema,
@@ -103,13 +106,13 @@ function customObjects(
     const metadata = meta('ObjectMeta', typeMetaDescription('metadata'));
     const own = { apiVersion: text('apiVersion'), kind: text('kind'), metadata };
     const published = customSchema(type, own);
-    const object = definitions.add(`${prefix}.${kind}`, {
+    const object = definitions.addCustom(`${prefix}.${kind}`, {
       ...(published === undefined
         ? { type: 'object' }
         : { ...published, properties: { ...published.properties, ...own } }),
       [extension]: [{ group, version, kind }],
     });
-    const list = definitions.add(`${prefix}.${listKind}`, {
+    const list = definitions.addCustom(`${prefix}.${listKind}`, {
       description: `A list of ${kind} objects.`,
       type: 'object',
       required: ['items'],

@@ -3,6 +3,7 @@
 import { deepEqual } from '../json/deep-equal.ts';
 import { isJsonObject, type JsonObject, memberOf } from '../json/json-value.ts';
 import { partAt } from '../json/object-fields.ts';
+import { freeName } from './definitions.ts';
 import type { SwaggerDocument } from './swagger.ts';
 
 /** What an extension server answered at `/openapi/v2`. Plain data. */
@@ -58,7 +59,11 @@ function partOf(document: SwaggerDocument, { roots, text }: RemoteDocument): Par
   const used = referredTo(paths, theirs);
   const ours = document.definitions as JsonObject;
   const names = new Map<string, string>();
-  for (const name of used) names.set(name, freeName(name, theirs[name], ours));
+  for (const name of used) {
+    const isTaken = (one: string): boolean =>
+      Object.hasOwn(ours, one) ? !deepEqual(ours[one], theirs[name]) : one !== name && used.has(one);
+    names.set(name, freeName(name, isTaken));
+  }
   const rename = (part: unknown): unknown => renamed(part, names);
   const definitions = [...names].map(([name, to]) => [to, rename(theirs[name])] as const);
   return { paths: rename(paths) as JsonObject, definitions: Object.fromEntries(definitions) };
@@ -107,13 +112,6 @@ function referredTo(paths: unknown, definitions: JsonObject): ReadonlySet<string
     }
   }
   return found;
-}
-
-/** The name itself where it is free or stands for the same. */
-function freeName(name: string, definition: unknown, ours: JsonObject): string {
-  let free = name;
-  for (let n = 2; Object.hasOwn(ours, free) && !deepEqual(ours[free], definition); n++) free = `${name}_v${n}`;
-  return free;
 }
 
 function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {

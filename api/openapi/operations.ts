@@ -9,7 +9,6 @@ import { capitalized, groupName } from './operation-context.ts';
 import { body, inPath, PRETTY, queryOf } from './parameters.ts';
 import type { Extensions, Method, SwaggerOperation, SwaggerParameter, SwaggerPath, SwaggerSchema } from './swagger.ts';
 
-const PATCH = 'A change of an object, in one of the forms of patches.';
 const DONE = 'OK';
 const CREATED = 'Created';
 const ACCEPTED = 'Accepted';
@@ -205,7 +204,7 @@ export class ResourceOperations {
     verbs: { has(verb: string): boolean },
     subresource?: string,
   ): [Method, SwaggerOperation][] {
-    const { parameters, definitions, dialect } = this.#context;
+    const { parameters, definitions } = this.#context;
     const about = { subresource };
     const answer = this.#answer(shown);
     // An operation on a custom object names that, whatever it is shown as.
@@ -222,16 +221,12 @@ export class ResourceOperations {
       operations.push(['put', this.#operation(shape)]);
     }
     if (verbs.has('patch')) {
-      const patch = definitions.add(`${dialect.openapiNamePrefix}apimachinery.pkg.apis.meta.v1.Patch`, {
-        description: PATCH,
-        type: 'object',
-      });
       const shape: OperationShape = {
         action: 'patch',
         about,
         id: `patch${this.#family}${name}`,
         kind,
-        parameters: [body(patch), ...parameters.patch],
+        parameters: [body(definitions.patch()), ...parameters.patch],
         answer,
         others: { 201: CREATED },
         consumes: this.#media.patches,

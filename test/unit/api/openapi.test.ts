@@ -304,6 +304,41 @@ test('a custom kind has its own schema and a list', (t) => {
   t.false(path?.patch?.consumes.includes('application/strategic-merge-patch+json'));
 });
 
+test('a custom kind takes no built-in definition away, whatever name its group comes to', (t) => {
+  const custom: readonly Row[] = [
+    { group: 'core.api.orch.io', kind: 'Pod', plural: 'pods' },
+    { group: 'meta.apis.pkg.apimachinery.orch.io', kind: 'ObjectMeta', plural: 'objectmetas' },
+    { group: 'meta.apis.pkg.apimachinery.orch.io', kind: 'Patch', plural: 'patches' },
+    // Of a type that nothing refers to here.
+    { group: 'batch.api.orch.io', kind: 'Job', plural: 'jobs' },
+  ];
+  const [dialect, before] = [DIALECTS.orch, orch.definitions];
+  const types = [...rows(dialect), ...custom].map(resourceType);
+  const options = { customSchema: () => ({ type: 'object' }) };
+  const { definitions, paths } = buildDocument(types, schemaOf(dialect), options);
+  for (const name of ['api.core.v1.Pod', 'apimachinery.pkg.apis.meta.v1.ObjectMeta', 'api.core.v1.PodList'])
+    t.deepEqual(definitions[`io.orch.${name}`], before[`io.orch.${name}`], name);
+  t.deepEqual(
+    custom.map(({ group = '', kind }) => {
+      const shown = JSON.stringify([{ group, version: 'v1', kind }]);
+      const isOfKind = (name: string) => JSON.stringify(definitions[name]!['x-orch-group-version-kind']) === shown;
+      return Object.keys(definitions).filter(isOfKind).join();
+    }),
+    [
+      'io.orch.api.core.v1.Pod_v2',
+      'io.orch.apimachinery.pkg.apis.meta.v1.ObjectMeta_v2',
+      'io.orch.apimachinery.pkg.apis.meta.v1.Patch_v2',
+      'io.orch.api.batch.v1.Job_v2',
+    ],
+  );
+  const path = paths['/apis/core.api.orch.io/v1/namespaces/{namespace}/pods/{name}'];
+  t.is(path?.get?.responses[200]?.schema?.$ref, '#/definitions/io.orch.api.core.v1.Pod_v2');
+  t.is(
+    definitions['io.orch.api.core.v1.Pod_v2']?.properties?.metadata?.$ref,
+    '#/definitions/io.orch.apimachinery.pkg.apis.meta.v1.ObjectMeta',
+  );
+});
+
 test('an operation on the scale of a custom object names its kind, and shows a scale', (t) => {
   const path = orch.paths['/apis/example.com/v1/namespaces/{namespace}/widgets/{name}/scale'];
   const kind = { group: 'example.com', version: 'v1', kind: 'Widget' };

@@ -159,6 +159,19 @@ const theirs = (more: object = {}) =>
     ...more,
   });
 
+test('a name that a remote document has itself is not free for another of its definitions', (t) => {
+  const definitions = { Other: { type: 'object' }, Other_v2: { type: 'integer' } };
+  const both = { get: reference('Other'), put: reference('Other_v2') };
+  const text = JSON.stringify({ paths: { '/apis/b/v1/things': both }, definitions });
+  const merged = withRemoteDocuments(own, [{ roots: ['/apis/b/v1'], text }], () => {});
+  t.like(merged.definitions as object, {
+    Other: { type: 'string' },
+    Other_v2: { type: 'integer' },
+    Other_v3: { type: 'object' },
+  });
+  t.like(merged.paths['/apis/b/v1/things'] as object, { get: reference('Other_v3'), put: reference('Other_v2') });
+});
+
 test('of a remote document the paths it answers for are taken, with what they speak of, under names that are free', (t) => {
   const merged = withRemoteDocuments(own, [{ roots: ['/apis/b/v1'], text: theirs() }], () => {});
   t.deepEqual(Object.keys(merged.paths).sort(), ['/apis/a/v1/', '/apis/b/v1/things']);
