@@ -17,7 +17,7 @@ export type OpenListener = typeof openListener;
 /**
  * Opens a listener. `auto` takes `node` for what uws cannot do (tls/listener-limits.ts), or where the uws binary cannot be
  * loaded, and says so in `note`. Rejects with an OrchError BadConfiguration when the address or the TLS material cannot be
- * used, and with the loader's error when `uws` was named and cannot be loaded.
+ * used, or when `uws` was named and cannot be loaded.
  */
 export async function openListener(kind: ListenerKind, options: ListenerOptions): Promise<OpenedListener> {
   if (kind === 'node') return { listener: await openNode(options) };
@@ -43,8 +43,7 @@ async function loadFailure(options: ListenerOptions): Promise<string | undefined
     await loadUws();
     return undefined;
   } catch (error) {
-    const firstLine = (error instanceof Error ? error.message : String(error)).split('\n', 1)[0];
-    return `uWebSockets.js cannot be loaded here (${firstLine})`;
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

@@ -7,6 +7,8 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
+import { OrchError } from '../../runtime/errors.ts';
+import { whyNotLoaded } from './load-failure.ts';
 
 export type UwsModule = typeof Uws | typeof UwsLater;
 
@@ -34,11 +36,16 @@ export function uwsHeaderBytesMax(): number {
   return Number(process.env[HEADER_LIMIT_VARIABLE] ?? HEADER_BYTES_UNSET);
 }
 
-/** The module. Rejects where there is no binary for this Node version, processor and C library. */
+/** The module. Rejects with an OrchError BadConfiguration where its binary cannot be loaded, and says why. */
 export async function loadUws(): Promise<UwsModule> {
   // Not by `import`: the loader that a thread would set up for it takes longer than all else that its listener needs.
   const require = createRequire(import.meta.url);
-  return require(fileOf(require.resolve.paths(PACKAGE) ?? [])) as UwsModule;
+  const file = fileOf(require.resolve.paths(PACKAGE) ?? []);
+  try {
+    return require(file) as UwsModule;
+  } catch (error) {
+    throw new OrchError('BadConfiguration', `uWebSockets.js cannot be loaded here (${whyNotLoaded(error, file)})`);
+  }
 }
 
 /** What a package exports is found by parts of that loader too: asked for by its place, a file needs none of them. */
