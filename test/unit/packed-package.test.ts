@@ -25,6 +25,7 @@ const NOT_READ = [
   'api/schema/schema.ts',
   'bench/scheduling/cases.ts',
   'dist/test/unit/tidy.test.js',
+  'dist/unit/1-admission.test.js',
   'scripts/pack.js',
   'test/fixtures/a.json',
   'tsconfig.json',
