@@ -379,4 +379,5 @@ export const podUpdates: ChangeTable = {
   'core/v1.Pod': { rules: [CREATE_RULES, fixedAnnotations, specChange] },
 };
 
-export const podStatusUpdates: ChangeTable = { 'core/v1.Pod': { rules: [containerStatuses] } };
+/** Whoever writes a status may write annotations beside it: those that are fixed stay fixed. */
+export const podStatusUpdates: ChangeTable = { 'core/v1.Pod': { rules: [fixedAnnotations, containerStatuses] } };
