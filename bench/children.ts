@@ -25,7 +25,9 @@ export class Children {
   fork(name: BenchProcess, args: readonly string[] = []): ChildProcess {
     this.checkOpen();
     return this.#keep(
-      fork(fileURLToPath(new URL(`./${name}.js`, import.meta.url)), [...args], { stdio: ['ignore', 2, 2, 'ipc'] }),
+      fork(fileURLToPath(new URL(`./processes/${name}.js`, import.meta.url)), [...args], {
+        stdio: ['ignore', 2, 2, 'ipc'],
+      }),
     );
   }
 

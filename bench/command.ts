@@ -2,11 +2,11 @@
 // removes its files whether it finishes, fails or is interrupted.
 import { Bench, type Workload } from './bench.ts';
 import { budget } from './budget/budget.ts';
+import { type Figures, failuresOf, lines } from './figures/report.ts';
 import { requireHeeded } from './option-use.ts';
 import { type BenchOptions, parseCommandLine, UsageError, usage } from './options.ts';
 import { profiledBench, profileWorkload } from './profile/command.ts';
 import { partLines } from './profile/parts.ts';
-import { type Figures, failuresOf, lines } from './report.ts';
 import { admission } from './workloads/admission.ts';
 import { aggregation } from './workloads/aggregation.ts';
 import { audit } from './workloads/audit.ts';

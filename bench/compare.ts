@@ -4,9 +4,9 @@ import { ACTORS } from '../actors/actors.ts';
 import { resolvePlacement } from '../runtime/placement/placement.ts';
 import { readPlacement } from '../runtime/placement-file.ts';
 import { chosenWorkloads, refuseFailures, runWorkloads } from './command.ts';
+import type { Figures } from './figures/report.ts';
 import { requireHeeded } from './option-use.ts';
 import { type BenchOptions, parseCommandLine, UsageError } from './options.ts';
-import type { Figures } from './report.ts';
 
 const WORKLOADS = ['get', 'create', 'watch'];
 const SECONDS_EACH = 4;

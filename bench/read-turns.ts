@@ -1,10 +1,10 @@
 // The same read of several servers, or by several users, in slices that take turns: what one costs beside the other, whatever else
 // the machine does meanwhile.
 import type { Bench, Target } from './bench.ts';
+import { cpuEach, median } from './figures/slices.ts';
 import type { LoadResult } from './load-protocol.ts';
 import { configMap, createRequest, PATHS } from './objects.ts';
 import { repeat } from './populate.ts';
-import { cpuEach, median } from './slices.ts';
 
 const OBJECTS = 100;
 const BYTES = 800;

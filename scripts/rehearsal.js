@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../dist/bench/free-port.js';
+import { freePort } from '../dist/bench/server/free-port.js';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
 const LIMIT_MS = 30_000;

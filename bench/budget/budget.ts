@@ -1,7 +1,7 @@
 // Every path beside what it may cost, in one command: the workloads take turns, each beside its floor, until the medians hold
 // still. Prints a table of its own, and fails when a path costs more than bench/budgets.json says.
 import type { Bench, Workload } from '../bench.ts';
-import type { Figures } from '../report.ts';
+import type { Figures } from '../figures/report.ts';
 import { readBudgets } from './budgets.ts';
 import { measureMachine } from './machine.ts';
 import { BUDGET_ROWS, type BudgetRow } from './rows.ts';

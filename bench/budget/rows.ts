@@ -1,8 +1,8 @@
 // What `bench budget` measures: a row a path, and which figure of which workload stands for it. What each may cost is in
 // bench/budgets.json. Pure.
 import type { Workload } from '../bench.ts';
+import type { Figures } from '../figures/report.ts';
 import type { BenchOptions } from '../options.ts';
-import type { Figures } from '../report.ts';
 import { audit } from '../workloads/audit.ts';
 import { create } from '../workloads/create.ts';
 import { remove } from '../workloads/delete.ts';

@@ -1,5 +1,5 @@
 // A measured ratio beside what it may be: the ratchet that bench/budgets.json is. Pure.
-import { median } from '../slices.ts';
+import { median } from '../figures/slices.ts';
 
 export interface Budget {
   /** Above this the row is over: what was held when the budget was last tightened, with room for weather. */

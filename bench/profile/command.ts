@@ -1,8 +1,8 @@
 // `bench profile WORKLOAD`: the workload, and where the server's threads spent their time under it, as a picture.
 import { writeFileSync } from 'node:fs';
 import type { Workload } from '../bench.ts';
+import type { Figures } from '../figures/report.ts';
 import type { BenchOptions } from '../options.ts';
-import type { Figures } from '../report.ts';
 import { flameGraph } from './flame-graph.ts';
 import { type PartCost, partCosts } from './parts.ts';
 import { ProfiledBench } from './profiled-bench.ts';

@@ -1,9 +1,8 @@
 // A bench that takes a CPU profile of the server during its loads, but not while it warms up; the one of the last load holds.
 import { gunzipSync } from 'node:zlib';
-import { ApiClient } from '../api-client.ts';
 import { Bench, type Target } from '../bench.ts';
-
 import type { Endpoint, LoadJob, LoadResult } from '../load-protocol.ts';
+import { ApiClient } from '../server/api-client.ts';
 import type { ProfiledLoad } from './parts.ts';
 import { decodePprof } from './pprof-reader.ts';
 import { byThread, type ThreadStacks } from './thread-stacks.ts';

@@ -6,12 +6,12 @@ import { DEFAULT_ADMISSION_PLUGINS } from '../../config/admission-plugins.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
+import { type Figures, figuresOf, floorFigures } from '../figures/report.ts';
+import { cpuEach, median, sum } from '../figures/slices.ts';
 import type { LoadResult, RequestTemplate, WebhookJob } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, configMap, createRequest, pod } from '../objects.ts';
 import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
-import { type Figures, figuresOf, floorFigures } from '../report.ts';
-import { cpuEach, median, sum } from '../slices.ts';
 
 const PODS = 4000;
 const POD_BYTES = 1200;

@@ -4,14 +4,14 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALECTS } from '../../config/dialect.ts';
 import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
-import type { ApiClient } from '../api-client.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
+import { type Figures, figuresOf, floorFigures } from '../figures/report.ts';
+import { cpuEach, median, sum } from '../figures/slices.ts';
 import type { ExtensionJob, LoadResult } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, configMap, createRequest, PATHS } from '../objects.ts';
 import { UsageError } from '../options.ts';
 import { repeat } from '../populate.ts';
-import { type Figures, figuresOf, floorFigures } from '../report.ts';
-import { cpuEach, median, sum } from '../slices.ts';
+import type { ApiClient } from '../server/api-client.ts';
 
 const BYTES = 800;
 const OBJECTS = 100;

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIALECTS } from '../../config/dialect.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
+import { figuresOf, floorFigures } from '../figures/report.ts';
+import { sum } from '../figures/slices.ts';
 import { addReadObjects, medianCpuRatio, readInTurns } from '../read-turns.ts';
-import { figuresOf, floorFigures } from '../report.ts';
-import { sum } from '../slices.ts';
 import { asUsers, staticUsers } from '../static-users.ts';
 
 const ROUNDS = 7;

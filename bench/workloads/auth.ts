@@ -2,12 +2,12 @@
 // under AlwaysAllow by a static token. Slices of both take turns, so that whatever else the machine does falls on both.
 import { DIALECTS } from '../../config/dialect.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
+import { figuresOf, floorFigures } from '../figures/report.ts';
+import { sum } from '../figures/slices.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, createRequest } from '../objects.ts';
 import { repeat } from '../populate.ts';
 import { addReadObjects, medianCpuRatio, readInTurns } from '../read-turns.ts';
-import { figuresOf, floorFigures } from '../report.ts';
-import { sum } from '../slices.ts';
 
 const ROLES = 1000;
 const BINDINGS = 2000;

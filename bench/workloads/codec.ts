@@ -16,10 +16,10 @@ import { objectValidation } from '../../api/validation/object-validation.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import { decodeJson } from '../../transport/body.ts';
 import type { Bench, Workload } from '../bench.ts';
+import { figuresOf, floorFigures } from '../figures/report.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, pod } from '../objects.ts';
 import { libraryType } from '../protobuf-library.ts';
-import { figuresOf, floorFigures } from '../report.ts';
 
 const BYTES = 1200;
 const COUNT = 20_000;

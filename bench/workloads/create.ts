@@ -1,10 +1,10 @@
 // Creates, each of a new object.
 import type { Bench, Workload } from '../bench.ts';
-import { writeFloor } from '../floors.ts';
+import { figuresOf } from '../figures/report.ts';
+import { writeFloor } from '../floors/floors.ts';
 import { configMap, createRequest, PATHS, pod } from '../objects.ts';
 import { madeKind } from '../options.ts';
-import { figuresOf } from '../report.ts';
-import { averageBatch, readBatchTotals } from '../store-batches.ts';
+import { averageBatch, readBatchTotals } from '../server/store-batches.ts';
 
 const KINDS = {
   configmap: { bytes: 800, path: PATHS.configMaps },

@@ -1,7 +1,9 @@
 // Custom objects beside config maps of the same size: the same loads on both, and what many definitions cost a server. Each record
 // of a custom object says how many times the CPU of the config map's it took.
-import type { ApiClient } from '../api-client.ts';
+
 import { type Bench, currentVersion, type Target, type Workload } from '../bench.ts';
+import { type Figures, figuresOf } from '../figures/report.ts';
+import { cpuEach, median, sum } from '../figures/slices.ts';
 import type { LoadResult, RequestTemplate } from '../load-protocol.ts';
 import {
   CONFIG_MAP_PATCH,
@@ -15,8 +17,7 @@ import {
 } from '../objects.ts';
 import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
-import { type Figures, figuresOf } from '../report.ts';
-import { cpuEach, median, sum } from '../slices.ts';
+import type { ApiClient } from '../server/api-client.ts';
 import { startResult } from './start.ts';
 
 const BYTES = 1024;

@@ -1,11 +1,11 @@
 // Deletes, each of an object made before the load begins.
 import type { Workload } from '../bench.ts';
-import { writeFloor } from '../floors.ts';
+import { figuresOf } from '../figures/report.ts';
+import { writeFloor } from '../floors/floors.ts';
 import { configMap, createRequest, PATHS, pod } from '../objects.ts';
 import { madeKind } from '../options.ts';
 import { repeat } from '../populate.ts';
-import { figuresOf } from '../report.ts';
-import { averageBatch, readBatchTotals } from '../store-batches.ts';
+import { averageBatch, readBatchTotals } from '../server/store-batches.ts';
 
 const OBJECTS = 20_000;
 const BYTES = 1200;

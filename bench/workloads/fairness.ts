@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs';
 import { DIALECTS } from '../../config/dialect.ts';
 import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
+import { type Figures, figuresOf, floorFigures } from '../figures/report.ts';
+import { median, sum } from '../figures/slices.ts';
 import type { LoadResult, RequestJob, RequestTemplate, WebhookJob } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, configMap, createRequest, PATHS } from '../objects.ts';
 import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
-import { type Figures, figuresOf, floorFigures } from '../report.ts';
-import { median, sum } from '../slices.ts';
 import { asUsers, staticUsers } from '../static-users.ts';
 
 /** In flight together: the users' level gets a tenth of them, 10 seats. */

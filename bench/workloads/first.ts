@@ -1,10 +1,10 @@
 // What the first requests after a start cost beside later ones of the same server: code that was not compiled yet, caches
 // that were empty. The floor of each record is the warm server.
 import type { Bench, Target, Workload } from '../bench.ts';
+import { figuresOf, floorFigures } from '../figures/report.ts';
 import type { LoadResult, RequestTemplate } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS } from '../objects.ts';
 import { repeat } from '../populate.ts';
-import { figuresOf, floorFigures } from '../report.ts';
 
 const REQUESTS = 1_000;
 const BYTES = 800;

@@ -1,7 +1,7 @@
 // The floors alone: what this machine gives to a listener and an engine with nothing on top.
 import type { Workload } from '../bench.ts';
-import { readFloor, watchFloor, writeFloor } from '../floors.ts';
-import { type Figures, type FloorFigures, figuresOf } from '../report.ts';
+import { type Figures, type FloorFigures, figuresOf } from '../figures/report.ts';
+import { readFloor, watchFloor, writeFloor } from '../floors/floors.ts';
 
 const GET_BYTES = 1100;
 const LIST_BYTES = 32_000_000;

@@ -2,12 +2,12 @@
 // Slices of each kind of list take turns, so that whatever else the machine does falls on all of them.
 import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
 import type { Bench, Target } from '../bench.ts';
+import { type Figures, figuresOf } from '../figures/report.ts';
+import { median } from '../figures/slices.ts';
 import type { LoadResult, RequestTemplate } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS, pod } from '../objects.ts';
 import { UsageError } from '../options.ts';
 import { repeat } from '../populate.ts';
-import { type Figures, figuresOf } from '../report.ts';
-import { median } from '../slices.ts';
 
 const PODS = 10_000;
 const POD_BYTES = 2700;

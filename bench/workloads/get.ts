@@ -1,9 +1,9 @@
 // Reads of single objects.
 import type { Workload } from '../bench.ts';
-import { readFloor } from '../floors.ts';
+import { figuresOf } from '../figures/report.ts';
+import { readFloor } from '../floors/floors.ts';
 import { configMap, createRequest, PATHS } from '../objects.ts';
 import { repeat } from '../populate.ts';
-import { figuresOf } from '../report.ts';
 import { getBeside } from './get-beside.ts';
 
 const OBJECTS = 1000;

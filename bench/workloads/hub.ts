@@ -18,9 +18,9 @@ import { SlabPool } from '../../storage/records/slab-pool.ts';
 import { CREATED, stampRevision, UPDATED, valueStart } from '../../storage/records/slab-record.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import type { Bench, Workload } from '../bench.ts';
+import { figuresOf } from '../figures/report.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { fillerText } from '../objects.ts';
-import { figuresOf } from '../report.ts';
 
 const OBJECTS = 100_000;
 const EVENTS = 100_000;

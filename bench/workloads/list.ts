@@ -1,10 +1,10 @@
 // Whole lists of a large collection.
 import type { Bench, Target, Workload } from '../bench.ts';
-import { readFloor } from '../floors.ts';
+import { figuresOf } from '../figures/report.ts';
+import { readFloor } from '../floors/floors.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { createRequest, PATHS, pod } from '../objects.ts';
 import { repeat } from '../populate.ts';
-import { figuresOf } from '../report.ts';
 
 const PODS = 10_000;
 /** As sent; with what the server adds an item of the list has about 3,200 bytes. */

@@ -1,12 +1,12 @@
 // Pods that no node takes, as in a cluster whose nodes are all gone: what the scheduler's work with them does to reads beside it,
 // and when a server that has them is ready. Beside each a server with as many config maps, as large, to which nothing is done.
 import type { Bench, Target, Workload } from '../bench.ts';
+import { figuresOf, floorFigures } from '../figures/report.ts';
+import { median } from '../figures/slices.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS, pod } from '../objects.ts';
 import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
-import { figuresOf, floorFigures } from '../report.ts';
-import { median } from '../slices.ts';
 import { type Start, startResult } from './start.ts';
 
 const OBJECTS = 50_000;

@@ -2,10 +2,10 @@
 // measured once in the same run.
 import { DIALECTS, type Dialect } from '../../config/dialect.ts';
 import { type Bench, currentVersion, type Target } from '../bench.ts';
+import { eventDetails, type Figures, type FloorFigures, figuresOf, floorFigures } from '../figures/report.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { createRequest, nodeLike, PATHS, pod } from '../objects.ts';
 import { repeat } from '../populate.ts';
-import { eventDetails, type Figures, type FloorFigures, figuresOf, floorFigures } from '../report.ts';
 import { type Churn, objectRequest, podRequest, readCases, type SchedulingCase } from '../scheduling-case.ts';
 
 const BYTES = 1200;

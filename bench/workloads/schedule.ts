@@ -1,11 +1,11 @@
 // Scheduling: pods created as fast as the server takes them, counted when a watch sees them bound.
 import { type Bench, currentVersion, type Target, type Workload } from '../bench.ts';
-import { writeFloor } from '../floors.ts';
+import { eventDetails, figuresOf } from '../figures/report.ts';
+import { writeFloor } from '../floors/floors.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { createRequest, node, PATHS, pod } from '../objects.ts';
 import { repeat } from '../populate.ts';
-import { eventDetails, figuresOf } from '../report.ts';
-import { averageBatch, readBatchTotals } from '../store-batches.ts';
+import { averageBatch, readBatchTotals } from '../server/store-batches.ts';
 import { runCases } from './schedule-cases.ts';
 
 const NODES = 100;

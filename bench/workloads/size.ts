@@ -2,11 +2,11 @@
 // whether creates and reads cost more at the end than at the beginning.
 import { join } from 'node:path';
 import { type Bench, resultOf, type Target, type Workload } from '../bench.ts';
+import { figuresOf, floorFigures } from '../figures/report.ts';
 import type { LoadReply, LoadResult } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS } from '../objects.ts';
 import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
-import { figuresOf, floorFigures } from '../report.ts';
 import { startResult } from './start.ts';
 
 const OBJECTS = 100_000;

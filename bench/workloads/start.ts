@@ -1,12 +1,12 @@
 // Starts: of an empty store, of one with many pods, and what an idle server takes.
 import type { Bench, Workload } from '../bench.ts';
-import { withBareListener } from '../floors.ts';
+import { type FloorFigures, figuresOf } from '../figures/report.ts';
+import { withBareListener } from '../floors/floors.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { createRequest, PATHS, pod } from '../objects.ts';
 import { repeat } from '../populate.ts';
 import { processUsage } from '../process-usage.ts';
-import { type FloorFigures, figuresOf } from '../report.ts';
-import type { ServerProcess } from '../server-process.ts';
+import type { ServerProcess } from '../server/server-process.ts';
 
 const STARTS = 5;
 const PODS = 10_000;

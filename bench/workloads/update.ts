@@ -1,7 +1,8 @@
 // Changes of objects that are there, one kind of request after another: PUT under the version last seen, patches, or applies
 // that change nothing. Every connection changes objects of its own, so that no write is lost to a conflict.
 import type { Bench, Target, Workload } from '../bench.ts';
-import { readFloor, writeFloor } from '../floors.ts';
+import { figuresOf } from '../figures/report.ts';
+import { readFloor, writeFloor } from '../floors/floors.ts';
 import type { RequestTemplate } from '../load-protocol.ts';
 import {
   CONFIG_MAP_PATCH,
@@ -15,8 +16,7 @@ import {
   podUpdate,
 } from '../objects.ts';
 import { repeat } from '../populate.ts';
-import { figuresOf } from '../report.ts';
-import { averageBatch, readBatchTotals } from '../store-batches.ts';
+import { averageBatch, readBatchTotals } from '../server/store-batches.ts';
 
 const OBJECTS = 1024;
 

@@ -2,11 +2,11 @@
 // many can be delivered; without any writes for what an open watch takes.
 import { DIALECTS } from '../../config/dialect.ts';
 import { type Bench, currentVersion, type Workload } from '../bench.ts';
-import { watchFloor } from '../floors.ts';
+import { eventDetails, figuresOf } from '../figures/report.ts';
+import { watchFloor } from '../floors/floors.ts';
 import type { LoadBounds, LoadResult, WatchJob } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS } from '../objects.ts';
 import { repeat } from '../populate.ts';
-import { eventDetails, figuresOf } from '../report.ts';
 
 const WATCHERS = 1000;
 const BYTES = 400;

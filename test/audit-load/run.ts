@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Bench } from '../../bench/bench.ts';
-import { readConnectionFile } from '../../bench/kubeconfig.ts';
+import { readConnectionFile } from '../../bench/server/kubeconfig.ts';
 import { readCommandLine } from '../command-line.ts';
 import { eventually } from '../integration/objects.ts';
 import { connectionFile, httpsService, jsonOf } from '../server/credentials.ts';

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { type Namespace, namespaceForPods, POD_SPEC } from '../integration/objects.ts';
 import type { HttpsClient } from '../server/https-client.ts';

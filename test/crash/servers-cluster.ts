@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { EtcdGateway, type EtcdUser, leaderOf } from '../server/etcd-gateway.ts';
 import { EtcdMember } from '../server/etcd-member.ts';
 import { MemberNetwork } from '../server/member-network.ts';

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { EtcdMember } from '../server/etcd-member.ts';
 import { HttpsClient } from '../server/https-client.ts';
 import { guardProcess } from '../server/process-guard.ts';

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { certificateAuthority, certificateOf, outcomeOf, servicePair } from '../server/credentials.ts';
 import { HttpsClient } from '../server/https-client.ts';
 import { testNeeding } from '../server/machine-tools.ts';

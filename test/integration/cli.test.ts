@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import ava, { type ExecutionContext } from 'ava';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { HttpsClient } from '../server/https-client.ts';
 import { testOn } from '../server/listeners.ts';
 import { ORCH } from '../server/program.ts';

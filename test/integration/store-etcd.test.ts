@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { EtcdClient } from '../../storage/etcd/etcd-client.ts';
 import { EtcdMember } from '../server/etcd-member.ts';

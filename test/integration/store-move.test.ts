@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { EtcdMember } from '../server/etcd-member.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { ORCH } from '../server/program.ts';

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava, { type ExecutionContext } from 'ava';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import type { HttpsClient } from '../server/https-client.ts';
 import { ORCH } from '../server/program.ts';
 import { type FailedStart, ServerProcess, startServer } from '../server/server-process.ts';

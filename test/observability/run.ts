@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { POD_SPEC } from '../integration/objects.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { readText } from '../unit/source-tree.ts';

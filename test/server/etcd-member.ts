@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { guardProcess } from './process-guard.ts';
 
 interface Place {

@@ -1,7 +1,7 @@
 // Real schedulers for tests: `orch scheduler` as a child process on free ports, gone when the test is over.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { ORCH } from './program.ts';
 import type { Scope } from './server-process.ts';
 

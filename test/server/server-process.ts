@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { HttpsClient } from './https-client.ts';
 import { guardProcess } from './process-guard.ts';
 import { ORCH } from './program.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../bench/server/free-port.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { injectFault } from '../server/faults.ts';
 import { HttpsClient } from '../server/https-client.ts';

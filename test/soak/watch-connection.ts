@@ -1,7 +1,7 @@
 // One watch on a TLS connection of its own, read as cheaply as it can be: nothing of what arrives is kept. Can stop reading
 // for a while, as a stalled client does.
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
-import { ResponseParser } from '../../bench/response-parser.ts';
+import { ResponseParser } from '../../bench/load/response-parser.ts';
 import { EventReader, type EventSink } from './event-reader.ts';
 
 export interface SoakServer {

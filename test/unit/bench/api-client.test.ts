@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { ApiClient } from '../../../bench/api-client.ts';
+import { ApiClient } from '../../../bench/server/api-client.ts';
 
 /** A client, and the requests that a server saw which closes each connection at its second request. */
 async function forgetful(t: ExecutionContext): Promise<{ client: ApiClient; seen: readonly string[] }> {

@@ -1,7 +1,7 @@
 // Goal: a comparison is of two placements or more under one load, and its table puts what is to be compared together.
 import test from 'ava';
 import { comparison, comparisonTable } from '../../../bench/compare.ts';
-import { figuresOf } from '../../../bench/report.ts';
+import { figuresOf } from '../../../bench/figures/report.ts';
 
 test('the workloads are the usual ones unless they are named', (t) => {
   const usual = comparison(['single', 'wide', '--seconds', '2']);

@@ -2,7 +2,7 @@
 import { createServer, type Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
-import { runCrowdLoad } from '../../../bench/crowd-load.ts';
+import { runCrowdLoad } from '../../../bench/load/crowd-load.ts';
 import type { CrowdJob } from '../../../bench/load-protocol.ts';
 
 interface Asked {

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import test from 'ava';
-import { freePort } from '../../../bench/free-port.ts';
+import { freePort } from '../../../bench/server/free-port.ts';
 
 test('a port that was given is given to nobody else while its process lives', async (t) => {
   const ports = await Promise.all(Array.from({ length: 200 }, freePort));

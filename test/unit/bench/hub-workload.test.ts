@@ -1,7 +1,7 @@
 // The bench of the hub counts what its watchers got.
 import test from 'ava';
 import { Bench } from '../../../bench/bench.ts';
-import type { Figures } from '../../../bench/report.ts';
+import type { Figures } from '../../../bench/figures/report.ts';
 import { hub } from '../../../bench/workloads/hub.ts';
 
 test('events that the hub holds back for a moment are no lost ones', async (t) => {

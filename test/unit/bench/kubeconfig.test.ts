@@ -1,6 +1,6 @@
 // Goal: a connection file leads to the right endpoint, and never off this machine. Method: tables of files and addresses.
 import test from 'ava';
-import { ConnectionFileError, endpointOf, parseConnectionFile } from '../../../bench/kubeconfig.ts';
+import { ConnectionFileError, endpointOf, parseConnectionFile } from '../../../bench/server/kubeconfig.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 

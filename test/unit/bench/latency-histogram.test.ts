@@ -1,7 +1,7 @@
 // Goal: a percentile is within 1.6 % of the exact one (or a microsecond), whatever the values. Method: distributions
 // beside a sorted array.
 import test from 'ava';
-import { LatencyHistogram } from '../../../bench/latency-histogram.ts';
+import { LatencyHistogram } from '../../../bench/load/latency-histogram.ts';
 
 const distributions: Readonly<Record<string, readonly number[]>> = {
   'all the same': Array.from({ length: 100 }, () => 1.234),

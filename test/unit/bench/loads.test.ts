@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { Bench, type Target } from '../../../bench/bench.ts';
-import { withBareListener } from '../../../bench/floors.ts';
+import { floorFigures } from '../../../bench/figures/report.ts';
+import { withBareListener } from '../../../bench/floors/floors.ts';
 import type { Endpoint, RequestJob, WatchJob } from '../../../bench/load-protocol.ts';
 import { configMap } from '../../../bench/objects.ts';
-import { floorFigures } from '../../../bench/report.ts';
 import { asUsers, staticUsers } from '../../../bench/static-users.ts';
 
 const WATCHERS = 2;

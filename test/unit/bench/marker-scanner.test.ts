@@ -1,7 +1,7 @@
 // Goal: every marker is found once, wherever the slices are cut, and its value is read whole. Method: texts cut in three
 // at every pair of places, beside a plain search.
 import test from 'ava';
-import { MarkerScanner } from '../../../bench/marker-scanner.ts';
+import { MarkerScanner } from '../../../bench/load/marker-scanner.ts';
 
 const texts: readonly (readonly [marker: string, text: string, values: readonly string[]])[] = [
   ['"seq":"', '{"seq":"00000001"}\n{"a":"seq","seq":"00000002"}\n', ['00000001', '00000002']],

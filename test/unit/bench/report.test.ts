@@ -1,8 +1,8 @@
 // Goal: rates and ratios follow from the counts, and what is not known is null rather than a number. Method: results with
 // round figures.
 import test from 'ava';
+import { type Figures, failuresOf, figuresOf, floorFigures, lines } from '../../../bench/figures/report.ts';
 import type { LoadResult } from '../../../bench/load-protocol.ts';
-import { type Figures, failuresOf, figuresOf, floorFigures, lines } from '../../../bench/report.ts';
 
 const result: LoadResult = {
   operations: 20_000,

@@ -1,7 +1,7 @@
 // Goal: a response is read the same however the network cuts it, and what is no response is refused. Method: a table of
 // byte streams, each fed whole, byte by byte, and cut in two at every place.
 import test from 'ava';
-import { ResponseError, ResponseParser } from '../../../bench/response-parser.ts';
+import { ResponseError, ResponseParser } from '../../../bench/load/response-parser.ts';
 
 interface Seen {
   readonly status: number;

@@ -1,6 +1,6 @@
 // Goal: every number is found once, wherever the slices are cut. Method: texts cut in three at every pair of places.
 import test from 'ava';
-import { SequenceScanner } from '../../../bench/sequence-scanner.ts';
+import { SequenceScanner } from '../../../bench/load/sequence-scanner.ts';
 
 const texts: readonly (readonly [marker: string, text: string, numbers: readonly number[]])[] = [
   ['"seq":"', '{"seq":"00000001"}\n{"a":"seq","seq":"12345678"}\n', [1, 12345678]],

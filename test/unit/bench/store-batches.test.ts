@@ -1,6 +1,6 @@
 // Goal: the average batch between two pages of metrics, over all threads. Method: pages.
 import test from 'ava';
-import { averageBatch, parseBatchTotals } from '../../../bench/store-batches.ts';
+import { averageBatch, parseBatchTotals } from '../../../bench/server/store-batches.ts';
 
 const page = [
   '# TYPE orch_store_batch_transactions histogram',

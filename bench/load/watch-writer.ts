@@ -1,8 +1,9 @@
 // One writer of the watch load: a connection with one write under way, on an object of its own, so that writes never
 // conflict. A connection that the server closes while it is idle, as servers do, is replaced.
+
+import type { WatchJob } from '../load-protocol.ts';
+import { PreparedRequest } from '../request-template.ts';
 import type { Connection, ConnectionSink } from './connection.ts';
-import type { WatchJob } from './load-protocol.ts';
-import { PreparedRequest } from './request-template.ts';
 
 /** A connection that has been idle for longer is not written to: the server may be closing it just now. */
 const IDLE_MS_MAX = 5000;

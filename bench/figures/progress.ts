@@ -1,5 +1,5 @@
 // The line that tells how a load goes about while it runs, on a terminal; elsewhere nothing is shown. Results are report.ts.
-import type { LoadProgress } from './load-protocol.ts';
+import type { LoadProgress } from '../load-protocol.ts';
 
 const CLEAR_LINE = '\r\x1b[K';
 

@@ -2,11 +2,11 @@
 // of writes. What the server has since done to the engine itself (larger blocks, batches past the library: storage/level/level-database.ts)
 // is not done here, so that ratios stay comparable with those that budgets were set by. With both it costs some three fifths.
 import { Level } from 'level';
-import { LatencyHistogram } from './latency-histogram.ts';
-import type { EngineJob, LoadReply, LoadResult } from './load-protocol.ts';
-import { Measurement } from './measurement.ts';
-import { fillerText } from './objects.ts';
-import { digitsOf } from './request-template.ts';
+import { LatencyHistogram } from '../load/latency-histogram.ts';
+import { Measurement } from '../load/measurement.ts';
+import type { EngineJob, LoadReply, LoadResult } from '../load-protocol.ts';
+import { fillerText } from '../objects.ts';
+import { digitsOf } from '../request-template.ts';
 
 async function writeBatches(job: EngineJob): Promise<LoadResult> {
   const database = new Level<string, Uint8Array>(job.directory, {

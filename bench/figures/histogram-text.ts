@@ -1,5 +1,5 @@
 // A distribution of delays as lines of a terminal: a row for each doubling, a bar as long as its share. Pure.
-import type { LatencyBuckets } from './load-protocol.ts';
+import type { LatencyBuckets } from '../load-protocol.ts';
 
 const BAR_COLUMNS = 40;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];

@@ -1,8 +1,8 @@
 // Watches over HTTP/2: many streams on one connection. Stands in for Connector where the load asks for it; like it,
 // it hands bodies on without looking at them.
 import { type ClientHttp2Session, connect, type SecureClientSessionOptions } from 'node:http2';
+import type { Endpoint } from '../load-protocol.ts';
 import type { Connection, ConnectionSink } from './connection.ts';
-import type { Endpoint } from './load-protocol.ts';
 
 /** What the client lets the server send unasked, for a connection: enough for all its streams. */
 const SESSION_WINDOW_BYTES = 64 * 1024 * 1024;

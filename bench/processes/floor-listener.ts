@@ -4,10 +4,10 @@
 //   GET /bytes?n=COUNT        that many bytes of JSON text
 //   GET /watch                stays open
 //   PUT /publish?frame=BYTES  answers, then sends the body as one event of that size to every open watch
-import { loadUws } from '../transport/uws/binary.ts';
-import { listenOnNode } from './floor-node.ts';
-import { listenOnUws } from './floor-uws.ts';
-import type { ListenerJob } from './load-protocol.ts';
+import { loadUws } from '../../transport/uws/binary.ts';
+import { listenOnNode } from '../floors/floor-node.ts';
+import { listenOnUws } from '../floors/floor-uws.ts';
+import type { ListenerJob } from '../load-protocol.ts';
 
 async function listen(job: ListenerJob): Promise<void> {
   const uws = await loadUws().catch(() => undefined);

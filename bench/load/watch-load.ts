@@ -1,12 +1,13 @@
 // The watch load: watchers and writers, at a steady rate or flat out. Writes carry a number that the events they cause
 // repeat, by which every watcher's events are counted and their order checked and, at sampled watchers, timed. Both ends
 // of a latency are this process's clock. How watches are opened is in watch-opening.ts.
+
+import { type DeliveryFaults, DeliveryOrder, WriteNumbers } from '../delivery-order.ts';
+import type { EventEncoding, LoadProgress, LoadResult, WatchJob } from '../load-protocol.ts';
+import { processUsage } from '../process-usage.ts';
 import { type Connection, type ConnectionSink, Connector } from './connection.ts';
-import { type DeliveryFaults, DeliveryOrder, WriteNumbers } from './delivery-order.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
-import type { EventEncoding, LoadProgress, LoadResult, WatchJob } from './load-protocol.ts';
 import { Measurement } from './measurement.ts';
-import { processUsage } from './process-usage.ts';
 import { SequenceScanner } from './sequence-scanner.ts';
 import { openWatches } from './watch-opening.ts';
 import { Writer, type WriterLoad } from './watch-writer.ts';

@@ -2,7 +2,7 @@
 // read into one buffer, since what is read is consumed within the callback.
 import { connect as connectPlain, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
-import type { Endpoint } from './load-protocol.ts';
+import type { Endpoint } from '../load-protocol.ts';
 import { ResponseParser, type ResponseSink } from './response-parser.ts';
 
 const READ_BYTES = 64 * 1024;

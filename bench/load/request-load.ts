@@ -1,13 +1,14 @@
 // The closed-loop load: every connection sends its next request when the last one has been answered. Counts what
 // completes between the end of the warm-up and the end of the load.
+
+import type { LoadResult, RequestJob } from '../load-protocol.ts';
+import { PreparedRequest } from '../request-template.ts';
 import { type Connection, Connector } from './connection.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 import type { Lane, LaneLoad } from './load-lane.ts';
-import type { LoadResult, RequestJob } from './load-protocol.ts';
 import { MarkerScanner } from './marker-scanner.ts';
 import { Measurement } from './measurement.ts';
 import { PagedLane } from './paged-lane.ts';
-import { PreparedRequest } from './request-template.ts';
 
 /** After the load's time is up, a server that answers nothing more is given up. */
 const STALL_GRACE_MS = 15_000;

@@ -1,9 +1,10 @@
 // How the watches of a load are opened: a connection each over HTTP/1.1, or streams of few connections over HTTP/2; some
 // of them stall. Decides nothing about what they see.
+
+import type { WatchJob } from '../load-protocol.ts';
+import { PreparedRequest } from '../request-template.ts';
 import type { Connection, ConnectionSink, Connector } from './connection.ts';
 import { openHttp2Watches } from './http2-watches.ts';
-import type { WatchJob } from './load-protocol.ts';
-import { PreparedRequest } from './request-template.ts';
 
 /** Of a stalled watch: what it gets or loses is nobody's business. */
 const UNHEARD: ConnectionSink = { onHead() {}, onBody() {}, onEnd() {}, onLost() {} };

@@ -1,8 +1,8 @@
 // Entry of the bare scan's process: LevelDB, every value of a data directory read once. No server that starts with its objects
 // in memory can do without it, so it is the floor of starts.
 import { Level } from 'level';
-import type { LoadReply, LoadResult, ScanJob } from './load-protocol.ts';
-import { Measurement } from './measurement.ts';
+import { Measurement } from '../load/measurement.ts';
+import type { LoadReply, LoadResult, ScanJob } from '../load-protocol.ts';
 
 async function scan({ directory }: ScanJob): Promise<LoadResult> {
   const startedMs = performance.now();

@@ -1,6 +1,6 @@
 // Latencies in a fixed amount of memory: buckets that grow with the value, so that a percentile is known to within 1.6 %
 // however many values there were. Recording allocates nothing.
-import type { LatencyBuckets, LatencySummary } from './load-protocol.ts';
+import type { LatencyBuckets, LatencySummary } from '../load-protocol.ts';
 
 /** Buckets in each doubling. */
 const STEPS = 64;

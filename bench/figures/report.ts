@@ -1,6 +1,7 @@
 // What a workload tells: one record, as JSON or as lines for a reader. Pure.
+
+import type { LatencyBuckets, LoadResult } from '../load-protocol.ts';
 import { histogramLines } from './histogram-text.ts';
-import type { LatencyBuckets, LoadResult } from './load-protocol.ts';
 
 /** The floor of a load, measured in the same run. */
 export interface FloorFigures {

@@ -1,5 +1,5 @@
 // What the bare listener answers with, whichever carries it: bodies of any size, and the events of a turn.
-import { fillerText } from './objects.ts';
+import { fillerText } from '../objects.ts';
 
 const BYTES_MAX = 256 * 1024 * 1024;
 const OPENING = '{"type":"MODIFIED","object":';

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { ListenerJob } from '../load-protocol.ts';
 import { bodyOf, Frames, frameOf } from './floor-answers.ts';
-import type { ListenerJob } from './load-protocol.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 

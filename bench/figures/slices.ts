@@ -1,5 +1,5 @@
 // Loads that take turns in slices, so that whatever else the machine does falls on all of them: how slices are put together. Pure.
-import type { LoadResult } from './load-protocol.ts';
+import type { LoadResult } from '../load-protocol.ts';
 
 /** CPU seconds of the server for one operation; NaN where its process is not known. */
 export function cpuEach({ serverCpuSeconds, operations }: LoadResult): number {

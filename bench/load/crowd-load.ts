@@ -1,11 +1,11 @@
 // Very many requests at once, each a stream of an HTTP/2 connection: all are sent before the first is answered. Counts what becomes of
 // them; none may be without an answer in the end.
 import type { ClientHttp2Session } from 'node:http2';
+import type { CrowdJob, LoadResult } from '../load-protocol.ts';
+import { digitsOf } from '../request-template.ts';
 import { openSession } from './http2-watches.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
-import type { CrowdJob, LoadResult } from './load-protocol.ts';
 import { Measurement } from './measurement.ts';
-import { digitsOf } from './request-template.ts';
 
 const REFUSED = 429;
 

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
-import { decodeYaml } from '../transport/body.ts';
-import type { Endpoint, EndpointTls } from './load-protocol.ts';
+import { decodeYaml } from '../../transport/body.ts';
+import type { Endpoint, EndpointTls } from '../load-protocol.ts';
 
 /** What a connection file says that cannot be used. */
 export class ConnectionFileError extends Error {

@@ -1,6 +1,6 @@
 // The frame around what is counted: wall time, the server's CPU time and memory, the generator's own CPU time and the
 // whole machine's, all read at the same two moments.
-import { machineBusySeconds, type ProcessUsage, processUsage } from './process-usage.ts';
+import { machineBusySeconds, type ProcessUsage, processUsage } from '../process-usage.ts';
 
 export interface Measured {
   readonly seconds: number;

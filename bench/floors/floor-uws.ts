@@ -1,8 +1,8 @@
 // The bare listener on uWebSockets.js.
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { UwsModule } from '../transport/uws/binary.ts';
+import type { UwsModule } from '../../transport/uws/binary.ts';
+import type { ListenerJob } from '../load-protocol.ts';
 import { bodyOf, Frames, frameOf } from './floor-answers.ts';
-import type { ListenerJob } from './load-protocol.ts';
 
 const watches = new Set<HttpResponse>();
 

@@ -2,10 +2,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Children } from './children.ts';
+import type { Children } from '../children.ts';
+import type { Endpoint } from '../load-protocol.ts';
 import { freePort } from './free-port.ts';
 import { readConnectionFile } from './kubeconfig.ts';
-import type { Endpoint } from './load-protocol.ts';
 
 const READY_LINE = /ready in ([\d.]+) ms/;
 const READY_DEADLINE_MS = 120_000;
@@ -34,7 +34,7 @@ export interface ServerProcess {
 /** Starts a server and waits until it is ready. Rejects with the end of its output when it does not get there. */
 export async function startServer(children: Children, settings: ServerSettings): Promise<ServerProcess> {
   const port = await freePort();
-  const program = fileURLToPath(new URL('../bin/orch.cjs', import.meta.url));
+  const program = fileURLToPath(new URL('../../bin/orch.cjs', import.meta.url));
   const startedMs = performance.now();
   const child = children.spawnNode([
     program,

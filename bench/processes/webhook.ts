@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { WebhookJob } from './load-protocol.ts';
+import type { WebhookJob } from '../load-protocol.ts';
 
 function answer(request: IncomingMessage, response: ServerResponse, slowMs: number): void {
   const parts: Buffer[] = [];

@@ -1,11 +1,11 @@
 // The floors: what the bare listener and the bare engine do under the same load, in the same run. A ratio to them says
 // how much of a request is the server's own work, whatever machine it runs on and whatever else that is doing.
 import { readFileSync } from 'node:fs';
-import { selfSignedPair } from '../transport/tls/self-signed-pair.ts';
-import { type Bench, resultOf } from './bench.ts';
-import type { Endpoint, EngineJob, LoadBounds, LoadReply, LoadResult } from './load-protocol.ts';
-import { configMap } from './objects.ts';
-import { type FloorFigures, floorFigures } from './report.ts';
+import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
+import { type Bench, resultOf } from '../bench.ts';
+import { type FloorFigures, floorFigures } from '../figures/report.ts';
+import type { Endpoint, EngineJob, LoadBounds, LoadReply, LoadResult } from '../load-protocol.ts';
+import { configMap } from '../objects.ts';
 
 /** A floor is simple and steady: it needs less time than the load it stands beside. */
 const FLOOR_SECONDS = 3;

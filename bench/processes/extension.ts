@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { ExtensionJob } from './load-protocol.ts';
+import type { ExtensionJob } from '../load-protocol.ts';
 
 /** `/apis/<group>/<version>`. */
 const DISCOVERY_PATH = /^\/apis\/[^/]+\/[^/?]+(\?|$)/;

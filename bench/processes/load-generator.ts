@@ -1,9 +1,9 @@
 // Entry of the load generator's process: takes one job from its parent, runs it, answers and ends. Ends at once when the
 // parent goes away.
-import { runCrowdLoad } from './crowd-load.ts';
-import type { LoadJob, LoadReply, LoadResult } from './load-protocol.ts';
-import { runRequestLoad } from './request-load.ts';
-import { runWatchLoad } from './watch-load.ts';
+import { runCrowdLoad } from '../load/crowd-load.ts';
+import { runRequestLoad } from '../load/request-load.ts';
+import { runWatchLoad } from '../load/watch-load.ts';
+import type { LoadJob, LoadReply, LoadResult } from '../load-protocol.ts';
 
 function answer(reply: LoadReply): void {
   process.send!(reply, () => process.exit(0));

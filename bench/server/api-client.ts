@@ -2,8 +2,8 @@
 // through here.
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent, request } from 'node:https';
-import { mayRepeatOnNew } from '../transport/outgoing/repeatable.ts';
-import type { Endpoint } from './load-protocol.ts';
+import { mayRepeatOnNew } from '../../transport/outgoing/repeatable.ts';
+import type { Endpoint } from '../load-protocol.ts';
 
 const TIMEOUT_MS = 60_000;
 

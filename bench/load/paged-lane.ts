@@ -1,9 +1,10 @@
 // One connection of a load of lists in pages: a list is one operation, however many pages it takes. Each page asks for the
 // next with the token of the one before.
+
+import type { Endpoint, RequestJob } from '../load-protocol.ts';
+import { PreparedRequest } from '../request-template.ts';
 import type { Connection } from './connection.ts';
 import type { Lane, LaneLoad } from './load-lane.ts';
-import type { Endpoint, RequestJob } from './load-protocol.ts';
-import { PreparedRequest } from './request-template.ts';
 
 /** The token stands in the list's metadata, in front of its items. */
 const METADATA_BYTES_MAX = 2048;
