@@ -48,6 +48,7 @@ import type {
   AdmissionProtocol,
   AdmissionStatus,
   BindingOutcome,
+  BindRequest,
   ConnectRequest,
   WriteReply,
   WriteRequest,
@@ -64,7 +65,7 @@ import { create } from './writes/create.ts';
 import { deleteOne } from './writes/delete.ts';
 import { deleteCollection } from './writes/delete-collection.ts';
 import { evict } from './writes/evict.ts';
-import { type Bindings, bindRecorded } from './writes/recorded-bindings.ts';
+import { bindRecorded } from './writes/recorded-bindings.ts';
 import { reviewer } from './writes/reviews.ts';
 import { requestToken } from './writes/token-request.ts';
 import { patch, update } from './writes/update.ts';
@@ -95,7 +96,16 @@ const DEFINITION_TRIES_MAX = 8;
 function readerOf(context: ActorContext, requestTimeoutMs: number): StoreReader {
   const hub = context.ref('hub');
   const releases = new PatientTells(hub, context.timers);
-  return { context, hub, releases, slabs: ThreadSlabs.of(context), requestTimeoutMs, requestNumber: NO_REQUEST };
+  const endsMs = Number.POSITIVE_INFINITY;
+  return {
+    context,
+    hub,
+    releases,
+    slabs: ThreadSlabs.of(context),
+    requestTimeoutMs,
+    endsMs,
+    requestNumber: NO_REQUEST,
+  };
 }
 
 /** What plugins add by themselves follows from their names and options. */
@@ -223,8 +233,9 @@ class Admission implements Actor<AdmissionProtocol> {
   }
 
   /** For the request whose message is being handled. */
-  #writeOfTurn(): WriteContext {
-    return { ...this.#write, requestNumber: turn.requestNumber, auditAnnotations: [] };
+  #writeOfTurn(leftMs = this.#write.requestTimeoutMs): WriteContext {
+    const endsMs = this.#write.context.clock.monotonicMs() + leftMs;
+    return { ...this.#write, requestNumber: turn.requestNumber, endsMs, auditAnnotations: [] };
   }
 
   #admitConnection(request: ConnectRequest, reply: Reply): void {
@@ -235,8 +246,8 @@ class Admission implements Actor<AdmissionProtocol> {
     );
   }
 
-  #bind(asked: Bindings): Promise<BindingOutcome[]> {
-    const write = this.#writeOfTurn();
+  #bind(asked: BindRequest): Promise<BindingOutcome[]> {
+    const write = this.#writeOfTurn(asked.leftMs);
     return this.#audit === undefined
       ? bind(write, asked.bindings, asked.user)
       : bindRecorded(write, asked, this.#audit);
@@ -244,11 +255,11 @@ class Admission implements Actor<AdmissionProtocol> {
 
   /** The turn in which it is performed may be another. */
   #record(request: WriteRequest, reply: Reply, audit: InsideAudit): void {
-    const write = this.#writeOfTurn();
+    const write = this.#writeOfTurn(request.leftMs);
     audit.write(request, reply, (recorded) => this.#answer(request, recorded, write));
   }
 
-  #answer(request: WriteRequest, reply: Reply, write = this.#writeOfTurn()): void {
+  #answer(request: WriteRequest, reply: Reply, write = this.#writeOfTurn(request.leftMs)): void {
     const refuse = (error: unknown): void => this.#refuse(reply, error, write);
     try {
       this.#performed(write, request).then((answer) => reply.send(annotated(answer, write)), refuse);

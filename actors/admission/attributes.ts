@@ -54,8 +54,6 @@ export interface Asked {
   readonly isInside: boolean;
   readonly userAgent: string;
   readonly parameters: WriteParameters;
-  /** As WriteRequest has it. */
-  readonly timeoutMs?: number | undefined;
   /** What plugins say of the write for its audit event. */
   readonly auditAnnotations: AuditAnnotations;
   /** Reads for this write alone: what it asks carries the number of the request. */
@@ -118,8 +116,6 @@ export class Attributes implements WriteFacts {
   texts: EncodedTexts | undefined;
   /** Of a pod that is created: what is known of the spec that was sent. */
   knownSpec: KnownSpec | undefined;
-  /** When the first webhook of the write was called: all together have the time of the request. */
-  webhooksBeganMs: number | undefined;
   /** For the client's user. */
   warnings: readonly string[] = NO_WARNINGS;
 

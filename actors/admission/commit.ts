@@ -1,5 +1,6 @@
 // The last step of a write: drafts become transactions of the store.
 import type { Ref } from '../../runtime/actor.ts';
+import { OrchError } from '../../runtime/errors.ts';
 import type { Operation, StoreProtocol, Transaction, TransactionResult } from '../store/protocol.ts';
 import type { CommitTimes } from './commit-times.ts';
 import type { Draft } from './draft.ts';
@@ -9,11 +10,19 @@ export interface CommitContext {
   readonly store: Ref<StoreProtocol>;
   readonly requestTimeoutMs: number;
   readonly requestNumber: number;
+  /** As StoreReader has it. */
+  readonly endsMs: number;
   readonly commitTimes: CommitTimes;
 }
 
-/** Commits drafts, each its own transaction, in one message. Results in the same order. */
+/**
+ * Commits drafts, each its own transaction, in one message. Results in the same order. Rejects, with nothing done, where nobody waits
+ * any more; the store gives up for the same reason what it has not begun.
+ */
 export function commitEach(write: CommitContext, drafts: readonly Draft[]): Promise<readonly TransactionResult[]> {
+  const beganMs = write.commitTimes.nowMs();
+  const leftMs = write.endsMs - beganMs;
+  if (leftMs <= 0) return Promise.reject(tooLateToCommit());
   let total = 0;
   for (const draft of drafts) {
     total += bytesOf(draft);
@@ -21,16 +30,25 @@ export function commitEach(write: CommitContext, drafts: readonly Draft[]): Prom
   }
   const payload = new Payload(total);
   const transactions = drafts.map((draft) => payload.transactionOf(draft));
-  const beganMs = write.commitTimes.nowMs();
   return write.store
     .ask(
       { type: 'commit', transactions, payload: payload.bytes },
-      { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
+      { deadlineMs: leftMs, requestNumber: write.requestNumber },
     )
     .then(({ results }) => {
       write.commitTimes.observe(drafts, beganMs);
       return results;
     });
+}
+
+/** What becomes of a write that nobody waits for any more. */
+export function tooLateToCommit(): OrchError {
+  return new OrchError('DeadlineExceeded', 'the time of the request is over');
+}
+
+/** For what the server itself has to commit on account of a request, however little time that has left. */
+export function inOwnTime(write: CommitContext): CommitContext {
+  return { ...write, endsMs: write.commitTimes.nowMs() + write.requestTimeoutMs };
 }
 
 /** The bytes of what is put, one value behind the other. */

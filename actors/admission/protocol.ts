@@ -52,8 +52,8 @@ export interface WriteRequest {
   /** The media type without parameters, lower case. */
   readonly contentType: string;
   readonly payload: Uint8Array;
-  /** What its client gives it, where that is less than the server does: then it has had its answer. */
-  readonly timeoutMs?: number | undefined;
+  /** As long as it is still waited for: what has not been committed by then is not made. Absent: as long as the server gives any request. */
+  readonly leftMs?: number;
   /** It comes from a component of this server, and is no request: admission records it, and nobody is asked whether it may. */
   readonly isInside?: true;
 }
@@ -128,6 +128,11 @@ export type BindingOutcome =
       readonly status?: Status;
     };
 
+/** Pods to be bound together, each by itself. */
+export interface BindRequest extends Pick<WriteRequest, 'user' | 'userAgent' | 'leftMs'> {
+  readonly bindings: readonly Binding[];
+}
+
 export interface AdmissionStatus {
   /** It, and the hub that it reads from, have read the store. */
   readonly ready: boolean;
@@ -147,7 +152,7 @@ export interface AdmissionProtocol extends Protocol {
     readonly convert: { readonly message: ConvertRequest; readonly reply: ConvertReply };
     /** Many bindings in one commit, each its own transaction; outcomes in the same order. */
     readonly bind: {
-      readonly message: { readonly bindings: readonly Binding[]; readonly user: User; readonly userAgent: string };
+      readonly message: BindRequest;
       readonly reply: { readonly outcomes: readonly BindingOutcome[] };
     };
     /** From a plugin to the same one of the first admission actor, which has what there is one of in the server. */

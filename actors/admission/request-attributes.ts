@@ -37,9 +37,8 @@ export function attributesOf(
     parameters,
     payload,
     isInside,
-    timeoutMs,
   }: Pick<WriteRequest, 'target' | 'user' | 'userAgent' | 'parameters'> &
-    Partial<Pick<WriteRequest, 'payload' | 'isInside' | 'timeoutMs'>>,
+    Partial<Pick<WriteRequest, 'payload' | 'isInside'>>,
   type: KnownType,
   { operation, dryRun, subresource = target.subresource, isTracked = true, isPatch = false, emptied, deletion }: Manner,
 ): Attributes {
@@ -57,7 +56,6 @@ export function attributesOf(
       isInside: isInside === true,
       userAgent,
       parameters,
-      timeoutMs,
       reader: write,
       auditAnnotations,
       deletion,

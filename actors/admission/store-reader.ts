@@ -20,6 +20,8 @@ export interface StoreReader {
   readonly releases: PatientTells<HubProtocol>;
   readonly slabs: ThreadSlabs;
   readonly requestTimeoutMs: number;
+  /** When nobody waits any more for what is read and written (monotonic): what has not been committed by then is not made. */
+  readonly endsMs: number;
   /** Of the request that it is read for (runtime/turn.ts). */
   readonly requestNumber: number;
 }

@@ -103,7 +103,7 @@ class Ingress implements Actor<IngressProtocol> {
       forms: this.#forms,
       ...(options.paging && { paging: options.paging }),
     });
-    this.#writes = new Writes(context.ref('admission'), this.#reads, this.#representations, requestTimeoutMs);
+    this.#writes = new Writes({ context, reads: this.#reads, statuses: this.#representations, requestTimeoutMs });
     this.#watches = new Watches({
       context,
       hub,

@@ -7,7 +7,7 @@ import { tooLarge } from '../../api/status/failures.ts';
 import { isStatus, StatusError } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
 import type { ValueList } from '../../rendering/value-pieces.ts';
-import type { Ref } from '../../runtime/actor.ts';
+import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { RequestAborted } from '../../transport/http.ts';
 import { bareMediaType } from '../../transport/media-type.ts';
 import type { AdmissionProtocol, WriteParameters } from '../admission/protocol.ts';
@@ -19,22 +19,20 @@ import type { Representations } from './reads/representation.ts';
 
 const NOTHING = new Uint8Array();
 
-export class Writes {
-  readonly #admission: Ref<AdmissionProtocol>;
-  readonly #reads: Reads;
-  readonly #representations: Representations;
-  readonly #requestTimeoutMs: number;
+export interface WritesParts {
+  readonly context: Pick<ActorContext, 'clock' | 'ref'>;
+  readonly reads: Reads;
+  readonly statuses: Representations;
+  readonly requestTimeoutMs: number;
+}
 
-  constructor(
-    admission: Ref<AdmissionProtocol>,
-    reads: Reads,
-    representations: Representations,
-    requestTimeoutMs: number,
-  ) {
-    this.#admission = admission;
-    this.#reads = reads;
-    this.#representations = representations;
-    this.#requestTimeoutMs = requestTimeoutMs;
+export class Writes {
+  readonly #parts: WritesParts;
+  readonly #admission: Ref<AdmissionProtocol>;
+
+  constructor(parts: WritesParts) {
+    this.#parts = parts;
+    this.#admission = parts.context.ref('admission');
   }
 
   async serve(exchange: Exchange, info: ResourceRequestInfo, verb: WriteVerb, form: AnswerForm): Promise<void> {
@@ -45,6 +43,9 @@ export class Writes {
     const { group, version, resource, subresource, namespace, name } = info;
     const { request, user, query } = exchange;
     const contentType = request.header('content-type');
+    const { context, reads, statuses, requestTimeoutMs } = this.#parts;
+    // Its answer is given then, whatever it has come to.
+    const leftMs = (exchange.timeoutMs ?? requestTimeoutMs) - (context.clock.monotonicMs() - exchange.startedMs);
     const reply = await this.#admission.ask(
       {
         type: 'write',
@@ -55,17 +56,16 @@ export class Writes {
         parameters: request.query === '' ? NO_PARAMETERS : parametersOf(query),
         contentType: contentType === 'application/json' ? contentType : bareMediaType(contentType),
         payload: body,
-        timeoutMs: exchange.timeoutMs,
+        leftMs,
       },
-      { deadlineMs: this.#requestTimeoutMs, requestNumber: exchange.requestNumber },
+      { deadlineMs: leftMs, requestNumber: exchange.requestNumber },
     );
     if (reply.auditAnnotations !== undefined) exchange.audit?.annotateBy(reply.auditAnnotations);
-    if ('place' in reply) return this.#reads.sendWritten(exchange, reply.code, reply.place, form, reply.warnings);
-    if (isStatus(reply.body))
-      return sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);
+    if ('place' in reply) return reads.sendWritten(exchange, reply.code, reply.place, form, reply.warnings);
+    if (isStatus(reply.body)) return sendStatus(exchange, reply.body, statuses.ofStatus(exchange), reply.warnings);
     if (verb === 'deletecollection')
-      return this.#reads.sendList(exchange, reply.body as ValueList, form.representation, reply.warnings);
-    return this.#reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
+      return reads.sendList(exchange, reply.body as ValueList, form.representation, reply.warnings);
+    return reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
   }
 }
 

@@ -46,8 +46,7 @@ export class PendingCommits {
 
   /** The next batch: as many as its bounds allow, and at least one when any is waited for, since a message is not divided. */
   take(): PendingCommit[] {
-    // The oldest are given up first.
-    if (this.#waiting[0]?.reply.isAwaited === false) this.#dropGivenUp();
+    if (this.#waiting.some(({ reply }) => !reply.isAwaited)) this.#dropGivenUp();
     let transactions = 0;
     let bytes = 0;
     let count = 0;

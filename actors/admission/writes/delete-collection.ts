@@ -28,6 +28,8 @@ import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
 /** Objects in one commit of one worker, and bytes that they are stored as: whichever is first. */
 const COMMIT_OBJECTS = 128;
 const COMMIT_BYTES = 1024 * 1024;
+/** What is decided is not kept uncommitted for longer: behind slow webhooks the time of the request could end before the first commit. */
+const UNCOMMITTED_MS = 1_000;
 /** Each is a header of the answer. */
 const WARNINGS_MAX = 16;
 
@@ -135,8 +137,9 @@ class CollectionDeletion {
       for (const { object } of some) await this.#deleteAlone(attributes, object);
       return;
     }
-    const drafts: Draft[] = [];
-    const drafted: StoredObject[] = [];
+    const { clock } = this.#write.context;
+    let decided: Decided[] = [];
+    let sinceMs = clock.monotonicMs();
     for (const stored of some) {
       requirePreconditions(stored.object, this.#type, this.#options.preconditions ?? {});
       const waiting = admitDeletion(this.#write, attributes, 0, stored);
@@ -145,14 +148,25 @@ class CollectionDeletion {
       const outcome = outcomeFor(this.#write, this.#type, stored, this.#options);
       if (outcome.action === 'pending' || dryRun) continue;
       const draft = await draftFor(this.#write, this.#type, stored, outcome);
-      drafts.push(withAlso(draft, attributes.also, attributes.guards));
-      drafted.push(stored);
+      decided.push({ stored, draft: withAlso(draft, attributes.also, attributes.guards) });
+      if (waiting === undefined || clock.monotonicMs() - sinceMs < UNCOMMITTED_MS) continue;
+      await this.#commit(attributes, decided);
+      decided = [];
+      sinceMs = clock.monotonicMs();
     }
-    const results = drafts.length === 0 ? [] : await commitEach(this.#write, drafts);
+    await this.#commit(attributes, decided);
+  }
+
+  async #commit(attributes: Attributes, decided: readonly Decided[]): Promise<void> {
+    if (decided.length === 0) return;
+    const results = await commitEach(
+      this.#write,
+      decided.map(({ draft }) => draft),
+    );
     for (const [index, result] of results.entries()) {
       if (result.ok || result.reason === 'missing') continue;
       // It changed between the list and its removal: by itself, then.
-      await this.#deleteAlone(attributes, drafted[index]!.object);
+      await this.#deleteAlone(attributes, decided[index]!.stored.object);
     }
   }
 
@@ -164,6 +178,12 @@ class CollectionDeletion {
   #keep(warnings: readonly string[]): void {
     for (const one of warnings) if (this.#warnings.size < WARNINGS_MAX) this.#warnings.add(one);
   }
+}
+
+/** An object, and what its deletion comes to. */
+interface Decided {
+  readonly stored: StoredObject;
+  readonly draft: Draft;
 }
 
 /** What one worker reads, deletes and commits at a time. */

@@ -3,21 +3,14 @@ import type { User } from '../../../api/authorization/attributes.ts';
 import { isStatusError, type Status } from '../../../api/status/status.ts';
 import { created } from '../../../api/status/successes.ts';
 import type { InsideAudit, WriteRecord } from '../inside-audit.ts';
-import type { Binding, BindingOutcome, WriteReply } from '../protocol.ts';
+import type { Binding, BindingOutcome, BindRequest, WriteReply } from '../protocol.ts';
 import type { WriteContext } from '../write-context.ts';
 import { BINDING_TARGET, bind, bindingStatus, bodyOfBinding } from './bind.ts';
-
-/** What the scheduler asks for. */
-export interface Bindings {
-  readonly bindings: readonly Binding[];
-  readonly user: User;
-  readonly userAgent: string;
-}
 
 /** As `bind`. A binding whose first event is not where it must be is not carried out. */
 export async function bindRecorded(
   write: WriteContext,
-  { bindings, user, userAgent }: Bindings,
+  { bindings, user, userAgent }: BindRequest,
   audit: InsideAudit,
 ): Promise<BindingOutcome[]> {
   const records = bindings.map((binding) => begun(audit, binding, user, userAgent));

@@ -35,6 +35,7 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
       parameters: {},
       contentType,
       payload,
+      leftMs: WRITE_DEADLINE_MS,
       isInside: true,
     };
     const reply = await admission.ask<'write'>({ type: 'write', ...request }, { deadlineMs: WRITE_DEADLINE_MS });
@@ -44,7 +45,7 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
   return {
     async bind(bindings) {
       const reply = await admission.ask<'bind'>(
-        { type: 'bind', bindings, user, userAgent },
+        { type: 'bind', bindings, user, userAgent, leftMs: BIND_DEADLINE_MS },
         { deadlineMs: BIND_DEADLINE_MS },
       );
       return reply.outcomes;

@@ -332,6 +332,7 @@ export class AdmissionWorld {
           parameters,
           contentType: request.contentType ?? (verb === 'patch' ? MERGE_PATCH : 'application/json'),
           payload,
+          leftMs: deadlineMs,
           ...(isInside && { isInside }),
         },
         { deadlineMs },

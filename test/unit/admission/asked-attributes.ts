@@ -31,6 +31,7 @@ export function askedAttributes(
     isPatch: false,
     plugins: NO_PLUGINS,
     view: undefined,
+    reader: { endsMs: Number.POSITIVE_INFINITY },
     ...asked,
   };
   const attributes = new Attributes(whole as unknown as Attributes['asked'], dialect);

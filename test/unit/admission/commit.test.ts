@@ -21,10 +21,28 @@ async function transactionsOf(drafts: readonly Draft[]): Promise<readonly Transa
       return Promise.resolve({ results: [] });
     },
   } as unknown as CommitContext['store'];
-  const commitTimes = { nowMs: () => 0, observe: () => {} } as unknown as CommitTimes;
-  await commitEach({ store, requestTimeoutMs: 1000, requestNumber: 0, commitTimes }, drafts);
+  await commitEach(contextOf(store, 0), drafts);
   return asked;
 }
+
+/** Of a write whose time is over at 1000 ms. */
+function contextOf(store: CommitContext['store'], nowMs: number): CommitContext {
+  const commitTimes = { nowMs: () => nowMs, observe: () => {} } as unknown as CommitTimes;
+  return { store, requestTimeoutMs: 60_000, requestNumber: 0, endsMs: 1000, commitTimes };
+}
+
+test('the store has no longer for a commit than the request has left', async (t) => {
+  const given: number[] = [];
+  const store = {
+    ask: (_message: unknown, { deadlineMs }: { readonly deadlineMs: number }) => {
+      given.push(deadlineMs);
+      return Promise.resolve({ results: [] });
+    },
+  } as unknown as CommitContext['store'];
+  await commitEach(contextOf(store, 400), [draft('a')]);
+  await t.throwsAsync(commitEach(contextOf(store, 1000), [draft('a')]), { code: 'DeadlineExceeded' });
+  t.deepEqual(given, [600]);
+});
 
 test('whatever else a draft says, its guards and what commits with it are in its transaction', async (t) => {
   const also = [draft('other')];

@@ -15,27 +15,46 @@ const draft = (name: string, bytes: number): Draft => ({
   isBehindFirst: false,
 });
 
-/** How many transactions each message has, where so many writes of so many bytes come at once. */
-async function messagesOf(writes: number, bytes: number): Promise<number[]> {
-  const sizes: number[] = [];
-  const ask = async ({ transactions }: { readonly transactions: readonly Transaction[] }): Promise<object> => {
-    sizes.push(transactions.length);
+/**
+ * How many transactions each message has, and how long it may take, where so many writes of so many bytes come at once, with so much
+ * time each.
+ */
+async function messages(writes: number, bytes: number, leftMs: (id: number) => number): Promise<[number, number][]> {
+  const sizes: [number, number][] = [];
+  const ask = async (
+    { transactions }: { readonly transactions: readonly Transaction[] },
+    { deadlineMs }: { readonly deadlineMs: number },
+  ): Promise<object> => {
+    sizes.push([transactions.length, deadlineMs]);
     await new Promise((resolve) => setImmediate(resolve));
     return { results: transactions.map(() => ({ ok: true, revision: 1, places: [] })) };
   };
   const commitTimes = { nowMs: () => 0, observe: () => {} };
-  const write = { store: { ask }, requestTimeoutMs: 1000, requestNumber: 0, commitTimes } as unknown as CommitContext;
+  const write = { store: { ask }, requestTimeoutMs: 1000, requestNumber: 0, commitTimes };
+  const writeOf = (id: number) => ({ ...write, endsMs: leftMs(id) }) as unknown as CommitContext;
   const quota = draft('quota', 10);
   const desks = new Desks<number>(() =>
     Promise.resolve({ add: () => {}, drafts: () => [quota], corrections: () => [quota] }),
   );
-  await Promise.all(Array.from({ length: writes }, (_, id) => desks.commit('a', id, write, draft(`${id}`, bytes))));
+  const ids = Array.from({ length: writes }, (_, id) => id);
+  await Promise.allSettled(ids.map((id) => desks.commit('a', id, writeOf(id), draft(`${id}`, bytes))));
   return sizes;
 }
+
+const messagesOf = async (writes: number, bytes: number): Promise<number[]> =>
+  (await messages(writes, bytes, () => 1000)).map(([size]) => size);
 
 test('what waits at a desk goes together, in messages that have room in one batch', async (t) => {
   // Whoever comes in one turn is served with the first; each message has the quota before them.
   t.deepEqual(await messagesOf(250, 100), [101, 101, 51]);
   t.deepEqual(await messagesOf(4, 300_000), [3, 3]);
   t.deepEqual(await messagesOf(1, 100), [1], 'who is alone is committed with what it uses');
+});
+
+test('who has little time left at a desk takes none from those who have more, and who has none is not charged', async (t) => {
+  const left = [10_000, 50, 9_700, 0, 9_900];
+  t.deepEqual(await messages(left.length, 1, (id) => left[id]!), [
+    [4, 9_700],
+    [1, 50],
+  ]);
 });

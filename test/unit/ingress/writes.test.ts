@@ -1,16 +1,43 @@
 // Writes on their way from the client to admission.
 import test from 'ava';
 import type { Exchange } from '../../../actors/ingress/exchange/exchange.ts';
-import { Writes } from '../../../actors/ingress/writes.ts';
+import { Writes, type WritesParts } from '../../../actors/ingress/writes.ts';
 import { RequestAborted } from '../../../transport/http.ts';
 
-type Parts = ConstructorParameters<typeof Writes>;
 type Served = Parameters<Writes['serve']>;
+
+const NOW_MS = 5000;
+
+/** Of a server that gives a request a second. */
+function writesTo(admission: object): Writes {
+  const clock = { monotonicMs: () => NOW_MS };
+  return new Writes({ context: { clock, ref: () => admission }, requestTimeoutMs: 1000 } as unknown as WritesParts);
+}
+
+test('admission is told how long a write is still waited for, by the server and by its client', async (t) => {
+  const given: unknown[] = [];
+  const writes = writesTo({
+    ask: async ({ leftMs }: { leftMs: number }, { deadlineMs }: { deadlineMs: number }) => {
+      given.push([leftMs, deadlineMs]);
+      throw new RequestAborted();
+    },
+  });
+  for (const timeoutMs of [undefined, 300]) {
+    const request = { header: () => '', query: '' };
+    const exchange = { timeoutMs, startedMs: NOW_MS - 200, isGivenUp: false, request };
+    const serving = writes.serve(exchange as unknown as Exchange, {} as Served[1], 'create', {} as Served[3]);
+    await t.throwsAsync(serving, { instanceOf: RequestAborted });
+  }
+  t.deepEqual(given, [
+    [800, 800],
+    [100, 100],
+  ]);
+});
 
 test('a write that is given up before its body is whole is not carried out when it is', async (t) => {
   const asked: unknown[] = [];
   const admission = { ask: async (message: unknown) => void asked.push(message) };
-  const writes = new Writes(admission as unknown as Parts[0], {} as Parts[1], {} as Parts[2], 1000);
+  const writes = writesTo(admission);
   let complete = (_body: Uint8Array): void => {};
   const body = new Promise<Uint8Array>((resolve) => {
     complete = resolve;

@@ -31,7 +31,8 @@ class NamespaceAutoProvision implements AdmissionPlugin {
 
   /** Throws 403, whatever the namespace was refused for. */
   async #provide(name: string, attributes: Attributes): Promise<void> {
-    const { requestNumber, requestTimeoutMs } = attributes.asked.reader;
+    const { requestNumber, endsMs, context } = attributes.asked.reader;
+    const leftMs = endsMs - context.clock.monotonicMs();
     const reply = await this.#admission.ask(
       {
         type: 'write',
@@ -42,9 +43,10 @@ class NamespaceAutoProvision implements AdmissionPlugin {
         parameters: {},
         contentType: 'application/json',
         payload: Buffer.from(JSON.stringify({ metadata: { name } })),
+        leftMs,
         isInside: true,
       },
-      { deadlineMs: requestTimeoutMs, requestNumber },
+      { deadlineMs: leftMs, requestNumber },
     );
     if (reply.code < 300 || reply.code === ALREADY_THERE) return;
     // What is refused is answered with a Status.

@@ -3,12 +3,14 @@
 // holds only if that does. So however many come at once, a quota is written once for all of them, and none of them races another.
 import { StatusError } from '../../../../api/status/status.ts';
 import type { TransactionResult } from '../../../store/protocol.ts';
-import { type CommitContext, commitEach, commitOne } from '../../commit.ts';
+import { type CommitContext, commitEach, commitOne, inOwnTime, tooLateToCommit } from '../../commit.ts';
 import { type Draft, withAlso } from '../../draft.ts';
 
 /** Bounds of one message, with which it has room in one batch of every store: what is behind the first goes with it or not at all. */
 const WRITES_MAX = 100;
 const BYTES_MAX = 768 * 1024;
+/** What goes together has the time of whoever has least left: nobody loses more than this by others. */
+const APART_MS_MAX = 1_000;
 /** Races against other threads, and against who counts, are lost this often before those who wait are told. */
 const TRIES_MAX = 1000;
 
@@ -86,7 +88,7 @@ export class Desks<W> {
     let left = group;
     for (let tries = 1; left.length > 0; tries++) {
       const charging = await this.#charging(namespace);
-      left = left.filter((one) => isCharged(charging, one));
+      left = left.filter((one) => isInTime(one) && isCharged(charging, one));
       if (left.length === 0) return;
       const quotas = charging.drafts();
       const outcome = await (this.#commitsEach ? commitInSteps(quotas, left[0]!) : commitBehind(quotas, left));
@@ -98,16 +100,35 @@ export class Desks<W> {
   }
 }
 
-/** The first of the line, within the bounds; at least one. */
+/** The first of the line, and of those behind it that have about as much time whoever has room in one message with it. */
 function taken<W>(line: Waiting<W>[]): readonly Waiting<W>[] {
-  let bytes = 0;
-  let count = 0;
-  for (const { draft } of line) {
-    bytes += draft.put?.bytes ?? 0;
-    if (count > 0 && (count >= WRITES_MAX || bytes > BYTES_MAX)) break;
-    count++;
+  const [first, ...behind] = line.splice(0) as [Waiting<W>, ...Waiting<W>[]];
+  const group = [first];
+  let bytes = bytesOf(first);
+  for (const one of behind) {
+    const isTogether = Math.abs(one.write.endsMs - first.write.endsMs) * 2 <= APART_MS_MAX;
+    if (isTogether && group.length < WRITES_MAX && bytes + bytesOf(one) <= BYTES_MAX) {
+      bytes += bytesOf(one);
+      group.push(one);
+    } else line.push(one);
   }
-  return line.splice(0, count);
+  return group;
+}
+
+function bytesOf({ draft }: Waiting<unknown>): number {
+  return draft.put?.bytes ?? 0;
+}
+
+/** Who has been told that it took too long is not charged. */
+function isInTime({ write, fail }: Waiting<unknown>): boolean {
+  const isAwaited = write.endsMs > write.commitTimes.nowMs();
+  if (!isAwaited) fail(tooLateToCommit());
+  return isAwaited;
+}
+
+/** Of those whose writes go together the one whose time is over first. */
+function mostUrgent(group: readonly Waiting<unknown>[]): CommitContext {
+  return group.map(({ write }) => write).reduce((first, write) => (write.endsMs < first.endsMs ? write : first));
 }
 
 function isCharged<W>(charging: Charging<W>, { of, fail }: Waiting<W>): boolean {
@@ -142,8 +163,8 @@ async function settleAll<W>(
       chargedAt,
       accepted.map(({ of }) => of),
     );
-    // Where it fails, who counts has come in between.
-    await commitOne(group[0]!.write, withAlso(head!, others));
+    // Nobody's time is too short for it. Where it fails, who counts has come in between.
+    await commitOne(inOwnTime(group[0]!.write), withAlso(head!, others));
   }
   for (const [i, { settle }] of group.entries()) if (!results[i]!.ok) settle(results[i]!);
 }
@@ -158,7 +179,8 @@ async function commitInSteps<W>(quotas: readonly Draft[], { write, draft }: Wait
 }
 
 async function commitBehind<W>(quotas: readonly Draft[], group: readonly Waiting<W>[]): Promise<Outcome> {
-  const { write, draft } = group[0]!;
+  const { draft } = group[0]!;
+  const write = mostUrgent(group);
   if (quotas.length === 0) {
     const drafts = group.map(({ draft: each }) => each);
     return { results: await commitEach(write, drafts) };

@@ -40,14 +40,12 @@ export class HookCaller {
   readonly #finder: Omit<HookPlaces, 'reader'>;
   readonly #metrics: HookMetrics;
   readonly #phase: HookPhase;
-  readonly #requestTimeoutMs: number;
   readonly #forms = new Map<ReviewVersion, ReviewForm>();
 
   constructor({ reader, registry, schema, options }: PluginContext, phase: HookPhase, credentials: HookCredentials) {
     this.#context = reader.context;
     this.#schema = schema;
     this.#phase = phase;
-    this.#requestTimeoutMs = reader.requestTimeoutMs;
     const { callsEndpoints, ownService } = options;
     this.#finder = { registry, callsEndpoints, ownService };
     this.#metrics = new HookMetrics(reader.context.metrics, phase);
@@ -171,18 +169,14 @@ export class HookCaller {
   }
 
   #timeLeft(hook: Hook, attributes: Attributes): number {
-    attributes.webhooksBeganMs ??= this.#context.clock.monotonicMs();
     const leftMs = this.#leftMs(attributes);
     if (leftMs <= 0) throw new ServiceCallFailed('the time of the request is up', false);
     return Math.ceil(Math.min(hook.timeoutMs, leftMs));
   }
 
-  /** What is left of the time of the request, as far as that has an end: the server's, or what its client gives it. */
-  #leftMs({ webhooksBeganMs, asked }: Attributes): number {
-    const timeoutMs = asked.timeoutMs ?? this.#requestTimeoutMs;
-    if (timeoutMs <= 0) return Number.POSITIVE_INFINITY;
-    const nowMs = this.#context.clock.monotonicMs();
-    return timeoutMs - (nowMs - (webhooksBeganMs ?? nowMs));
+  /** What is left of the time of the request: all its webhooks have it together. */
+  #leftMs({ asked: { reader } }: Attributes): number {
+    return reader.endsMs - this.#context.clock.monotonicMs();
   }
 }
 
