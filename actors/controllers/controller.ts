@@ -88,6 +88,8 @@ export interface Controller {
   readonly goesBy?: FirstObjects;
   /** Keys worked on at the same time. */
   readonly keysInFlightMax: number;
+  /** The longest pause after a failure; absent: half a minute. */
+  readonly backoffMaxMs?: number;
   /** The stream begins anew: forget everything. */
   reset(): void;
   /** One object or change. The event's `object()` may be called within; the result is shared and must not be changed. */

@@ -3,6 +3,7 @@
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { Timer } from '../../runtime/environment.ts';
 import type { Controller, Due, Plan, WriteOutcome } from './controller.ts';
+import { FailureLines } from './failure-lines.ts';
 import { WorkQueueMetrics } from './work-queue-metrics.ts';
 import type { Writer } from './writer.ts';
 
@@ -12,9 +13,6 @@ const BACKOFF_MAX_MS = 30_000;
 const KEYS_PER_TURN_MAX = 500;
 /** The longest delay given to a timer (setTimeout takes 31 bits); whoever waits longer is planned once in vain. */
 const DELAY_MAX_MS = 24 * 3600 * 1000;
-/** A key that failed this often is reported once more each time. */
-const FAILURES_WORTH_A_WARNING = 5;
-
 interface Delay {
   readonly timer: Timer;
   readonly dueAtMs: number;
@@ -37,6 +35,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
   readonly #ready = new Map<string, number>();
   readonly #delays = new Map<string, Delay>();
   readonly #failures = new Map<string, number>();
+  readonly #lines: FailureLines;
   readonly #running = new Set<string>();
   readonly #metrics: WorkQueueMetrics;
   #open = false;
@@ -50,6 +49,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
     this.#context = context;
     this.#writer = writer;
     this.#controller = make(this);
+    this.#lines = new FailureLines(context, this.#controller.name);
     this.#metrics = new WorkQueueMetrics(context, this.#controller.name);
   }
 
@@ -192,9 +192,9 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     this.#metrics.retries.add(1);
-    const level = failures < FAILURES_WORTH_A_WARNING ? 'debug' : 'warn';
-    this.#context.log[level]({ controller: this.#controller.name, key, failures, message }, 'write failed, will retry');
-    const backoffMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failures - 1, 20));
+    this.#lines.failed(key, failures, message);
+    const { backoffMaxMs = BACKOFF_MAX_MS } = this.#controller;
+    const backoffMs = Math.min(backoffMaxMs, BACKOFF_FIRST_MS * 2 ** Math.min(failures - 1, 20));
     // Half fixed, half random: those who failed together do not come back together.
     this.#addAfter(key, backoffMs * (0.5 + this.#context.random.next() / 2));
   }

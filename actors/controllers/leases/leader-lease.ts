@@ -38,6 +38,8 @@ export class LeaderLease implements Controller {
   readonly identity;
   readonly wants: readonly string[];
   readonly keysInFlightMax = 1;
+  /** Whoever cannot renew loses the lease soon, and nobody does the work until it is taken again. */
+  readonly backoffMaxMs = RETRY_MS;
   readonly #parts: LeaderLeaseParts;
   readonly #due: Due;
   readonly #group: string;

@@ -86,6 +86,19 @@ test('a server that loses the lease does no more', async (t) => {
   t.false(hasAccount(f));
 });
 
+test('a server that could renew nothing for minutes leads again as soon as it can', async (t) => {
+  const f = await started({ sharesStore: true }, (cluster) => cluster.putNamespace('orch-system'));
+  await f.time.advance(5000);
+  f.cluster.fault = ({ target }) => (target.resource === 'leases' ? new Error('no room') : undefined);
+  await f.time.advance(300_000);
+  f.cluster.putNamespace('shop');
+  await f.time.advance(5000);
+  t.false(hasAccount(f));
+  f.cluster.fault = () => undefined;
+  await f.time.advance(3000);
+  t.true(hasAccount(f));
+});
+
 test('a server that takes over finds out what there is to do, and tells nobody of what was before', async (t) => {
   const f = await started({ sharesStore: true, eventTtlMs: 3_600_000 }, (cluster) => {
     cluster.putNamespace('orch-system');

@@ -27,7 +27,7 @@ interface Bench {
   readonly open: Map<string, (code: number) => void>;
 }
 
-function bench(plan: (key: string, due: Due) => Plan, keysInFlightMax = 2): Bench {
+function bench(plan: (key: string, due: Due) => Plan, keysInFlightMax = 2, more: Partial<Controller> = {}): Bench {
   const time = new VirtualTime();
   const planned: [string, number][] = [];
   const open = new Map<string, (code: number) => void>();
@@ -60,6 +60,7 @@ function bench(plan: (key: string, due: Due) => Plan, keysInFlightMax = 2): Benc
         planned.push([key, time.clock.monotonicMs()]);
         return plan(key, due);
       },
+      ...more,
     }),
   );
   const metric = (name: string): number => {
@@ -151,6 +152,19 @@ test('the pause after each failure is twice the one before, up to half a minute'
   const pauses = times.slice(1).map((atMs, index) => atMs - index * 30_000);
   t.deepEqual(pauses.slice(0, 4), [7.5, 15, 30, 60]);
   t.deepEqual(pauses.slice(-3), [22_500, 22_500, 22_500]);
+});
+
+test('the pause is no longer than its controller says', async (t) => {
+  const { time, queue, planned, open } = bench((key) => ({ writes: [write(key)] }), 1, { backoffMaxMs: 2000 });
+  queue.open();
+  queue.add('a');
+  for (let i = 0; i < 16; i += 1) {
+    await time.settle();
+    open.get('a')?.(503);
+    await time.advance(30_000);
+  }
+  const times = planned.map(([, atMs]) => atMs);
+  t.is(times.at(-1)! - 15 * 30_000, 1500);
 });
 
 test('a success ends the backoff', async (t) => {
