@@ -20,6 +20,8 @@ import { DYING_PLACE, VersionNumbers } from './version-numbers.ts';
 
 const BATCH_OBJECTS = 100;
 const BATCH_BYTES = 512 * 1024;
+/** A batch is waited for so long: an engine asks etcd again for as long as it takes, and a command has somebody in front of it. */
+const COMMIT_MS_MAX = 30_000;
 /** Who still finds something then has a server at work that writes with other keys. */
 const PASSES_MAX = 10;
 
@@ -117,9 +119,23 @@ class Pass {
 
   async #commit(): Promise<void> {
     if (this.#batch.length === 0) return;
-    const { held } = await this.#parts.engine.commit(this.#batch);
+    const { engine, timers } = this.#parts;
+    const { held } = await answeredInTime(engine.commit(this.#batch), timers);
     this.rewritten += held.filter((one) => one).length;
     this.#batch = [];
     this.#bytes = 0;
   }
+}
+
+/** Rejects with StoreUnusable where there is no answer in time; what it comes to after that is of no interest. */
+function answeredInTime<T>(answer: Promise<T>, timers: Timers): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = timers.after(COMMIT_MS_MAX, () => {
+      const waited = `etcd has not stored a batch for ${COMMIT_MS_MAX / 1000} s`;
+      reject(
+        new OrchError('StoreUnusable', `${waited}: what was written again stays so, run it once more for the rest`),
+      );
+    });
+    answer.then(resolve, reject).finally(() => timer.cancel());
+  });
 }

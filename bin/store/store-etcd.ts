@@ -22,7 +22,7 @@ import { saveEtcd } from '../../storage/etcd/etcd-snapshot.ts';
 import { originalLayout } from '../../storage/etcd/original/assembled-engine.ts';
 import { inspectOriginal } from '../../storage/etcd/original/original-inspection.ts';
 import { keptAlive } from '../command-line/kept-alive.ts';
-import { print } from '../command-line/print-lines.ts';
+import { print, warn } from '../command-line/print-lines.ts';
 import { readEncryptionFile } from '../files/encryption-file.ts';
 import { etcdAccess } from '../server/store-access.ts';
 
@@ -137,7 +137,7 @@ export function reencryptEtcd(argv: readonly string[]): Promise<void> {
         timers,
         processId: randomUUID(),
         tokenKey: randomBytes(32),
-        warn: () => {},
+        warn,
       }),
       encryption,
       media: options.storageMediaType === dialect.protobufMediaType ? 'protobuf' : 'json',

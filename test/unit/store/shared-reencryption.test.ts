@@ -180,3 +180,17 @@ test('where there is no store none is made', async (t) => {
   await t.throwsAsync(reencrypt(model), { message: /^there is no store at \/registry\/orch\/identity$/ });
   t.is(model.revision, revision);
 });
+
+test('where etcd goes away it ends with a line, and what was under way is done by the next run', async (t) => {
+  const model = quietModel();
+  const server = await serverOn(t, model);
+  await server.put(secret('a'), 'a');
+  const away = Object.assign(engineOn(model), { commit: () => new Promise<never>(() => {}) });
+  // No time passes here but that of commits.
+  const atOnce = { ...timers, after: (_delayMs: number, callback: () => void) => timers.after(0, callback) };
+  await t.throwsAsync(reencrypt(model, { engine: away, timers: atOnce }), {
+    code: 'StoreUnusable',
+    message: /^etcd has not stored a batch for 30 s/,
+  });
+  t.deepEqual(await reencrypt(model), { objects: 1, rewritten: 1 });
+});
