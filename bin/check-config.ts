@@ -7,7 +7,6 @@ import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { type ParsedArguments, parseArguments } from '../config/parse.ts';
 import { traceSettings } from '../config/trace-environment.ts';
 import { UsageError } from '../config/usage-error.ts';
-import { refuseUnfinished } from '../storage/level/unfinished-store.ts';
 import { errorLine } from './command-line/error-line.ts';
 import { asksForHelp } from './command-line/help-flag.ts';
 import { warn } from './command-line/print-lines.ts';
@@ -30,7 +29,7 @@ import {
 import { checkServiceAccountKeys, unsharedKeys } from './server/service-accounts.ts';
 import { checkOrigins, checkServingTls, missingSuites, untimelyCertificates } from './server/serving-tls.ts';
 import { checkSigningAuthority } from './server/signing-authority.ts';
-import { storeAccess } from './server/store-access.ts';
+import { refuseUnfinishedStore, storeAccess } from './server/store-access.ts';
 import { requireFile, requireFolder } from './writable-places.ts';
 
 type ServerProgram = 'up' | 'apiserver';
@@ -62,10 +61,8 @@ const CHECKS: readonly Check[] = [
   ({ auditLogPath }) => requireFile(auditLogPath === '-' ? '' : auditLogPath, '--audit-log-path'),
   ({ logtostderr, logFile }) => requireFile(logtostderr ? '' : logFile, '--log-file'),
   (options, program) => program === 'up' && requireFile((options as UpOptions).schedulingRecord, '--scheduling-record'),
-  ({ dataDir, storeServers, storeEngine }) => {
-    requireFolder(dataDir, '--data-dir');
-    if (storeServers.length === 0 && storeEngine === 'level') refuseUnfinished(resolve(dataDir));
-  },
+  ({ dataDir }) => requireFolder(dataDir, '--data-dir'),
+  (options) => refuseUnfinishedStore(options, resolve(options.dataDir)),
   ({ dataDir }) => existsSync(dataDir) && refuseForeignDirectory(resolve(dataDir)),
   ({ certDir, tlsCertFile }) => tlsCertFile === '' && certDir !== '' && requireFolder(certDir, '--cert-dir'),
 ];

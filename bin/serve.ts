@@ -33,6 +33,7 @@ import { serverPlan } from './server/server-plan.ts';
 import { prepare, tokenlessLines } from './server/server-settings.ts';
 import { unsharedKeys } from './server/service-accounts.ts';
 import { missingSuites, untimelyCertificates } from './server/serving-tls.ts';
+import { refuseUnfinishedStore } from './server/store-access.ts';
 import { type Systemd, systemd } from './server/systemd.ts';
 import { optimizeAsUsualOnceWarm, optimizeLate } from './v8-flags.ts';
 import { versionText } from './version.ts';
@@ -73,6 +74,7 @@ export async function serve(
   const release = await (options.storeServers.length === 0 ? claimDirectory : claimWithoutDatabase)(directory);
   let supervisor: Supervisor | undefined;
   try {
+    refuseUnfinishedStore(options, directory);
     const closed = closeDirectory(directory);
     if (closed !== undefined) warn(closed);
     // Before anything is made: the threads would find it taken when the store is open already.

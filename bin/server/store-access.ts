@@ -1,15 +1,25 @@
-// How the server reaches the store that `--store-servers` names: reads the files of its certificates.
+// How the server comes to its store: what keeps it from one in the data directory, and how it reaches the one that `--store-servers`
+// names, with the files of its certificates.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ServerOptions } from '../../config/options.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { EtcdAccess } from '../../storage/etcd/etcd-access.ts';
+import { refuseUnfinished } from '../../storage/level/unfinished-store.ts';
 import { pairProblem } from '../../transport/tls/certificates.ts';
 import { bundleOf } from '../../transport/tls/material-files.ts';
 import { operatorText } from '../files/operator-file.ts';
 
 /** Where `storage/level/level-engine.ts` keeps a store of this process alone. */
 const OWN_STORE = 'store';
+
+/**
+ * Throws OrchError StoreUnusable where the store would be in the data directory, and what lies there keeps every start from making one.
+ * Asked before anything is made there: a restore that is to be run again finds no more than it left.
+ */
+export function refuseUnfinishedStore({ storeServers, storeEngine }: ServerOptions, directory: string): void {
+  if (storeServers.length === 0 && storeEngine === 'level') refuseUnfinished(directory);
+}
 
 /**
  * Undefined where the store is in the data directory. Throws OrchError BadConfiguration, also where a store lies in the data

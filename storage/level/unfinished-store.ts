@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
+import { foundDatabase } from './found-files.ts';
 import { DATABASE_DIRECTORY } from './level-layout.ts';
 
 export const RESTORED_DIRECTORY = `${DATABASE_DIRECTORY}.restored`;
@@ -23,7 +24,7 @@ export function keptMoved(number: number): string {
 
 /** Throws OrchError StoreUnusable for a data directory without a store in which one of these was cut short, or whose store is in etcd. */
 export function refuseUnfinished(directory: string): void {
-  if (existsSync(join(directory, DATABASE_DIRECTORY))) return;
+  if (existsSync(foundDatabase(join(directory, DATABASE_DIRECTORY)))) return;
   const found = WORK.find(([name]) => existsSync(join(directory, name)))?.[1] ?? movedStore(directory);
   if (found === undefined) return;
   throw new OrchError('StoreUnusable', `the data directory ${directory} holds ${found}`);

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { serve } from '../../../bin/serve.ts';
 import { restore } from '../../../bin/store/store-restore.ts';
 
 const CLAIM = new URL('../../../bin/server/directory-claim.js', import.meta.url).href;
@@ -40,4 +41,13 @@ test('the claim of a restore that was killed keeps no later one from the folder'
   // It came as far as to read the file.
   await t.throwsAsync(restore([file, target]), { message: /snapshot is no snapshot$/ });
   t.deepEqual(readdirSync(target), ['orch.pid.4194303']);
+});
+
+test('a start that is refused because of a restore that was cut short leaves nothing that keeps it from being run again', async (t) => {
+  const { file, target } = begun(t);
+  await t.throwsAsync(serve('up', ['--data-dir', target]), {
+    message: /a restore that was not finished: run it again/,
+  });
+  t.deepEqual(readdirSync(target), ['store.restored']);
+  await t.throwsAsync(restore([file, target]), { message: /snapshot is no snapshot$/ });
 });

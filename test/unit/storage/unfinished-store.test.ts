@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { refuseUnfinished } from '../../../storage/level/unfinished-store.ts';
 import { moveFolder } from '../../../storage/move/move-folder.ts';
 import { scratchDirectory, storeIn } from '../store/store-on-disk.ts';
 
@@ -28,4 +29,12 @@ test('a store that was moved out of etcd again is opened beside the one that is 
   const other = scratchDirectory(t);
   mkdirSync(join(other, 'moved-1'));
   t.not(typeof (await storeIn(other)), 'string');
+});
+
+test('a store that was moved into etcd and back is not said to be there still while a start that was cut short has its files', (t) => {
+  const directory = scratchDirectory(t);
+  mkdirSync(join(directory, 'moved-1', 'store'), { recursive: true });
+  t.throws(() => refuseUnfinished(directory), { message: /moved into etcd/ });
+  mkdirSync(join(directory, 'store.as-found'));
+  t.notThrows(() => refuseUnfinished(directory));
 });
