@@ -20,6 +20,14 @@ import { contentOf, operatorText } from './operator-file.ts';
 /** Of the environment: the built-in disks of a kind that a node attaches. Either dialect's name will do. */
 const DISKS_MAX = DIALECT_NAMES.map((name) => `${DIALECTS[name].short.toUpperCase()}_MAX_PD_VOLS`);
 
+/** The gate by which nodes may leave built-in disks to a CSI driver, by the name of the disks' provisioner. */
+const MIGRATIONS = {
+  'aws-ebs': 'CSIMigrationAWS',
+  'gce-pd': 'CSIMigrationGCE',
+  'azure-disk': 'CSIMigrationAzureDisk',
+  cinder: 'CSIMigrationOpenStack',
+} as const;
+
 export interface SchedulerFiles extends SchedulerFlags {
   readonly config: string;
   readonly policyConfigFile?: string;
@@ -60,6 +68,9 @@ function schedulerGates(featureGates: string, apiDialect: DialectName): Schedule
     prefersNominatedNode: gates.enabled('PreferNominatedNode'),
     balancesAttachedVolumes: gates.enabled('BalanceAttachedNodeVolumes'),
     scoresVolumeCapacity: gates.enabled('VolumeCapacityPriority'),
+    migratedDisks: Object.entries(MIGRATIONS).flatMap(([disks, gate]) =>
+      gates.enabled('CSIMigration') && gates.enabled(gate) ? [disks] : [],
+    ),
   };
 }
 

@@ -11,6 +11,8 @@ export interface SchedulerGates {
   readonly balancesAttachedVolumes: boolean;
   /** Nodes are scored by how well the volumes found there fit the claims. */
   readonly scoresVolumeCapacity: boolean;
+  /** The built-in disks, by their provisioner's name, that a node may leave to the CSI driver that it says it uses for them. */
+  readonly migratedDisks: readonly string[];
   /** How many built-in disks of a kind a node attaches that does not say; absent: as many as such nodes are known to. */
   readonly builtInDisksMax?: number;
 }
@@ -20,4 +22,5 @@ export const DEFAULT_GATES: SchedulerGates = {
   prefersNominatedNode: false,
   balancesAttachedVolumes: false,
   scoresVolumeCapacity: false,
+  migratedDisks: ['cinder'],
 };

@@ -23,7 +23,7 @@ interface BuiltInDisks {
   /** The member of the volume's source. */
   readonly kind: string;
   readonly provisioner: string;
-  /** The CSI driver that such disks are the business of where nodes have been migrated to it. */
+  /** The CSI driver that such disks are the business of where nodes have been migrated to it, and may be. */
   readonly driver: string;
   /** What a node's allocatable calls the limit. */
   readonly limitName: string;
@@ -74,6 +74,16 @@ const BUILT_IN: readonly BuiltInDisks[] = [
   },
 ];
 
+/** What a scheduler is told of built-in disks. */
+export interface DiskSettings {
+  /** Begins the names of the built-in provisioners. */
+  readonly provisionerPrefix: string;
+  /** The provisioners, without that, whose disks a node may leave to a CSI driver. What it says of others counts for nothing. */
+  readonly migrated: readonly string[];
+  /** What a node that does not say attaches of each kind, in place of what such nodes are known for. */
+  readonly most?: number | undefined;
+}
+
 type DiskIds = (pod: PodInfo, volumes: VolumeState, into: Set<string>) => void;
 
 /** Adds the ids of a pod's disks of a kind. */
@@ -95,10 +105,16 @@ function limitOn(node: NodeInfo, { limitName, limit }: BuiltInDisks, most: numbe
   return node.allocatable.scalars.get(limitName) ?? most ?? limit(node);
 }
 
+/** Answers whether disks are left to a CSI driver on a node. */
+function leftToDriver(provisioner: string, mayBe: boolean): (node: NodeInfo, volumes: VolumeState) => boolean {
+  return (node, volumes) => mayBe && volumes.attachLimits(node.name).migrated.has(provisioner);
+}
+
 /** The limits of one kind of built-in disk. */
-function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string, most: number | undefined): FilterPlugin {
+function builtInLimits(disks: BuiltInDisks, { provisionerPrefix, migrated, most }: DiskSettings): FilterPlugin {
   const provisioner = `${provisionerPrefix}${disks.provisioner}`;
   const idsOf = diskIds(disks, provisioner);
+  const isLeft = leftToDriver(provisioner, migrated.includes(disks.provisioner));
   return {
     name: disks.plugin,
     prepareFilter(pod, { objects: { volumes } }) {
@@ -109,7 +125,7 @@ function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string, most: num
         const limit = limitOn(node, disks, most);
         // Every use a disk of its own: the most there can be, which is nearly always few enough.
         if (node.volumeUses + wanted.size <= limit) return null;
-        if (volumes.attachLimits(node.name).migrated.has(provisioner)) return null;
+        if (isLeft(node, volumes)) return null;
         const used = new Set(wanted);
         for (const other of node.volumePods.values()) idsOf(other, volumes, used);
         return used.size > limit ? TOO_MANY : null;
@@ -118,12 +134,9 @@ function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string, most: num
   };
 }
 
-/**
- * EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits. `provisionerPrefix` begins the names of the built-in provisioners;
- * `most` is what a node that does not say attaches of each kind, in place of what such nodes are known for.
- */
-export function builtInVolumeLimits(provisionerPrefix: string, most?: number): readonly FilterPlugin[] {
-  return BUILT_IN.map((disks) => builtInLimits(disks, provisionerPrefix, most));
+/** EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits. */
+export function builtInVolumeLimits(settings: DiskSettings): readonly FilterPlugin[] {
+  return BUILT_IN.map((disks) => builtInLimits(disks, settings));
 }
 
 /** Disks that a node can still attach, and how many of a pod's it does not have yet. */
@@ -138,19 +151,20 @@ export type AttachedDisks = (
   volumes: VolumeState,
 ) => ((node: NodeInfo) => DiskRoom | undefined) | undefined;
 
-/** Of the built-in kinds: the last one that a pod has disks of, as the limits are looked at one after the other. As above. */
-export function attachedDisks(provisionerPrefix: string, most?: number): AttachedDisks {
+/** Of the built-in kinds: the last one that a pod has disks of, as the limits are looked at one after the other. */
+export function attachedDisks({ provisionerPrefix, migrated, most }: DiskSettings): AttachedDisks {
   const kinds = BUILT_IN.map((disks) => {
     const provisioner = `${provisionerPrefix}${disks.provisioner}`;
-    return { disks, provisioner, idsOf: diskIds(disks, provisioner) };
+    const isLeft = leftToDriver(provisioner, migrated.includes(disks.provisioner));
+    return { disks, isLeft, idsOf: diskIds(disks, provisioner) };
   }).reverse();
   return (pod, volumes) => {
-    for (const { disks, provisioner, idsOf } of kinds) {
+    for (const { disks, isLeft, idsOf } of kinds) {
       const wanted = new Set<string>();
       idsOf(pod, volumes, wanted);
       if (wanted.size === 0) continue;
       return (node) => {
-        if (volumes.attachLimits(node.name).migrated.has(provisioner)) return undefined;
+        if (isLeft(node, volumes)) return undefined;
         const used = new Set<string>();
         for (const other of node.volumePods.values()) idsOf(other, volumes, used);
         return {
@@ -181,10 +195,10 @@ function migrationOf(kinds: readonly Pick<BuiltInDisks, 'kind' | 'provisioner' |
   };
 }
 
-/** NodeVolumeLimits. `provisionerPrefix` begins the names of the built-in provisioners. */
-export function csiVolumeLimits(provisionerPrefix: string): FilterPlugin {
-  const kinds = BUILT_IN.map(({ kind, provisioner, driver }) => {
-    return { kind, provisioner: `${provisionerPrefix}${provisioner}`, driver };
+/** NodeVolumeLimits. */
+export function csiVolumeLimits({ provisionerPrefix, migrated: mayBe }: Omit<DiskSettings, 'most'>): FilterPlugin {
+  const kinds = BUILT_IN.filter(({ provisioner }) => mayBe.includes(provisioner)).map((disks) => {
+    return { kind: disks.kind, provisioner: `${provisionerPrefix}${disks.provisioner}`, driver: disks.driver };
   });
   /** By what is said of a node, which is asked about with every pod that has claims. */
   const migratedTo = remembered((provisioners: ReadonlySet<string>): Migrated => {

@@ -34,7 +34,7 @@ import { selectorSpread } from '../plugins/selector-spread.ts';
 import { serviceAffinity } from '../plugins/service-affinity.ts';
 import { taintToleration } from '../plugins/taint-toleration.ts';
 import { volumeBinding } from '../plugins/volume-binding.ts';
-import { attachedDisks, builtInVolumeLimits, csiVolumeLimits } from '../plugins/volume-limits.ts';
+import { attachedDisks, builtInVolumeLimits, csiVolumeLimits, type DiskSettings } from '../plugins/volume-limits.ts';
 import { volumeRestrictions } from '../plugins/volume-restrictions.ts';
 import { volumeZone } from '../plugins/volume-zone.ts';
 import { type PluginArgs, systemConstraints } from './plugin-args.ts';
@@ -80,9 +80,13 @@ const PRE_AND_FILTER: readonly ExtensionPoint[] = ['preFilter', 'filter'];
 const SCORE: readonly ExtensionPoint[] = ['score'];
 const BUILT_IN_LIMITS = ['EBSLimits', 'GCEPDLimits', 'AzureDiskLimits', 'CinderLimits'] as const;
 
+function disksOf(dialect: Dialect, { migratedDisks, builtInDisksMax }: SchedulerGates): DiskSettings {
+  return { provisionerPrefix: dialect.spell('@label/'), migrated: migratedDisks, most: builtInDisksMax };
+}
+
 function limitsEntry(name: string): [string, PluginEntry] {
-  const create = (_: PluginArgs, dialect: Dialect, { builtInDisksMax }: SchedulerGates) =>
-    builtInVolumeLimits(dialect.spell('@label/'), builtInDisksMax).find((plugin) => plugin.name === name)!;
+  const create = (_: PluginArgs, dialect: Dialect, gates: SchedulerGates) =>
+    builtInVolumeLimits(disksOf(dialect, gates)).find((plugin) => plugin.name === name)!;
   return [name, { points: FILTER, create }];
 }
 
@@ -122,17 +126,15 @@ export const PLUGINS: ReadonlyMap<string, PluginEntry> = new Map<string, PluginE
   ['TaintToleration', { points: ['filter', 'preScore', 'score'], create: () => taintToleration }],
   ['VolumeRestrictions', { points: FILTER, create: () => volumeRestrictions }],
   ...BUILT_IN_LIMITS.map(limitsEntry),
-  ['NodeVolumeLimits', { points: FILTER, create: (_, dialect) => csiVolumeLimits(dialect.spell('@label/')) }],
+  ['NodeVolumeLimits', { points: FILTER, create: (_, dialect, gates) => csiVolumeLimits(disksOf(dialect, gates)) }],
   ['VolumeZone', { points: FILTER, create: (_, dialect) => volumeZone(dialect) }],
   ['DefaultPreemption', { points: ['postFilter'], create: (args) => defaultPreemption(args.DefaultPreemption) }],
   [
     'NodeResourcesBalancedAllocation',
     {
       points: SCORE,
-      create: (_, dialect, { balancesAttachedVolumes, builtInDisksMax }) =>
-        balancedAllocation(
-          balancesAttachedVolumes ? attachedDisks(dialect.spell('@label/'), builtInDisksMax) : undefined,
-        ),
+      create: (_, dialect, gates) =>
+        balancedAllocation(gates.balancesAttachedVolumes ? attachedDisks(disksOf(dialect, gates)) : undefined),
     },
   ],
   ['ImageLocality', { points: SCORE, create: () => imageLocality }],

@@ -59,6 +59,16 @@ test('the environment may say how many built-in disks a node attaches', (t) => {
   );
 });
 
+test('gates say which built-in disks a node may leave to a CSI driver', (t) => {
+  const migrated = (gates: string) => {
+    const parsed = parseArguments('scheduler', ['--feature-gates', gates]);
+    return parsed.action === 'run' ? schedulerConfiguration(parsed.options).gates.migratedDisks : undefined;
+  };
+  t.deepEqual(migrated(''), ['cinder']);
+  t.deepEqual(migrated('CSIMigrationAWS=true,CSIMigrationOpenStack=false'), ['aws-ebs']);
+  t.deepEqual(migrated('CSIMigrationGCE=true,CSIMigrationAzureDisk=true,CSIMigration=false'), []);
+});
+
 function optionsOf(file: string) {
   const parsed = parseArguments('up', ['--config', file]);
   if (parsed.action !== 'run') throw new Error(parsed.action);

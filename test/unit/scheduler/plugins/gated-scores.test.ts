@@ -92,39 +92,42 @@ const limited = (disks: string) => ({
   n: { allocatable: { cpu: '10', memory: '10000Mi', 'attachable-volumes-aws-ebs': disks } },
 });
 const none: PodParts = { requests: { cpu: '0', memory: '0' } };
-clusterScoreCases(balancedAllocation(attachedDisks(dialect.spell('@label/'))), [
-  {
-    title: 'a pod without disks is scored by cpu and memory',
-    nodes: limited('4'),
-    pod: { requests: { cpu: '5', memory: '2000Mi' } },
-    scores: { n: 70 },
-  },
-  { title: 'equal shares of all three score 100', nodes: limited('4'), pod: ebs('x', 'y'), scores: { n: 100 } },
-  // Shares of 1/2, 1/2 and 1/4: their variance is 1/72.
-  { title: 'fewer disks than the rest cost their variance', nodes: limited('4'), pod: ebs('x'), scores: { n: 98 } },
-  { title: 'the last disks score 0', nodes: limited('2'), pod: ebs('x', 'y'), scores: { n: 0 } },
-  {
-    title: 'disks that are there take room, and need none again',
-    nodes: limited('4'),
-    placed: { 'n/o': { ...ebs('x', 'z'), ...none } },
-    pod: ebs('x', 'y'),
-    scores: { n: 100 },
-  },
-  {
-    title: 'where a CSI driver has taken over, cpu and memory are balanced',
-    nodes: limited('4'),
-    objects: {
-      [CSI_NODES]: [
-        {
-          metadata: { name: 'n', annotations: { [names.migratedPlugins]: dialect.spell('@label/aws-ebs') } },
-          spec: {},
-        },
-      ],
+clusterScoreCases(
+  balancedAllocation(attachedDisks({ provisionerPrefix: dialect.spell('@label/'), migrated: ['aws-ebs'] })),
+  [
+    {
+      title: 'a pod without disks is scored by cpu and memory',
+      nodes: limited('4'),
+      pod: { requests: { cpu: '5', memory: '2000Mi' } },
+      scores: { n: 70 },
     },
-    pod: ebs('x'),
-    scores: { n: 100 },
-  },
-]);
+    { title: 'equal shares of all three score 100', nodes: limited('4'), pod: ebs('x', 'y'), scores: { n: 100 } },
+    // Shares of 1/2, 1/2 and 1/4: their variance is 1/72.
+    { title: 'fewer disks than the rest cost their variance', nodes: limited('4'), pod: ebs('x'), scores: { n: 98 } },
+    { title: 'the last disks score 0', nodes: limited('2'), pod: ebs('x', 'y'), scores: { n: 0 } },
+    {
+      title: 'disks that are there take room, and need none again',
+      nodes: limited('4'),
+      placed: { 'n/o': { ...ebs('x', 'z'), ...none } },
+      pod: ebs('x', 'y'),
+      scores: { n: 100 },
+    },
+    {
+      title: 'where a CSI driver has taken over, cpu and memory are balanced',
+      nodes: limited('4'),
+      objects: {
+        [CSI_NODES]: [
+          {
+            metadata: { name: 'n', annotations: { [names.migratedPlugins]: dialect.spell('@label/aws-ebs') } },
+            spec: {},
+          },
+        ],
+      },
+      pod: ebs('x'),
+      scores: { n: 100 },
+    },
+  ],
+);
 
 test('VolumeBinding runs at score where its gate is open, and is refused there where it is not', (t) => {
   const parts = { schedulerName: 's', sets: withVolumeScores(DEFAULT_PLUGINS), args: PLUGIN_ARGS, dialect };

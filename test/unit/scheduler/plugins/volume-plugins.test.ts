@@ -125,7 +125,10 @@ clusterFilterCases(volumeZone(dialect), [
 ]);
 
 const TOO_MANY = 'node(s) exceed max volume count';
-const plugins = new Map(builtInVolumeLimits(dialect.spell('@label/')).map((plugin) => [plugin.name, plugin]));
+const provisionerPrefix = dialect.spell('@label/');
+const plugins = new Map(
+  builtInVolumeLimits({ provisionerPrefix, migrated: [] }).map((plugin) => [plugin.name, plugin]),
+);
 const limit = (name: string, count: string) => ({ allocatable: { [`attachable-volumes-${name}`]: count } });
 const many = (count: number, from = 0) => ebs(...Array.from({ length: count }, (_, at) => `v${from + at}`));
 clusterFilterCases(plugins.get('EBSLimits') as FilterPlugin, [
@@ -165,24 +168,33 @@ clusterFilterCases(plugins.get('EBSLimits') as FilterPlugin, [
     pod: using('c', 'd'),
     refused: { a: TOO_MANY },
   },
-  {
-    title: 'where a CSI driver has taken over, its limit counts instead',
-    nodes: { a: limit('aws-ebs', '1') },
-    objects: {
-      [CSI_NODES]: [
-        {
-          metadata: { name: 'a', annotations: { [names.migratedPlugins]: dialect.spell('@label/aws-ebs') } },
-          spec: {},
-        },
-      ],
-    },
-    placed: { 'a/o': many(1) },
-    pod: ebs('x'),
-    refused: {},
-  },
 ]);
+for (const migrated of [[], ['aws-ebs']]) {
+  clusterFilterCases(
+    builtInVolumeLimits({ provisionerPrefix, migrated }).find(({ name }) => name === 'EBSLimits') as FilterPlugin,
+    [
+      {
+        title: `of a node that leaves its disks to a CSI driver, ${migrated.length === 0 ? 'which it may not, its own' : "the driver's"} limit counts`,
+        nodes: { a: limit('aws-ebs', '1') },
+        objects: {
+          [CSI_NODES]: [
+            {
+              metadata: { name: 'a', annotations: { [names.migratedPlugins]: dialect.spell('@label/aws-ebs') } },
+              spec: {},
+            },
+          ],
+        },
+        placed: { 'a/o': many(1) },
+        pod: ebs('x'),
+        refused: migrated.length === 0 ? { a: TOO_MANY } : {},
+      },
+    ],
+  );
+}
 clusterFilterCases(
-  builtInVolumeLimits(dialect.spell('@label/'), 2).find(({ name }) => name === 'EBSLimits') as FilterPlugin,
+  builtInVolumeLimits({ provisionerPrefix, migrated: [], most: 2 }).find(
+    ({ name }) => name === 'EBSLimits',
+  ) as FilterPlugin,
   [
     {
       title: 'where the operator says what nodes attach, that counts unless the node says it itself',
@@ -230,7 +242,21 @@ const migratedNode = (name: string, count: number) => ({
   spec: { drivers: [{ name: 'cinder.csi.openstack.org', allocatable: { count } }] },
 });
 const cinderVolume = (name: string) => volume(name, { cinder: { volumeID: name } });
-clusterFilterCases(csiVolumeLimits(dialect.spell('@label/')), [
+clusterFilterCases(csiVolumeLimits({ provisionerPrefix, migrated: [] }), [
+  {
+    title: 'what a node says of disks that it may not leave to a driver counts for nothing',
+    nodes: { a: {} },
+    objects: {
+      [CSI_NODES]: [migratedNode('a', 1)],
+      [VOLUMES]: ['v1', 'v2'].map(cinderVolume),
+      [CLAIMS]: [boundClaim('c1', 'v1'), boundClaim('c2', 'v2')],
+    },
+    placed: { 'a/o': using('c1') },
+    pod: using('c2'),
+    refused: {},
+  },
+]);
+clusterFilterCases(csiVolumeLimits({ provisionerPrefix, migrated: ['cinder'] }), [
   {
     title: 'a pod whose volumes are there already fits where more than the limit are',
     nodes: { a: {} },
