@@ -27,12 +27,12 @@ export async function serviceAccountIssuer(
   } = options;
   const issuer = named || `https://${DIALECTS[options.apiDialect].brand}.default.svc`;
   const isOwn = signingFile === '' && keyFiles.length === 0;
-  const fallbacks = keyFiles.length === 0 && options.tlsPrivateKeyFile !== '' ? [options.tlsPrivateKeyFile] : keyFiles;
   return {
     issuer,
     audiences: options.apiAudiences.length === 0 ? [issuer] : options.apiAudiences,
     signingKeyPem: isOwn ? await ownKey(directory) : signingFile === '' ? '' : signingKey(signingFile),
-    verificationKeyPems: fallbacks.flatMap(verificationKeys),
+    verificationKeyPems:
+      keyFiles.length === 0 ? servingKeys(options.tlsPrivateKeyFile) : keyFiles.flatMap(verificationKeys),
     keySetUri: options.serviceAccountJwksUri || `https://${serverAddress}/openid/v1/jwks`,
     expirationSecondsMax: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
     extendsExpiration: options.serviceAccountExtendTokenExpiration,
@@ -94,6 +94,15 @@ function verificationKeys(path: string): string[] {
     const key = requireKey(path, () => createPublicKey(pem));
     return key.export({ type: 'spki', format: 'pem' }).toString();
   });
+}
+
+/** The serving key stands in where no file is named, if tokens can be signed with its kind: one of Ed25519 serves, and is no reason to refuse. */
+function servingKeys(path: string): string[] {
+  try {
+    return path === '' ? [] : verificationKeys(path);
+  } catch {
+    return [];
+  }
 }
 
 function requireKey(path: string, read: () => KeyObject): KeyObject {

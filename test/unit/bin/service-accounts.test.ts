@@ -1,4 +1,5 @@
-// The key of service accounts' tokens that a server keeps in its data folder.
+// The key of service accounts' tokens that a server keeps in its data folder, and the serving key that stands in for others.
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,3 +23,36 @@ test('a start is refused whose own key of service accounts is broken, and leaves
   t.throws(() => checkServiceAccountKeys(options), { code: 'BadConfiguration' });
   t.is(readFileSync(file, 'utf8'), half);
 });
+
+const SERVING: Readonly<Record<string, readonly [make: () => KeyObject, verifies: number]>> = {
+  'a serving key of RSA verifies tokens where no other key is named': [
+    () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+    1,
+  ],
+  'a start is not refused for a serving key of Ed25519, which no token can be signed with': [
+    () => generateKeyPairSync('ed25519').privateKey,
+    0,
+  ],
+  'nor for one of RSA that is too short for tokens': [
+    () => generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey,
+    0,
+  ],
+};
+
+for (const [title, [make, verifies]] of Object.entries(SERVING)) {
+  test(title, async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'orch-keys-'));
+    t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+    const file = join(directory, 'serving.key');
+    writeFileSync(file, make().export({ type: 'pkcs8', format: 'pem' }));
+    const given = ['--data-dir', directory, '--tls-cert-file', 'serving.crt', '--tls-private-key-file', file];
+    const { options } = parseArguments('up', given) as { options: ServerOptions };
+    const { verificationKeyPems } = await serviceAccountIssuer(options, directory, '127.0.0.1:6443');
+    t.is(verificationKeyPems.length, verifies);
+    // A file that is named for tokens is another matter.
+    const named = parseArguments('up', [...given, '--service-account-key-file', file]) as { options: ServerOptions };
+    const refused = serviceAccountIssuer(named.options, directory, '127.0.0.1:6443');
+    if (verifies === 0) await t.throwsAsync(refused, { code: 'BadConfiguration' });
+    else await t.notThrowsAsync(refused);
+  });
+}
