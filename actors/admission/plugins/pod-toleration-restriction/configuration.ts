@@ -1,6 +1,9 @@
 // The settings of PodTolerationRestriction: what pods of namespaces without annotations of their own get, and may say.
 import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { toleration } from '../../../../api/validation/kinds/placement.ts';
+import { Report } from '../../../../api/validation/report.ts';
 import { ConfigurationError, listOf, membersOf, requireText, textOf } from '../../../../config/configuration-file.ts';
+import type { Dialect } from '../../../../config/dialect.ts';
 import type { ConfigurationFile } from '../plugin.ts';
 
 export interface TolerationSettings {
@@ -19,9 +22,22 @@ export function readTolerationSettings({ content, dialect }: ConfigurationFile):
   requireText(members, 'kind', 'Configuration');
   requireText(members, 'apiVersion', dialect.spell('podtolerationrestriction.admission.@group/v1alpha1'));
   return {
-    standard: tolerationsOf(members.default, 'default'),
-    allowed: tolerationsOf(members.whitelist, 'whitelist'),
+    standard: validTolerations(members.default, 'default', dialect),
+    allowed: validTolerations(members.whitelist, 'whitelist', dialect),
   };
+}
+
+/** Tolerations that a pod may have: one that it may not would make every pod invalid that is given it. */
+function validTolerations(value: unknown, path: string, dialect: Dialect): readonly JsonObject[] {
+  const tolerations = tolerationsOf(value, path);
+  const report = new Report(dialect, { allowPrivileged: false, gate: () => false });
+  for (const [index, one] of tolerations.entries()) {
+    report.begin(one);
+    toleration(one, report);
+    const [error] = report.end();
+    if (error !== undefined) throw new ConfigurationError(`${path}[${index}].${error.path}`, error.message);
+  }
+  return tolerations;
 }
 
 /** Tolerations as settings and annotations list them. Throws ConfigurationError. */
@@ -29,18 +45,18 @@ export function tolerationsOf(value: unknown, path: string): readonly JsonObject
   return listOf(value, path).map((item, index) => {
     const at = `${path}[${index}]`;
     const members = membersOf(item, at, [...TEXTS, 'tolerationSeconds']);
-    const toleration: Record<string, unknown> = {};
+    const texts: Record<string, unknown> = {};
     for (const name of TEXTS) {
       const text = textOf(members[name], `${at}.${name}`);
-      if (text !== '') toleration[name] = text;
+      if (text !== '') texts[name] = text;
     }
-    requireOneOf(toleration.operator, OPERATORS, `${at}.operator`);
-    requireOneOf(toleration.effect, EFFECTS, `${at}.effect`);
+    requireOneOf(texts.operator, OPERATORS, `${at}.operator`);
+    requireOneOf(texts.effect, EFFECTS, `${at}.effect`);
     const { tolerationSeconds: seconds } = members;
-    if (seconds === undefined || seconds === null) return toleration;
+    if (seconds === undefined || seconds === null) return texts;
     if (!Number.isSafeInteger(seconds))
       throw new ConfigurationError(`${at}.tolerationSeconds`, 'must be a whole number');
-    return { ...toleration, tolerationSeconds: seconds };
+    return { ...texts, tolerationSeconds: seconds };
   });
 }
 

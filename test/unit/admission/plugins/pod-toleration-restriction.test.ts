@@ -185,10 +185,8 @@ const read = (content: unknown) => readTolerationSettings({ content, dialect: DI
 const HEAD = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1', kind: 'Configuration' };
 
 test('PodTolerationRestriction: its settings are read', (t) => {
-  t.deepEqual(read({ ...HEAD, default: [{ key: 'a', operator: 'Exists', tolerationSeconds: 5 }], whitelist: null }), {
-    standard: [{ key: 'a', operator: 'Exists', tolerationSeconds: 5 }],
-    allowed: [],
-  });
+  const timed = { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 };
+  t.deepEqual(read({ ...HEAD, default: [timed], whitelist: null }), { standard: [timed], allowed: [] });
 });
 
 const refused: readonly [content: object, message: string][] = [
@@ -197,6 +195,19 @@ const refused: readonly [content: object, message: string][] = [
   [{ ...HEAD, default: [{ key: 5 }] }, 'default[0].key: must be a text'],
   [{ ...HEAD, whitelist: [{ operator: 'In' }] }, 'whitelist[0].operator: must be one of Exists, Equal'],
   [{ ...HEAD, whitelist: [{ tolerationSeconds: '5' }] }, 'whitelist[0].tolerationSeconds: must be a whole number'],
+  // What no pod may have: every pod that was given it was refused.
+  [
+    { ...HEAD, default: [tolerating('a'), tolerating('b', { tolerationSeconds: 5 })] },
+    'default[1].effect: Invalid value: "NoSchedule": effect must be \'NoExecute\' when `tolerationSeconds` is set',
+  ],
+  [
+    { ...HEAD, default: [tolerating('a', { value: 'b' })] },
+    'default[0].operator: Invalid value: "b": value must be empty when `operator` is \'Exists\'',
+  ],
+  [
+    { ...HEAD, whitelist: [{ value: 'b' }] },
+    'whitelist[0].operator: Invalid value: "": operator must be Exists when `key` is empty, which means "match all values and all keys"',
+  ],
 ];
 
 for (const [content, message] of refused) {
