@@ -55,6 +55,46 @@ export type Pems = Pick<ServiceConnection, 'caPem' | 'certPem' | 'keyPem'>;
 export class ConnectionFileError extends Error {}
 
 const DEPTH_MAX = 32;
+
+type Form = 'string' | 'boolean' | { readonly each: Form } | { readonly [member: string]: Form };
+
+/**
+ * What is read of a file, and what it must be. A token or an authority that is a number would otherwise count as none: requests without
+ * credentials, to whoever has a certificate of the host's authorities.
+ */
+const FORM: Form = {
+  'current-context': 'string',
+  clusters: {
+    each: {
+      name: 'string',
+      cluster: {
+        server: 'string',
+        'tls-server-name': 'string',
+        'insecure-skip-tls-verify': 'boolean',
+        'certificate-authority': 'string',
+        'certificate-authority-data': 'string',
+        'proxy-url': 'string',
+      },
+    },
+  },
+  users: {
+    each: {
+      name: 'string',
+      user: {
+        'client-certificate': 'string',
+        'client-certificate-data': 'string',
+        'client-key': 'string',
+        'client-key-data': 'string',
+        token: 'string',
+        tokenFile: 'string',
+        username: 'string',
+        password: 'string',
+      },
+    },
+  },
+  contexts: { each: { name: 'string', context: { cluster: 'string', user: 'string' } } },
+};
+const VERSIONS: readonly unknown[] = [undefined, null, '', 'v1'];
 const REFUSED_USER_FIELDS: readonly string[] = ['exec', 'auth-provider', 'as', 'as-groups', 'as-user-extra'];
 
 /** How the files are found that a connection file names. */
@@ -67,8 +107,7 @@ export interface NamedFiles {
 
 /** The connection of the file's current context. Throws ConnectionFileError. */
 export function parseConnectionFile(text: string, named: NamedFiles): ServiceConnection {
-  const file = asObject(parsed(text));
-  if (asText(file.kind) !== 'Config') throw new ConnectionFileError('kind must be Config');
+  const file = fileOf(text);
   const contextName = asText(file['current-context']);
   if (contextName === '') throw new ConnectionFileError('current-context is missing');
   const context = asObject(entryOf(file, 'contexts', contextName).context);
@@ -101,8 +140,7 @@ export function parseConnectionFile(text: string, named: NamedFiles): ServiceCon
  * ConnectionFileError.
  */
 export function parseCredentialsFile(text: string, named: NamedFiles): CredentialsByService {
-  const file = asObject(parsed(text));
-  if (asText(file.kind) !== 'Config') throw new ConnectionFileError('kind must be Config');
+  const file = fileOf(text);
   const users: Record<string, ServiceCredentials> = Object.create(null) as Record<string, ServiceCredentials>;
   for (const entry of asList(file.users).map(asObject))
     users[asText(entry.name)] = shownOf(asObject(entry.user), named);
@@ -145,6 +183,32 @@ function pemOf(object: Readonly<Record<string, unknown>>, field: string, { resol
   const path = asText(object[field]);
   if (path === '') return { isGiven: false, pem: '', path };
   return { isGiven: true, pem: read(resolve(path)), path: resolve(path) };
+}
+
+/** The whole file, in its form. */
+function fileOf(text: string): Readonly<Record<string, unknown>> {
+  const file = asObject(parsed(text));
+  if (file.kind !== 'Config') throw new ConnectionFileError('kind must be Config');
+  if (!VERSIONS.includes(file.apiVersion)) throw new ConnectionFileError('apiVersion must be v1');
+  requireForm(file, FORM, '');
+  return file;
+}
+
+/** What is null counts as left out. */
+function requireForm(value: unknown, form: Form, path: string): void {
+  if (value === undefined || value === null) return;
+  if (typeof form === 'string') {
+    if (typeof value !== form)
+      throw new ConnectionFileError(`${path} must be ${form === 'string' ? 'a text' : 'a flag'}`);
+  } else if ('each' in form) {
+    if (!Array.isArray(value)) throw new ConnectionFileError(`${path} must be a list`);
+    for (const one of value) requireForm(one, form.each as Form, `${path}[]`);
+  } else {
+    if (typeof value !== 'object' || Array.isArray(value)) throw new ConnectionFileError(`${path} must be an object`);
+    const members = value as Readonly<Record<string, unknown>>;
+    for (const [name, member] of Object.entries(form))
+      requireForm(members[name], member, path === '' ? name : `${path}.${name}`);
+  }
 }
 
 function parsed(text: string): unknown {

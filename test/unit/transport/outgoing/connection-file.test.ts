@@ -118,6 +118,11 @@ clusters:
   t.deepEqual(parsed(yaml), PLAIN);
 });
 
+test('what is null counts as left out, and members that nobody reads may be anything', (t) => {
+  const { kind, ...rest } = JSON.parse(textOf({ 'tls-server-name': null, extensions: 1 }, { token: null }));
+  t.deepEqual(parsed(JSON.stringify({ kind, preferences: [], apiVersion: null, ...rest })), PLAIN);
+});
+
 const BAD: readonly (readonly [text: string, message: RegExp])[] = [
   ['{', /neither YAML nor JSON/],
   ['[]', /kind must be Config/],
@@ -145,6 +150,18 @@ const BAD: readonly (readonly [text: string, message: RegExp])[] = [
   [textOf({}, { token: 'secret', username: 'us' }), /both a token and a username/],
   [textOf({}, { token: 'sec\nret' }), /token cannot be sent in a header/],
   [textOf({}, { username: 'a:b' }), /username has a colon/],
+  // Each of these once counted as left out.
+  [textOf({}, { token: 5550001 }), /users\[\]\.user\.token must be a text/],
+  [textOf({}, { username: 'us', password: true }), /users\[\]\.user\.password must be a text/],
+  [textOf({ 'certificate-authority': 7 }, {}), /clusters\[\]\.cluster\.certificate-authority must be a text/],
+  [
+    textOf({ 'insecure-skip-tls-verify': 'true' }, {}),
+    /clusters\[\]\.cluster\.insecure-skip-tls-verify must be a flag/,
+  ],
+  [textOf({}, {}, { users: { us: {} } }), /users must be a list/],
+  [textOf({}, {}, { users: [{ name: 'us', user: ['secret'] }] }), /users\[\]\.user must be an object/],
+  [textOf({}, {}, { users: [{ name: 'us' }, 'secret'] }), /users\[\] must be an object/],
+  [textOf({}, {}, { apiVersion: 'v2' }), /apiVersion must be v1/],
   ...['exec', 'auth-provider', 'as', 'as-groups', 'as-user-extra'].map((field): readonly [string, RegExp] => [
     textOf({}, { [field]: { command: 'secret' } }),
     new RegExp(`users\\[\\]\\.user\\.${field} is not supported here`),
