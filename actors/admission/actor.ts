@@ -2,6 +2,7 @@
 import { DIALECTS } from '../../config/dialect.ts';
 import { parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
+import { heapLimitBytes } from '../../runtime/heap-limit.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { type MakeWebhookClient, ServiceClient } from '../../transport/outgoing/service-client.ts';
 import { componentRecordingOf } from '../component-audit.ts';
@@ -10,6 +11,9 @@ import type { ServerSettings } from '../server-settings.ts';
 import { threadRegistry } from '../thread-registry.ts';
 import { type AdmissionOptions, admissionActor } from './admission.ts';
 import { runningPlugins } from './plugins/plugins.ts';
+
+/** Of the heap of its thread, for writes of what is large: the last steps of one, which is what is at work, take as much again. */
+const HEAP_SHARE = 0.4;
 
 export const define: DefineActor = ({ checks, webhookClient = (parts) => new ServiceClient(parts) }) =>
   withSettings(admissionActor, (settings, context) => ({
@@ -32,6 +36,7 @@ function admissionOptions(
       collectsGarbage: options.enableGarbageCollector,
       collectionWorkers: options.deleteCollectionWorkers,
     },
+    heapRoomBytes: heapLimitBytes() * HEAP_SHARE,
     plugins: runningPlugins(options.enableAdmissionPlugins, options.disableAdmissionPlugins),
     pluginConfigurations: settings.admissionPlugins ?? {},
     pluginOptions: {

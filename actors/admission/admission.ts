@@ -2,7 +2,6 @@
 // for the present and the store for the commit. Owns the subscription by which plugins know the cluster, and nothing
 // that a restart would lose.
 
-import type { AccessAttributes } from '../../api/authorization/attributes.ts';
 import { StoredForm } from '../../api/catalog/stored-form.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
 import type { CustomType } from '../../api/custom/custom-type.ts';
@@ -16,17 +15,15 @@ import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import { isOnCollection } from '../../api/verbs.ts';
-import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import type { JobPool } from '../../runtime/jobs/job-pool.ts';
 import { NO_REQUEST, turn } from '../../runtime/turn.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
-import type { AuthProtocol } from '../auth/protocol.ts';
 import type { ComponentRecording } from '../component-audit.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { definitionOf, servedType, storedType } from '../served-type.ts';
-import type { Attributes } from './attributes.ts';
 import { annotated } from './audit-annotations.ts';
 import { ClusterView } from './cluster.ts';
 import { CommitTimes } from './commit-times.ts';
@@ -35,15 +32,16 @@ import { WebhookConversion } from './conversion/webhook-conversion.ts';
 import { convertFor } from './convert-for.ts';
 import { ADMISSION_FACTS } from './facts.ts';
 import { withWarnings } from './field-validation.ts';
+import { HeapRoom, heapBytesOf } from './heap-room.ts';
 import { InsideAudit } from './inside-audit.ts';
 import { KindVersions } from './kind-version.ts';
 import { KnownApplies } from './known-applies.ts';
 import { KnownSpecs } from './known-specs.ts';
 import { afterOthers } from './large-writes.ts';
 import { LongChecks } from './long-checks.ts';
-import { mayAnything } from './permission.ts';
+import { mayAccess } from './permission.ts';
 import { PluginChain } from './plugins/chain.ts';
-import type { AdmissionPluginKind, Authorization, PluginConfigurations, PluginOptions } from './plugins/plugin.ts';
+import type { AdmissionPluginKind, PluginConfigurations, PluginOptions } from './plugins/plugin.ts';
 import type {
   AdmissionProtocol,
   AdmissionStatus,
@@ -81,6 +79,8 @@ export interface AdmissionOptions {
   /** For checks that take long; undefined: they are made where they come up. */
   readonly checks: JobPool | undefined;
   readonly deletion: DeletionSettings;
+  /** What the large writes that are at work together may take of the heap. */
+  readonly heapRoomBytes: number;
   readonly network: ServiceNetwork;
   /** The admission plugins that run, in their order. */
   readonly plugins: readonly AdmissionPluginKind[];
@@ -117,11 +117,13 @@ function completing(plugins: readonly AdmissionPluginKind[], options: AdmissionO
 class Admission implements Actor<AdmissionProtocol> {
   readonly #write: WriteContext;
   readonly #cluster: ClusterView;
+  readonly #heapRoom: HeapRoom;
   /** Undefined: nothing is recorded. */
   readonly #audit: InsideAudit | undefined;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
     const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network, plugins } = options;
+    this.#heapRoom = new HeapRoom(options.heapRoomBytes);
     const { dialect } = registry;
     const schema = schemaOf(dialect);
     const forms = new StoredForm(registry, schema);
@@ -259,12 +261,22 @@ class Admission implements Actor<AdmissionProtocol> {
     audit.write(request, reply, (recorded) => this.#answer(request, recorded, write));
   }
 
+  /** What nobody waits for any more when there is room for it is not begun. */
   #answer(request: WriteRequest, reply: Reply, write = this.#writeOfTurn(request.leftMs)): void {
+    const heapBytes = heapBytesOf(request);
+    if (heapBytes === 0) void this.#answerNow(request, reply, write);
+    else
+      this.#heapRoom.whenRoom(heapBytes, () => (reply.isAwaited ? this.#answerNow(request, reply, write) : undefined));
+  }
+
+  /** Resolves when it is answered; undefined: it is. */
+  #answerNow(request: WriteRequest, reply: Reply, write: WriteContext): Promise<void> | undefined {
     const refuse = (error: unknown): void => this.#refuse(reply, error, write);
     try {
-      this.#performed(write, request).then((answer) => reply.send(annotated(answer, write)), refuse);
+      return this.#performed(write, request).then((answer) => reply.send(annotated(answer, write)), refuse);
     } catch (error) {
       refuse(error);
+      return undefined;
     }
   }
 
@@ -364,16 +376,6 @@ function requirePath(type: KnownType, { verb, target }: WriteRequest): void {
     throw new StatusError(isCollection ? methodNotAllowed() : resourceNotFound());
   const isOfCollection = isOnCollection(verb) && subresource === '';
   if (isCollection !== isOfCollection) throw new StatusError(methodNotAllowed());
-}
-
-async function mayAccess(
-  auth: () => Ref<AuthProtocol>,
-  { user, asked }: Pick<Attributes, 'user' | 'asked'>,
-  access: AccessAttributes,
-): Promise<Authorization> {
-  const { requestNumber, requestTimeoutMs: deadlineMs } = asked.reader;
-  if (mayAnything(asked)) return { allowed: true, reason: '' };
-  return auth().ask({ type: 'authorize', user, access }, { deadlineMs, requestNumber });
 }
 
 function bodyRefusal(error: BodyError): WriteReply {

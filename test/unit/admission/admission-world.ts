@@ -91,6 +91,8 @@ function admissionWith(
         requestTimeoutMs: given.options.requestTimeoutMs,
         serverSideApply: true,
         deletion: { collectsGarbage: true, collectionWorkers: 1 },
+        // Each large write is at work alone.
+        heapRoomBytes: 1,
         network: {
           clusterIpRanges: given.options.serviceClusterIpRange,
           nodePorts: given.options.serviceNodePortRange,

@@ -1,6 +1,7 @@
 // Writes of what is large: between their steps others have their turn.
 import { MessageChannel } from 'node:worker_threads';
 import test from 'ava';
+import { HeapRoom, heapBytesOf } from '../../../actors/admission/heap-room.ts';
 import { afterOthers, done } from '../../../actors/admission/large-writes.ts';
 import { type InParts, isLarge } from '../../../api/in-parts.ts';
 import { AdmissionWorld } from './admission-world.ts';
@@ -68,6 +69,80 @@ test('parts of work on something large are done in turns of their own', async (t
   setImmediate(() => order.push('another'));
   t.is(await parts, 'done');
   t.deepEqual(order, ['first', 'another', 'second', 'third']);
+});
+
+test('a body counts on the heap by the values in it, in whatever form they come', (t) => {
+  const list = Buffer.from(`[${Array<string>(200_000).fill('{}').join(',')}]`);
+  const json = heapBytesOf({ payload: list, contentType: 'application/json' });
+  const protobuf = heapBytesOf({ payload: list, contentType: 'application/vnd.kubernetes.protobuf' });
+  const text = heapBytesOf({ payload: Buffer.alloc(list.length, 'x'), contentType: 'application/json' });
+  t.true(json >= 200_000 * 330, String(json));
+  t.true(protobuf >= (list.length / 2) * 256, String(protobuf));
+  t.true(text >= list.length && text < json / 10, String(text));
+  t.is(heapBytesOf({ payload: list.subarray(0, 32_000), contentType: 'application/json' }), 0);
+});
+
+test('of writes that take much of the heap others wait, in their order, until there is room; what takes more than all is alone', async (t) => {
+  const room = new HeapRoom(10);
+  const order: string[] = [];
+  const ends = new Map<string, () => void>();
+  const begin = (name: string, bytes: number): void =>
+    room.whenRoom(bytes, () => {
+      order.push(name);
+      return new Promise((resolve) => ends.set(name, resolve));
+    });
+  const end = async (name: string): Promise<void> => {
+    ends.get(name)!();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  begin('a', 6);
+  begin('b', 4);
+  begin('huge', 11);
+  begin('c', 1);
+  t.deepEqual(order, ['a', 'b']);
+  await end('a');
+  t.deepEqual(order, ['a', 'b'], 'nobody is overtaken');
+  await end('b');
+  t.deepEqual(order, ['a', 'b', 'huge']);
+  room.whenRoom(1, () => void order.push('at once'));
+  await end('huge');
+  t.deepEqual(order, ['a', 'b', 'huge', 'c', 'at once']);
+});
+
+test('a large write is not begun while others take the room on the heap, nor when its client waits no more; a small one is', async (t) => {
+  // The room of such a world is for one at a time.
+  const world = await AdmissionWorld.start({ plugins: [] });
+  const { timers } = world.simulation.environment;
+  let commit = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    world.gate.beforeCommit = () => {
+      resolve();
+      return new Promise<void>((goOn) => {
+        commit = goOn;
+      });
+    };
+  });
+  const data = { text: 'x'.repeat(300 * 1024) };
+  const create = (name: string, more: object): Promise<number> => {
+    const body = { metadata: { name }, ...more };
+    return world
+      .soon('create', '/api/v1/namespaces/default/configmaps', { body, deadlineMs: name === 'late' ? 1_000 : 30_000 })
+      .then(({ code }) => code);
+  };
+  const first = create('first', { data });
+  await world.during(begun);
+  const before = world.gate.commits;
+  const second = create('second', { data });
+  const late = t.throwsAsync(create('late', { data }));
+  t.is(await world.during(create('small', {})), 201);
+  await world.during(late);
+  await world.during(new Promise<void>((resolve) => timers.after(5_000, resolve)));
+  t.is(world.gate.commits, before + 1, 'the small one');
+  commit();
+  t.deepEqual(await world.during(Promise.all([first, second])), [201, 201]);
+  t.is(await world.stored('/api/v1/namespaces/default/configmaps/late'), undefined);
+  t.is(await world.during(create('next', { data })), 201);
+  await world.stop();
 });
 
 // The steps that follow take 34.
