@@ -117,13 +117,11 @@ function completing(plugins: readonly AdmissionPluginKind[], options: AdmissionO
 class Admission implements Actor<AdmissionProtocol> {
   readonly #write: WriteContext;
   readonly #cluster: ClusterView;
-  readonly #heapRoom: HeapRoom;
   /** Undefined: nothing is recorded. */
   readonly #audit: InsideAudit | undefined;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
     const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network, plugins } = options;
-    this.#heapRoom = new HeapRoom(options.heapRoomBytes);
     const { dialect } = registry;
     const schema = schemaOf(dialect);
     const forms = new StoredForm(registry, schema);
@@ -144,6 +142,8 @@ class Admission implements Actor<AdmissionProtocol> {
       store: context.ref('store'),
       commitTimes: new CommitTimes(context.clock, context.metrics, dialect.storeCheck),
       turns: new Turns(context.timers),
+      heapRoom: new HeapRoom(options.heapRoomBytes),
+      hasHeapRoom: false,
       auth,
       kinds: new KindVersions(schema, { 'core/services': new ServiceAllocation(reader, network, validation.gate) }),
       plugins: new PluginChain(
@@ -264,9 +264,9 @@ class Admission implements Actor<AdmissionProtocol> {
   /** What nobody waits for any more when there is room for it is not begun. */
   #answer(request: WriteRequest, reply: Reply, write = this.#writeOfTurn(request.leftMs)): void {
     const heapBytes = heapBytesOf(request);
-    if (heapBytes === 0) void this.#answerNow(request, reply, write);
-    else
-      this.#heapRoom.whenRoom(heapBytes, () => (reply.isAwaited ? this.#answerNow(request, reply, write) : undefined));
+    if (heapBytes === 0) return void this.#answerNow(request, reply, write);
+    const held = { ...write, hasHeapRoom: true };
+    write.heapRoom.whenRoom(heapBytes, () => (reply.isAwaited ? this.#answerNow(request, reply, held) : undefined));
   }
 
   /** Resolves when it is answered; undefined: it is. */

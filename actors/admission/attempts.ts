@@ -64,6 +64,8 @@ export async function untilCommitted<Answer>(
     throw withItsWarnings(error, attributes);
   } finally {
     turn?.end();
+    attributes.giveRoomBack?.();
+    attributes.giveRoomBack = undefined;
   }
 }
 

@@ -13,6 +13,9 @@ const VALUE_BYTES = 256;
 /** A text, as long as it is there as sent, as stored and as answered. */
 const TEXT_FACTOR = 4;
 
+/** Of something stored, for each of its bytes: it is not looked through, and may be a list of empty objects. */
+const STORED_FACTOR = 100;
+
 /** Bytes of JSON and YAML that begin a value, or part two: , { [ - and the end of a line. */
 const SEPARATORS = new Uint8Array(256);
 for (const separator of Buffer.from(',{[-\n')) SEPARATORS[separator] = 1;
@@ -25,6 +28,11 @@ export function heapBytesOf({ payload, contentType }: Pick<WriteRequest, 'payloa
   return payload.length * TEXT_FACTOR + separators * VALUE_BYTES;
 }
 
+/** About what a write takes of the heap at most that reads and changes what is stored as so many bytes. */
+export function heapBytesOfStored(bytes: number): number {
+  return bytes * STORED_FACTOR;
+}
+
 function separatorsIn(text: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < text.length; at++) count += SEPARATORS[text[at]!]!;
@@ -35,13 +43,17 @@ type Work = () => Promise<void> | undefined;
 
 interface Waiting {
   readonly bytes: number;
-  readonly work: Work;
+  readonly begin: () => void;
 }
 
 export class HeapRoom {
   readonly #bytesMax: number;
   readonly #waiting: Waiting[] = [];
+  /** Those that have found out that they need more, or that they need some at all. They are under way, so they go first. */
+  readonly #growing: Waiting[] = [];
   #bytes = 0;
+  /** Who has room and does not wait for more. */
+  #atWork = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
@@ -52,29 +64,56 @@ export class HeapRoom {
    * there is at all is at work alone. `work` never throws.
    */
   whenRoom(bytes: number, work: Work): void {
-    this.#waiting.push({ bytes, work });
-    this.#beginNext();
+    const end = (): void => {
+      this.#give(bytes, true);
+      this.#goOn();
+    };
+    const begin = (): void => {
+      const working = work();
+      // Who called goes on with the next: a line of thousands that nobody waits for any more is no stack of as many calls.
+      if (working === undefined) this.#give(bytes, true);
+      else working.then(end, end);
+    };
+    this.#waiting.push({ bytes, begin });
+    this.#goOn();
   }
 
-  #beginNext(): void {
-    for (let next = this.#waiting[0]; next !== undefined && this.#hasRoom(next); next = this.#waiting[0]) {
-      this.#waiting.shift();
-      this.#begin(next);
+  /**
+   * Resolves when there is room for so much more, with what gives it back. Where all that are at work wait for more, nobody else can
+   * make room: then the first of them goes on, beyond the bound.
+   *
+   * @param isAtWork it is part of what `whenRoom` has begun.
+   */
+  more(bytes: number, isAtWork: boolean): Promise<() => void> {
+    if (isAtWork) this.#atWork--;
+    const giveBack = (): void => {
+      this.#give(bytes, !isAtWork);
+      this.#goOn();
+    };
+    return new Promise((resolve) => {
+      this.#growing.push({ bytes, begin: () => resolve(giveBack) });
+      this.#goOn();
+    });
+  }
+
+  #goOn(): void {
+    for (;;) {
+      const line = this.#growing.length > 0 ? this.#growing : this.#waiting;
+      const [next] = line;
+      if (next === undefined || !this.#hasRoom(next)) return;
+      line.shift();
+      this.#bytes += next.bytes;
+      this.#atWork++;
+      next.begin();
     }
   }
 
   #hasRoom({ bytes }: Waiting): boolean {
-    return this.#bytes === 0 || this.#bytes + bytes <= this.#bytesMax;
+    return this.#atWork === 0 || this.#bytes + bytes <= this.#bytesMax;
   }
 
-  #begin({ bytes, work }: Waiting): void {
-    this.#bytes += bytes;
-    const end = (): void => {
-      this.#bytes -= bytes;
-      this.#beginNext();
-    };
-    const working = work();
-    if (working === undefined) end();
-    else working.then(end, end);
+  #give(bytes: number, isOver: boolean): void {
+    this.#bytes -= bytes;
+    if (isOver) this.#atWork--;
   }
 }

@@ -21,7 +21,8 @@ import { afterOthers } from '../large-writes.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
 import { attributesOf } from '../request-attributes.ts';
 import { deleteOptions } from '../request-body.ts';
-import { findStored } from '../store-reader.ts';
+import { roomForStored } from '../room-for-stored.ts';
+import { findStored, readCurrent } from '../store-reader.ts';
 import type { StoredObject } from '../stored-object.ts';
 import type { WriteContext } from '../write-context.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
@@ -94,8 +95,11 @@ export function deleteNamed(
     whenThere(findStored(write, type, asked.namespace, name), (stored) => {
       if (stored === null) return { answer: undefined };
       if (!stored.isLarge) return admit(tries, stored);
-      void stored.object;
-      return afterOthers(write).then(() => admit(tries, stored));
+      return roomForStored(write, attributes, stored.bytes)
+        .then(() => readCurrent(write, type, asked.namespace, name))
+        .then((present) =>
+          present === null ? { answer: undefined } : afterOthers(write).then(() => admit(tries, present)),
+        );
     });
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);
 }

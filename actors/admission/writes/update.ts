@@ -52,6 +52,7 @@ import {
   schemaTypeOf,
   writeOptions,
 } from '../request-body.ts';
+import { roomForStored } from '../room-for-stored.ts';
 import { takeSteps, UNCHANGED_STEPS, UPDATE_STEPS } from '../steps.ts';
 import { findStored } from '../store-reader.ts';
 import type { StoredObject } from '../stored-object.ts';
@@ -213,7 +214,9 @@ export async function modify(
     whenThere(findStored(write, type, namespace, name), (stored) => {
       if (stored?.isLarge !== true) return change(stored, tries);
       // It is parsed when its turn has come, and may lie elsewhere by then.
-      const again = afterOthers(write).then(() => findStored(write, type, namespace, name));
+      const again = roomForStored(write, attributes, stored.bytes)
+        .then(() => afterOthers(write))
+        .then(() => findStored(write, type, namespace, name));
       return again.then((present) => change(present, tries));
     });
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);

@@ -109,6 +109,97 @@ test('of writes that take much of the heap others wait, in their order, until th
   t.deepEqual(order, ['a', 'b', 'huge', 'c', 'at once']);
 });
 
+test('who finds that it needs more room goes before those that have not begun; where all wait for more, one of them goes on', async (t) => {
+  const room = new HeapRoom(10);
+  const order: string[] = [];
+  const ends: (() => void)[] = [];
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const begin = (name: string, bytes: number, more: number): void =>
+    room.whenRoom(bytes, async () => {
+      order.push(name);
+      await turn();
+      const giveBack = await room.more(more, true);
+      order.push(`${name} has more`);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      giveBack();
+    });
+  begin('a', 5, 1);
+  begin('b', 4, 5);
+  begin('c', 2, 1);
+  await turn();
+  const giveBack = room.more(3, false).then((give) => {
+    order.push('d');
+    return give;
+  });
+  await turn();
+  t.deepEqual(order, ['a', 'b', 'a has more'], 'ten are taken');
+  ends[0]!();
+  await turn();
+  t.deepEqual(order.slice(3), ['b has more'], 'd came behind b, and c has not begun');
+  ends[1]!();
+  await turn();
+  await turn();
+  t.deepEqual(order.slice(4).toSorted(), ['c', 'c has more', 'd']);
+  (await giveBack)();
+  ends[2]!();
+  await turn();
+  begin('e', 6, 6);
+  begin('f', 4, 4);
+  await turn();
+  await turn();
+  t.deepEqual(order.slice(7), ['e', 'f', 'e has more'], 'nobody else could make room');
+});
+
+test('however many that nobody waits for stand in line, they leave it', async (t) => {
+  const room = new HeapRoom(1);
+  let left = 0;
+  let end = (): void => {};
+  const working = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  room.whenRoom(1, () => working);
+  for (let i = 0; i < 50_000; i++) room.whenRoom(1, () => void left++);
+  t.is(left, 0);
+  end();
+  await new Promise((resolve) => setImmediate(resolve));
+  t.is(left, 50_000);
+});
+
+for (const [what, verb, body] of [
+  ['a patch', 'patch', { data: { more: '' } }],
+  ['a DELETE', 'delete', undefined],
+] as const) {
+  test(`${what} of what is stored as something large, however small itself, waits for room on the heap`, async (t) => {
+    const world = await AdmissionWorld.start({ plugins: [] });
+    const path = '/api/v1/namespaces/default/configmaps';
+    for (const name of ['a', 'b'])
+      await world.created(path, { metadata: { name }, data: { text: 'x'.repeat(300 * 1024) } });
+    const { timers } = world.simulation.environment;
+    let commit = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      world.gate.beforeCommit = () => {
+        resolve();
+        return new Promise<void>((goOn) => {
+          commit = goOn;
+        });
+      };
+    });
+    const asked = { ...(body && { body }), deadlineMs: 30_000 };
+    const first = world.soon(verb, `${path}/a`, asked);
+    await world.during(begun);
+    const before = world.gate.commits;
+    const second = world.soon(verb, `${path}/b`, asked);
+    await world.during(new Promise<void>((resolve) => timers.after(5_000, resolve)));
+    t.is(world.gate.commits, before);
+    commit();
+    t.deepEqual(
+      (await world.during(Promise.all([first, second]))).map(({ code }) => code),
+      [200, 200],
+    );
+    await world.stop();
+  });
+}
+
 test('a large write is not begun while others take the room on the heap, nor when its client waits no more; a small one is', async (t) => {
   // The room of such a world is for one at a time.
   const world = await AdmissionWorld.start({ plugins: [] });
