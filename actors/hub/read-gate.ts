@@ -157,5 +157,7 @@ export class ReadGate {
     });
     const read: WaitingRead = { revision, isNamed: asked > 0, exact, go, cancel: () => timer.cancel() };
     this.#waiting.add(read);
+    // Another server may have told it of a write to etcd that is nobody's here, behind which nothing may come for long.
+    if (this.isAhead(asked)) this.#barriers.answer().catch(() => {});
   }
 }

@@ -192,3 +192,24 @@ test('a read that waits for what another history may never have asks again how n
   await fixture.time.runUntilIdle();
   t.is(read(), 'goes');
 });
+
+test('where other servers write too, a version that is not there yet is asked for: nothing may be written behind it for long', async (t) => {
+  for (const kind of ['notOlderThan', 'exact'] as const) {
+    const fixture = Fixture.opened(true);
+    const outcome = fixture.pass({ kind, revision: 13 });
+    await fixture.time.runUntilIdle();
+    t.is(outcome(), 'waits');
+    t.is(fixture.barriers.length, 1);
+    fixture.barriers[0]!(new Error('not reached'));
+    fixture.gate.advance(13, 4);
+    fixture.gate.release();
+    t.is(outcome(), 'goes');
+    fixture.pass({ kind, revision: 13 });
+    await fixture.time.runUntilIdle();
+    t.is(fixture.barriers.length, 1, 'and not where it is');
+  }
+  const alone = Fixture.opened();
+  alone.pass({ kind: 'exact', revision: 13 });
+  await alone.time.runUntilIdle();
+  t.is(alone.barriers.length, 0);
+});
