@@ -130,3 +130,6 @@ export const DIALECT_NAMES: readonly DialectName[] = ['orch', 'kubernetes'];
 
 /** The other dialect's meta group: Tables are answered under either name, so that any kubectl prints good ones. */
 export const META_GROUPS: readonly string[] = DIALECT_NAMES.map((name) => DIALECTS[name].metaGroup);
+
+/** By which the original's continue tokens say what they are. */
+export const ORIGINAL_META_GROUP: string = DIALECTS.kubernetes.metaGroup;

@@ -42,7 +42,7 @@ export interface PresentState {
    * slab and offset of the record it replaced (NO_SLAB where the event created the object). Empty for who needs none.
    */
   readonly history: Uint32Array;
-  /** Random bytes made with the store, for authenticating continue tokens. Same after a restart. */
+  /** Random bytes made with the store, for authenticating continue tokens; or none (SharedContents). Same after a restart. */
   readonly tokenKey: Uint8Array;
   /** Others write as well: what is committed here is not all that was acknowledged (`barrier` of the store). */
   readonly isShared: boolean;

@@ -11,7 +11,7 @@ export const TOO_MANY = 'operations';
 
 /** What a keyspace was made with. */
 export interface SharedContents {
-  /** Fixed at creation: continue tokens are authenticated with it. */
+  /** Fixed at creation: continue tokens are authenticated with it. Empty: they are those of the original, which serves the same lists. */
   readonly tokenKey: Uint8Array;
   /** What every version is above its engine revision times the stride. */
   readonly base: number;

@@ -1,16 +1,12 @@
 // Continue tokens of chunked lists: the revision of the first chunk and the key of the last object sent, authenticated
-// with the store's token key. They hold no state of this process, so any hub can go on, also after a restart.
+// with the store's token key. They hold no state of this process, so any hub can go on, also after a restart. A store whose key is
+// empty shares its lists with servers that have other tokens (open-token.ts).
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type ContinueToken, decodeOpenToken, encodeOpenToken } from './open-token.ts';
 import type { Selection } from './protocol.ts';
 
 /** In place of a revision: go on at the present one, after the first chunk's revision has expired. */
 export const PRESENT_REVISION = -1;
-
-export interface ContinueToken {
-  readonly revision: number;
-  /** `<namespace>/<name>` of the last object of the chunk before. */
-  readonly after: string;
-}
 
 const MAC_BYTES = 12;
 /** More than any address can hold: keys may be long where names may. */
@@ -18,6 +14,7 @@ const TOKEN_LENGTH_MAX = 128 * 1024;
 
 /** Opaque text for `metadata.continue`, good for the same selection only. */
 export function encodeContinueToken(token: ContinueToken, selection: Selection, key: Uint8Array): string {
+  if (key.length === 0) return encodeOpenToken(token, selection.namespace);
   const body = Buffer.from(JSON.stringify([token.revision, token.after]));
   return Buffer.concat([macOf(body, selection, key), body]).toString('base64url');
 }
@@ -25,6 +22,7 @@ export function encodeContinueToken(token: ContinueToken, selection: Selection, 
 /** The inverse; undefined for anything this store did not make for this selection. */
 export function decodeContinueToken(text: string, selection: Selection, key: Uint8Array): ContinueToken | undefined {
   if (text.length > TOKEN_LENGTH_MAX) return undefined;
+  if (key.length === 0) return decodeOpenToken(text, selection.namespace);
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length <= MAC_BYTES) return undefined;
   const body = bytes.subarray(MAC_BYTES);

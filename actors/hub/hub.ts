@@ -59,7 +59,8 @@ export class Hub implements Actor<HubProtocol> {
   #nextPin = 1;
   #readerSlot = 0;
   #shared: SharedState | undefined;
-  #tokenKey: Uint8Array = new Uint8Array();
+  /** Undefined: not read yet. */
+  #tokenKey: Uint8Array | undefined;
 
   constructor(context: ActorContext, options: HubOptions) {
     this.#context = context;
@@ -200,7 +201,7 @@ export class Hub implements Actor<HubProtocol> {
         const freshToken = encodeContinueToken(
           { revision: PRESENT_REVISION, after: start.after },
           query,
-          this.#tokenKey,
+          this.#tokenKey!,
         );
         reply.send({ ...refusal, freshToken });
       } else reply.send(refusal);
@@ -223,7 +224,7 @@ export class Hub implements Actor<HubProtocol> {
     const { places, continueAfter, remaining } = gather(tree, selection, this.#slabs, query.limit, start.after);
     let continueToken = '';
     if (continueAfter !== '') {
-      continueToken = encodeContinueToken({ revision, after: continueAfter }, query, this.#tokenKey);
+      continueToken = encodeContinueToken({ revision, after: continueAfter }, query, this.#tokenKey!);
       if (tree === cache.tree) cache.rememberPresent(revision);
     }
     const { incarnation } = this.#slabs;
@@ -362,9 +363,9 @@ interface ListStart {
 }
 
 /** Where a list begins and how fresh it is; undefined for a bad token. */
-function startOf(query: ListQuery, tokenKey: Uint8Array): ListStart | undefined {
+function startOf(query: ListQuery, tokenKey: Uint8Array | undefined): ListStart | undefined {
   if (query.continueToken === '') return { freshness: query.freshness, after: '' };
-  const token = decodeContinueToken(query.continueToken, query, tokenKey);
+  const token = tokenKey && decodeContinueToken(query.continueToken, query, tokenKey);
   if (token === undefined) return undefined;
   const { revision, after } = token;
   return { after, freshness: revision === PRESENT_REVISION ? { kind: 'mostRecent' } : { kind: 'exact', revision } };

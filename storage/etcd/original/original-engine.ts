@@ -54,6 +54,9 @@ export interface OriginalEngineParts {
   readonly leaseSeconds: LeaseSeconds;
 }
 
+/** Of tokens that the original makes and takes as well. */
+const NO_KEY = new Uint8Array();
+
 export class OriginalEngine implements SharedEngine {
   readonly keepsForm = true;
   readonly #parts: OriginalEngineParts;
@@ -113,7 +116,7 @@ export class OriginalEngine implements SharedEngine {
       });
     });
     this.#free = [...this.#lanes];
-    return contents;
+    return { ...contents, tokenKey: NO_KEY };
   }
 
   async follow(follower: Follower): Promise<number> {
