@@ -9,6 +9,7 @@ import {
   ftruncateSync,
   openSync,
   readdirSync,
+  readSync,
   renameSync,
   rmSync,
   writeSync,
@@ -37,6 +38,7 @@ const UNIT_BYTES_MAX = 3;
 const DAY_MS = 24 * 3600 * 1000;
 const FILE_MODE = 0o600;
 const GZIP = '.gz';
+const LINE_END = 0x0a;
 /** `2006-01-02T15-04-05.000`, in UTC. */
 const STAMP = /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2}\.\d{3})$/;
 
@@ -89,7 +91,9 @@ export class RotatingFile {
       const found = fstatSync(descriptor);
       if (found.isFile()) ftruncateSync(descriptor, Math.max(0, found.size - written));
     } catch {
-      this.#bytes += written;
+      // Where a file may only grow: the next text opens it anew, and finds what is left there.
+      closeSync(descriptor);
+      this.#descriptor = undefined;
     }
   }
 
@@ -103,11 +107,18 @@ export class RotatingFile {
   #open(): number {
     makeFolder(dirname(this.#path));
     const descriptor = openSync(this.#path, 'a', FILE_MODE);
+    try {
+      const found = fstatSync(descriptor);
+      const isFile = found.isFile();
+      this.#bytes = found.size;
+      if (isFile && endsWithinLine(this.#path, found.size)) this.#bytes += writeSync(descriptor, '\n');
+      // A device or a pipe, as /dev/stdout, is the system's: it never fills, and whoever renamed it would take it from all others.
+      this.#bytesMax = isFile ? this.#limits.bytesMax : Number.POSITIVE_INFINITY;
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
     this.#descriptor = descriptor;
-    const found = fstatSync(descriptor);
-    this.#bytes = found.size;
-    // A device or a pipe, as /dev/stdout, is the system's: it never fills, and whoever renamed it would take it from all others.
-    this.#bytesMax = found.isFile() ? this.#limits.bytesMax : Number.POSITIVE_INFINITY;
     return descriptor;
   }
 
@@ -170,6 +181,22 @@ export class RotatingFile {
     // First: a full disk that has no room for a gzip has some then.
     for (const one of old) if (!kept.includes(one)) rmSync(one.path, { force: true });
     for (const { path } of kept) if (compresses && !path.endsWith(GZIP)) await compress(path);
+  }
+}
+
+/** True where a loss of power, or a full disk, has left a part of a line at the end: what comes next would be unreadable behind it. */
+function endsWithinLine(path: string, size: number): boolean {
+  if (size === 0) return false;
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, 'r');
+    const last = Buffer.alloc(1);
+    return readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== LINE_END;
+  } catch {
+    // Whoever may write to it need not be allowed to read it.
+    return false;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 

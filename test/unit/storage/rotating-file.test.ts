@@ -166,18 +166,57 @@ test('a file that cannot be written throws, and is tried again', async (t) => {
   await file.close();
 });
 
+/** Appends lines in a process of its own, in which files may not be longer than 512 bytes. Returns the errors' codes. */
+function appendToShortFile(path: string, lines: readonly string[], before = ''): string {
+  const program = `
+    import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    ${before}
+    const { RotatingFile } = await import(${JSON.stringify(new URL('../../../storage/files/rotating-file.js', import.meta.url))});
+    const file = new RotatingFile(${JSON.stringify(path)}, { bytesMax: 1e6, daysMax: 0, backupsMax: 0 }, Date.now, () => {});
+    for (const text of ${JSON.stringify(lines)}) try { file.append(text); } catch (error) { console.log(error.code); }
+  `;
+  const arguments_ = ['-c', 'ulimit -f 1; exec "$0" --input-type=module -e "$1"', process.execPath, program];
+  return spawnSync('sh', arguments_, { encoding: 'utf8' }).stdout;
+}
+
+const LINE = `${'x'.repeat(199)}\n`;
+
 test('of a text that a full disk takes in part nothing stays, and the next one stands by itself', (t) => {
   const { folder } = log(t, {});
   const path = join(folder, 'a.log');
-  const line = `${'x'.repeat(199)}\n`;
-  // Its own process, since files may not be longer than 512 bytes there.
-  const program = `
-    import { RotatingFile } from ${JSON.stringify(new URL('../../../storage/files/rotating-file.js', import.meta.url))};
-    const file = new RotatingFile(${JSON.stringify(path)}, { bytesMax: 1e6, daysMax: 0, backupsMax: 0 }, Date.now, () => {});
-    const line = ${JSON.stringify(line)};
-    for (const text of [line, line, line, 'short\\n']) try { file.append(text); } catch (error) { console.log(error.code); }
+  t.is(appendToShortFile(path, [LINE, LINE, LINE, 'short\n']), 'EFBIG\n');
+  t.is(readFileSync(path, 'utf8'), `${LINE}${LINE}short\n`);
+});
+
+test('where such a part cannot be taken back, as from a file that may only grow, the next line stands by itself', (t) => {
+  const { folder } = log(t, {});
+  const path = join(folder, 'a.log');
+  const growsOnly = `
+    const failing = (code) => { throw Object.assign(new Error(), { code }); };
+    fs.ftruncateSync = () => failing('EPERM');
+    const { writeSync } = fs;
+    let writes = 0;
+    fs.writeSync = (descriptor, bytes, ...more) => {
+      if (++writes === 2) return writeSync(descriptor, bytes, 0, 3);
+      return writes === 3 ? failing('ENOSPC') : writeSync(descriptor, bytes, ...more);
+    };
+    syncBuiltinESMExports();
   `;
-  const arguments_ = ['-c', 'ulimit -f 1; exec "$0" --input-type=module -e "$1"', process.execPath, program];
-  t.is(spawnSync('sh', arguments_, { encoding: 'utf8' }).stdout, 'EFBIG\n');
-  t.is(readFileSync(path, 'utf8'), `${line}${line}short\n`);
+  t.is(appendToShortFile(path, ['one\n', 'second\n', 'three\n', 'four\n'], growsOnly), 'ENOSPC\n');
+  t.is(readFileSync(path, 'utf8'), 'one\nsec\nthree\nfour\n');
+});
+
+test('a line stands by itself behind one that was cut short when the machine lost power', async (t) => {
+  const { folder, file } = log(t, { bytesMax: 100 });
+  for (const [found, left] of [
+    ['cut sho', 'cut sho\n'],
+    ['whole\n', 'whole\n'],
+    ['', ''],
+  ] as const) {
+    writeFileSync(join(folder, 'a.log'), found);
+    file.append('line\n');
+    await file.close();
+    t.is(readFileSync(join(folder, 'a.log'), 'utf8'), `${left}line\n`);
+  }
 });
