@@ -127,11 +127,16 @@ export class SchedulingLoop {
     waiting.keepOnly(({ key, uid }) => core.cluster.assumption(key, uid) !== undefined);
     waiting.expire(nowMs);
     core.advance(nowMs);
-    const drained = this.decideSlice(nowMs);
-    this.sendBatch();
-    // A full batch waits for the one under way, whose answer wakes the loop.
-    if (!drained && this.gathering.length < this.parts.limits.bindingBatchMax) this.wake();
-    else this.sleep(nowMs);
+    let drained = false;
+    try {
+      drained = this.decideSlice(nowMs);
+    } finally {
+      // Where a plug-in throws, the pod is left out; what was decided before goes out, and those behind it have their turn.
+      this.sendBatch();
+      // A full batch waits for the one under way, whose answer wakes the loop.
+      if (!drained && this.gathering.length < this.parts.limits.bindingBatchMax) this.wake();
+      else this.sleep(nowMs);
+    }
   }
 
   /** True when no pod is left to decide about, or the next has to wait until extenders have answered about another. */

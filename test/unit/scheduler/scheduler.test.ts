@@ -212,6 +212,29 @@ test('every attempt is counted and timed by how it ended, and every time that ro
   t.is(cluster.metrics.read('scheduler_scheduling_algorithm_duration_seconds'), 1, 'of those that found a node');
 });
 
+test('where a plug-in throws about a pod, those decided before it and those behind it are bound', async (t) => {
+  const configuration = defaultConfiguration(dialect);
+  const [profile] = configuration.profiles;
+  const sets = { ...profile!.sets, permit: [{ name: 'Mine', weight: 1 }] };
+  const permit = ({ name }: { readonly name: string }): null => {
+    if (name === 'p1') throw new Error('no licence');
+    return null;
+  };
+  const { cluster, feed } = await running(
+    [roomy('n')],
+    undefined,
+    {},
+    { ...OPTIONS, configuration: { ...configuration, profiles: [{ ...profile!, sets }] } },
+    new Map([['Mine', () => ({ permit })]]),
+  );
+  await t.throwsAsync(feed(...manyPods(4)), { message: 'no licence' });
+  await cluster.time.advance();
+  t.deepEqual(
+    cluster.binds.flat().map(({ name }) => name),
+    ['p0', 'p2', 'p3'],
+  );
+});
+
 test('the wait of a pod that is deleted, or bound by somebody else, ends with its reservation', async (t) => {
   const configuration = defaultConfiguration(dialect);
   const [profile] = configuration.profiles;
