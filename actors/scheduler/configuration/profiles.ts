@@ -1,6 +1,7 @@
 // The profiles that a configuration describes, ready to run.
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Profile } from '../framework/framework.ts';
+import { ownPlugin } from '../framework/own-plugin.ts';
 import type { PluginArgs } from '../profiles/plugin-args.ts';
 import { makeProfile } from '../profiles/profile.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
@@ -20,7 +21,7 @@ export function profilesOf(
   return profiles.map(({ schedulerName, sets, args, ownArgs, asksAllFilters }) => {
     const makeOwn = (name: string) => {
       const make = own.get(name);
-      return make === undefined ? undefined : { ...make(ownArgs[name]), name };
+      return make === undefined ? undefined : ownPlugin(name, make(ownArgs[name]));
     };
     try {
       const said = { schedulerName, sets, args: ignoring(args, ignored), asksAllFilters };

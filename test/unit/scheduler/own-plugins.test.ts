@@ -9,6 +9,7 @@ import { profilesOf } from '../../../actors/scheduler/configuration/profiles.ts'
 import { type Agreement, reserveAndPermit } from '../../../actors/scheduler/core/reservation.ts';
 import { WaitingPods } from '../../../actors/scheduler/core/waiting-pods.ts';
 import { loadOwnPlugins } from '../../../actors/scheduler/driver/own-plugins.ts';
+import { ownPlugin } from '../../../actors/scheduler/framework/own-plugin.ts';
 import type { Status } from '../../../actors/scheduler/status.ts';
 import { schedulerConfiguration } from '../../../bin/files/scheduler-configuration.ts';
 import { readText } from '../source-tree.ts';
@@ -103,6 +104,67 @@ test('a plug-in that lacks a method of its extension point is refused before any
   t.throws(() => at('reserve', { reserve }), { message: /the plug-in Mine cannot run at reserve$/ });
   t.throws(() => at('filter', { prepareFilter: 1 }), { message: /the plug-in Mine cannot run at filter$/ });
   t.is(at('reserve', { reserve, unreserve() {} }).length, 1);
+});
+
+test('a plug-in of its own may be an object of a class', (t) => {
+  class Mine {
+    readonly #refused = { code: 'unresolvable', reasons: ['it is mine'] };
+    prepareFilter() {
+      return () => this.#refused;
+    }
+  }
+  const prepared = ownPlugin('Mine', new Mine()).prepareFilter!(podInfo('a'), viewOf([]));
+  t.deepEqual(typeof prepared === 'function' && prepared(nodeInfo('n'))?.reasons, ['it is mine']);
+});
+
+test('a plug-in of its own that answers with a promise is told so, and one that is rejected ends nothing', async (t) => {
+  const rejected = () => Promise.reject(new Error('late'));
+  const message = (method: string) => ({
+    message: `the plug-in Mine answered ${method} with a promise, and must answer at once`,
+  });
+  const [a, n, view] = [podInfo('a'), nodeInfo('n'), viewOf([])];
+  const mine = ownPlugin('Mine', {
+    prepareFilter: rejected,
+    reserve: rejected,
+    postBind: rejected,
+    unreserve: rejected,
+  });
+  t.throws(() => mine.prepareFilter!(a, view), message('prepareFilter'));
+  t.throws(() => mine.reserve!(a, n, view), message('reserve'));
+  t.notThrows(() => mine.postBind!(a, 'n'));
+  t.notThrows(() => mine.unreserve!(a, n));
+  const check = ownPlugin('Mine', { prepareFilter: () => rejected }).prepareFilter!(a, view);
+  t.throws(() => typeof check === 'function' && check(n), message('prepareFilter'));
+  const scorer = ownPlugin('Mine', { prepareScore: () => ({ normalize: 'none', score: rejected }) }).prepareScore!(
+    a,
+    view,
+    [n],
+  );
+  t.throws(() => scorer!.score(n), message('prepareScore'));
+  // A rejection that nobody listens to would fail this process.
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+test('who makes a pod wait, or binds it, may take its time, and is against the pod where that fails', async (t) => {
+  const late = async () => {
+    throw new Error('no licence');
+  };
+  const mine = ownPlugin('Mine', { permit: () => ({ waitMs: 1_000, begin: late }), bind: () => late });
+  const permit = mine.permit!(podInfo('a'), nodeInfo('n'));
+  const binding = mine.bind!(podInfo('a'), nodeInfo('n'));
+  if (permit === null || !('begin' in permit) || typeof binding !== 'function') return t.fail();
+  const answers = [
+    await new Promise<Status | null>((resolve) => permit.begin!(resolve)),
+    await new Promise<Status | null>(binding),
+  ];
+  for (const answer of answers) t.like(answer, { code: 'error', reasons: ['no licence'] });
+});
+
+test('a plug-in of its own that says nothing has nothing against it', (t) => {
+  const mine = ownPlugin('Mine', { prepareFilter() {}, reserve() {}, prepareScore() {} });
+  t.is(mine.prepareFilter!(podInfo('a'), viewOf([])), null);
+  t.is(mine.reserve!(podInfo('a'), nodeInfo('n'), viewOf([])), null);
+  t.is(mine.prepareScore!(podInfo('a'), viewOf([]), []), null);
 });
 
 test('a permit plug-in of its own answers when it likes, and once', (t) => {

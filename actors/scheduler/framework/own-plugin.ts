@@ -1,0 +1,83 @@
+// A plug-in of the operator's own, as the scheduler calls it. Its methods may be those of a class, and each is held to answering at once:
+// nobody would wait for a promise, and one that is rejected with nobody listening ends the thread.
+
+import type { AnyPlugin } from '../profiles/plugin-table.ts';
+import type { Status } from '../status.ts';
+import type { FilterPlugin, OwnBinding, PermitWait, ScorePlugin } from './framework.ts';
+
+type Method = Exclude<keyof AnyPlugin, 'name'>;
+type Answer = (status: Status | null) => void;
+
+/** What each method's answer is looked at for. */
+const METHODS: Readonly<Record<Method, (answer: unknown, who: string) => unknown>> = {
+  before: atOnce,
+  prepareFilter: (answer, who) => filterAtOnce(atOnce(answer, who), who),
+  postFilter: atOnce,
+  prepareScore: (answer, who) => scorerAtOnce(atOnce(answer, who), who),
+  reserve: atOnce,
+  unreserve: unheard,
+  settled: unheard,
+  permit: (answer, who) => permitAnswered(atOnce(answer, who)),
+  preBind: atOnce,
+  bind: (answer, who) => bindingAnswered(atOnce(answer, who)),
+  postBind: unheard,
+};
+
+/** `made`: what the operator's function has made, with whatever else it has. */
+export function ownPlugin(name: string, made: object): AnyPlugin {
+  const methods = Object.entries(METHODS).flatMap(([method, look]) => {
+    const call: unknown = Reflect.get(Object(made), method);
+    if (typeof call !== 'function') return [];
+    const who = `the plug-in ${name} answered ${method}`;
+    return [[method, (...given: readonly unknown[]) => look(Reflect.apply(call, made, given), who)] as const];
+  });
+  return { ...Object.fromEntries(methods), name };
+}
+
+/** Nothing is as good as null. Throws an Error that says who answers with a promise. */
+function atOnce<Value>(answer: Value, who: string): Value | null {
+  if (!(answer instanceof Promise)) return answer ?? null;
+  unheard(answer);
+  throw new Error(`${who} with a promise, and must answer at once`);
+}
+
+/** For what nobody waits for. */
+function unheard(answer: unknown): void {
+  if (answer instanceof Promise) answer.catch(() => {});
+}
+
+function filterAtOnce(answer: unknown, who: string): unknown {
+  const prepared = answer as ReturnType<FilterPlugin['prepareFilter']>;
+  if (typeof prepared === 'function') return (...[node]: Parameters<typeof prepared>) => atOnce(prepared(node), who);
+  if (prepared === null || !('check' in prepared)) return prepared;
+  const { check } = prepared;
+  return { ...prepared, check: (...[node]: Parameters<typeof check>) => atOnce(check(node), who) };
+}
+
+function scorerAtOnce(answer: unknown, who: string): unknown {
+  const scorer = answer as ReturnType<ScorePlugin['prepareScore']>;
+  if (scorer === null) return null;
+  return { ...scorer, score: (...[node]: Parameters<typeof scorer.score>) => atOnce(scorer.score(node), who) };
+}
+
+/** Who begins to wait may take its time; that it fails is its answer. */
+function permitAnswered(answer: unknown): unknown {
+  const permit = answer as PermitWait | Status | null;
+  if (permit === null || !('waitMs' in permit) || permit.begin === undefined) return permit;
+  const { begin } = permit;
+  return { ...permit, begin: (heard: Answer) => failingInto(heard, begin(heard)) };
+}
+
+/** So may who binds. */
+function bindingAnswered(answer: unknown): unknown {
+  if (typeof answer !== 'function') return answer;
+  const binding = answer as OwnBinding;
+  return (done: Answer) => failingInto(done, binding(done));
+}
+
+function failingInto(heard: Answer, outcome: unknown): void {
+  if (!(outcome instanceof Promise)) return;
+  outcome.catch((error: unknown) => {
+    heard({ code: 'error', reasons: [error instanceof Error ? error.message : String(error)], helpedBy: 0 });
+  });
+}
