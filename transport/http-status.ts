@@ -1,6 +1,8 @@
 // Status codes in words (RFC 9110 and the IANA registry), and the Status object a listener answers when it refuses a
 // request itself. What the API server's own errors say is decided elsewhere.
 
+import { NO_CACHE } from './response-headers.ts';
+
 const REASON_PHRASES: Readonly<Record<number, string>> = {
   100: 'Continue',
   101: 'Switching Protocols',
@@ -95,5 +97,5 @@ export const HANDLER_FAILURE_BODY = failureBody(
 /** The headers of a failureBody. */
 export const FAILURE_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['Content-Type', 'application/json'],
-  ['Cache-Control', 'no-cache, private'],
+  NO_CACHE,
 ];

@@ -2,6 +2,9 @@
 // names neither lengths nor transfer codings, but for the length of somebody else's body, which may be left out (HEAD).
 import type { HeaderList } from './http.ts';
 
+/** The header of an answer that depends on who asks, and on when. */
+export const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
+
 const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -16,6 +19,15 @@ const FRAMING_LENGTHS: ReadonlySet<number> = new Set([...FRAMING_HEADERS].map((n
 /** True for a header that the listener writes itself, so that a handler's (or a proxied answer's) is left out. */
 export function isFramingHeader(name: string): boolean {
   return FRAMING_LENGTHS.has(name.length) && FRAMING_HEADERS.has(name.toLowerCase());
+}
+
+/**
+ * The headers of another server's answer, which no cache shows to anybody else, nor again unasked: that server knows nothing of this
+ * one's users. What it says of caches stands beside it.
+ */
+export function uncached(headers: HeaderList): HeaderList {
+  const isSaid = headers.some(([name, value]) => name.toLowerCase() === 'cache-control' && value === NO_CACHE[1]);
+  return isSaid ? headers : [NO_CACHE, ...headers];
 }
 
 /** How long a streamed body will be, or would be where a HEAD request leaves it out, as the handler says; undefined: it does not. */

@@ -164,6 +164,28 @@ for (const listener of LISTENERS) {
   });
 }
 
+/** What an extension server says of caches, by what is asked for. */
+const CACHED: Readonly<Record<string, string | undefined>> = {
+  nothing: undefined,
+  'as-here': 'no-cache, private',
+  'for-all': 'public, max-age=3600',
+};
+
+test('no cache shows what another server answers to anybody else, whatever that server says', async (t) => {
+  const server = await startServer(t, { args: ['--enable-aggregator-routing'] });
+  const { path } = await fakeExtension(t, server, 'things', {
+    handler: (request, response) => {
+      const said = CACHED[request.url!.slice(request.url!.lastIndexOf('/') + 1)];
+      if (said !== undefined) response.setHeader('Cache-Control', said);
+      response.end('{}');
+    },
+  });
+  const heard = async (name: string) => (await server.client.get(`${path}/${name}`)).headers['cache-control'];
+  t.is(await heard('nothing'), 'no-cache, private');
+  t.is(await heard('as-here'), 'no-cache, private');
+  t.is(await heard('for-all'), 'no-cache, private, public, max-age=3600');
+});
+
 /** A request whose client has a second for it, as it is written; resolves when it has been told that the second is over. */
 async function givenUp(scope: Scope, server: ServerProcess, lines: readonly string[], body = '') {
   const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.caPem, ALPNProtocols: ['http/1.1'] });

@@ -8,7 +8,7 @@ import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { BodyFlow, HeaderList, SwitchHead } from '../../../transport/http.ts';
 import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import type { AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
-import { isPlainJson } from '../../../transport/response-headers.ts';
+import { isPlainJson, uncached } from '../../../transport/response-headers.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { seenOutside } from './pages.ts';
 import { type Place, REDIRECTED, REDIRECTIONS_MAX, type Redirections, redirectedTo } from './redirections.ts';
@@ -72,7 +72,7 @@ export async function relay(client: AgentClient, exchange: Exchange, route: Rout
   );
   await passed.check?.(answer);
   const { headers, stages } = seenOutside(answer, passed.place, request.method !== 'HEAD');
-  exchange.start(answer.status, headers, !isEventStream(exchange, answer));
+  exchange.start(answer.status, uncached(headers), !isEventStream(exchange, answer));
   await answer.relay(response, () => exchange.cutOff(), stages);
 }
 
@@ -116,7 +116,7 @@ export async function join(
   }
   if (answer === undefined) return;
   // The backend stays with HTTP, and so do we.
-  exchange.start(answer.status, forwardedResponseHeaders(answer.headers), true);
+  exchange.start(answer.status, uncached(forwardedResponseHeaders(answer.headers)), true);
   await answer.relay(exchange.response, () => exchange.cutOff());
 }
 

@@ -5,13 +5,13 @@ import type { Status } from '../../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../../api/status/status.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import { keptHeaders } from '../../../transport/kept-headers.ts';
+import { NO_CACHE } from '../../../transport/response-headers.ts';
 import { Kept } from '../../../values/kept.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Encoded } from './representation.ts';
 
 export const JSON_TYPE = 'application/json';
 const CONTENT_TYPES_MAX = 64;
-export const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
 /** By content type. Of some there may be many: with the parameters that a client asked for. */
 const byContentType = new Kept<string, HeaderList>(CONTENT_TYPES_MAX);
 
