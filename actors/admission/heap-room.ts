@@ -1,42 +1,21 @@
 // How many writes of what is large are at work at a time. Each holds its object on the heap until it is answered, in turns between which
-// the others go on; and a list of empty objects, two bytes each on the wire, comes to a hundred times as much there. Begun all
-// together, thirty such bodies fill the heap of a thread, which ends the process.
+// the others go on. Begun all together, thirty bodies of many small values fill the heap of a thread, which ends the process.
+import { heapBytesOfBody } from '../../transport/heap-of-body.ts';
 import type { WriteRequest } from './protocol.ts';
 
 /** To look through less costs more than it is worth: as many such bodies as are served at a time come to a fraction of a heap. */
 const COUNTED_BYTES_MIN = 32 * 1024;
-/**
- * What a value comes to for each byte that begins or parts one: as it was sent, in canonical form, with its defaults. An empty container of
- * a pod, of two such bytes, takes 330 in all.
- */
-const VALUE_BYTES = 256;
-/** A text, as long as it is there as sent, as stored and as answered. */
-const TEXT_FACTOR = 4;
-
 /** Of something stored, for each of its bytes: it is not looked through, and may be a list of empty objects. */
 const STORED_FACTOR = 100;
 
-/** Bytes of JSON and YAML that begin a value, or part two: , { [ - and the end of a line. */
-const SEPARATORS = new Uint8Array(256);
-for (const separator of Buffer.from(',{[-\n')) SEPARATORS[separator] = 1;
-
 /** About what a write takes of the heap at most; 0 where that is too little to be counted. */
 export function heapBytesOf({ payload, contentType }: Pick<WriteRequest, 'payload' | 'contentType'>): number {
-  if (payload.length < COUNTED_BYTES_MIN) return 0;
-  // An empty message is two bytes, and those bytes may be any.
-  const separators = contentType.endsWith('protobuf') ? payload.length / 2 : separatorsIn(payload);
-  return payload.length * TEXT_FACTOR + separators * VALUE_BYTES;
+  return payload.length < COUNTED_BYTES_MIN ? 0 : heapBytesOfBody(payload, contentType);
 }
 
 /** About what a write takes of the heap at most that reads and changes what is stored as so many bytes. */
 export function heapBytesOfStored(bytes: number): number {
   return bytes * STORED_FACTOR;
-}
-
-function separatorsIn(text: Uint8Array): number {
-  let count = 0;
-  for (let at = 0; at < text.length; at++) count += SEPARATORS[text[at]!]!;
-  return count;
 }
 
 type Work = () => Promise<void> | undefined;

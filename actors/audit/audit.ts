@@ -6,10 +6,11 @@ import type { Schema } from '../../api/schema/schema.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import type { Soon } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
+import { heapBytesOfBody } from '../../transport/heap-of-body.ts';
 import { Batches, type BatchLimits } from './batches.ts';
 import { readEvent } from './bodies.ts';
 import { AUDIT_FACTS } from './facts.ts';
-import type { AuditProtocol, UnreadAuditEvent } from './protocol.ts';
+import type { AuditedBody, AuditProtocol, UnreadAuditEvent } from './protocol.ts';
 import { SentObjects } from './sent-objects.ts';
 import type { AuditSink } from './sinks.ts';
 
@@ -26,6 +27,8 @@ export interface AuditBackend {
 export interface AuditOptions {
   readonly backends: readonly AuditBackend[];
   readonly schema: Schema;
+  /** What the bodies of events may take of the heap while each backend is given them. */
+  readonly heapBytesMax: number;
   /** Whether a feature gate is open. */
   readonly gate: (name: string) => boolean;
 }
@@ -53,10 +56,13 @@ class Audit implements Actor<AuditProtocol> {
   readonly #schema: Schema;
   readonly #sent: SentObjects;
   readonly #routes: readonly Route[];
+  readonly #heapBytesMax: number;
   #waiting = 0;
+  #waitingHeapBytes = 0;
 
-  constructor(context: ActorContext, { backends, schema, gate }: AuditOptions) {
+  constructor(context: ActorContext, { backends, schema, heapBytesMax, gate }: AuditOptions) {
     this.#context = context;
+    this.#heapBytesMax = heapBytesMax;
     this.#schema = schema;
     this.#sent = new SentObjects(schema, gate);
     this.#routes = backends.map((backend) => this.#route(backend));
@@ -99,6 +105,7 @@ class Audit implements Actor<AuditProtocol> {
       limits,
       clock: this.#context.clock,
       timers: this.#context.timers,
+      heapBytesMax: this.#heapBytesMax,
       onOverflow: () => this.#lost('buffered', 1, 'audit buffer queue blocked'),
       onFailed: (count, error) => this.#lost(sink.name, count, reasonOf(error)),
     });
@@ -121,11 +128,11 @@ class Audit implements Actor<AuditProtocol> {
     for (let index = first; index < this.#routes.length; index++) {
       const { sink, mode, batches } = this.#routes[index]!;
       if (batches !== undefined) {
-        batches.add(events, (at) => bytesOf(unread[at]!));
+        batches.add(events, (at) => heapBytesOf(unread[at]!));
         continue;
       }
       const mayLack = mode !== 'blocking-strict';
-      const written = this.#write(sink, events);
+      const written = this.#write(sink, events, unread);
       if (written instanceof Promise)
         return written.then((has) => this.#takeFrom(index + 1, unread, events, areKept && (has || mayLack)));
       areKept &&= written || mayLack;
@@ -134,8 +141,8 @@ class Audit implements Actor<AuditProtocol> {
   }
 
   /** False: the backend has not taken them. */
-  #write(sink: AuditSink, events: readonly AuditEvent[]): Soon<boolean> {
-    if (this.#waiting >= WAITING_MAX) {
+  #write(sink: AuditSink, events: readonly AuditEvent[], unread: readonly UnreadAuditEvent[]): Soon<boolean> {
+    if (this.#waiting >= WAITING_MAX || this.#waitingHeapBytes > this.#heapBytesMax) {
       this.#lost('buffered', events.length, 'too many events wait for a backend');
       return false;
     }
@@ -150,11 +157,14 @@ class Audit implements Actor<AuditProtocol> {
       return failed(error);
     }
     if (writing === undefined) return true;
+    const heapBytes = unread.reduce((total, one) => total + heapBytesOf(one), 0);
     this.#waiting += events.length;
+    this.#waitingHeapBytes += heapBytes;
     return writing
       .then(() => true, failed)
       .finally(() => {
         this.#waiting -= events.length;
+        this.#waitingHeapBytes -= heapBytes;
       });
   }
 
@@ -166,8 +176,12 @@ class Audit implements Actor<AuditProtocol> {
   }
 }
 
-function bytesOf({ requestBody, responseBody }: UnreadAuditEvent): number {
-  return (requestBody?.bytes.length ?? 0) + (responseBody?.bytes.length ?? 0);
+function heapBytesOf({ requestBody, responseBody }: UnreadAuditEvent): number {
+  return heapBytesOfOne(requestBody) + heapBytesOfOne(responseBody);
+}
+
+function heapBytesOfOne(body: AuditedBody | undefined): number {
+  return body === undefined ? 0 : heapBytesOfBody(body.bytes, body.contentType);
 }
 
 function reasonOf(error: unknown): string {

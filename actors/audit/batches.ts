@@ -20,6 +20,11 @@ export interface BatchParts {
   readonly limits: BatchLimits;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly timers: Pick<Timers, 'after'>;
+  /**
+   * What the bodies of the events in the buffer and under way may take of the heap together: a backend that hangs holds each of its batches
+   * for minutes.
+   */
+  readonly heapBytesMax: number;
   /** Told of events for which there is no room: they are lost. */
   readonly onOverflow: () => void;
   /** Told of those that the backend did not take. */
@@ -31,21 +36,16 @@ export interface BatchParts {
  * in it, and the log's batches hold one event unless the operator says otherwise.
  */
 const JOINED_MAX = 64;
-/**
- * What the bodies may be together, in the buffer and under way: a backend that hangs holds each of its batches for minutes, several
- * times over, as what it is made of, as text and as bytes.
- */
-const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 interface Waiting {
   readonly event: AuditEvent;
-  readonly bytes: number;
+  readonly heapBytes: number;
 }
 
 export class Batches {
   readonly #parts: BatchParts;
   #waiting: Waiting[] = [];
-  #bytes = 0;
+  #heapBytes = 0;
   #underWay = 0;
   #tokens: number;
   #tokensAtMs: number;
@@ -61,18 +61,18 @@ export class Batches {
     this.#tokensAtMs = parts.clock.monotonicMs();
   }
 
-  /** Takes events that came together. `bytesOf`: what the event at a place holds of bodies. */
-  add(events: readonly AuditEvent[], bytesOf: (at: number) => number): void {
-    const { limits, onOverflow } = this.#parts;
+  /** Takes events that came together. `heapBytesOf`: what the bodies of the event at a place take of the heap. */
+  add(events: readonly AuditEvent[], heapBytesOf: (at: number) => number): void {
+    const { limits, heapBytesMax, onOverflow } = this.#parts;
     for (const [at, event] of events.entries()) {
       if (this.#waiting.length >= limits.bufferMax) this.#go();
-      const bytes = bytesOf(at);
-      if (this.#waiting.length >= limits.bufferMax || this.#bytes + bytes > BODY_BYTES_MAX) {
+      const heapBytes = heapBytesOf(at);
+      if (this.#waiting.length >= limits.bufferMax || this.#heapBytes + heapBytes > heapBytesMax) {
         onOverflow();
         continue;
       }
-      this.#waiting.push({ event, bytes });
-      this.#bytes += bytes;
+      this.#waiting.push({ event, heapBytes });
+      this.#heapBytes += heapBytes;
     }
     // A timer for each batch would cost more than its write.
     if (limits.waitMs === 0) this.#isDue = true;
@@ -123,7 +123,7 @@ export class Batches {
     const { sink, onFailed } = this.#parts;
     const batch = this.#waiting.splice(0, this.#countToGo());
     const count = batch.length;
-    const bytes = batch.reduce((total, one) => total + one.bytes, 0);
+    const heapBytes = batch.reduce((total, one) => total + one.heapBytes, 0);
     const fail = (error: unknown): void => onFailed(count, error);
     let sent: Promise<void> | undefined;
     try {
@@ -132,13 +132,13 @@ export class Batches {
       fail(error);
     }
     if (sent === undefined) {
-      this.#bytes -= bytes;
+      this.#heapBytes -= heapBytes;
       return;
     }
     this.#underWay++;
     void sent.catch(fail).then(() => {
       this.#underWay--;
-      this.#bytes -= bytes;
+      this.#heapBytes -= heapBytes;
       this.#go();
     });
   }

@@ -10,6 +10,8 @@ import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 
 type Write = AuditSink['write'];
+const HEAP_BYTES_MAX = 1_000_000;
+
 type Backend = readonly [mode: AuditMode, write: Write];
 
 const good: Write = () => undefined;
@@ -24,6 +26,7 @@ function audit(...backends: readonly Backend[]) {
   const options = {
     schema: schemaOf(DIALECTS.orch),
     gate: () => false,
+    heapBytesMax: HEAP_BYTES_MAX,
     backends: backends.map(([mode, write]) => ({
       mode,
       limits: { bufferMax: 10, batchMax: 1, waitMs: 0, throttle: undefined, underWayMax: 1 },
@@ -32,9 +35,9 @@ function audit(...backends: readonly Backend[]) {
   } as AuditOptions;
   const actor = auditActor.create(context, options) as unknown as Actor<AuditProtocol>;
   /** Whether so many events were kept. */
-  return (count = 1): Promise<unknown> =>
+  return (count = 1, event = {} as UnreadAuditEvent): Promise<unknown> =>
     new Promise((resolve, fail) => {
-      const events = Array.from({ length: count }, () => ({}) as UnreadAuditEvent);
+      const events = Array.from({ length: count }, () => event);
       actor.onMessage({ type: 'keep', events }, { isAwaited: true, send: resolve, fail });
     });
 }
@@ -100,3 +103,35 @@ test('as many audit events wait for a backend as there is room for, and others w
   for (const end of ends.splice(0)) end();
   t.deepEqual(await again, { isKept: true });
 });
+
+for (const [mode, what, most] of [
+  ['blocking-strict', 'that is waited for', 4],
+  ['batch', 'that is given batches', 3],
+] as const) {
+  test(`a body counts by the values in it while a backend ${what} hangs: of lists of empty objects few are held`, async (t) => {
+    const ends: (() => void)[] = [];
+    const sent: number[] = [];
+    const keep = audit([
+      mode,
+      (events) => {
+        sent.push(events.length);
+        return new Promise((resolve) => ends.push(resolve));
+      },
+    ]);
+    const list = Buffer.from(JSON.stringify({ items: Array<object>(1_000).fill({}) }));
+    const request = { level: 'Request', verb: 'patch', texts: undefined, objectRef: undefined };
+    const one = {
+      request,
+      requestBody: { contentType: 'application/json', bytes: list },
+    } as unknown as UnreadAuditEvent;
+    // Each comes to some 330 KB.
+    const held = Array.from({ length: 6 }, () => keep(1, one));
+    await new Promise((resolve) => setImmediate(resolve));
+    while (ends.length > 0) {
+      for (const end of ends.splice(0)) end();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(held);
+    t.is(sent.length, most);
+  });
+}

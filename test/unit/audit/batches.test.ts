@@ -3,6 +3,7 @@ import test from 'ava';
 import { Batches, type BatchLimits } from '../../../actors/audit/batches.ts';
 import type { AuditEvent } from '../../../api/audit/event.ts';
 
+const MIB = 1024 * 1024;
 const LIMITS: BatchLimits = { bufferMax: 10, batchMax: 3, waitMs: 0, throttle: undefined, underWayMax: 1 };
 
 const eventsOf = (ids: string): readonly AuditEvent[] =>
@@ -27,6 +28,7 @@ function harness(
       close: () => Promise.resolve(),
     },
     limits: { ...LIMITS, ...limits },
+    heapBytesMax: 64 * MIB,
     clock: { monotonicMs: () => state.nowMs },
     timers: {
       after(_delayMs, callback) {
@@ -104,9 +106,7 @@ test('a backend that takes audit events at once is given the batches that may go
   t.deepEqual(throttled.sent, ['abcdef', 'gh']);
 });
 
-const MIB = 1024 * 1024;
-
-test('audit events with large bodies wait as far as there is room for their bytes, and again when some have been taken', async (t) => {
+test('audit events with large bodies wait as far as there is room for them on the heap, and again when some have been taken', async (t) => {
   const ends: (() => void)[] = [];
   const limits = { bufferMax: 100, batchMax: 1 };
   const { batches, sent, state } = harness(limits, () => new Promise((resolve) => ends.push(resolve)));
