@@ -1,10 +1,10 @@
 // The profiles that a configuration describes, ready to run.
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Profile } from '../framework/framework.ts';
-import { ownPlugin } from '../framework/own-plugin.ts';
 import type { PluginArgs } from '../profiles/plugin-args.ts';
 import { makeProfile } from '../profiles/profile.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
+import { ownPlugin } from './own-plugin.ts';
 
 /** Makes a plug-in of the operator's own from what its profile says of it. */
 type MakeOwn = (args: unknown) => object;

@@ -1,9 +1,9 @@
 // A plug-in of the operator's own, as the scheduler calls it. Its methods may be those of a class, and each is held to answering at once:
 // nobody would wait for a promise, and one that is rejected with nobody listening ends the thread.
 
+import type { FilterPlugin, OwnBinding, PermitWait, ScorePlugin } from '../framework/framework.ts';
 import type { AnyPlugin } from '../profiles/plugin-table.ts';
 import type { Status } from '../status.ts';
-import type { FilterPlugin, OwnBinding, PermitWait, ScorePlugin } from './framework.ts';
 
 type Method = Exclude<keyof AnyPlugin, 'name'>;
 type Answer = (status: Status | null) => void;
