@@ -14,7 +14,6 @@ import { badRequest, conflict, failure, methodNotAllowed, resourceNotFound } fro
 import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
-import { isOnCollection } from '../../api/verbs.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import type { JobPool } from '../../runtime/jobs/job-pool.ts';
 import { NO_REQUEST, turn } from '../../runtime/turn.ts';
@@ -32,7 +31,7 @@ import { WebhookConversion } from './conversion/webhook-conversion.ts';
 import { convertFor } from './convert-for.ts';
 import { ADMISSION_FACTS } from './facts.ts';
 import { withWarnings } from './field-validation.ts';
-import { HeapRoom, heapBytesOf } from './heap-room.ts';
+import { HeapRoom, HeapShare, heapBytesOf } from './heap-room.ts';
 import { InsideAudit } from './inside-audit.ts';
 import { KindVersions } from './kind-version.ts';
 import { KnownApplies } from './known-applies.ts';
@@ -51,6 +50,7 @@ import type {
   WriteReply,
   WriteRequest,
 } from './protocol.ts';
+import { requireServed } from './served-verbs.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import type { StoreReader } from './store-reader.ts';
 import { Turns } from './turns.ts';
@@ -117,11 +117,13 @@ function completing(plugins: readonly AdmissionPluginKind[], options: AdmissionO
 class Admission implements Actor<AdmissionProtocol> {
   readonly #write: WriteContext;
   readonly #cluster: ClusterView;
+  readonly #heapRoom: HeapRoom;
   /** Undefined: nothing is recorded. */
   readonly #audit: InsideAudit | undefined;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
     const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network, plugins } = options;
+    this.#heapRoom = new HeapRoom(options.heapRoomBytes);
     const { dialect } = registry;
     const schema = schemaOf(dialect);
     const forms = new StoredForm(registry, schema);
@@ -134,6 +136,7 @@ class Admission implements Actor<AdmissionProtocol> {
       ...reader,
       registry,
       auditAnnotations: [],
+      heapShare: new HeapShare(this.#heapRoom),
       dialect,
       definitionsKey: dialect.spell('apiextensions.@group/customresourcedefinitions'),
       schema,
@@ -142,8 +145,6 @@ class Admission implements Actor<AdmissionProtocol> {
       store: context.ref('store'),
       commitTimes: new CommitTimes(context.clock, context.metrics, dialect.storeCheck),
       turns: new Turns(context.timers),
-      heapRoom: new HeapRoom(options.heapRoomBytes),
-      hasHeapRoom: false,
       auth,
       kinds: new KindVersions(schema, { 'core/services': new ServiceAllocation(reader, network, validation.gate) }),
       plugins: new PluginChain(
@@ -237,7 +238,8 @@ class Admission implements Actor<AdmissionProtocol> {
   /** For the request whose message is being handled. */
   #writeOfTurn(leftMs = this.#write.requestTimeoutMs): WriteContext {
     const endsMs = this.#write.context.clock.monotonicMs() + leftMs;
-    return { ...this.#write, requestNumber: turn.requestNumber, endsMs, auditAnnotations: [] };
+    const heapShare = new HeapShare(this.#heapRoom);
+    return { ...this.#write, requestNumber: turn.requestNumber, endsMs, auditAnnotations: [], heapShare };
   }
 
   #admitConnection(request: ConnectRequest, reply: Reply): void {
@@ -261,22 +263,30 @@ class Admission implements Actor<AdmissionProtocol> {
     audit.write(request, reply, (recorded) => this.#answer(request, recorded, write));
   }
 
-  /** What nobody waits for any more when there is room for it is not begun. */
   #answer(request: WriteRequest, reply: Reply, write = this.#writeOfTurn(request.leftMs)): void {
     const heapBytes = heapBytesOf(request);
-    if (heapBytes === 0) return void this.#answerNow(request, reply, write);
-    const held = { ...write, hasHeapRoom: true };
-    write.heapRoom.whenRoom(heapBytes, () => (reply.isAwaited ? this.#answerNow(request, reply, held) : undefined));
+    if (heapBytes === 0) this.#answerNow(request, reply, write);
+    else
+      void write.heapShare.takeForBody(heapBytes).then(() => {
+        // What nobody waits for any more is not begun.
+        if (reply.isAwaited) this.#answerNow(request, reply, write);
+        else write.heapShare.giveBack();
+      });
   }
 
-  /** Resolves when it is answered; undefined: it is. */
-  #answerNow(request: WriteRequest, reply: Reply, write: WriteContext): Promise<void> | undefined {
-    const refuse = (error: unknown): void => this.#refuse(reply, error, write);
+  #answerNow(request: WriteRequest, reply: Reply, write: WriteContext): void {
+    const answer = (reached: WriteReply): void => {
+      write.heapShare.giveBack();
+      reply.send(annotated(reached, write));
+    };
+    const refuse = (error: unknown): void => {
+      write.heapShare.giveBack();
+      this.#refuse(reply, error, write);
+    };
     try {
-      return this.#performed(write, request).then((answer) => reply.send(annotated(answer, write)), refuse);
+      this.#performed(write, request).then(answer, refuse);
     } catch (error) {
       refuse(error);
-      return undefined;
     }
   }
 
@@ -354,28 +364,6 @@ class Admission implements Actor<AdmissionProtocol> {
 async function readSchema(write: WriteContext, custom: CustomType): Promise<void> {
   await afterOthers(write);
   for (const _ of custom.schema.preparing()) await afterOthers(write);
-}
-
-/** Throws 404 and 405 for what the type does not serve. */
-function requireServed(type: KnownType, request: WriteRequest): void {
-  const { subresource } = request.target;
-  requirePath(type, request);
-  const verbs: ReadonlySet<string> =
-    subresource === '' ? type.verbs : new Set(type.subresources.get(subresource)?.verbs);
-  if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
-  if (!verbs.has(request.verb)) throw new StatusError(methodNotAllowed());
-}
-
-/** Throws 404 for a path that the type does not have, 405 for one that does not take the verb. */
-function requirePath(type: KnownType, { verb, target }: WriteRequest): void {
-  const { namespace, name, subresource } = target;
-  if (!type.namespaced && namespace !== '') throw new StatusError(resourceNotFound());
-  const isCollection = name === '' && subresource === '';
-  // The collection across all namespaces is there for reading only; its objects are found in their namespaces.
-  if (type.namespaced && namespace === '')
-    throw new StatusError(isCollection ? methodNotAllowed() : resourceNotFound());
-  const isOfCollection = isOnCollection(verb) && subresource === '';
-  if (isCollection !== isOfCollection) throw new StatusError(methodNotAllowed());
 }
 
 function bodyRefusal(error: BodyError): WriteReply {

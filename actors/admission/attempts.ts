@@ -64,8 +64,6 @@ export async function untilCommitted<Answer>(
     throw withItsWarnings(error, attributes);
   } finally {
     turn?.end();
-    attributes.giveRoomBack?.();
-    attributes.giveRoomBack = undefined;
   }
 }
 

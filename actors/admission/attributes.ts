@@ -116,8 +116,6 @@ export class Attributes implements WriteFacts {
   texts: EncodedTexts | undefined;
   /** Of a pod that is created: what is known of the spec that was sent. */
   knownSpec: KnownSpec | undefined;
-  /** Gives back what the write has of the heap's room for what is stored (room-for-stored.ts). */
-  giveRoomBack: (() => void) | undefined;
   /** For the client's user. */
   warnings: readonly string[] = NO_WARNINGS;
 

@@ -13,6 +13,7 @@ import {
   type MetadataApart,
   metadataApart,
   textFrom,
+  withBody,
 } from '../../storage/records/record-reading.ts';
 import {
   isStale,
@@ -22,6 +23,7 @@ import {
   type Slab,
   valueLength,
 } from '../../storage/records/slab-record.ts';
+import { heapBytesOfBody } from '../../transport/heap-of-body.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
 
 /** Enough to tell most bodies that end otherwise. */
@@ -68,6 +70,11 @@ export class StoredObject {
    */
   restFor(next: JsonObject): string | undefined {
     return this.#rest !== undefined && hasMembersOf(next, this.object) ? this.#rest : undefined;
+  }
+
+  /** About what it takes of the heap at most, once it is read. */
+  get heapBytes(): number {
+    return withBody(this.#record(), this.place.offset, heapBytesOfBody, 'application/json', undefined, undefined);
   }
 
   get isParsed(): boolean {

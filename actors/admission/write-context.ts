@@ -12,7 +12,7 @@ import type { AuditAnnotations } from './audit-annotations.ts';
 import type { CommitTimes } from './commit-times.ts';
 import type { Completion } from './completion.ts';
 import type { WebhookConversion } from './conversion/webhook-conversion.ts';
-import type { HeapRoom } from './heap-room.ts';
+import type { HeapShare } from './heap-room.ts';
 import type { KindVersions } from './kind-version.ts';
 import type { KnownApplies } from './known-applies.ts';
 import type { KnownSpecs } from './known-specs.ts';
@@ -32,6 +32,8 @@ export interface DeletionSettings {
 export interface WriteContext extends StoreReader {
   /** What plugins say of this write for its audit event: one for each attributes that it was looked at by. */
   readonly auditAnnotations: AuditAnnotations[];
+  /** What this write takes of the heap, if it is large. */
+  readonly heapShare: HeapShare;
   readonly registry: Registry;
   readonly dialect: Dialect;
   /** Where the definitions of custom types are stored. */
@@ -45,10 +47,6 @@ export interface WriteContext extends StoreReader {
   readonly commitTimes: CommitTimes;
   /** Of all writes: who has lost a race for an object. */
   readonly turns: Turns;
-  /** Of all writes: how much of the heap those of what is large have. */
-  readonly heapRoom: HeapRoom;
-  /** This one has some for its body. */
-  readonly hasHeapRoom: boolean;
   /** Asked by few writes only. */
   readonly auth: () => Ref<AuthProtocol>;
   readonly kinds: KindVersions;

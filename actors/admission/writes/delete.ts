@@ -17,12 +17,11 @@ import type { Attributes } from '../attributes.ts';
 import { converted } from '../conversion/converted.ts';
 import { withAlso } from '../draft.ts';
 import { withWarnings } from '../field-validation.ts';
-import { afterOthers } from '../large-writes.ts';
+import { foundInRoom } from '../large-stored.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
 import { attributesOf } from '../request-attributes.ts';
 import { deleteOptions } from '../request-body.ts';
-import { roomForStored } from '../room-for-stored.ts';
-import { findStored, readCurrent } from '../store-reader.ts';
+import { findStored } from '../store-reader.ts';
 import type { StoredObject } from '../stored-object.ts';
 import type { WriteContext } from '../write-context.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
@@ -95,11 +94,12 @@ export function deleteNamed(
     whenThere(findStored(write, type, asked.namespace, name), (stored) => {
       if (stored === null) return { answer: undefined };
       if (!stored.isLarge) return admit(tries, stored);
-      return roomForStored(write, attributes, stored.bytes)
-        .then(() => readCurrent(write, type, asked.namespace, name))
-        .then((present) =>
-          present === null ? { answer: undefined } : afterOthers(write).then(() => admit(tries, present)),
-        );
+      return foundInRoom(write, type, asked, stored).then((present) => {
+        if (present === null) return { answer: undefined };
+        // What it says may lie elsewhere when a plugin asks for it.
+        void present.object;
+        return admit(tries, present);
+      });
     });
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);
 }

@@ -39,6 +39,7 @@ import { canonicalOf } from '../completion.ts';
 import { asReadBack, converted } from '../conversion/converted.ts';
 import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from '../draft.ts';
 import { fieldWarnings, withWarnings } from '../field-validation.ts';
+import { foundInRoom } from '../large-stored.ts';
 import { afterOthers, done } from '../large-writes.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
 import { attributesOf } from '../request-attributes.ts';
@@ -52,7 +53,6 @@ import {
   schemaTypeOf,
   writeOptions,
 } from '../request-body.ts';
-import { roomForStored } from '../room-for-stored.ts';
 import { takeSteps, UNCHANGED_STEPS, UPDATE_STEPS } from '../steps.ts';
 import { findStored } from '../store-reader.ts';
 import type { StoredObject } from '../stored-object.ts';
@@ -213,11 +213,7 @@ export async function modify(
   const attempt = (tries: number): Soon<Attempt<WriteReply> | undefined> =>
     whenThere(findStored(write, type, namespace, name), (stored) => {
       if (stored?.isLarge !== true) return change(stored, tries);
-      // It is parsed when its turn has come, and may lie elsewhere by then.
-      const again = roomForStored(write, attributes, stored.bytes)
-        .then(() => afterOthers(write))
-        .then(() => findStored(write, type, namespace, name));
-      return again.then((present) => change(present, tries));
+      return foundInRoom(write, type, request.target, stored).then((present) => change(present, tries));
     });
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);
 }

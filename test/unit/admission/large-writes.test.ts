@@ -1,7 +1,7 @@
 // Writes of what is large: between their steps others have their turn.
 import { MessageChannel } from 'node:worker_threads';
 import test from 'ava';
-import { HeapRoom, heapBytesOf } from '../../../actors/admission/heap-room.ts';
+import { HeapRoom, HeapShare, heapBytesOf } from '../../../actors/admission/heap-room.ts';
 import { afterOthers, done } from '../../../actors/admission/large-writes.ts';
 import { type InParts, isLarge } from '../../../api/in-parts.ts';
 import { AdmissionWorld } from './admission-world.ts';
@@ -78,123 +78,58 @@ test('what is no large body counts nothing on the heap, one of many small values
   t.true(heapBytesOf({ payload: list, contentType }) > 100 * list.length);
 });
 
-test('of writes that take much of the heap others wait, in their order, until there is room; what takes more than all is alone', async (t) => {
+/** Shares of a room for 10, and the names of those that have been let in. */
+function shares() {
   const room = new HeapRoom(10);
   const order: string[] = [];
-  const ends = new Map<string, () => void>();
-  const begin = (name: string, bytes: number): void =>
-    room.whenRoom(bytes, () => {
-      order.push(name);
-      return new Promise((resolve) => ends.set(name, resolve));
-    });
-  const end = async (name: string): Promise<void> => {
-    ends.get(name)!();
-    await new Promise((resolve) => setImmediate(resolve));
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const begin = (name: string, bytes: number): HeapShare => {
+    const share = new HeapShare(room);
+    void share.takeForBody(bytes).then(() => order.push(name));
+    return share;
   };
-  begin('a', 6);
-  begin('b', 4);
-  begin('huge', 11);
-  begin('c', 1);
-  t.deepEqual(order, ['a', 'b']);
-  await end('a');
-  t.deepEqual(order, ['a', 'b'], 'nobody is overtaken');
-  await end('b');
-  t.deepEqual(order, ['a', 'b', 'huge']);
-  room.whenRoom(1, () => void order.push('at once'));
-  await end('huge');
-  t.deepEqual(order, ['a', 'b', 'huge', 'c', 'at once']);
-});
-
-test('who finds that it needs more room goes before those that have not begun; where all wait for more, one of them goes on', async (t) => {
-  const room = new HeapRoom(10);
-  const order: string[] = [];
-  const ends: (() => void)[] = [];
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const begin = (name: string, bytes: number, more: number): void =>
-    room.whenRoom(bytes, async () => {
-      order.push(name);
-      await turn();
-      const giveBack = await room.more(more, true);
-      order.push(`${name} has more`);
-      await new Promise<void>((resolve) => ends.push(resolve));
-      giveBack();
-    });
-  begin('a', 5, 1);
-  begin('b', 4, 5);
-  begin('c', 2, 1);
-  await turn();
-  const giveBack = room.more(3, false).then((give) => {
-    order.push('d');
-    return give;
-  });
-  await turn();
-  t.deepEqual(order, ['a', 'b', 'a has more'], 'ten are taken');
-  ends[0]!();
-  await turn();
-  t.deepEqual(order.slice(3), ['b has more'], 'd came behind b, and c has not begun');
-  ends[1]!();
-  await turn();
-  await turn();
-  t.deepEqual(order.slice(4).toSorted(), ['c', 'c has more', 'd']);
-  (await giveBack)();
-  ends[2]!();
-  await turn();
-  begin('e', 6, 6);
-  begin('f', 4, 4);
-  await turn();
-  await turn();
-  t.deepEqual(order.slice(7), ['e', 'f', 'e has more'], 'nobody else could make room');
-});
-
-test('however many that nobody waits for stand in line, they leave it', async (t) => {
-  const room = new HeapRoom(1);
-  let left = 0;
-  let end = (): void => {};
-  const working = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  room.whenRoom(1, () => working);
-  for (let i = 0; i < 50_000; i++) room.whenRoom(1, () => void left++);
-  t.is(left, 0);
-  end();
-  await new Promise((resolve) => setImmediate(resolve));
-  t.is(left, 50_000);
-});
-
-for (const [what, verb, body] of [
-  ['a patch', 'patch', { data: { more: '' } }],
-  ['a DELETE', 'delete', undefined],
-] as const) {
-  test(`${what} of what is stored as something large, however small itself, waits for room on the heap`, async (t) => {
-    const world = await AdmissionWorld.start({ plugins: [] });
-    const path = '/api/v1/namespaces/default/configmaps';
-    for (const name of ['a', 'b'])
-      await world.created(path, { metadata: { name }, data: { text: 'x'.repeat(300 * 1024) } });
-    const { timers } = world.simulation.environment;
-    let commit = (): void => {};
-    const begun = new Promise<void>((resolve) => {
-      world.gate.beforeCommit = () => {
-        resolve();
-        return new Promise<void>((goOn) => {
-          commit = goOn;
-        });
-      };
-    });
-    const asked = { ...(body && { body }), deadlineMs: 30_000 };
-    const first = world.soon(verb, `${path}/a`, asked);
-    await world.during(begun);
-    const before = world.gate.commits;
-    const second = world.soon(verb, `${path}/b`, asked);
-    await world.during(new Promise<void>((resolve) => timers.after(5_000, resolve)));
-    t.is(world.gate.commits, before);
-    commit();
-    t.deepEqual(
-      (await world.during(Promise.all([first, second]))).map(({ code }) => code),
-      [200, 200],
-    );
-    await world.stop();
-  });
+  return { order, settled, begin };
 }
+
+test('of writes that take much of the heap others wait, in their order, until there is room; what takes more than all is alone', async (t) => {
+  const { order, settled, begin } = shares();
+  const a = begin('a', 6);
+  const b = begin('b', 4);
+  const huge = begin('huge', 11);
+  begin('c', 1);
+  await settled();
+  t.deepEqual(order, ['a', 'b']);
+  a.giveBack();
+  a.giveBack();
+  await settled();
+  t.deepEqual(order, ['a', 'b'], 'nobody is overtaken');
+  b.giveBack();
+  await settled();
+  t.deepEqual(order, ['a', 'b', 'huge']);
+  huge.giveBack();
+  await settled();
+  t.deepEqual(order, ['a', 'b', 'huge', 'c']);
+});
+
+test('writes that come upon large objects have room before newcomers, one after the other, and never wait for each other', async (t) => {
+  const { order, settled, begin } = shares();
+  const a = begin('a', 5);
+  const b = begin('b', 5);
+  begin('c', 1);
+  await settled();
+  void a.takeForStored(4).then(() => order.push('a reads'));
+  await settled();
+  t.deepEqual(order, ['a', 'b'], 'b is at work and will make room');
+  void b.takeForStored(4).then(() => order.push('b reads'));
+  await settled();
+  t.deepEqual(order, ['a', 'b', 'a reads'], 'both would wait for ever');
+  void a.takeForStored(3).then(() => order.push('a reads again'));
+  await settled();
+  t.deepEqual(order, ['a', 'b', 'a reads', 'a reads again'], 'of one after the other it has the largest');
+  a.giveBack();
+  await settled();
+  t.deepEqual(order.slice(4).sort(), ['b reads', 'c']);
+});
 
 test('a large write is not begun while others take the room on the heap, nor when its client waits no more; a small one is', async (t) => {
   // The room of such a world is for one at a time.
@@ -231,6 +166,40 @@ test('a large write is not begun while others take the room on the heap, nor whe
   t.is(await world.during(create('next', { data })), 201);
   await world.stop();
 });
+
+for (const [verb, path, request] of [
+  ['patch', '/it', { body: { data: { more: 'y' } } }],
+  ['delete', '/it', {}],
+] as const) {
+  test(`a ${verb} of a large object waits for room on the heap, however little it says itself`, async (t) => {
+    const world = await AdmissionWorld.start({ plugins: [] });
+    const collection = '/api/v1/namespaces/default/configmaps';
+    const data = { text: 'x'.repeat(300 * 1024) };
+    await world.created(collection, { metadata: { name: 'it' }, data });
+    const { timers } = world.simulation.environment;
+    let commit = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      world.gate.beforeCommit = () => {
+        resolve();
+        return new Promise<void>((goOn) => {
+          commit = goOn;
+        });
+      };
+    });
+    const first = world.soon('create', collection, { body: { metadata: { name: 'first' }, data } });
+    await world.during(begun);
+    const before = world.gate.commits;
+    const second = world.soon(verb, `${collection}${path}`, request);
+    await world.during(new Promise<void>((resolve) => timers.after(5_000, resolve)));
+    t.is(world.gate.commits, before);
+    commit();
+    t.deepEqual(
+      (await world.during(Promise.all([first, second]))).map(({ code }) => code),
+      [201, 200],
+    );
+    await world.stop();
+  });
+}
 
 // The steps that follow take 34.
 for (const [what, least, write] of [

@@ -1,0 +1,24 @@
+// Stored objects that are large, as writes come upon them.
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { Asked } from './attributes.ts';
+import { tooLateToCommit } from './commit.ts';
+import { afterOthers } from './large-writes.ts';
+import { findStored } from './store-reader.ts';
+import type { StoredObject } from './stored-object.ts';
+import type { WriteContext } from './write-context.ts';
+
+/**
+ * A large object that was found, once there is room on the heap for what is made of it, and in a turn of its own. It may lie elsewhere by
+ * then, and is read in that turn. Rejects where nobody waits for it any more.
+ */
+export async function foundInRoom(
+  write: WriteContext,
+  type: KnownType,
+  { namespace, name }: Pick<Asked, 'namespace' | 'name'>,
+  { heapBytes }: StoredObject,
+): Promise<StoredObject | null> {
+  await write.heapShare.takeForStored(heapBytes);
+  await afterOthers(write);
+  if (write.endsMs <= write.context.clock.monotonicMs()) throw tooLateToCommit();
+  return findStored(write, type, namespace, name);
+}
