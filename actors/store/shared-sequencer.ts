@@ -18,6 +18,7 @@ import type { StoreOptions } from './settings.ts';
 import { type Candidate, groupAt, isBehindFirst, SharedBatch, USUAL_LIMITS } from './shared-batch.ts';
 import { SharedFollower } from './shared-follower.ts';
 import type { StoreMetrics } from './store-metrics.ts';
+import { Unreached } from './unreached.ts';
 import { isRefusedWrite, WriteRefusals } from './write-refusals.ts';
 
 /** A transaction that loses to others so often is given back to who asked for it. */
@@ -72,7 +73,8 @@ export class SharedSequencer implements Sequencer {
     this.#contendedAs = parts.engine.contendedAs ?? ((key) => key);
     this.#refusals = new WriteRefusals(parts.context);
     this.#follower = new SharedFollower({ ...this.#parts, onLost: (error) => this.#break(error) });
-    this.#barriers = new MergedAsks(async () => this.#follower.reach(await this.#engine.readBarrier()));
+    const unreached = new Unreached(parts.context.log);
+    this.#barriers = new MergedAsks(() => this.#newest(unreached));
   }
 
   get writable(): number {
@@ -123,6 +125,17 @@ export class SharedSequencer implements Sequencer {
 
   barrier(): Promise<number> {
     return this.#barriers.answer();
+  }
+
+  async #newest(unreached: Unreached): Promise<number> {
+    try {
+      const revision = await this.#engine.readBarrier();
+      unreached.reached();
+      return await this.#follower.reach(revision);
+    } catch (error) {
+      if (!this.#stopped) unreached.failed(error);
+      throw error;
+    }
   }
 
   view(): EngineView {

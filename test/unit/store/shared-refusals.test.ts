@@ -1,5 +1,6 @@
 // A store that shares its engine while the engine refuses, does not answer, or is left.
 import test from 'ava';
+import type { ActorContext } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { EtcdEngine } from '../../../storage/etcd/etcd-engine.ts';
@@ -184,4 +185,27 @@ test('while etcd stands still, writes that are given up leave the store room for
   t.true(unanswered <= 3 * GIVEN_UP_A_ROUND, `${unanswered} wait`);
   held.open();
   await first;
+});
+
+test('why consistent reads are refused is said once for each reason, and when they are answered again', async (t) => {
+  const engine = engineOn(quietModel());
+  const readBarrier = engine.readBarrier.bind(engine);
+  const lines: unknown[] = [];
+  let reason = '';
+  engine.readBarrier = () => (reason === '' ? readBarrier() : Promise.reject(new OrchError('StoreUnusable', reason)));
+  const options = {
+    engine: ({ log }: ActorContext) => {
+      log.warn = (line: object) => lines.push(line);
+      log.info = (_line: object, text?: string) => text?.startsWith('the store says') && lines.push(text);
+      return engine;
+    },
+  };
+  const rig = await rigFor(t, { options });
+  const ask = () => rig.store.ask({ type: 'barrier' }, { deadlineMs: DEADLINE_MS });
+  for (reason of ['permission denied', 'permission denied', 'no answer', 'permission denied'])
+    await t.throwsAsync(ask());
+  reason = '';
+  await ask();
+  await ask();
+  t.deepEqual(lines, [{ reason: 'permission denied' }, { reason: 'no answer' }, 'the store says how new it is again']);
 });
