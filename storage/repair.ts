@@ -41,7 +41,7 @@ export function inspectForRepair(directory: string): Inspection {
 
 /**
  * Repairs the store in a data directory that no process uses. `dialect` and `prefix`: what is not told by the store itself.
- * Throws the file system's errors; the store is then as it was.
+ * Throws OrchError StorageFull or StorageFailed, and the file system's errors; the store is then as it was.
  */
 export async function repairStore(
   directory: string,
@@ -52,20 +52,7 @@ export async function repairStore(
   const database = join(directory, DATABASE_DIRECTORY);
   const head = join(directory, HEAD_FILE);
   const unfinished = join(directory, REPAIRED_DIRECTORY);
-  rmSync(unfinished, { recursive: true, force: true });
-  const writer = await LevelStoreWriter.create(unfinished, {
-    ...identity,
-    tokenKey: found.tokenKey ?? randomBytes(TOKEN_KEY_BYTES),
-    compactedRevision: found.reachedRevision + REVISIONS_SKIPPED,
-    wallMs,
-  });
-  try {
-    for (const [key, bytes] of found.objects) await writer.add(key, bytes);
-  } catch (error) {
-    await writer.close();
-    throw error;
-  }
-  const revision = await writer.finish();
+  const revision = await writeRepaired(unfinished, found, identity, wallMs);
   const keptIn = freshDirectory(directory);
   if (existsSync(head)) copyFileSync(head, join(keptIn, HEAD_FILE));
   if (existsSync(database)) renameSync(database, join(keptIn, DATABASE_DIRECTORY));
@@ -76,6 +63,31 @@ export async function repairStore(
   syncDirectory(keptIn);
   syncDirectory(directory);
   return { keptIn, revision };
+}
+
+/** In the place of what an earlier try left. One that fails leaves nothing: the disk may be full. */
+async function writeRepaired(
+  path: string,
+  { objects, reachedRevision, tokenKey }: Inspection,
+  identity: { readonly dialect: string; readonly prefix: string },
+  wallMs: number,
+): Promise<number> {
+  rmSync(path, { recursive: true, force: true });
+  let writer: LevelStoreWriter | undefined;
+  try {
+    writer = await LevelStoreWriter.create(path, {
+      ...identity,
+      tokenKey: tokenKey ?? randomBytes(TOKEN_KEY_BYTES),
+      compactedRevision: reachedRevision + REVISIONS_SKIPPED,
+      wallMs,
+    });
+    for (const [key, bytes] of objects) await writer.add(key, bytes);
+    return await writer.finish();
+  } catch (error) {
+    await writer?.close();
+    rmSync(path, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 /** A repair takes the damaged database away only when the new one is whole. */

@@ -44,13 +44,17 @@ export function adminToken(directory: string): Promise<string> {
 
 /**
  * A secret that is made once and kept from start to start, readable by its owner only: on disk before anyone is told. An
- * empty file holds none. The text without blanks around it.
+ * empty file holds none. The text without blanks around it. Rejects with BadConfiguration.
  */
 export async function keptSecret(directory: string, fileName: string, make: () => string): Promise<string> {
   const path = join(directory, fileName);
   const kept = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
   if (kept !== '') return kept;
   const secret = make();
-  await realEnvironment.disk.writeFileAtomic(path, Buffer.from(secret), 0o600);
+  try {
+    await realEnvironment.disk.writeFileAtomic(path, Buffer.from(secret), 0o600);
+  } catch (error) {
+    throw unwritable(directory, error);
+  }
   return secret.trim();
 }

@@ -7,6 +7,7 @@ import type { SigningAuthority } from '../../actors/controllers/options.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
+import { unwritable } from './directory-claim.ts';
 
 /** Below the data directory. */
 const FOLDER = 'pki';
@@ -23,7 +24,7 @@ export function authorityFile(directory: string): string {
 
 /**
  * The pair in the data directory, which is made when there is none and when it has expired. Throws BadConfiguration where what
- * is there cannot be used: others may trust it, so nothing takes its place unasked.
+ * is there cannot be used: others may trust it, so nothing takes its place unasked; also where a new one cannot be written.
  */
 export async function signingAuthority(directory: string): Promise<SigningAuthority> {
   const [certFile, keyFile] = [authorityFile(directory), keyFileOf(directory)];
@@ -35,9 +36,13 @@ export async function signingAuthority(directory: string): Promise<SigningAuthor
   const notBefore = new Date(now - BACKDATED_MS);
   const pair = await makeSelfSigned({ commonName: COMMON_NAME, names: [], notBefore, notAfter, purpose: 'authority' });
   const { disk } = realEnvironment;
-  mkdirSync(dirname(certFile), { recursive: true });
-  await disk.writeFileAtomic(keyFile, Buffer.from(pair.keyPem), 0o600);
-  await disk.writeFileAtomic(certFile, Buffer.from(pair.certPem), 0o644);
+  try {
+    mkdirSync(dirname(certFile), { recursive: true });
+    await disk.writeFileAtomic(keyFile, Buffer.from(pair.keyPem), 0o600);
+    await disk.writeFileAtomic(certFile, Buffer.from(pair.certPem), 0o644);
+  } catch (error) {
+    throw unwritable(directory, error);
+  }
   return pair;
 }
 

@@ -4,6 +4,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { refusedWrite } from '../files/write-refusal.ts';
 import { EventRecordWriter, liveDigestOf } from '../records/event-log.ts';
 import { storedRevision } from '../stored-value.ts';
 import { type LevelDatabase, openLevelDatabase } from './level-database.ts';
@@ -34,23 +35,31 @@ type Put = { readonly type: 'put'; readonly key: string; readonly value: Uint8Ar
 
 export class LevelStoreWriter {
   readonly #database: LevelDatabase;
+  /** Where the database's own is. */
+  readonly #directory: string;
   readonly #store: NewStore;
   #batch: Put[] = [];
   #batchBytes = 0;
   #objects = 0;
   #digest = 0;
 
-  private constructor(database: LevelDatabase, store: NewStore) {
+  private constructor(database: LevelDatabase, directory: string, store: NewStore) {
     this.#database = database;
+    this.#directory = directory;
     this.#store = store;
   }
 
-  /** `path`: the database's own directory, not there yet. */
+  /** `path`: the database's own directory, not there yet. This and the others reject with an OrchError where the disk refuses. */
   static async create(path: string, store: NewStore): Promise<LevelStoreWriter> {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const database = openLevelDatabase(path);
-    await database.open();
-    return new LevelStoreWriter(database, store);
+    const directory = dirname(path);
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      const database = openLevelDatabase(path);
+      await database.open();
+      return new LevelStoreWriter(database, directory, store);
+    } catch (error) {
+      throw refusedWrite(directory, error);
+    }
   }
 
   /** Adds one object; `bytes` is its stored form, unchanged until this resolves. Each key once. */
@@ -96,7 +105,11 @@ export class LevelStoreWriter {
   }
 
   async #flush(): Promise<void> {
-    if (this.#batch.length > 0) await this.#database.batch(this.#batch, { sync: true });
+    try {
+      if (this.#batch.length > 0) await this.#database.batch(this.#batch, { sync: true });
+    } catch (error) {
+      throw refusedWrite(this.#directory, error);
+    }
     this.#batch = [];
     this.#batchBytes = 0;
   }
