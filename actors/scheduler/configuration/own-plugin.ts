@@ -1,7 +1,14 @@
 // A plug-in of the operator's own, as the scheduler calls it. Its methods may be those of a class, and each is held to answering at once:
 // nobody would wait for a promise, and one that is rejected with nobody listening ends the thread.
 
-import type { FilterPlugin, OwnBinding, PermitWait, ScorePlugin } from '../framework/framework.ts';
+import type {
+  FilterPlugin,
+  Normalize,
+  OwnBinding,
+  PermitWait,
+  PreBindWork,
+  ScorePlugin,
+} from '../framework/framework.ts';
 import type { AnyPlugin } from '../profiles/plugin-table.ts';
 import type { Status } from '../status.ts';
 
@@ -17,8 +24,8 @@ const METHODS: Readonly<Record<Method, (answer: unknown, who: string) => unknown
   reserve: atOnce,
   unreserve: unheard,
   settled: unheard,
-  permit: (answer, who) => permitAnswered(atOnce(answer, who)),
-  preBind: atOnce,
+  permit: (answer, who) => permitAnswered(atOnce(answer, who), who),
+  preBind: (answer, who) => workAtOnce(atOnce(answer, who), who),
   bind: (answer, who) => bindingAnswered(atOnce(answer, who)),
   postBind: unheard,
 };
@@ -57,14 +64,29 @@ function filterAtOnce(answer: unknown, who: string): unknown {
 function scorerAtOnce(answer: unknown, who: string): unknown {
   const scorer = answer as ReturnType<ScorePlugin['prepareScore']>;
   if (scorer === null) return null;
-  return { ...scorer, score: (...[node]: Parameters<typeof scorer.score>) => atOnce(scorer.score(node), who) };
+  const { normalize } = scorer;
+  return {
+    ...scorer,
+    score: (...[node]: Parameters<typeof scorer.score>) => atOnce(scorer.score(node), who),
+    normalize:
+      typeof normalize !== 'function'
+        ? normalize
+        : (...given: Parameters<Normalize>) => atOnce(normalize(...given), who),
+  };
+}
+
+function workAtOnce(answer: unknown, who: string): unknown {
+  const work = answer as PreBindWork | null;
+  return work === null ? null : { ...work, progress: () => atOnce(work.progress(), who) };
 }
 
 /** Who begins to wait may take its time; that it fails is its answer. */
-function permitAnswered(answer: unknown): unknown {
+function permitAnswered(answer: unknown, who: string): unknown {
   const permit = answer as PermitWait | Status | null;
-  if (permit === null || !('waitMs' in permit) || permit.begin === undefined) return permit;
-  const { begin } = permit;
+  if (permit === null || 'code' in permit) return permit;
+  const { waitMs, begin } = permit;
+  if (!(waitMs >= 0)) throw new Error(`${who} with a wait, and must say by waitMs how long`);
+  if (begin === undefined) return permit;
   return { ...permit, begin: (heard: Answer) => failingInto(heard, begin(heard)) };
 }
 

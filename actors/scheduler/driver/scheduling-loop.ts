@@ -7,6 +7,7 @@ import type { BindDecision, BindingEnd, Decision, FailDecision, PreemptionOrder,
 import type { SchedulingCore } from '../core/scheduling-core.ts';
 import type { WaitingPods } from '../core/waiting-pods.ts';
 import type { Extenders } from '../extenders/extenders.ts';
+import type { PostBindPlugin } from '../framework/framework.ts';
 import { defaultBinder } from '../plugins/default-binder.ts';
 import { BindingCycle, bindingRefused, type CycleEnd } from './binding-cycle.ts';
 import type { ClusterPort } from './cluster-port.ts';
@@ -305,8 +306,19 @@ export class SchedulingLoop {
     metrics.podAttempts.observe(queued.attempts);
     events.scheduled(pod, node.name);
     const boundMs = timing.nowMs();
-    for (const plugin of profile.postBinds) plugin.postBind(pod, node.name);
+    for (const plugin of profile.postBinds) this.tell(plugin, decision);
     timing.point(profile.schedulerName, 'PostBind', 'Success', boundMs);
+  }
+
+  /** What a plug-in throws there is thrown in a turn of its own: the other bindings of the batch are settled all the same. */
+  private tell(plugin: PostBindPlugin, { pod, node }: BindDecision): void {
+    try {
+      plugin.postBind(pod, node.name);
+    } catch (error) {
+      this.parts.timers.soon(() => {
+        throw error;
+      });
+    }
   }
 
   /** Until the core has something to do by itself, or `wake`. */

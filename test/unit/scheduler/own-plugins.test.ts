@@ -141,6 +141,8 @@ test('a plug-in of its own that answers with a promise is told so, and one that 
     [n],
   );
   t.throws(() => scorer!.score(n), message('prepareScore'));
+  const { progress } = ownPlugin('Mine', { preBind: () => ({ progress: rejected }) }).preBind!(a, n)!;
+  t.throws(progress, message('preBind'));
   // A rejection that nobody listens to would fail this process.
   await new Promise((resolve) => setImmediate(resolve));
 });
@@ -158,6 +160,14 @@ test('who makes a pod wait, or binds it, may take its time, and is against the p
     await new Promise<Status | null>(binding),
   ];
   for (const answer of answers) t.like(answer, { code: 'error', reasons: ['no licence'] });
+});
+
+test('a permit plug-in of its own has to say how long a pod waits', (t) => {
+  for (const permit of [{}, { waitMs: Number.NaN }, { waitMs: -1 }, { begin() {} }]) {
+    t.throws(() => ownPlugin('Mine', { permit: () => permit }).permit!(podInfo('a'), nodeInfo('n')), {
+      message: 'the plug-in Mine answered permit with a wait, and must say by waitMs how long',
+    });
+  }
 });
 
 test('a plug-in of its own that says nothing has nothing against it', (t) => {

@@ -212,27 +212,35 @@ test('every attempt is counted and timed by how it ended, and every time that ro
   t.is(cluster.metrics.read('scheduler_scheduling_algorithm_duration_seconds'), 1, 'of those that found a node');
 });
 
-test('where a plug-in throws about a pod, those decided before it and those behind it are bound', async (t) => {
+/** A scheduler with a plug-in of one's own at a point. */
+function runningWith(point: 'permit' | 'postBind', plugin: object): Promise<Running> {
   const configuration = defaultConfiguration(dialect);
   const [profile] = configuration.profiles;
-  const sets = { ...profile!.sets, permit: [{ name: 'Mine', weight: 1 }] };
-  const permit = ({ name }: { readonly name: string }): null => {
-    if (name === 'p1') throw new Error('no licence');
-    return null;
-  };
-  const { cluster, feed } = await running(
-    [roomy('n')],
-    undefined,
-    {},
-    { ...OPTIONS, configuration: { ...configuration, profiles: [{ ...profile!, sets }] } },
-    new Map([['Mine', () => ({ permit })]]),
-  );
+  const sets = { ...profile!.sets, [point]: [{ name: 'Mine', weight: 1 }] };
+  const options = { ...OPTIONS, configuration: { ...configuration, profiles: [{ ...profile!, sets }] } };
+  return running([roomy('n')], undefined, {}, options, new Map([['Mine', () => plugin]]));
+}
+
+/** Throws about one of the pods. */
+function throwing({ name }: { readonly name: string }): null {
+  if (name === 'p1') throw new Error('no licence');
+  return null;
+}
+
+test('where a plug-in throws about a pod, those decided before it and those behind it are bound', async (t) => {
+  const { cluster, feed } = await runningWith('permit', { permit: throwing });
   await t.throwsAsync(feed(...manyPods(4)), { message: 'no licence' });
   await cluster.time.advance();
-  t.deepEqual(
-    cluster.binds.flat().map(({ name }) => name),
-    ['p0', 'p2', 'p3'],
-  );
+  const bound = cluster.binds.flat().map(({ name }) => name);
+  t.deepEqual(bound, ['p0', 'p2', 'p3']);
+});
+
+test('where a plug-in throws about a pod that is bound, it ends no thread, and all bindings of the batch are told of', async (t) => {
+  const { cluster, feed } = await runningWith('postBind', { postBind: throwing });
+  await t.throwsAsync(feed(...manyPods(4)), { message: 'no licence' });
+  await cluster.time.advance();
+  t.deepEqual(cluster.crashes, []);
+  t.is(cluster.events('Scheduled').length, 4);
 });
 
 test('the wait of a pod that is deleted, or bound by somebody else, ends with its reservation', async (t) => {
