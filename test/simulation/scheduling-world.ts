@@ -244,7 +244,7 @@ export class RunningScheduler {
           this.#world.patchStatus(name, (patch as { readonly status: JsonObject }).status);
           return 200;
         }),
-      patchObject: done(200),
+      patchObject: async () => undefined,
       deletePod: (_, name, uid) => this.#sent(() => this.#world.evict(name, uid)),
       createEvent: done(201),
       patchEvent: done(200),

@@ -4,8 +4,8 @@
 import type { User } from '../../../api/authorization/attributes.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Ref } from '../../../runtime/actor.ts';
-import type { AdmissionProtocol, WriteRequest, WriteTarget } from '../../admission/protocol.ts';
-import type { ClusterPort } from './cluster-port.ts';
+import type { AdmissionProtocol, WriteReply, WriteRequest, WriteTarget } from '../../admission/protocol.ts';
+import { type ClusterPort, refusalIn } from './cluster-port.ts';
 import { eventPort } from './event-port.ts';
 
 const BIND_DEADLINE_MS = 10_000;
@@ -20,12 +20,12 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
   const userAgent = dialect.spell('@short-scheduler');
   const user: User = { name: `system:${userAgent}`, uid: '', groups: GROUPS, extra: {} };
 
-  const write = async (
+  const ask = async (
     verb: WriteRequest['verb'],
     target: WriteTarget,
     contentType: string,
     body: object,
-  ): Promise<number> => {
+  ): Promise<WriteReply> => {
     const payload = utf8.encode(JSON.stringify(body));
     const request: WriteRequest = {
       verb,
@@ -38,9 +38,9 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
       leftMs: WRITE_DEADLINE_MS,
       isInside: true,
     };
-    const reply = await admission.ask<'write'>({ type: 'write', ...request }, { deadlineMs: WRITE_DEADLINE_MS });
-    return reply.code;
+    return admission.ask<'write'>({ type: 'write', ...request }, { deadlineMs: WRITE_DEADLINE_MS });
   };
+  const write = async (...given: Parameters<typeof ask>): Promise<number> => (await ask(...given)).code;
 
   return {
     async bind(bindings) {
@@ -52,8 +52,10 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
     },
     patchPodStatus: (namespace, name, patch) =>
       write('patch', coreTarget('pods', 'status', namespace, name), MERGE_PATCH, patch),
-    patchObject: (resource, namespace, name, patch) =>
-      write('patch', coreTarget(resource, '', namespace, name), MERGE_PATCH, patch),
+    async patchObject(resource, namespace, name, patch) {
+      const reply = await ask('patch', coreTarget(resource, '', namespace, name), MERGE_PATCH, patch);
+      return refusalIn(reply.code, 'body' in reply ? reply.body : undefined);
+    },
     deletePod: (namespace, name, uid) =>
       write('delete', coreTarget('pods', '', namespace, name), 'application/json', {
         kind: 'DeleteOptions',

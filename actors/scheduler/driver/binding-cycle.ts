@@ -28,7 +28,6 @@ export type CycleEnd = 'default' | BindingEnd;
 /** What a plug-in has to have done before the binding. */
 type NamedWork = PreBindWork & { readonly plugin: string };
 
-const HTTP_ERROR = 400;
 const RECHECK_MS = 1_000;
 
 export class BindingCycle {
@@ -79,8 +78,8 @@ export class BindingCycle {
   private async carryOut({ writes, progress, timeoutMs, waitsFor }: PreBindWork): Promise<string | undefined> {
     const { port, clock, timers } = this.parts;
     for (const { resource, namespace, name, patch } of writes) {
-      const code = await port.patchObject(resource, namespace, name, patch);
-      if (code >= HTTP_ERROR) return `${resource} ${JSON.stringify(name)} could not be changed (${code})`;
+      const refused = await port.patchObject(resource, namespace, name, patch);
+      if (refused !== undefined) return refused;
     }
     const problem = (text: string): string => (waitsFor === undefined ? text : `${waitsFor}: ${text}`);
     const endMs = clock.monotonicMs() + timeoutMs;

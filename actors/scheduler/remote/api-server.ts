@@ -77,9 +77,9 @@ export class ApiServer {
     return this.#call({ method: 'PUT', path, ...this.#encoded(object) }, CALL_DEADLINE_MS);
   }
 
-  async mergePatch(path: string, patch: object): Promise<number> {
-    const call = { method: 'PATCH', path, contentType: MERGE_PATCH, body: Buffer.from(JSON.stringify(patch)) };
-    return (await this.#call(call, CALL_DEADLINE_MS)).status;
+  mergePatch(path: string, patch: object): Promise<ParsedAnswer> {
+    const body = Buffer.from(JSON.stringify(patch));
+    return this.#call({ method: 'PATCH', path, contentType: MERGE_PATCH, body }, CALL_DEADLINE_MS);
   }
 
   async remove(path: string, options: object): Promise<number> {

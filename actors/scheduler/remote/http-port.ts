@@ -3,7 +3,7 @@ import { asObject } from '../../../api/json/object-fields.ts';
 import { ApiUnanswered } from '../../../transport/outgoing/api-client.ts';
 import type { Binding } from '../../admission/protocol.ts';
 import type { BindingEnd } from '../core/decision.ts';
-import type { ClusterPort } from '../driver/cluster-port.ts';
+import { type ClusterPort, refusalIn } from '../driver/cluster-port.ts';
 import { eventPort } from '../driver/event-port.ts';
 import type { ApiServer } from './api-server.ts';
 import { objectPath } from './resource-paths.ts';
@@ -11,10 +11,12 @@ import { objectPath } from './resource-paths.ts';
 export function httpPort(server: ApiServer): ClusterPort {
   return {
     bind: (bindings) => Promise.all(bindings.map((binding) => bindOne(server, binding))),
-    patchPodStatus: (namespace, name, patch) =>
-      server.mergePatch(objectPath('v1', 'pods', namespace, name, 'status'), patch),
-    patchObject: (resource, namespace, name, patch) =>
-      server.mergePatch(objectPath('v1', resource, namespace, name), patch),
+    patchPodStatus: async (namespace, name, patch) =>
+      (await server.mergePatch(objectPath('v1', 'pods', namespace, name, 'status'), patch)).status,
+    async patchObject(resource, namespace, name, patch) {
+      const { status, object } = await server.mergePatch(objectPath('v1', resource, namespace, name), patch);
+      return refusalIn(status, object);
+    },
     deletePod: (namespace, name, uid) =>
       server.remove(objectPath('v1', 'pods', namespace, name), {
         kind: 'DeleteOptions',
@@ -24,8 +26,8 @@ export function httpPort(server: ApiServer): ClusterPort {
     ...eventPort(server.registry.dialect, {
       create: async (apiVersion, namespace, event) =>
         (await server.create(objectPath(apiVersion, 'events', namespace), asObject(event))).status,
-      patch: (apiVersion, namespace, name, patch) =>
-        server.mergePatch(objectPath(apiVersion, 'events', namespace, name), patch),
+      patch: async (apiVersion, namespace, name, patch) =>
+        (await server.mergePatch(objectPath(apiVersion, 'events', namespace, name), patch)).status,
     }),
   };
 }
@@ -40,9 +42,8 @@ async function bindOne(server: ApiServer, { namespace, name, uid, node }: Bindin
   };
   try {
     const { status, object } = await server.create(path, binding);
-    if (status < 300) return { bound: true };
-    const message = typeof object.message === 'string' ? object.message : `the server answered ${status}`;
-    return { bound: false, reason: reasonOf(status), message };
+    const message = refusalIn(status, object);
+    return message === undefined ? { bound: true } : { bound: false, reason: reasonOf(status), message };
   } catch (error) {
     if (!(error instanceof ApiUnanswered)) throw error;
     if (error.isOpen) return { bound: false, reason: 'unanswered' };

@@ -79,6 +79,19 @@ test('objects are sent in Protobuf where that is asked for, and patches as JSON'
   t.like(patch, { path: '/api/v1/namespaces/a/pods/p/status', contentType: 'application/merge-patch+json' });
 });
 
+test('why an object may not be changed is told in the words of the server, where it says any', async (t) => {
+  const against = (status: number, body: object) =>
+    httpPort(recording(() => ({ ...OK, status, body: Buffer.from(JSON.stringify(body)) })).server).patchObject(
+      'pods',
+      'a',
+      'p',
+      {},
+    );
+  t.is(await against(200, { message: 'x' }), undefined);
+  t.is(await against(403, { message: 'the hook is against it' }), 'the hook is against it');
+  t.is(await against(502, {}), 'the server answered 502');
+});
+
 test('events are written to the group that they have of their own', async (t) => {
   const { server, calls } = recording();
   const port = httpPort(server);

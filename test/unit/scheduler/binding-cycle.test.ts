@@ -112,7 +112,7 @@ test('what is to be written before the binding is, and what is to be waited for 
 test('a write that fails, work that fails and work that takes too long each end the binding', async (t) => {
   const write = { resource: 'persistentvolumes', namespace: '', name: 'v', patch: {} };
   const cases: readonly (readonly [PreBindWork, string])[] = [
-    [work({ writes: [write] }), 'persistentvolumes "v" could not be changed (400)'],
+    [work({ writes: [write] }), 'the hook is against it'],
     [work({ progress: () => refusal('error', 0, 'broken') }), 'broken'],
     [work({ progress: () => 'waiting' }), 'timed out waiting for the condition'],
     [work({ progress: () => 'waiting', waitsFor: 'a disk' }), 'a disk: timed out waiting for the condition'],
@@ -121,6 +121,7 @@ test('a write that fails, work that fails and work that takes too long each end 
     const { cycle, decision, cluster, time } = setUp(preBinding(each));
     // The least of the codes that refuse.
     cluster.onWrite = () => 400;
+    cluster.writeBody = { message: 'the hook is against it' };
     const end = cycle.begin(decision);
     await time.advance(20_000);
     t.like(await end, { bound: false, reason: 'failed', message: `running PreBind plugin "W0": ${message}` });

@@ -146,6 +146,8 @@ export class FakeCluster {
   readonly unsubscribed: string[] = [];
   onBind: BindHandler = (bindings) => bindings.map(() => ({ bound: true }));
   onWrite: WriteHandler = () => 201;
+  /** What a write is answered with beside that. */
+  writeBody: object = {};
   onSubscribe: () => Promise<PresentState> = async () => emptyPresent(0);
   /** What the next `begin` of the feed lists, and what `apply` tells. */
   listed: FeedEvent[] = [];
@@ -238,7 +240,7 @@ export class FakeCluster {
     const write = async (message: WriteRequest) => {
       const body = JSON.parse(new TextDecoder().decode(message.payload)) as Record<string, unknown>;
       this.writes.push({ request: message, body });
-      return { code: await this.onWrite(message), body: {} };
+      return { code: await this.onWrite(message), body: this.writeBody };
     };
     const ask = (message: { readonly type: string }) => (message.type === 'bind' ? bind : write)(message as never);
     return { name: 'admission', ask, tell: () => 'queued' };
