@@ -33,6 +33,11 @@ export interface RemoteApiService extends ApiService {
 
 const DEFAULT_PORT = 443;
 
+/** Whether another server answers for it. */
+export function isRemote(apiService: ApiService): apiService is RemoteApiService {
+  return apiService.backend !== undefined;
+}
+
 /** Reads one of any version: they say the same. What is not there is empty. */
 export function readApiService(object: JsonObject): ApiService {
   const spec = partAt(object, 'spec');

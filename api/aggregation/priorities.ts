@@ -3,7 +3,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import { API_GROUPS } from '../resources/api-groups.ts';
 import type { ServedGroup } from '../resources/registry.ts';
 import { byPriority } from '../version-order.ts';
-import type { RemoteApiService } from './api-service.ts';
+import { type ApiService, isRemote, type RemoteApiService } from './api-service.ts';
 
 /** `groupPriorityMinimum` and `versionPriority` of a group and version that this server answers for. */
 interface Priorities {
@@ -34,13 +34,17 @@ interface Entry extends Priorities {
   readonly inVersion: string;
 }
 
-/** The groups of this server with those of others, as their priorities order them. */
+/**
+ * The groups of this server with those of others, as their priorities order them.
+ *
+ * @param ordering those of others, and of this server's own those with priorities of their own.
+ */
 export function withRemoteGroups(
   dialect: Dialect,
   local: readonly ServedGroup[],
-  remotes: readonly RemoteApiService[],
+  ordering: readonly ApiService[],
 ): readonly ServedGroup[] {
-  if (remotes.length === 0) return local;
+  if (ordering.length === 0) return local;
   const first: ServedGroup[] = [];
   const entries = new Map<string, Entry>();
   for (const group of local) {
@@ -51,8 +55,12 @@ export function withRemoteGroups(
       else if (!first.includes(group)) first.push(group);
     }
   }
-  for (const { name, group, version, groupPriority, versionPriority } of remotes)
-    entries.set(name, { group: groupPriority, version: versionPriority, name, inGroup: group, inVersion: version });
+  for (const one of ordering) {
+    const { name, group, version, groupPriority, versionPriority } = one;
+    // A local one makes nothing of a version that is not served.
+    if (isRemote(one) || entries.has(name))
+      entries.set(name, { group: groupPriority, version: versionPriority, name, inGroup: group, inVersion: version });
+  }
   return [...first, ...grouped([...entries.values()])];
 }
 

@@ -2,7 +2,8 @@
 // changes only when one of those objects does.
 import type { Dialect } from '../../config/dialect.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import { type ApiService, type RemoteApiService, readApiService } from './api-service.ts';
+import { type ApiService, isRemote, type RemoteApiService, readApiService } from './api-service.ts';
+import { localPriorities } from './priorities.ts';
 
 const NO_EDITIONS: ReadonlyMap<string, string> = new Map();
 
@@ -14,9 +15,13 @@ export class RemoteGroups {
   readonly #byName = new Map<string, RemoteApiService>();
   /** By group, then by version. */
   readonly #byPath = new Map<string, Map<string, RemoteApiService>>();
+  /** Those of this server's own that stand elsewhere than they usually do, by name: an operator has changed their priorities. */
+  readonly #moved = new Map<string, ApiService>();
+  readonly #dialect: Dialect;
   #edition = 0;
 
   constructor(dialect: Dialect) {
+    this.#dialect = dialect;
     this.#ownGroup = dialect.spell('apiregistration.@group');
     this.storageKey = `${this.#ownGroup}/apiservices`;
   }
@@ -43,10 +48,16 @@ export class RemoteGroups {
     return [...this.#byName.values()];
   }
 
+  /** Those by which groups and versions are ordered: all, and of this server's own those that stand elsewhere than usual. */
+  ordering(): readonly ApiService[] {
+    return [...this.#byName.values(), ...this.#moved.values()];
+  }
+
   /** Forgets all: those that there are follow. */
   reset(): void {
-    if (this.#byName.size === 0) return;
+    if (this.#byName.size + this.#moved.size === 0) return;
     this.#byName.clear();
+    this.#moved.clear();
     this.#byPath.clear();
     this.#edition++;
   }
@@ -54,11 +65,14 @@ export class RemoteGroups {
   /** An APIService as it is stored now. */
   put(object: JsonObject): undefined {
     const read = readApiService(object);
-    if (!isRemote(read) || read.group === this.#ownGroup) {
-      this.remove(read.name);
+    this.remove(read.name);
+    if (read.group === this.#ownGroup) return;
+    if (!isRemote(read)) {
+      if (!this.#isMoved(read)) return;
+      this.#moved.set(read.name, read);
+      this.#edition++;
       return;
     }
-    this.remove(read.name);
     this.#byName.set(read.name, read);
     const versions = this.#byPath.get(read.group) ?? new Map<string, RemoteApiService>();
     this.#byPath.set(read.group, versions.set(read.version, read));
@@ -77,6 +91,7 @@ export class RemoteGroups {
   storageKeyOf(_name: string): undefined {}
 
   remove(name: string): undefined {
+    if (this.#moved.delete(name)) this.#edition++;
     const gone = this.#byName.get(name);
     if (gone === undefined) return;
     this.#byName.delete(name);
@@ -85,8 +100,9 @@ export class RemoteGroups {
     if (versions?.size === 0) this.#byPath.delete(gone.group);
     this.#edition++;
   }
-}
 
-function isRemote(apiService: ApiService): apiService is RemoteApiService {
-  return apiService.backend !== undefined;
+  #isMoved({ group, version, groupPriority, versionPriority }: ApiService): boolean {
+    const usual = localPriorities(this.#dialect, group, version);
+    return usual !== undefined && (usual.group !== groupPriority || usual.version !== versionPriority);
+  }
 }

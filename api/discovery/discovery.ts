@@ -2,7 +2,7 @@
 // /version. Documents as objects; encoding, caching and content negotiation are the caller's.
 
 import type { Dialect } from '../../config/dialect.ts';
-import { pathOf, type RemoteApiService } from '../aggregation/api-service.ts';
+import { type ApiService, isRemote, pathOf } from '../aggregation/api-service.ts';
 import { withRemoteGroups } from '../aggregation/priorities.ts';
 import { API_MINOR_VERSION } from '../resources/deprecation.ts';
 import type { Registry, ServedGroup } from '../resources/registry.ts';
@@ -48,16 +48,18 @@ export interface Discovery {
  * All documents for what `registry` serves, each made when it is first asked for: a server that starts has no time for
  * them. They do not change, unless a new registry does.
  *
- * @param remotes groups and versions that other servers answer for, who describe their resources themselves.
+ * @param ordering groups and versions that other servers answer for, who describe their resources themselves, and those of this server
+ * that stand elsewhere than usual.
  */
 export function createDiscovery(
   registry: Registry,
   dialect: Dialect,
   settings: DiscoverySettings,
-  remotes: readonly RemoteApiService[] = [],
+  ordering: readonly ApiService[] = [],
 ): Discovery {
   const makers = new Map<string, () => object>();
-  const groups = withRemoteGroups(dialect, registry.groups(), remotes);
+  const groups = withRemoteGroups(dialect, registry.groups(), ordering);
+  const remotes = ordering.filter(isRemote);
   const named = groups.filter(({ name }) => name !== '');
   makers.set('/version', () => versionDocument(dialect, settings.build));
   makers.set('/api', () => apiVersions(registry.servedVersions(''), settings.serverAddress));

@@ -17,7 +17,7 @@ export function presentDiscovery(
     if (discovery === undefined || registry.edition !== edition || remotes.edition !== remoteEdition) {
       edition = registry.edition;
       remoteEdition = remotes.edition;
-      discovery = createDiscovery(registry, registry.dialect, settings, remotes.all());
+      discovery = createDiscovery(registry, registry.dialect, settings, remotes.ordering());
     }
     return discovery;
   };

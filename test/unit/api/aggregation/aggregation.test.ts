@@ -1,6 +1,6 @@
 // What follows from APIServices: the order of groups, what an extension server is told of users, and one document of several.
 import test from 'ava';
-import type { RemoteApiService } from '../../../../api/aggregation/api-service.ts';
+import type { ApiService } from '../../../../api/aggregation/api-service.ts';
 import { endpointsProblem, serviceProblem, statusWith } from '../../../../api/aggregation/availability.ts';
 import { identityHeaders, withoutIdentity } from '../../../../api/aggregation/identity-headers.ts';
 import { withRemoteGroups } from '../../../../api/aggregation/priorities.ts';
@@ -27,10 +27,10 @@ const stored = (
   spec: { group, version, groupPriorityMinimum: priorities[0], versionPriority: priorities[1], service },
 });
 
-function remotesOf(...objects: ReturnType<typeof stored>[]): readonly RemoteApiService[] {
+function remotesOf(...objects: ReturnType<typeof stored>[]): readonly ApiService[] {
   const remotes = new RemoteGroups(DIALECT);
   for (const object of objects) remotes.put(object);
-  return remotes.all();
+  return remotes.ordering();
 }
 
 test('priorities put the built-in groups where discovery has them', (t) => {
@@ -53,6 +53,40 @@ test('groups are ordered by priority, then by name, and versions of a group by t
   t.deepEqual(groups[at], { name: 'b.test', versions: ['v1', 'v2', 'v1beta1'], preferredVersion: 'v1' });
   t.is(groups[at + 1]?.name, 'extensions');
   t.deepEqual(groups.find(({ name }) => name === 'apps')?.versions, ['v9', 'v1']);
+});
+
+test('groups of this server stand where their APIServices say, too', (t) => {
+  const remotes = new RemoteGroups(DIALECT);
+  for (const [version, priority] of [
+    ['v1', 15],
+    ['v2beta1', 9],
+    ['v2beta2', 1],
+  ] as const)
+    remotes.put(stored('autoscaling', version, [17500, priority], null));
+  t.deepEqual(withRemoteGroups(DIALECT, GROUPS, remotes.ordering()), GROUPS, 'as usual');
+  const usual = remotes.edition;
+  remotes.put(stored('autoscaling', 'v2beta2', [17500, 99], null));
+  remotes.put(stored('storage.k8s.io', 'v1', [19_000, 15], null));
+  remotes.put(stored('apps', 'v9', [19_500, 15], null));
+  t.not(remotes.edition, usual);
+  t.true(remotes.isEmpty, 'nobody else answers for them');
+  const groups = withRemoteGroups(DIALECT, GROUPS, remotes.ordering());
+  t.like(
+    groups.find(({ name }) => name === 'autoscaling'),
+    { versions: ['v2beta2', 'v1', 'v2beta1'], preferredVersion: 'v2beta2' },
+  );
+  t.deepEqual(groups.find(({ name }) => name === 'apps')?.versions, ['v1'], 'what is not served is not shown');
+  const first = groups.findIndex(({ name }) => name === 'storage.k8s.io');
+  t.true(first < groups.findIndex(({ name }) => name === 'apps'));
+  const changed = remotes.edition;
+  remotes.put(stored('autoscaling', 'v2beta2', [17500, 1], null));
+  remotes.remove('v1.storage.k8s.io');
+  remotes.remove('v9.apps');
+  t.not(remotes.edition, changed);
+  t.deepEqual(withRemoteGroups(DIALECT, GROUPS, remotes.ordering()), GROUPS, 'as usual again');
+  remotes.put(stored('apps', 'v1', [1, 1], null));
+  remotes.reset();
+  t.deepEqual(remotes.ordering(), []);
 });
 
 test("remote groups follow their objects, and the group of those objects is nobody else's", (t) => {
