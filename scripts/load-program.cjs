@@ -1,6 +1,6 @@
 // Loads the program of a thread, which is one of several by what the thread does (pack.js, which copies this file beside them as
-// program.js). With it comes what V8 had compiled of it when it was built (rehearsal.js). V8 refuses that when it is of another version or of other
-// flags, and compiles anew: nothing but time is lost.
+// program.js). With it comes what V8 had compiled of it when it was built (rehearsal.js). On another Node than that of the build, or where V8 refuses
+// it since its flags are others, it is compiled anew: nothing but time is lost.
 const { closeSync, existsSync, openSync, readSync, statSync } = require('node:fs');
 const { join } = require('node:path');
 const { fileURLToPath, pathToFileURL } = require('node:url');
@@ -17,8 +17,17 @@ function roleOfThread() {
   return existsSync(fileOf(role, 'cjs')) ? role : 'any';
 }
 
+/**
+ * The build of Node that this is. V8 takes what was compiled by any of its own version, and releases of Node change V8 under one version: what
+ * one of them compiled calls other functions of V8 in another. Its file may be gone by now, where Node was replaced under a running server.
+ */
+function nodeBuild() {
+  const { size } = statSync(process.execPath, { throwIfNoEntry: false }) ?? {};
+  return [process.version, process.platform, process.arch, size].join('-');
+}
+
 const role = roleOfThread();
-const compiled = fileOf(role, 'compiled');
+const compiled = fileOf(role, `${nodeBuild()}.compiled`);
 const url = pathToFileURL(fileOf(role, 'cjs')).href;
 
 /** The program, with what V8 had compiled of it where that is there. */
