@@ -3,10 +3,12 @@
 // command's logic is here.
 import { descriptionText, unknownCommand, usageText } from '../config/help.ts';
 import { UsageError } from '../config/usage-error.ts';
+import { OrchError } from '../runtime/errors.ts';
 import { writeExactIntegers } from '../runtime/exact-integers.ts';
 import { outliveReaders } from '../runtime/outlived-readers.ts';
 import { errorLine } from './command-line/error-line.ts';
 import { asksForHelp } from './command-line/help-flag.ts';
+import { releaseProblem } from './node-release.ts';
 import { UMASK } from './server/closed-directory.ts';
 import { setV8Flags } from './v8-flags.ts';
 
@@ -39,6 +41,8 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${versionText()}\n`);
     return;
   }
+  const problem = releaseProblem(process.versions.node);
+  if (problem !== undefined) throw new OrchError('BadConfiguration', problem);
   writeExactIntegers();
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) throw unknown([name]);
