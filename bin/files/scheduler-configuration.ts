@@ -21,12 +21,12 @@ import { contentOf, operatorText } from './operator-file.ts';
 const DISKS_MAX = DIALECT_NAMES.map((name) => `${DIALECTS[name].short.toUpperCase()}_MAX_PD_VOLS`);
 
 /** The gate by which nodes may leave built-in disks to a CSI driver, by the name of the disks' provisioner. */
-const MIGRATIONS = {
-  'aws-ebs': 'CSIMigrationAWS',
-  'gce-pd': 'CSIMigrationGCE',
-  'azure-disk': 'CSIMigrationAzureDisk',
-  cinder: 'CSIMigrationOpenStack',
-} as const;
+const MIGRATIONS = [
+  { disks: 'aws-ebs', gate: 'CSIMigrationAWS' },
+  { disks: 'gce-pd', gate: 'CSIMigrationGCE' },
+  { disks: 'azure-disk', gate: 'CSIMigrationAzureDisk' },
+  { disks: 'cinder', gate: 'CSIMigrationOpenStack' },
+] as const;
 
 export interface SchedulerFiles extends SchedulerFlags {
   readonly config: string;
@@ -68,7 +68,7 @@ function schedulerGates(featureGates: string, apiDialect: DialectName): Schedule
     prefersNominatedNode: gates.enabled('PreferNominatedNode'),
     balancesAttachedVolumes: gates.enabled('BalanceAttachedNodeVolumes'),
     scoresVolumeCapacity: gates.enabled('VolumeCapacityPriority'),
-    migratedDisks: Object.entries(MIGRATIONS).flatMap(([disks, gate]) =>
+    migratedDisks: MIGRATIONS.flatMap(({ disks, gate }) =>
       gates.enabled('CSIMigration') && gates.enabled(gate) ? [disks] : [],
     ),
   };
