@@ -8,12 +8,16 @@ const STDERR = 2;
 /** How often it is looked whether a file is still the one at its path: whoever rotates it moves it away. */
 const LOOK_MS = 1000;
 const OWNER_ONLY = 0o600;
+/** No space, no quota, or a file as large as files may be. */
+const FULL_CODES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** A place that lines go to, and what is said of those that were lost. */
 class Outlet {
   readonly #write: (text: string) => number;
   readonly #lostText: string;
   #hasLost = false;
+  /** It was lost for want of room on the disk. */
+  #isFull = false;
   /** The last line ends in its middle. */
   #isCut = false;
 
@@ -29,17 +33,22 @@ class Outlet {
       const whole = this.#isCut ? `\n${text}` : text;
       const bytes = this.#write(whole);
       this.#hasLost = bytes < Buffer.byteLength(whole);
+      this.#isFull = false;
       if (bytes > 0) this.#isCut = this.#hasLost;
-    } catch {
+    } catch (error) {
       // A full pipe answers EAGAIN.
       this.#hasLost = true;
+      this.#isFull = FULL_CODES.has((error as NodeJS.ErrnoException).code);
     }
   }
 
-  /** Whether lines go out. After one that did not, the next is tried now: it says that some are missing. */
+  /**
+   * Whether lines go out. After one that did not, the next is tried now: it says that some are missing. A full disk is none of the
+   * log's faults: who is restarted over it comes up no more where the store is on that disk, and what it served from memory is gone.
+   */
   isWritable(): boolean {
     if (this.#hasLost) this.line(this.#lostText);
-    return !this.#hasLost;
+    return !this.#hasLost || this.#isFull;
   }
 }
 
@@ -130,7 +139,7 @@ export class LogOutlets {
     }
   }
 
-  /** Whether lines go out wherever they should. */
+  /** Whether lines go out wherever they should, or would if there were room on the disk. */
   isWritable(): boolean {
     return [this.#stderr, ...this.#files.map(([, outlet]) => outlet)].every((outlet) => outlet.isWritable());
   }

@@ -72,6 +72,12 @@ test('lines that cannot be written are said to be lost once they can', (t) => {
   t.false(existsSync(path));
 });
 
+test('a full disk makes no log unwritable: who is restarted over it does not come up again where the store is on that disk', (t) => {
+  const outlets = new LogOutlets(options({ paths: [['I', '/dev/full']] }), LOST);
+  outlets.line('I', 'gone\n');
+  t.true(outlets.isWritable());
+});
+
 test('a line of which a full disk took the beginning is lost, and the next one begins a line of its own', (t) => {
   const path = join(FOLDER, 'cut');
   const program = `
