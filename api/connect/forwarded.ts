@@ -86,13 +86,21 @@ function encodedSegment(segment: string): string {
   return encodeURIComponent(wellFormed(segment)).replace(/%(?:3A|40|26|3D|2B|24|2C|3B)/g, decodeURIComponent);
 }
 
-/** A query as sent, with whatever may not stand in a request line encoded. */
+/** A query as it goes on, with its question mark; blank where there is none. */
 export function backendQuery(query: string): string {
   return query === '' ? '' : `?${sendable(query)}`;
 }
 
-/** A part of an address as sent, with whatever may not stand in a request line encoded. */
-export function sendable(text: string): string {
+/**
+ * A path as sent, with whatever has no place in one (RFC 3986) encoded: some servers take a backslash for a slash, or what follows a #
+ * for no part of it, and would read another path than the one that was authorized.
+ */
+export function sentPath(path: string): string {
+  return path.replace(/[^\w\-.~!$&'()*+,;=:@/%]+/g, (part) => encodeURIComponent(wellFormed(part)));
+}
+
+/** A query as sent, with whatever may not stand in a request line encoded. */
+function sendable(text: string): string {
   return text.replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(wellFormed(part)));
 }
 

@@ -108,6 +108,9 @@ for (const listener of LISTENERS) {
       Object.keys(headers).filter((name) => name.startsWith('impersonate-')),
       [],
     );
+    // Another path, to a server that takes a backslash for a slash.
+    t.regex(await raw(t, server, [`GET ${path}/two\\..\\..\\others#x HTTP/1.1`]), /^HTTP\/1\.1 200 /);
+    t.is(asked().at(-1)!.url, `${path}/two%5C..%5C..%5Cothers%23x`);
     const next = await server.client.get(`${path}/three`);
     t.is(next.status, 200);
     t.is(asked().at(-1)!.url, `${path}/three`);

@@ -6,7 +6,7 @@ import { type IdentityNames, identityHeaders, withoutIdentity } from '../../../a
 import type { NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts';
 import type { RemoteListing, RemoteWrite, RemoteWriteReply } from '../../../api/aggregation/remote-object.ts';
 import { type RemoteOwner, type RemoteOwnerAsked, UNKNOWN_OWNER } from '../../../api/aggregation/remote-owner.ts';
-import { backendQuery, forwardedRequestHeaders, sendable } from '../../../api/connect/forwarded.ts';
+import { backendQuery, forwardedRequestHeaders, sentPath } from '../../../api/connect/forwarded.ts';
 import { decodePercent } from '../../../api/requests/query.ts';
 import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { badRequest, internalError, serviceUnavailable, timeout, tooLarge } from '../../../api/status/failures.ts';
@@ -133,7 +133,7 @@ export class Aggregation {
     const { client, target } = await this.#backend(exchange, apiService);
     const route: Route = {
       target,
-      path: sendable(exchange.path) + backendQuery(request.query),
+      path: sentPath(exchange.path) + backendQuery(request.query),
       unreachable: (detail) => unavailable(exchange, apiService, detail),
     };
     const ours = [...shown, ...forwardedFrom(exchange)];

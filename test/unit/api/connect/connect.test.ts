@@ -7,6 +7,7 @@ import {
   backendQuery,
   forwardedRequestHeaders,
   forwardedResponseHeaders,
+  sentPath,
 } from '../../../../api/connect/forwarded.ts';
 import { parseProxiedName } from '../../../../api/connect/proxied-name.ts';
 import { addressProblem } from '../../../../api/connect/proxyable-address.ts';
@@ -306,6 +307,14 @@ test('a query goes on as it was sent, and cannot end the request line', (t) => {
   t.is(backendQuery('a=b%20c&d'), '?a=b%20c&d');
   t.is(backendQuery('a= \r\nX: y'), '?a=%20%0D%0AX:%20y');
   t.is(backendQuery('a=ü\ud800'), '?a=%C3%BC%EF%BF%BD');
+});
+
+test('a path goes on as it was sent, but for what some servers take for a slash, or for no part of it', (t) => {
+  for (const path of ['/apis/a.b/v1/things/a%2Fb', "/a;b=c/~d_e-f.g!$&'()*+,:@/", '//a/', '/a%3Fb'])
+    t.is(sentPath(path), path);
+  t.is(sentPath('/things/..\\..\\other\\things'), '/things/..%5C..%5Cother%5Cthings');
+  t.is(sentPath('/things/a#b'), '/things/a%23b');
+  t.is(sentPath('/a b|c"<>^`{}[]?\r\nü\ud800'), '/a%20b%7Cc%22%3C%3E%5E%60%7B%7D%5B%5D%3F%0D%0A%C3%BC%EF%BF%BD');
 });
 
 const BEARER = 'base64url.bearer.authorization.k8s.io.';
