@@ -2,7 +2,7 @@
 import { DIALECTS } from '../../config/dialect.ts';
 import { parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
-import { heapLimitBytes } from '../../runtime/heap-limit.ts';
+import { heapLimitBytes } from '../../runtime/memory/heap-limit.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { type MakeWebhookClient, ServiceClient } from '../../transport/outgoing/service-client.ts';
 import { componentRecordingOf } from '../component-audit.ts';

@@ -12,7 +12,7 @@ import type { AuditAnnotations } from './audit-annotations.ts';
 import type { CommitTimes } from './commit-times.ts';
 import type { Completion } from './completion.ts';
 import type { WebhookConversion } from './conversion/webhook-conversion.ts';
-import type { HeapShare } from './heap-room.ts';
+import type { HeapShare } from './heap-share.ts';
 import type { KindVersions } from './kind-version.ts';
 import type { KnownApplies } from './known-applies.ts';
 import type { KnownSpecs } from './known-specs.ts';

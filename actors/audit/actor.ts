@@ -3,7 +3,7 @@ import type { AuditVersion } from '../../api/audit/event-text.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
-import { heapLimitBytes } from '../../runtime/heap-limit.ts';
+import { heapLimitBytes } from '../../runtime/memory/heap-limit.ts';
 import { RotatingFile } from '../../storage/files/rotating-file.ts';
 import { standardOutput } from '../../storage/files/standard-output.ts';
 import type { ServiceConnection } from '../../transport/outgoing/connection-file.ts';

@@ -3,6 +3,7 @@ import { DIALECTS } from '../../config/dialect.ts';
 import { type FeatureGates, parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { Lazy } from '../../runtime/lazy.ts';
+import { heapLimitBytes } from '../../runtime/memory/heap-limit.ts';
 import { metricsRules } from '../../runtime/metrics/metrics-rules.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { componentRecordingOf } from '../component-audit.ts';
@@ -15,6 +16,9 @@ import { ingressActor } from './ingress.ts';
 import type { IngressOptions } from './options.ts';
 import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
 import type { SendTraces } from './tracing/tracer.ts';
+
+/** Of the heap of its thread, and of that of the pool's, for large objects that are rendered. */
+const HEAP_SHARE = 0.2;
 
 export const define: DefineActor = (outside) =>
   withSettings(ingressActor, (settings, context) => ingressOptions(settings, context, outside));
@@ -35,6 +39,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     listener: options.ingress,
     openListener: outside.openListener(context),
     jobs: outside.jobs(context),
+    heapRoomBytes: heapLimitBytes() * HEAP_SHARE,
     host: options.bindAddress,
     port: options.securePort,
     tls: settings.tls,

@@ -10,6 +10,7 @@ import { isWriteVerb } from '../../api/verbs.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { isLogWritable } from '../../runtime/logging/log.ts';
+import { HeapRoom } from '../../runtime/memory/heap-room.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
 import type { Soon } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
@@ -99,6 +100,7 @@ class Ingress implements Actor<IngressProtocol> {
       timers: context.timers,
       pause: () => nextTurn(context.timers),
       jobs: options.jobs,
+      heapRoom: new HeapRoom(options.heapRoomBytes),
       conversion,
       forms: this.#forms,
       ...(options.paging && { paging: options.paging }),

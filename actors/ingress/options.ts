@@ -31,6 +31,8 @@ export interface IngressOptions extends IngressListenerOptions, RequestLimitOpti
   readonly openapi: ServedApi;
   /** The thread's pool for long work. */
   readonly jobs: JobPool;
+  /** What large objects may take of the heap together that are rendered for answers. */
+  readonly heapRoomBytes: number;
   readonly identityHeaders?: IdentityHeaders | undefined;
   /** Clients may show a name and a password: those that are refused are told so. */
   readonly takesPasswords: boolean;

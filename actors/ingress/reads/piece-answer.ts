@@ -2,6 +2,7 @@
 import type { Transferable } from 'node:worker_threads';
 import { isOrchError } from '../../../runtime/errors.ts';
 import type { JobPool, PieceJob } from '../../../runtime/jobs/job-pool.ts';
+import type { HeapRoom } from '../../../runtime/memory/heap-room.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { type PacedWrite, pacedWriter } from './paced-writer.ts';
@@ -11,6 +12,8 @@ export interface LongWork {
   /** Lets the thread do other work. */
   readonly pause: () => Promise<void>;
   readonly jobs: JobPool;
+  /** For objects that are held parsed until they have gone out. */
+  readonly heapRoom: HeapRoom;
 }
 
 /** What is sent, as a job of the pool makes it, and the same as it is made `here`. */

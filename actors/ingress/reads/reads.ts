@@ -21,6 +21,7 @@ import type { Ref, ReplyTo } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import type { JobPool } from '../../../runtime/jobs/job-pool.ts';
+import type { HeapRoom } from '../../../runtime/memory/heap-room.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
 import { decodeRecord } from '../../../storage/records/record-reading.ts';
 import { type Slab, valueLength } from '../../../storage/records/slab-record.ts';
@@ -50,6 +51,8 @@ export interface ReadParts {
   /** Lets the thread serve others in the middle of long work. */
   readonly pause: () => Promise<void>;
   readonly jobs: JobPool;
+  /** For large objects that are rendered. */
+  readonly heapRoom: HeapRoom;
   readonly conversion: OutsideConversion;
   readonly forms: AnswerForms;
   /** Absent: lists come in chunks where that is asked for, and say how much is left. */

@@ -5,11 +5,13 @@ import { JOB_BYTES_MIN, VALUE_JOB } from '../../../rendering/jobs.ts';
 import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { keepsStoredBytes, keepsStoredValue } from '../../../rendering/rendering.ts';
 import { type ValueList, valueListPieces, valuePieces } from '../../../rendering/value-pieces.ts';
+import type { HeapRoom } from '../../../runtime/memory/heap-room.ts';
 import { copyOfBody, decodeRecord, withBody } from '../../../storage/records/record-reading.ts';
 import { type Slab, valueLength } from '../../../storage/records/slab-record.ts';
+import { heapBytesOfBody } from '../../../transport/heap-of-body.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { headersFor, sendValue } from './answers.ts';
+import { headersFor, JSON_TYPE, sendValue } from './answers.ts';
 import { type LongWork, PieceAnswer } from './piece-answer.ts';
 import { type Representation, unconverted } from './representation.ts';
 
@@ -109,8 +111,29 @@ function sendLarge(
 ): Promise<void> {
   const answer = new PieceAnswer(exchange, code, headers);
   const here = (): Iterable<Uint8Array> => valuePieces(json, renderer, isRendered);
-  if (json.length < JOB_BYTES_MIN || !work.jobs.hasRoom) return answer.inSlices(here(), work.pause);
-  const { rendering, nowMs } = renderer;
-  const input = { json, rendering, nowMs, isRendered };
-  return answer.fromJob(work, { job: VALUE_JOB, input, moved: [json.buffer as ArrayBuffer], here });
+  if (json.length < JOB_BYTES_MIN) return answer.inSlices(here(), work.pause);
+  return inRoom(work.heapRoom, exchange, heapBytesOfBody(json, JSON_TYPE), () => {
+    if (!work.jobs.hasRoom) return answer.inSlices(here(), work.pause);
+    const { rendering, nowMs } = renderer;
+    const input = { json, rendering, nowMs, isRendered };
+    return answer.fromJob(work, { job: VALUE_JOB, input, moved: [json.buffer as ArrayBuffer], here });
+  });
+}
+
+/**
+ * Sends what is held parsed until it has gone out, here or in the pool's thread, when others leave room for it on the heap: forty answers
+ * of one object that is mostly empty objects would fill it.
+ */
+async function inRoom(
+  room: HeapRoom,
+  { response }: Exchange,
+  heapBytes: number,
+  send: () => Promise<void>,
+): Promise<void> {
+  await room.take(heapBytes, false);
+  try {
+    if (!response.aborted) await send();
+  } finally {
+    room.giveBack(heapBytes);
+  }
 }

@@ -1,9 +1,10 @@
 // Writes of what is large: between their steps others have their turn.
 import { MessageChannel } from 'node:worker_threads';
 import test from 'ava';
-import { HeapRoom, HeapShare, heapBytesOf } from '../../../actors/admission/heap-room.ts';
+import { HeapShare, heapBytesOf } from '../../../actors/admission/heap-share.ts';
 import { afterOthers, done } from '../../../actors/admission/large-writes.ts';
 import { type InParts, isLarge } from '../../../api/in-parts.ts';
+import { HeapRoom } from '../../../runtime/memory/heap-room.ts';
 import { AdmissionWorld } from './admission-world.ts';
 
 test('what is put off comes behind an event that waits, and behind what that puts off', async (t) => {

@@ -1,4 +1,5 @@
 // What the edge does when the hub's mailbox is full: nothing is lost that a watch or a client hangs on.
+
 import test from 'ava';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
 import type { Arrival } from '../../../actors/ingress/exchange/exchange.ts';
@@ -13,6 +14,7 @@ import { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { NO_JOB_POOL } from '../../../runtime/jobs/job-pool.ts';
+import { HeapRoom } from '../../../runtime/memory/heap-room.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import type { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
@@ -76,6 +78,7 @@ for (const [why, ask] of LATE_CASES) {
       timers: new VirtualTime(),
       pause: () => Promise.resolve(),
       jobs: NO_JOB_POOL,
+      heapRoom: new HeapRoom(0),
       conversion: NO_CONVERSION,
       forms: SAME_FORMS,
     });

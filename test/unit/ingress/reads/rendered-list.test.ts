@@ -1,7 +1,7 @@
 // Lists that are rendered, from records in a slab to the bytes a client gets: short and long ones, made here and in the pool,
 // and clients that read slowly or go away.
+
 import test from 'ava';
-import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import { sendRenderedList } from '../../../../actors/ingress/reads/rendered-list.ts';
 import { encodeStored } from '../../../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
@@ -12,6 +12,7 @@ import { decodedItem, emptyList, type ListEnvelope, type ListItems, listMetadata
 import type { Renderer } from '../../../../rendering/renderer.ts';
 import type { Rendering } from '../../../../rendering/rendering.ts';
 import { createJobPool, type JobPool, NO_JOB_POOL } from '../../../../runtime/jobs/job-pool.ts';
+import { HeapRoom } from '../../../../runtime/memory/heap-room.ts';
 import {
   CREATED,
   mapSlab,
@@ -19,9 +20,8 @@ import {
   stampRevision,
   writeRecordHead,
 } from '../../../../storage/records/slab-record.ts';
-import type { HttpResponse } from '../../../../transport/http.ts';
 import { renderingOf, representationOf } from '../../rendering/representations.ts';
-import { exchangeOver } from '../exchanges.ts';
+import { Client } from './client.ts';
 
 const ENVELOPE: ListEnvelope = {
   apiVersion: 'v1',
@@ -70,59 +70,6 @@ function namespaces(count: number, others: readonly JsonObject[] = [{}]): ListIt
   return { places, slabs: [slab] };
 }
 
-/** What a client got, and how it read. */
-class Client {
-  text = '';
-  pieces = 0;
-  status = 0;
-  contentType = '';
-  ended = false;
-  aborted = false;
-  /** Pieces after which the socket is full until `drain`. */
-  fullAfter = Number.POSITIVE_INFINITY;
-  /** Pieces after which the client goes away. */
-  goneAfter = Number.POSITIVE_INFINITY;
-  drain: () => void = () => {};
-  #onAborted: () => void = () => {};
-  readonly exchange: Exchange;
-
-  constructor() {
-    const begin = (status: number, headers: readonly (readonly [string, string])[]): void => {
-      this.status = status;
-      this.contentType = headers.find(([name]) => name === 'Content-Type')?.[1] ?? '';
-    };
-    const response: Partial<HttpResponse> = {
-      onAborted: (callback) => {
-        this.#onAborted = callback;
-      },
-      onDrained: (callback) => {
-        this.drain = callback;
-      },
-      respond: (status, headers, body) => {
-        begin(status, headers);
-        this.text += Buffer.from(body).toString('utf8');
-        this.pieces++;
-        this.ended = true;
-      },
-      start: begin,
-      write: (bytes) => {
-        this.text += Buffer.from(bytes).toString('utf8');
-        this.pieces++;
-        if (this.pieces < this.goneAfter) return this.pieces < this.fullAfter;
-        this.aborted = true;
-        this.#onAborted();
-        return false;
-      },
-      end: () => {
-        this.ended = true;
-      },
-    };
-    const isAborted = (): boolean => this.aborted;
-    Object.defineProperty(response, 'aborted', { get: isAborted });
-    this.exchange = exchangeOver(response);
-  }
-}
-
 interface Sending {
   readonly count: number;
   readonly others?: readonly JsonObject[];
@@ -139,7 +86,11 @@ async function send({ count, others, shape, type, rendering, client = new Client
   const chosen = representationOf(
     renderingOf(type ?? NAMESPACE, { shape: shape === null ? undefined : { ...SHAPE, ...shape }, ...rendering }),
   );
-  const work = { pause: pause ?? ((): Promise<void> => Promise.resolve()), jobs: jobs ?? NO_JOB_POOL };
+  const work = {
+    pause: pause ?? ((): Promise<void> => Promise.resolve()),
+    jobs: jobs ?? NO_JOB_POOL,
+    heapRoom: new HeapRoom(0),
+  };
   await sendRenderedList(client.exchange, ENVELOPE, namespaces(count, others), chosen, work);
   return client;
 }

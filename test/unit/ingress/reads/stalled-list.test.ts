@@ -8,6 +8,7 @@ import { DIALECTS } from '../../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../../rendering/protobuf-records.ts';
 import type { Ref } from '../../../../runtime/actor.ts';
 import { NO_JOB_POOL } from '../../../../runtime/jobs/job-pool.ts';
+import { HeapRoom } from '../../../../runtime/memory/heap-room.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import { FakeResponse } from '../../hub/fake-response.ts';
 import { Records } from '../../hub/records.ts';
@@ -50,6 +51,7 @@ for (const [what, isFull, isCut] of [
       timers: time,
       pause: () => Promise.resolve(),
       jobs: NO_JOB_POOL,
+      heapRoom: new HeapRoom(0),
       conversion: NO_CONVERSION,
       forms: SAME_FORMS,
     });

@@ -1,6 +1,7 @@
 // How many writes of what is large are at work at a time. Each holds its objects on the heap until it is answered, in turns between which
 // the others go on. Begun all together, thirty bodies of many small values, or as many patches of one object that is stored with as many,
 // fill the heap of a thread, which ends the process.
+import type { HeapRoom } from '../../runtime/memory/heap-room.ts';
 import { heapBytesOfBody } from '../../transport/heap-of-body.ts';
 import type { WriteRequest } from './protocol.ts';
 
@@ -10,60 +11,6 @@ const COUNTED_BYTES_MIN = 32 * 1024;
 /** About what the body of a write takes of the heap at most; 0 where that is too little to be counted. */
 export function heapBytesOf({ payload, contentType }: Pick<WriteRequest, 'payload' | 'contentType'>): number {
   return payload.length < COUNTED_BYTES_MIN ? 0 : heapBytesOfBody(payload, contentType);
-}
-
-interface Waiting {
-  readonly bytes: number;
-  readonly begin: () => void;
-}
-
-/** What the large writes of an actor take together. */
-export class HeapRoom {
-  readonly #bytesMax: number;
-  /** Those that hold nothing yet, in their order. */
-  readonly #newcomers: Waiting[] = [];
-  /** Those that hold something and wait for more: they come first. */
-  readonly #growing: Waiting[] = [];
-  #bytes = 0;
-  /** Writes that hold something and do not wait. */
-  #atWork = 0;
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  /**
-   * Resolves when there is room for so many bytes, in the order of those who ask. What there is no room for is at work alone: where all
-   * others wait as well, nobody else would make room for any of them.
-   */
-  take(bytes: number, holdsSome: boolean): Promise<void> {
-    if (holdsSome) this.#atWork--;
-    const queue = holdsSome ? this.#growing : this.#newcomers;
-    return new Promise((resolve) => {
-      queue.push({ bytes, begin: resolve });
-      this.#beginNext();
-    });
-  }
-
-  /** A write that is not waiting has ended: all that it took. */
-  giveBack(bytes: number): void {
-    this.#bytes -= bytes;
-    this.#atWork--;
-    this.#beginNext();
-  }
-
-  #beginNext(): void {
-    for (;;) {
-      const queue = this.#growing.length > 0 ? this.#growing : this.#newcomers;
-      const next = queue[0];
-      if (next === undefined) return;
-      if (this.#atWork > 0 && this.#bytes + next.bytes > this.#bytesMax) return;
-      queue.shift();
-      this.#bytes += next.bytes;
-      this.#atWork++;
-      next.begin();
-    }
-  }
 }
 
 /** What one write takes of that room. */

@@ -1,0 +1,56 @@
+// A part of a thread's heap that is shared by work in turns: each piece of it holds something large until it has ended, so no more is
+// begun than there is room for. Knows bytes alone; who asks for them has estimated what its work takes.
+
+interface Waiting {
+  readonly bytes: number;
+  readonly begin: () => void;
+}
+
+/** What those who share it take together. */
+export class HeapRoom {
+  readonly #bytesMax: number;
+  /** Those that hold nothing yet, in their order. */
+  readonly #newcomers: Waiting[] = [];
+  /** Those that hold something and wait for more: they come first. */
+  readonly #growing: Waiting[] = [];
+  #bytes = 0;
+  /** Those that hold something and do not wait. */
+  #atWork = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /**
+   * Resolves when there is room for so many bytes, in the order of those who ask. What there is no room for is at work alone: where all
+   * others wait as well, nobody else would make room for any of them.
+   */
+  take(bytes: number, holdsSome: boolean): Promise<void> {
+    if (holdsSome) this.#atWork--;
+    const queue = holdsSome ? this.#growing : this.#newcomers;
+    return new Promise((resolve) => {
+      queue.push({ bytes, begin: resolve });
+      this.#beginNext();
+    });
+  }
+
+  /** Who is not waiting has ended: all that it took. */
+  giveBack(bytes: number): void {
+    this.#bytes -= bytes;
+    this.#atWork--;
+    this.#beginNext();
+  }
+
+  #beginNext(): void {
+    for (;;) {
+      const queue = this.#growing.length > 0 ? this.#growing : this.#newcomers;
+      const next = queue[0];
+      if (next === undefined) return;
+      if (this.#atWork > 0 && this.#bytes + next.bytes > this.#bytesMax) return;
+      queue.shift();
+      this.#bytes += next.bytes;
+      this.#atWork++;
+      next.begin();
+    }
+  }
+}
