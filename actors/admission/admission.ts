@@ -252,7 +252,7 @@ class Admission implements Actor<AdmissionProtocol> {
   }
 
   #bind(asked: BindRequest): Promise<BindingOutcome[]> {
-    const write = this.#writeOfTurn(asked.leftMs);
+    const write = this.#writeOfTurn();
     return this.#audit === undefined
       ? bind(write, asked.bindings, asked.user)
       : bindRecorded(write, asked, this.#audit);

@@ -52,7 +52,10 @@ export interface WriteRequest {
   /** The media type without parameters, lower case. */
   readonly contentType: string;
   readonly payload: Uint8Array;
-  /** As long as it is still waited for: what has not been committed by then is not made. Absent: as long as the server gives any request. */
+  /**
+   * As long as its client waits: what has not been committed by then is not made. Absent, as inside: as long as the server gives any
+   * request, whose webhooks may take longer than the component waits that asks, and hears of what was made.
+   */
   readonly leftMs?: number;
   /** It comes from a component of this server, and is no request: admission records it, and nobody is asked whether it may. */
   readonly isInside?: true;
@@ -129,7 +132,7 @@ export type BindingOutcome =
     };
 
 /** Pods to be bound together, each by itself. */
-export interface BindRequest extends Pick<WriteRequest, 'user' | 'userAgent' | 'leftMs'> {
+export interface BindRequest extends Pick<WriteRequest, 'user' | 'userAgent'> {
   readonly bindings: readonly Binding[];
 }
 

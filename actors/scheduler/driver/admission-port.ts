@@ -35,7 +35,6 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
       parameters: {},
       contentType,
       payload,
-      leftMs: WRITE_DEADLINE_MS,
       isInside: true,
     };
     return admission.ask<'write'>({ type: 'write', ...request }, { deadlineMs: WRITE_DEADLINE_MS });
@@ -45,7 +44,7 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
   return {
     async bind(bindings) {
       const reply = await admission.ask<'bind'>(
-        { type: 'bind', bindings, user, userAgent, leftMs: BIND_DEADLINE_MS },
+        { type: 'bind', bindings, user, userAgent },
         { deadlineMs: BIND_DEADLINE_MS },
       );
       return reply.outcomes;

@@ -334,8 +334,7 @@ export class AdmissionWorld {
           parameters,
           contentType: request.contentType ?? (verb === 'patch' ? MERGE_PATCH : 'application/json'),
           payload,
-          leftMs: deadlineMs,
-          ...(isInside && { isInside }),
+          ...(isInside ? { isInside } : { leftMs: deadlineMs }),
         },
         { deadlineMs },
       )

@@ -32,6 +32,15 @@ test('a create whose time is over while a plugin is asked is not made when the p
   await world.stop();
 });
 
+test('what a component writes is made also where plugins take longer than it waits: it hears of the object', async (t) => {
+  const world = await worldOf('create', () => LEFT_MS * 2);
+  const create = { body: { metadata: { name: 'a' } }, deadlineMs: LEFT_MS, isInside: true } as const;
+  await t.throwsAsync(world.write('create', CONFIG_MAPS, create), { code: 'DeadlineExceeded' });
+  await passed(world, LEFT_MS * 2);
+  t.truthy(await world.stored(A));
+  await world.stop();
+});
+
 test('a change whose time is over is not made either', async (t) => {
   const world = await worldOf('update', () => LEFT_MS * 2);
   await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
