@@ -28,8 +28,13 @@ export function bundleProblem(bundlePem: string): string | undefined {
   }
 }
 
+/** How PEM says that a key has a passphrase: in PKCS #8, and in the older forms. */
+const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
+
 /** Why certificate and key cannot be used together, if so. */
 export function pairProblem({ certPem, keyPem }: KeyPair): string | undefined {
+  // OpenSSL would ask for the passphrase, and says that it was interrupted.
+  if (ENCRYPTED.test(keyPem)) return 'the key is encrypted, and nobody can be asked for its passphrase';
   try {
     if (new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem))) return undefined;
     return 'the key does not belong to the certificate';
