@@ -1,8 +1,8 @@
 // Makes a clone runnable: installs the dependencies when the lock file is newer than what is installed, and
-// compiles when a source is newer than the last build. Uses nothing but Node itself, since it runs before anything
-// is installed.
+// compiles when a source is newer than the last build; both also where another Node did that, since npm installs binaries for the Node
+// that it runs on, and V8 compiles for its own. Uses nothing but Node itself, since it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,7 +21,9 @@ const sourceFolders = [
   'test',
   'scripts',
 ];
+/** Says which Node built it: its release, and the version of what binaries are compiled for. */
 const buildStamp = join(root, 'dist', '.built');
+const thisNode = [process.version, process.versions.modules];
 
 const modifiedMs = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
@@ -49,11 +51,19 @@ const newest = Math.max(
     .filter(existsSync)
     .map(newestSourceMs),
 );
-const isStale = modifiedMs(buildStamp) < newest;
+// A build that says nothing of its Node was made by this one, as far as anybody knows.
+const [release, modules] = existsSync(buildStamp)
+  ? (readFileSync(buildStamp, 'utf8').match(/\S+/g) ?? thisNode)
+  : thisNode;
+const hasOtherBinaries = modules !== process.versions.modules;
 const isOutdated =
+  hasOtherBinaries ||
   modifiedMs(join(root, 'node_modules', '.package-lock.json')) < modifiedMs(join(root, 'package-lock.json'));
 // An installation for production (`npm ci --omit=dev`) has no compiler.
 const lacksCompiler = !['typescript', 'esbuild'].every((name) => existsSync(join(root, 'node_modules', name)));
+// What another release built runs as well, only that it starts later.
+const isOfOther = hasOtherBinaries || (release !== process.version && !lacksCompiler);
+const isStale = modifiedMs(buildStamp) < newest || isOfOther;
 
 if (isOutdated || (isStale && lacksCompiler)) {
   // Not `npm ci`: it begins by removing what is installed, which may be somebody else's where it is shared by a link.
@@ -64,5 +74,5 @@ if (isStale) {
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
   run(process.execPath, [join(root, 'scripts', 'pack.js')]);
   mkdirSync(dirname(buildStamp), { recursive: true });
-  writeFileSync(buildStamp, '');
+  writeFileSync(buildStamp, thisNode.join(' '));
 }

@@ -48,12 +48,38 @@ test('a build that lacks its compiler installs it, whatever npm was told to omit
   t.true(existsSync(join(folder, 'dist', '.built')));
 });
 
-test('what is built needs no compiler', (t) => {
-  const folder = checkout(t);
+/** A build newer than every source, and the Node that its stamp names. */
+function built(folder: string, node: string): void {
   const stamp = join(folder, 'dist', '.built');
-  writeFileSync(stamp, '');
+  writeFileSync(stamp, node);
   const later = Date.now() / 1000 + 60;
   utimesSync(stamp, later, later);
-  prepare(folder);
-  t.false(existsSync(join(folder, 'npm.log')));
+}
+
+const { version, versions } = process;
+
+test('what is built needs no compiler', (t) => {
+  for (const node of ['', `${version} ${versions.modules}`, `v20.0.0 ${versions.modules}`]) {
+    const folder = checkout(t);
+    built(folder, node);
+    prepare(folder);
+    t.false(existsSync(join(folder, 'npm.log')), node);
+    t.is(readFileSync(join(folder, 'dist', '.built'), 'utf8'), node);
+  }
+});
+
+test('what another Node has built is built again, and what npm has installed for its binaries is installed again', (t) => {
+  for (const [node, installs] of [
+    [`v20.0.0 ${versions.modules}`, false],
+    ['v18.0.0 108', true],
+  ] as const) {
+    const folder = checkout(t);
+    for (const name of ['typescript/bin', 'esbuild'])
+      mkdirSync(join(folder, 'node_modules', name), { recursive: true });
+    writeFileSync(join(folder, 'node_modules', 'typescript', 'bin', 'tsc'), '');
+    built(folder, node);
+    prepare(folder);
+    t.is(existsSync(join(folder, 'npm.log')), installs, node);
+    t.is(readFileSync(join(folder, 'dist', '.built'), 'utf8'), `${version} ${versions.modules}`);
+  }
 });
