@@ -61,8 +61,10 @@ const CHECKS: readonly Check[] = [
   ({ auditLogPath }) => requireFile(auditLogPath === '-' ? '' : auditLogPath, '--audit-log-path'),
   ({ logtostderr, logFile }) => requireFile(logtostderr ? '' : logFile, '--log-file'),
   (options, program) => program === 'up' && requireFile((options as UpOptions).schedulingRecord, '--scheduling-record'),
-  ({ dataDir }) => requireFolder(dataDir, '--data-dir'),
-  (options) => refuseUnfinishedStore(options, resolve(options.dataDir)),
+  (options) => {
+    requireFolder(options.dataDir, '--data-dir');
+    refuseUnfinishedStore(options, resolve(options.dataDir));
+  },
   ({ dataDir }) => existsSync(dataDir) && refuseForeignDirectory(resolve(dataDir)),
   ({ certDir, tlsCertFile }) => tlsCertFile === '' && certDir !== '' && requireFolder(certDir, '--cert-dir'),
 ];
