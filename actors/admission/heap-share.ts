@@ -19,6 +19,7 @@ export class HeapShare {
   #ofBody = 0;
   #bytes = 0;
   #growth: Promise<void> | undefined;
+  #hasEnded = false;
 
   constructor(room: HeapRoom) {
     this.#room = room;
@@ -32,15 +33,16 @@ export class HeapShare {
 
   /** The same before a stored object is, of those that it reads one after the other. */
   async takeForStored(bytes: number): Promise<void> {
-    while (this.#bytes < this.#ofBody + bytes) {
+    while (!this.#hasEnded && this.#bytes < this.#ofBody + bytes) {
       this.#growth ??= this.#grow(this.#ofBody + bytes - this.#bytes);
       await this.#growth;
     }
   }
 
-  /** When it has ended. */
+  /** When it has ended; also where a part of it still waits for more, as one of several workers does when another has failed. */
   giveBack(): void {
-    if (this.#bytes === 0) return;
+    this.#hasEnded = true;
+    if (this.#bytes === 0 || this.#growth !== undefined) return;
     const bytes = this.#bytes;
     this.#bytes = 0;
     this.#room.giveBack(bytes);
@@ -50,5 +52,6 @@ export class HeapShare {
     await this.#room.take(bytes, this.#bytes > 0);
     this.#bytes += bytes;
     this.#growth = undefined;
+    if (this.#hasEnded) this.giveBack();
   }
 }

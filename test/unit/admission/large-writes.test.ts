@@ -132,6 +132,27 @@ test('writes that come upon large objects have room before newcomers, one after 
   t.deepEqual(order.slice(4).sort(), ['b reads', 'c']);
 });
 
+test('a write that ends while a part of it waits for more gives everything back when that has come', async (t) => {
+  const { order, settled, begin } = shares();
+  const a = begin('a', 5);
+  const b = begin('b', 5);
+  await settled();
+  const waiting = a.takeForStored(4);
+  a.giveBack();
+  const c = begin('c', 5);
+  await settled();
+  t.deepEqual(order, ['a', 'b']);
+  b.giveBack();
+  await waiting;
+  await settled();
+  t.deepEqual(order, ['a', 'b', 'c']);
+  begin('d', 10);
+  begin('e', 1);
+  c.giveBack();
+  await settled();
+  t.deepEqual(order, ['a', 'b', 'c', 'd'], 'all ten are there, and d is known to be at work');
+});
+
 test('a large write is not begun while others take the room on the heap, nor when its client waits no more; a small one is', async (t) => {
   // The room of such a world is for one at a time.
   const world = await AdmissionWorld.start({ plugins: [] });
