@@ -22,22 +22,35 @@ export class MapShape {
   }
 }
 
-/** Which part of a value, at a path, is of another type than it must be; undefined where all fits. */
+/** A part of a value that is of another type than it must be. */
+export interface Misfit {
+  /** Members from the value on, and ITEM for one of a list or map: without its name, which is the other side's choice, and as long as it likes. */
+  readonly steps: readonly string[];
+  readonly part: unknown;
+  readonly type: 'bool' | 'string' | 'list' | 'object';
+}
+
+export const ITEM = '[]';
+
+/** Which part of a value, at a path, is of another type than it must be, in the original's words; undefined where all fits. */
 export function misfit(value: unknown, shape: Shape, path: string): string | undefined {
+  const found = misfitIn(value, shape);
+  if (found === undefined) return undefined;
+  const place = [path, ...found.steps.filter((step) => step !== ITEM)].join('.');
+  return `${place}: ${unmarshalText(found.part, found.type)}`;
+}
+
+/** The first part that is of another type than it must be; undefined where all fits. */
+export function misfitIn(value: unknown, shape: Shape): Misfit | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof shape === 'string') {
-    const fits = typeof value === (shape === 'bool' ? 'boolean' : shape);
-    return fits ? undefined : `${path}: ${unmarshalText(value, shape)}`;
-  }
-  if (isList(shape)) {
-    if (!Array.isArray(value)) return `${path}: ${unmarshalText(value, 'list')}`;
-    return firstMisfit(value, shape[0], path);
-  }
-  if (!isJsonObject(value)) return `${path}: ${unmarshalText(value, 'object')}`;
-  if (shape instanceof MapShape) return firstMisfit(Object.values(value), shape.of, path);
+  if (typeof shape === 'string')
+    return typeof value === (shape === 'bool' ? 'boolean' : shape) ? undefined : wrong(value, shape);
+  if (isList(shape)) return Array.isArray(value) ? firstMisfit(value, shape[0]) : wrong(value, 'list');
+  if (!isJsonObject(value)) return wrong(value, 'object');
+  if (shape instanceof MapShape) return firstMisfit(Object.values(value), shape.of);
   for (const [member, of] of Object.entries(shape)) {
-    const problem = misfit(value[member], of, `${path}.${member}`);
-    if (problem !== undefined) return problem;
+    const found = misfitIn(value[member], of);
+    if (found !== undefined) return behind(member, found);
   }
   return undefined;
 }
@@ -46,11 +59,18 @@ function isList(shape: Shape): shape is readonly [Shape] {
   return Array.isArray(shape);
 }
 
-/** Without names of items: they are the other side's choice, and as long as it likes. */
-function firstMisfit(items: readonly unknown[], shape: Shape, path: string): string | undefined {
+function firstMisfit(items: readonly unknown[], shape: Shape): Misfit | undefined {
   for (const item of items) {
-    const problem = misfit(item, shape, path);
-    if (problem !== undefined) return problem;
+    const found = misfitIn(item, shape);
+    if (found !== undefined) return behind(ITEM, found);
   }
   return undefined;
+}
+
+function wrong(part: unknown, type: Misfit['type']): Misfit {
+  return { steps: [], part, type };
+}
+
+function behind(step: string, { steps, part, type }: Misfit): Misfit {
+  return { steps: [step, ...steps], part, type };
 }

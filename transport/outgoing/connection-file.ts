@@ -1,6 +1,7 @@
 // The file that says how another service is reached and by what credentials: kind Config, as kubectl's (SPEC.md "Webhook
 // token authentication": clusters are the remote service, users this server). Reads texts; opening files is the caller's.
 import { asList, asObject, asText } from '../../api/json/object-fields.ts';
+import { ITEM, misfitIn, type Shape } from '../../api/shape.ts';
 import { bundleProblem, pairProblem } from '../tls/certificates.ts';
 import { parseYaml } from '../yaml/read.ts';
 import type { EgressWay } from './egress.ts';
@@ -56,29 +57,27 @@ export class ConnectionFileError extends Error {}
 
 const DEPTH_MAX = 32;
 
-type Form = 'string' | 'boolean' | { readonly each: Form } | { readonly [member: string]: Form };
-
 /**
  * What is read of a file, and what it must be. A token or an authority that is a number would otherwise count as none: requests without
  * credentials, to whoever has a certificate of the host's authorities.
  */
-const FORM: Form = {
+const FORM: Shape = {
   'current-context': 'string',
-  clusters: {
-    each: {
+  clusters: [
+    {
       name: 'string',
       cluster: {
         server: 'string',
         'tls-server-name': 'string',
-        'insecure-skip-tls-verify': 'boolean',
+        'insecure-skip-tls-verify': 'bool',
         'certificate-authority': 'string',
         'certificate-authority-data': 'string',
         'proxy-url': 'string',
       },
     },
-  },
-  users: {
-    each: {
+  ],
+  users: [
+    {
       name: 'string',
       user: {
         'client-certificate': 'string',
@@ -91,9 +90,10 @@ const FORM: Form = {
         password: 'string',
       },
     },
-  },
-  contexts: { each: { name: 'string', context: { cluster: 'string', user: 'string' } } },
+  ],
+  contexts: [{ name: 'string', context: { cluster: 'string', user: 'string' } }],
 };
+const MUST_BE = { bool: 'a flag', string: 'a text', list: 'a list', object: 'an object' } as const;
 const VERSIONS: readonly unknown[] = [undefined, null, '', 'v1'];
 const REFUSED_USER_FIELDS: readonly string[] = ['exec', 'auth-provider', 'as', 'as-groups', 'as-user-extra'];
 
@@ -190,25 +190,13 @@ function fileOf(text: string): Readonly<Record<string, unknown>> {
   const file = asObject(parsed(text));
   if (file.kind !== 'Config') throw new ConnectionFileError('kind must be Config');
   if (!VERSIONS.includes(file.apiVersion)) throw new ConnectionFileError('apiVersion must be v1');
-  requireForm(file, FORM, '');
-  return file;
-}
-
-/** What is null counts as left out. */
-function requireForm(value: unknown, form: Form, path: string): void {
-  if (value === undefined || value === null) return;
-  if (typeof form === 'string') {
-    if (typeof value !== form)
-      throw new ConnectionFileError(`${path} must be ${form === 'string' ? 'a text' : 'a flag'}`);
-  } else if ('each' in form) {
-    if (!Array.isArray(value)) throw new ConnectionFileError(`${path} must be a list`);
-    for (const one of value) requireForm(one, form.each as Form, `${path}[]`);
-  } else {
-    if (typeof value !== 'object' || Array.isArray(value)) throw new ConnectionFileError(`${path} must be an object`);
-    const members = value as Readonly<Record<string, unknown>>;
-    for (const [name, member] of Object.entries(form))
-      requireForm(members[name], member, path === '' ? name : `${path}.${name}`);
-  }
+  const misfit = misfitIn(file, FORM);
+  if (misfit === undefined) return file;
+  const place = misfit.steps.reduce(
+    (path, step) => (step === ITEM || path === '' ? path + step : `${path}.${step}`),
+    '',
+  );
+  throw new ConnectionFileError(`${place} must be ${MUST_BE[misfit.type]}`);
 }
 
 function parsed(text: string): unknown {
