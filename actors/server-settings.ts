@@ -20,7 +20,7 @@ import type { TokenEntry } from './auth/authenticators/token-file.ts';
 import type { AuthMethods } from './auth/methods.ts';
 import type { SigningAuthority } from './controllers/options.ts';
 import type { AuthorityFiles } from './followed-authorities.ts';
-import type { OwnService } from './own-service.ts';
+import type { OwnService } from './outside/own-service.ts';
 import type { SchedulerConfiguration } from './scheduler/configuration/configuration.ts';
 import type { RecordSettings } from './scheduler/recording/recorder.ts';
 

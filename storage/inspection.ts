@@ -1,6 +1,6 @@
 // Everything that can be said of a store's files without opening it: whose it is, what of its events and objects is whole,
 // what is not, and what that costs. Changes nothing and decides nothing; a start refuses what has problems here
-// (actors/store/recovery.ts asks the same questions and stops at the first wrong answer).
+// (actors/store/log/recovery.ts asks the same questions and stops at the first wrong answer).
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type ChainedRecords, readChain } from './event-chain.ts';

@@ -5,7 +5,7 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import { heapLimitBytes } from '../../runtime/memory/heap-limit.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { type MakeWebhookClient, ServiceClient } from '../../transport/outgoing/service-client.ts';
-import { componentRecordingOf } from '../component-audit.ts';
+import { componentRecordingOf } from '../auditing/component-audit.ts';
 import { type DefineActor, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { threadRegistry } from '../thread-registry.ts';

@@ -21,7 +21,7 @@ import { NO_REQUEST, turn } from '../../runtime/turn.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
-import type { ComponentRecording } from '../component-audit.ts';
+import type { ComponentRecording } from '../auditing/component-audit.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { definitionOf, servedType, storedType } from '../served-type.ts';
 import { annotated } from './audit-annotations.ts';

@@ -9,8 +9,8 @@ import { storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import { FeedFollower } from '../feed-follower.ts';
-import { feedOfThread } from '../feed-of-thread.ts';
+import { FeedFollower } from '../following/feed-follower.ts';
+import { feedOfThread } from '../following/feed-of-thread.ts';
 import type { StoreBatch } from '../store/protocol.ts';
 
 /** How long a write waits for the stream before its client is told to come back. */

@@ -11,8 +11,14 @@ import { OrchError } from '../../runtime/errors.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
 import { copyOfBody, decodeRecord } from '../../storage/records/record-reading.ts';
 import { ANSWER_BYTES_MAX, type AuditedBody } from '../audit/protocol.ts';
-import { AuditTaker } from '../audit-taker.ts';
-import { type BegunAudit, ComponentAudit, type ComponentRecording, endedOf, receivedOf } from '../component-audit.ts';
+import { AuditTaker } from '../auditing/audit-taker.ts';
+import {
+  type BegunAudit,
+  ComponentAudit,
+  type ComponentRecording,
+  endedOf,
+  receivedOf,
+} from '../auditing/component-audit.ts';
 import { statusOfError } from '../error-status.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
 import type { WriteParameters, WriteReply, WriteRequest, WriteTarget } from './protocol.ts';

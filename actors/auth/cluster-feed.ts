@@ -3,8 +3,8 @@
 import type { ActorContext } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import { FeedFollower } from '../feed-follower.ts';
-import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
+import { FeedFollower } from '../following/feed-follower.ts';
+import { type FeedFactory, feedOfThread } from '../following/feed-of-thread.ts';
 import type { StoreBatch } from '../store/protocol.ts';
 
 /** An authenticator or authorizer that follows some types of objects. */

@@ -1,6 +1,6 @@
 // What is known of the auth actor without its code (runtime/actor-facts.ts).
 import type { ActorFacts } from '../../runtime/actor-facts.ts';
-import { FEED_FORMS } from '../store-feed-forms.ts';
+import { FEED_FORMS } from '../following/store-feed-forms.ts';
 
 export const AUTH_FACTS = {
   actor: 'auth',

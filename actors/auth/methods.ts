@@ -6,7 +6,7 @@ import type { ConnectionSecretsParts } from '../../transport/outgoing/connection
 import { webhookCalls } from '../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../../transport/outgoing/service-client.ts';
 import type { AuthorityBundles } from '../followed-authorities.ts';
-import { judgeAt } from '../webhook-call.ts';
+import { judgeAt } from '../outside/webhook-call.ts';
 import type { RequestAuthenticator, TokenAuthenticator } from './authenticators/authenticator.ts';
 import { BasicPasswords } from './authenticators/basic.ts';
 import { BootstrapTokens } from './authenticators/bootstrap-tokens.ts';

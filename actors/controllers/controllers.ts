@@ -6,9 +6,9 @@ import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../
 import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import { FeedFollower, type FeedListener } from '../feed-follower.ts';
-import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
+import { FeedFollower, type FeedListener } from '../following/feed-follower.ts';
+import { type FeedFactory, feedOfThread } from '../following/feed-of-thread.ts';
 import type { FirstObjects } from '../store/protocol.ts';
 import { Bootstrap } from './bootstrap/bootstrap.ts';
 import type { Controller, Due } from './controller.ts';

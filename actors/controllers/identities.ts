@@ -1,7 +1,7 @@
 // On whose behalf the controllers write: the API server itself, or the controller manager they stand in for.
 import { serviceAccountUser } from '../../api/authorization/service-account-user.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import { API_SERVER } from '../own-service.ts';
+import { API_SERVER } from '../outside/own-service.ts';
 import type { Identity } from './controller.ts';
 
 /** For what the API server does by itself: its start-up hooks and options. */

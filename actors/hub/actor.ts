@@ -5,8 +5,8 @@ import { type DefineActor, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { threadRecords } from '../thread-records.ts';
 import { threadCatalog, threadRemoteGroups } from '../thread-registry.ts';
+import { watchWindows } from './caches/windows.ts';
 import { type HubOptions, hubActor } from './hub.ts';
-import { watchWindows } from './windows.ts';
 
 export const define: DefineActor = () => withSettings(hubActor, hubOptions);
 

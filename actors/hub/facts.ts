@@ -1,6 +1,6 @@
 // What is known of the hub without its code (runtime/actor-facts.ts).
 import type { ActorFacts } from '../../runtime/actor-facts.ts';
-import { FEED_FORMS } from '../store-feed-forms.ts';
+import { FEED_FORMS } from '../following/store-feed-forms.ts';
 import { HUB_RANGES, HUB_SETTINGS } from './settings.ts';
 
 export const HUB_FACTS = {

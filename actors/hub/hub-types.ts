@@ -4,8 +4,8 @@ import type { JsonObject } from '../../api/json/json-value.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { parseFollowed } from '../../storage/records/record-reading.ts';
 import type { SlabView } from '../../storage/records/thread-slabs.ts';
-import type { Entry, ResourceCache } from './resource-cache.ts';
-import type { ResourceCaches } from './resource-caches.ts';
+import type { Entry, ResourceCache } from './caches/resource-cache.ts';
+import type { ResourceCaches } from './caches/resource-caches.ts';
 
 /** What the objects of one type say about the types and groups there are. */
 export interface FollowedTypes {

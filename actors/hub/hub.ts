@@ -9,22 +9,22 @@ import { DELETED, recordType } from '../../storage/records/slab-record.ts';
 import { type SlabView, ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { decodedCount } from '../../storage/stored-json.ts';
+import { StoreSubscription } from '../following/store-subscription.ts';
 import type { PresentState, PublishedPlace, StoreBatch } from '../store/protocol.ts';
-import { StoreSubscription } from '../store-subscription.ts';
-import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './continue-token.ts';
+import type { Entry, ResourceCache } from './caches/resource-cache.ts';
+import { ResourceCaches } from './caches/resource-caches.ts';
+import type { WatchWindows } from './caches/windows.ts';
 import { HUB_FACTS } from './facts.ts';
-import { FanOutPace } from './fan-out-pace.ts';
 import { type FollowedTypes, HubTypes } from './hub-types.ts';
-import { gather } from './lists.ts';
+import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './lists/continue-token.ts';
+import { gather } from './lists/lists.ts';
 import type { Freshness, HubProtocol, ListAnswer, ListQuery, ReadRefusal, WatchQuery } from './protocol.ts';
 import { ReadGate } from './read-gate.ts';
-import type { Entry, ResourceCache } from './resource-cache.ts';
-import { ResourceCaches } from './resource-caches.ts';
 import { compileSelection } from './selection.ts';
 import { SelfCheck } from './self-check.ts';
-import type { InitialState } from './watcher.ts';
-import { Watchers } from './watchers.ts';
-import type { WatchWindows } from './windows.ts';
+import { FanOutPace } from './watches/fan-out-pace.ts';
+import type { InitialState } from './watches/watcher.ts';
+import { Watchers } from './watches/watchers.ts';
 
 export interface HubOptions {
   /** What the thread knows of types and groups, which follows what is applied here. */

@@ -4,8 +4,8 @@ import { type LabelSelector, parseLabelSelector } from '../../api/selectors/labe
 import { type Attributes, unpackAttributes, unpackLabels } from '../../storage/attributes.ts';
 import { recordAttributes } from '../../storage/records/slab-record.ts';
 import type { SlabView } from '../../storage/records/thread-slabs.ts';
+import type { Entry } from './caches/resource-cache.ts';
 import type { Selection } from './protocol.ts';
-import type { Entry } from './resource-cache.ts';
 
 export interface CompiledSelection {
   readonly namespace: string;

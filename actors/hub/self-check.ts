@@ -5,8 +5,8 @@ import type { ResourceDigest } from '../../storage/live-digest.ts';
 import { recordDigest } from '../../storage/records/record-reading.ts';
 import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
+import type { Entry, ResourceCache } from './caches/resource-cache.ts';
 import type { ReadGate } from './read-gate.ts';
-import type { Entry, ResourceCache } from './resource-cache.ts';
 
 /** Entries added up in one turn: about a third of a millisecond. */
 const SLICE_ENTRIES = 1000;

@@ -6,7 +6,7 @@ import { Lazy } from '../../runtime/lazy.ts';
 import { heapLimitBytes } from '../../runtime/memory/heap-limit.ts';
 import { metricsRules } from '../../runtime/metrics/metrics-rules.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
-import { componentRecordingOf } from '../component-audit.ts';
+import { componentRecordingOf } from '../auditing/component-audit.ts';
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
 import { isFair, type ServerSettings, storePrefixOf } from '../server-settings.ts';
 import { startHooks } from '../start-hooks.ts';

@@ -5,7 +5,7 @@ import type { Registry } from '../../api/resources/registry.ts';
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { JobPool } from '../../runtime/jobs/job-pool.ts';
 import type { MetricsRules } from '../../runtime/metrics/metrics-rules.ts';
-import type { ComponentRecording } from '../component-audit.ts';
+import type { ComponentRecording } from '../auditing/component-audit.ts';
 import type { AggregationSettings } from './aggregation/backends.ts';
 import type { ConnectSettings } from './connect/connect.ts';
 import type { RequestLimitOptions } from './fairness/request-limits.ts';

@@ -1,6 +1,6 @@
 // What is known of the scheduler without its code (runtime/actor-facts.ts).
 import type { ActorFacts } from '../../runtime/actor-facts.ts';
-import { FEED_FORMS } from '../store-feed-forms.ts';
+import { FEED_FORMS } from '../following/store-feed-forms.ts';
 import { SCHEDULER_RANGES, SCHEDULER_SETTINGS } from './settings.ts';
 
 export const SCHEDULER_FACTS = {

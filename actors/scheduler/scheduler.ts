@@ -5,8 +5,8 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import { FeedFollower, type FeedListener } from '../feed-follower.ts';
-import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
+import { FeedFollower, type FeedListener } from '../following/feed-follower.ts';
+import { type FeedFactory, feedOfThread } from '../following/feed-of-thread.ts';
 import { mayBeBound, schedulerMark } from '../pod-marks.ts';
 import type { SchedulerConfiguration } from './configuration/configuration.ts';
 import { defaultConfiguration } from './configuration/defaults.ts';

@@ -5,8 +5,8 @@ import type { StoredEncryption } from '../../storage/encryption/stored-encryptio
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { threadRegistry } from '../thread-registry.ts';
+import { StoredVersions } from './log/stored-versions.ts';
 import { type StoreOptions, storeActor } from './store.ts';
-import { StoredVersions } from './stored-versions.ts';
 
 export const define: DefineActor = (outside) =>
   withSettings(storeActor, (settings, context) => storeOptions(settings, context, outside));
@@ -15,7 +15,7 @@ function storeOptions(settings: ServerSettings, context: ActorContext, outside: 
   const { options, dialect, encryption } = settings;
   const versions = new StoredVersions(() => threadRegistry(context, settings));
   const encrypted = async (): Promise<StoredEncryption> => {
-    const { encryptionFor } = await import('../encryption-at-rest.ts');
+    const { encryptionFor } = await import('./encryption/encryption-at-rest.ts');
     return encryptionFor(encryption ?? [], threadRegistry(context, settings), context, context.metrics);
   };
   return {

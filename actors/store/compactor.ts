@@ -3,7 +3,7 @@
 import type { LocalEngine } from '../../storage/local-engine.ts';
 import type { SlabPool } from '../../storage/records/slab-pool.ts';
 import type { CommitTimes } from './commit-times.ts';
-import type { RevisionLog } from './revision-log.ts';
+import type { RevisionLog } from './log/revision-log.ts';
 
 /** Share of a bound that compaction leaves, so that it does not happen again at each batch. */
 const BOUND_SHARE_KEPT = 0.9;

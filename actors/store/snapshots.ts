@@ -7,8 +7,8 @@ import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { EngineView } from '../../storage/local-engine.ts';
 import { snapshotRecords } from '../../storage/snapshot-file.ts';
+import type { RevisionLog } from './log/revision-log.ts';
 import type { OpenedSnapshot, StoreProtocol } from './protocol.ts';
-import type { RevisionLog } from './revision-log.ts';
 
 const OPEN_MAX = 2;
 const SLICE_BYTES = 256 * 1024;

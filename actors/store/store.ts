@@ -9,13 +9,13 @@ import type { StoredEncryption } from '../../storage/encryption/stored-encryptio
 import type { StoreEngine } from '../../storage/shared-engine.ts';
 import { STORE_FACTS } from './facts.ts';
 import { keyServiceProblem, storeProblem } from './health.ts';
-import { LocalSequencer } from './local-sequencer.ts';
-import type { PendingCommit } from './pending-commits.ts';
-import { Projection } from './projection.ts';
 import type { StoreHealth, StoreProtocol } from './protocol.ts';
-import type { Sequencer } from './sequencer.ts';
+import { Projection } from './readers/projection.ts';
+import { LocalSequencer } from './sequencing/local-sequencer.ts';
+import type { PendingCommit } from './sequencing/pending-commits.ts';
+import type { Sequencer } from './sequencing/sequencer.ts';
+import { SharedSequencer } from './sequencing/shared-sequencer.ts';
 import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
-import { SharedSequencer } from './shared-sequencer.ts';
 import { Snapshots } from './snapshots.ts';
 import { StoreMeasures } from './store-measures.ts';
 import { StoreMetrics } from './store-metrics.ts';

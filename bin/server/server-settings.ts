@@ -11,7 +11,7 @@ import {
   tokenDigest,
 } from '../../actors/auth/authenticators/token-file.ts';
 import { seatMemory } from '../../actors/ingress/fairness/seats.ts';
-import { API_SERVER } from '../../actors/own-service.ts';
+import { API_SERVER } from '../../actors/outside/own-service.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { User } from '../../api/authorization/attributes.ts';
 import { DIALECTS } from '../../config/dialect.ts';

@@ -1,9 +1,9 @@
 // `orch store check|repair|reencrypt|snapshot … --store-servers URLS`: the commands of data folders where the store is in etcd. They
 // take the server's own options, so that its command line can be given as it is, and may run beside servers.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { encryptionFor } from '../../actors/encryption-at-rest.ts';
-import { reencryptShared } from '../../actors/store/shared-reencryption.ts';
-import { DYING_PLACE } from '../../actors/store/version-numbers.ts';
+import { encryptionFor } from '../../actors/store/encryption/encryption-at-rest.ts';
+import { reencryptShared } from '../../actors/store/encryption/shared-reencryption.ts';
+import { DYING_PLACE } from '../../actors/store/log/version-numbers.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import { type FeatureGateName, parseFeatureGates } from '../../config/feature-gates.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DYING_PLACE } from '../../actors/store/version-numbers.ts';
+import { DYING_PLACE } from '../../actors/store/log/version-numbers.ts';
 import type { ServerOptions } from '../../config/options.ts';
 import { parseArguments } from '../../config/parse.ts';
 import { UsageError } from '../../config/usage-error.ts';

@@ -2,8 +2,8 @@
 // of each resource. In a stopped server's folder it works on the store itself, history and files included; a running one
 // is asked through its API. Takes the server's own options, so that its command line can be given as it is.
 import { resolve } from 'node:path';
-import { encryptionFor } from '../../actors/encryption-at-rest.ts';
-import { reencryptStore } from '../../actors/store/reencryption.ts';
+import { encryptionFor } from '../../actors/store/encryption/encryption-at-rest.ts';
+import { reencryptStore } from '../../actors/store/encryption/reencryption.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import { parseArguments } from '../../config/parse.ts';

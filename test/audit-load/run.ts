@@ -20,7 +20,7 @@ const { values } = readCommandLine(USAGE, {
 });
 const CLIENTS = 32;
 const BATCH = 100;
-/** As many events go to the audit actor together where nobody waits for them (actors/audit-event-groups.ts). */
+/** As many events go to the audit actor together where nobody waits for them (actors/auditing/audit-event-groups.ts). */
 const UNAWAITED = 128;
 /** Of these a tenth is written before the kill, and every line is read again and again meanwhile. */
 const KILLED_EVENTS = 50_000;

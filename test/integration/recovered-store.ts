@@ -1,7 +1,7 @@
 // A store's directory as a server would find it at its next start: recovered by the server's own code, without a server.
-import type { CurrentRecord } from '../../actors/store/current-records.ts';
-import { recover } from '../../actors/store/recovery.ts';
-import { RevisionLog } from '../../actors/store/revision-log.ts';
+import type { CurrentRecord } from '../../actors/store/log/current-records.ts';
+import { recover } from '../../actors/store/log/recovery.ts';
+import { RevisionLog } from '../../actors/store/log/revision-log.ts';
 import { LevelEngine } from '../../storage/level/level-engine.ts';
 import { SlabPool } from '../../storage/records/slab-pool.ts';
 import { NO_SLAB, type Slab } from '../../storage/records/slab-record.ts';

@@ -1,6 +1,6 @@
 // Bugs of custom types, planted: what there is under a definition is not what its history says.
 import { CustomDefinitions } from '../../actors/controllers/extension/custom-definitions.ts';
-import { ResourceCache } from '../../actors/hub/resource-cache.ts';
+import { ResourceCache } from '../../actors/hub/caches/resource-cache.ts';
 import { AnswerForms } from '../../actors/ingress/reads/answer-forms.ts';
 import { NO_FAULTS } from './faults.ts';
 import { NOTHING, type PlantedBug, withAsks, withMethod } from './planting.ts';

@@ -1,7 +1,7 @@
 // Servers whose store is a cluster that others could write to as well, one or several: the model of etcd in place of the disk. What it stored is
 // noted as everyone is told it, so that the checkers of histories judge it like any other.
 
-import { DYING_PLACE, VersionNumbers } from '../../actors/store/version-numbers.ts';
+import { DYING_PLACE, VersionNumbers } from '../../actors/store/log/version-numbers.ts';
 import { createRegistry } from '../../api/resources/registry.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import type { ActorContext } from '../../runtime/actor.ts';

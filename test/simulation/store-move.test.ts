@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { DYING_PLACE } from '../../actors/store/version-numbers.ts';
+import { DYING_PLACE } from '../../actors/store/log/version-numbers.ts';
 import type { Timer, Timers } from '../../runtime/environment.ts';
 import type { EtcdCluster } from '../../storage/etcd/etcd-cluster.ts';
 import { EtcdEngine } from '../../storage/etcd/etcd-engine.ts';

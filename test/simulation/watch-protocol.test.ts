@@ -2,7 +2,7 @@
 // row happens, and whatever happened, each client has seen every change once and in order.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { Watchers } from '../../actors/hub/watchers.ts';
+import { Watchers } from '../../actors/hub/watches/watchers.ts';
 import { Watches } from '../../actors/ingress/watch/watches.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { HubWorld, type WatchClient } from '../unit/hub/hub-world.ts';

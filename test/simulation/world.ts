@@ -2,8 +2,8 @@
 // not synced and sockets without a network. Notes every commit and numbers every moment.
 import { tokenDigest } from '../../actors/auth/authenticators/token-file.ts';
 import type { OutsideWorld } from '../../actors/define.ts';
-import { encryptionFor } from '../../actors/encryption-at-rest.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
+import { encryptionFor } from '../../actors/store/encryption/encryption-at-rest.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
 import type { ResourceEncryption } from '../../config/encryption-configuration.ts';
 import type { ActorContext, ActorDefinition } from '../../runtime/actor.ts';

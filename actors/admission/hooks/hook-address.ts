@@ -1,10 +1,10 @@
 // Where a webhook is connected to. One that is named by its address is where its configuration says, which only who may write
-// those can choose. One that is a service is where services are (actors/service-places.ts).
+// those can choose. One that is a service is where services are (actors/outside/service-places.ts).
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ServicePlace } from '../../../transport/outgoing/service-client.ts';
-import { isOwnService, type OwnService, placeOfItself } from '../../own-service.ts';
-import { placeOfService } from '../../service-places.ts';
+import { isOwnService, type OwnService, placeOfItself } from '../../outside/own-service.ts';
+import { placeOfService } from '../../outside/service-places.ts';
 import { readCurrent, type StoreReader } from '../store-reader.ts';
 import { readList } from '../stored-list.ts';
 import type { HookAddress } from './hook.ts';

@@ -10,7 +10,7 @@ import type {
 import type { EgressWays } from '../../../transport/outgoing/egress.ts';
 import { webhookCalls } from '../../../transport/outgoing/rest-client-metrics.ts';
 import type { MakeWebhookClient, WebhookClient } from '../../../transport/outgoing/service-client.ts';
-import { connectionToItself, type OwnService } from '../../own-service.ts';
+import { connectionToItself, type OwnService } from '../../outside/own-service.ts';
 import type { Hook, HookAddress } from './hook.ts';
 import { isOwnHook, urlOf } from './hook-address.ts';
 

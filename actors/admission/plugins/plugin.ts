@@ -13,7 +13,7 @@ import type {
 } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWays } from '../../../transport/outgoing/egress.ts';
 import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
-import type { OwnService } from '../../own-service.ts';
+import type { OwnService } from '../../outside/own-service.ts';
 import type { Attributes, Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
 import type { WebhookConversion } from '../conversion/webhook-conversion.ts';

@@ -3,8 +3,8 @@
 import { asList, asObject, asText, asTexts } from '../../../api/json/object-fields.ts';
 import { MapShape, type Shape } from '../../../api/shape.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
-import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../webhook-call.ts';
-import { reasonOf } from '../../webhook-failure.ts';
+import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../outside/webhook-call.ts';
+import { reasonOf } from '../../outside/webhook-failure.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 
 const STATUS: Shape = {

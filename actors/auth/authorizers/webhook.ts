@@ -5,8 +5,8 @@ import type { AccessAttributes, User } from '../../../api/authorization/attribut
 import { asObject, asText } from '../../../api/json/object-fields.ts';
 import type { Shape } from '../../../api/shape.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
-import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../webhook-call.ts';
-import { reasonOf } from '../../webhook-failure.ts';
+import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../outside/webhook-call.ts';
+import { reasonOf } from '../../outside/webhook-failure.ts';
 import { type Authorizer, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
 
 export interface WebhookAuthorizerSettings {

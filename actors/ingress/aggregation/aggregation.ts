@@ -13,8 +13,8 @@ import { badRequest, internalError, serviceUnavailable, timeout, tooLarge } from
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { BodyFlow, HeaderList } from '../../../transport/http.ts';
 import type { AgentClient } from '../../../transport/outgoing/agent-client.ts';
-import type { ComponentAudit } from '../../component-audit.ts';
-import { NoPlace } from '../../service-places.ts';
+import type { ComponentAudit } from '../../auditing/component-audit.ts';
+import { NoPlace } from '../../outside/service-places.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from '../connect/passage.ts';
 import { EXTENSION_SERVERS, StreamPlaces } from '../connect/stream-places.ts';
 import type { UpgradeDoor } from '../connect/upgrade-door.ts';

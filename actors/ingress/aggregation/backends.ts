@@ -13,8 +13,8 @@ import type { ServiceCredentials } from '../../../transport/outgoing/connection-
 import type { EgressWay, OnDial } from '../../../transport/outgoing/egress.ts';
 import { egressDials } from '../../../transport/outgoing/egress-metrics.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
+import { NoPlace, type PlaceFinder, placeOfService } from '../../outside/service-places.ts';
 import { PatientTells } from '../../patient-tells.ts';
-import { NoPlace, type PlaceFinder, placeOfService } from '../../service-places.ts';
 
 /** How extension servers are called. Plain data. */
 export interface AggregationSettings {

@@ -12,7 +12,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
 import type { BodyFlow } from '../../../transport/http.ts';
 import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
-import { type BegunAudit, type ComponentAudit, endedOf, receivedOf } from '../../component-audit.ts';
+import { type BegunAudit, type ComponentAudit, endedOf, receivedOf } from '../../auditing/component-audit.ts';
 import type { Backends } from './backends.ts';
 import { CallLimit } from './call-limit.ts';
 

@@ -3,7 +3,7 @@
 import type { HeaderList, HttpResponse } from '../../../transport/http.ts';
 import { joinedHeaders } from '../../../transport/kept-headers.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
-import type { Held } from '../../audit-event-groups.ts';
+import type { Held } from '../../auditing/audit-event-groups.ts';
 
 const SPACE_BYTES = 1024 * 1024;
 

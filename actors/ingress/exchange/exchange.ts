@@ -7,7 +7,7 @@ import type { Series } from '../../../runtime/metrics/metrics.ts';
 import type { BodyFlow, HeaderList, HttpRequest, HttpResponse } from '../../../transport/http.ts';
 import { joinedHeaders } from '../../../transport/kept-headers.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
-import type { RequestAudit } from '../../request-audit.ts';
+import type { RequestAudit } from '../../auditing/request-audit.ts';
 
 /** What is known of a request as it arrives. */
 export interface Arrival {

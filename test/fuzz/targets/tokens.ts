@@ -1,5 +1,5 @@
 // Continue tokens: whatever a client makes of one is refused, or is the token it was given for the same list.
-import { decodeContinueToken, encodeContinueToken } from '../../../actors/hub/continue-token.ts';
+import { decodeContinueToken, encodeContinueToken } from '../../../actors/hub/lists/continue-token.ts';
 import type { Selection } from '../../../actors/hub/protocol.ts';
 import type { Dice } from '../generate/dice.ts';
 import { ODD_TEXTS } from '../generate/junk.ts';

@@ -1,7 +1,7 @@
 // How audit events get to the audit actor: together, one by one, or not at all.
 import test from 'ava';
 import type { UnreadAuditEvent } from '../../../actors/audit/protocol.ts';
-import { type AuditWaits, EventGroups, type EventGroupsParts } from '../../../actors/audit-event-groups.ts';
+import { type AuditWaits, EventGroups, type EventGroupsParts } from '../../../actors/auditing/audit-event-groups.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { Soon } from '../../../runtime/soon.ts';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { UnreadAuditEvent } from '../../../actors/audit/protocol.ts';
-import { RequestAudit, type RequestAuditParts } from '../../../actors/request-audit.ts';
+import { RequestAudit, type RequestAuditParts } from '../../../actors/auditing/request-audit.ts';
 import type { Status } from '../../../api/status/status.ts';
 
 /** What is recorded of a request, by the stages that its policy leaves out. */

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { Verdict } from '../../../actors/auth/authorizers/authorizer.ts';
 import { WebhookAuthorizer } from '../../../actors/auth/authorizers/webhook.ts';
-import type { WebhookEnvironment } from '../../../actors/webhook-call.ts';
+import type { WebhookEnvironment } from '../../../actors/outside/webhook-call.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { ServiceCallFailed, ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 

@@ -1,7 +1,7 @@
 // What is kept of what clients send, and what is answered before the cluster is known.
 import test from 'ava';
 import { BootstrapTokens } from '../../../actors/auth/authenticators/bootstrap-tokens.ts';
-import { Remembered } from '../../../actors/webhook-call.ts';
+import { Remembered } from '../../../actors/outside/webhook-call.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';

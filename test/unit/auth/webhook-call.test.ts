@@ -1,6 +1,6 @@
 // Questions to webhooks: which failures are tried again, when, and for how long.
 import test from 'ava';
-import { askAsTold, askWebhook, judgeAt, type WebhookEnvironment } from '../../../actors/webhook-call.ts';
+import { askAsTold, askWebhook, judgeAt, type WebhookEnvironment } from '../../../actors/outside/webhook-call.ts';
 import type { ServiceConnection } from '../../../transport/outgoing/connection-file.ts';
 import { ServiceCallFailed, ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 

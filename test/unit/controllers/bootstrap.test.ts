@@ -2,7 +2,7 @@
 import test from 'ava';
 import { hookChecks } from '../../../actors/controllers/bootstrap/bootstrap-objects.ts';
 import type { ControllersOptions } from '../../../actors/controllers/options.ts';
-import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
+import type { FeedFactory } from '../../../actors/following/feed-of-thread.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { Cluster } from './cluster.ts';

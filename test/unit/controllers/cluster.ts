@@ -3,7 +3,7 @@
 import type { AdmissionProtocol, WriteReply, WriteRequest } from '../../../actors/admission/protocol.ts';
 import { CONTROLLERS_FACTS } from '../../../actors/controllers/facts.ts';
 import type { ControllersProtocol } from '../../../actors/controllers/protocol.ts';
-import { type FeedFactory, feedOfThread } from '../../../actors/feed-of-thread.ts';
+import { type FeedFactory, feedOfThread } from '../../../actors/following/feed-of-thread.ts';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
 import type {
   Operation,

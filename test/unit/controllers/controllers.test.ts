@@ -1,6 +1,6 @@
 // The actor's place in the store's stream: how it subscribes, keeps up, and begins again.
 import test from 'ava';
-import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
+import type { FeedFactory } from '../../../actors/following/feed-of-thread.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { Cluster } from './cluster.ts';
 import { DIALECT, fixture, objectOf, started } from './fixture.ts';

@@ -4,7 +4,7 @@ import { createControllers } from '../../../actors/controllers/controllers.ts';
 import { CustomTypes } from '../../../actors/controllers/custom-types.ts';
 import type { ControllersOptions, PersistedType } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
-import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
+import type { FeedFactory } from '../../../actors/following/feed-of-thread.ts';
 import type { IngressProtocol } from '../../../actors/ingress/protocol.ts';
 import type { Subscription } from '../../../actors/store/protocol.ts';
 import { NOTHING_LEFT } from '../../../api/aggregation/namespace-sweep.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { BatchFrames } from '../../../actors/hub/batch-frames.ts';
-import type { FramedEvent, WatchEventType } from '../../../actors/hub/frames.ts';
+import { BatchFrames } from '../../../actors/hub/frames/batch-frames.ts';
+import type { FramedEvent, WatchEventType } from '../../../actors/hub/frames/frames.ts';
 
 const entries = [1, 2].map((revision) => ({ key: `a/${revision}`, revision, slab: 0, offset: revision }));
 

@@ -1,6 +1,6 @@
 // Rendered chunks of watchers that catch up, a few in a turn of the event loop.
 import test from 'ava';
-import { CatchUpPace } from '../../../actors/hub/catch-up-pace.ts';
+import { CatchUpPace } from '../../../actors/hub/watches/catch-up-pace.ts';
 
 /** A pace whose turns the test begins, over a clock that moves on by `chunkMs` with each chunk. */
 function rig(chunkMs: number) {

@@ -1,10 +1,10 @@
 import test from 'ava';
-import { type Cohort, EventAttributes, seenThrough } from '../../../actors/hub/cohort.ts';
-import { CohortIndex } from '../../../actors/hub/cohort-index.ts';
-import { frameEvents } from '../../../actors/hub/frames.ts';
-import { ResourceCache } from '../../../actors/hub/resource-cache.ts';
+import { ResourceCache } from '../../../actors/hub/caches/resource-cache.ts';
+import { frameEvents } from '../../../actors/hub/frames/frames.ts';
 import { compileSelection } from '../../../actors/hub/selection.ts';
-import { WatchMetrics } from '../../../actors/hub/watch-metrics.ts';
+import { type Cohort, EventAttributes, seenThrough } from '../../../actors/hub/watches/cohort.ts';
+import { CohortIndex } from '../../../actors/hub/watches/cohort-index.ts';
+import { WatchMetrics } from '../../../actors/hub/watches/watch-metrics.ts';
 import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { renderingOf } from '../rendering/representations.ts';

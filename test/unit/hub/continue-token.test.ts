@@ -1,5 +1,9 @@
 import test from 'ava';
-import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from '../../../actors/hub/continue-token.ts';
+import {
+  decodeContinueToken,
+  encodeContinueToken,
+  PRESENT_REVISION,
+} from '../../../actors/hub/lists/continue-token.ts';
 import type { Selection } from '../../../actors/hub/protocol.ts';
 
 const KEY = Buffer.alloc(32, 7);

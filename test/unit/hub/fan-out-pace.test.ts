@@ -1,6 +1,6 @@
 // The ends of a hub's turns: at once after short fan-outs, later after long ones, and never twice for one thing.
 import test from 'ava';
-import { FanOutPace } from '../../../actors/hub/fan-out-pace.ts';
+import { FanOutPace } from '../../../actors/hub/watches/fan-out-pace.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 
 /** A pace whose fan-outs keep the thread for `takesMs` each, and when they began. */

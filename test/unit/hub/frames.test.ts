@@ -1,5 +1,5 @@
 import test from 'ava';
-import { bookmarkObject, expiredStatus, frameBytes, frameEvents } from '../../../actors/hub/frames.ts';
+import { bookmarkObject, expiredStatus, frameBytes, frameEvents } from '../../../actors/hub/frames/frames.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { watchEventFrame } from '../../../rendering/watch-event.ts';

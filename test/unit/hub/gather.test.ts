@@ -1,6 +1,6 @@
 import test from 'ava';
-import { gather } from '../../../actors/hub/lists.ts';
-import { ResourceCache } from '../../../actors/hub/resource-cache.ts';
+import { ResourceCache } from '../../../actors/hub/caches/resource-cache.ts';
+import { gather } from '../../../actors/hub/lists/lists.ts';
 import { compileSelection, inNamespace } from '../../../actors/hub/selection.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { Records, type SampleObject } from './records.ts';

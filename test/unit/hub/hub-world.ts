@@ -1,10 +1,10 @@
 // A store on the memory engine, a hub, and the ingress's own watches on fake sockets, in one thread under virtual time.
 // The store can be lost and restarted, mailboxes can be held back, and every commit is noted for comparison.
 
+import type { WatchWindows } from '../../../actors/hub/caches/windows.ts';
 import { type Hub, hubActor } from '../../../actors/hub/hub.ts';
 import type { FollowedTypes } from '../../../actors/hub/hub-types.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
-import type { WatchWindows } from '../../../actors/hub/windows.ts';
 import type { Exchange } from '../../../actors/ingress/exchange/exchange.ts';
 import { Watches } from '../../../actors/ingress/watch/watches.ts';
 import type { Operation, StoreProtocol, TransactionResult } from '../../../actors/store/protocol.ts';

@@ -1,6 +1,10 @@
 // Continue tokens that the original server makes and takes as well.
 import test from 'ava';
-import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from '../../../actors/hub/continue-token.ts';
+import {
+  decodeContinueToken,
+  encodeContinueToken,
+  PRESENT_REVISION,
+} from '../../../actors/hub/lists/continue-token.ts';
 import type { Selection } from '../../../actors/hub/protocol.ts';
 
 const SELECTION: Selection = { storageKey: 'core/pods', namespace: '', labelSelector: '', fieldSelector: '' };

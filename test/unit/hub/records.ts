@@ -1,6 +1,6 @@
 // Records in one slab, as the store writes them, for tests of what reads them.
 
-import type { CacheEvent, Entry } from '../../../actors/hub/resource-cache.ts';
+import type { CacheEvent, Entry } from '../../../actors/hub/caches/resource-cache.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import {

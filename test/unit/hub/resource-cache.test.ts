@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
-import { type Entry, ResourceCache, type Tree } from '../../../actors/hub/resource-cache.ts';
+import { type Entry, ResourceCache, type Tree } from '../../../actors/hub/caches/resource-cache.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 
 function entry(key: string, revision: number): Entry {

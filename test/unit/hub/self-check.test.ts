@@ -1,7 +1,7 @@
 // The hub's self-check over a real store: silent while both hold the same, whatever happens meanwhile; a metric, a log and
 // a new beginning when they do not.
 import test from 'ava';
-import { ResourceCache } from '../../../actors/hub/resource-cache.ts';
+import { ResourceCache } from '../../../actors/hub/caches/resource-cache.ts';
 import { DIVERGENCE_METRIC } from '../../../actors/hub/self-check.ts';
 import { HubWorld } from './hub-world.ts';
 

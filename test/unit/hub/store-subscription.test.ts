@@ -1,7 +1,7 @@
 // A follower's subscription: its start waits for the first present state, whatever happens to the store meanwhile.
 import test from 'ava';
+import { StoreSubscription } from '../../../actors/following/store-subscription.ts';
 import type { StoreBatch, StoreProtocol } from '../../../actors/store/protocol.ts';
-import { StoreSubscription } from '../../../actors/store-subscription.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';

@@ -1,6 +1,6 @@
 // The windows of types: how far back a watch or list may begin where a size bounds it, and who is sent bookmarks.
 import test from 'ava';
-import { watchWindows } from '../../../actors/hub/windows.ts';
+import { watchWindows } from '../../../actors/hub/caches/windows.ts';
 import { HubWorld } from './hub-world.ts';
 
 const BY_DEFAULT = { watchCache: true, watchCacheSizes: [], defaultWatchCacheSize: 100 };

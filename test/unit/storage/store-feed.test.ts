@@ -1,6 +1,6 @@
 import test from 'ava';
+import { RevisionLog } from '../../../actors/store/log/revision-log.ts';
 import { EXPECT_ANY, type Operation } from '../../../actors/store/protocol.ts';
-import { RevisionLog } from '../../../actors/store/revision-log.ts';
 import type { PresentState, Publication } from '../../../storage/publication.ts';
 import { ParsedRecords } from '../../../storage/records/parsed-records.ts';
 import { lending } from '../../../storage/records/record-reading.ts';

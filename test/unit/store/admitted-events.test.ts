@@ -1,8 +1,8 @@
 // What an engine says was committed, as it comes into a revision log: the records, and how long those of answers alone are kept.
 import test from 'ava';
-import { AdmittedEvents } from '../../../actors/store/admitted-events.ts';
+import { AdmittedEvents } from '../../../actors/store/log/admitted-events.ts';
+import { RevisionLog } from '../../../actors/store/log/revision-log.ts';
 import type { Place } from '../../../actors/store/protocol.ts';
-import { RevisionLog } from '../../../actors/store/revision-log.ts';
 import { SlabPool } from '../../../storage/records/slab-pool.ts';
 import { CREATED, DELETED, isStale, UPDATED } from '../../../storage/records/slab-record.ts';
 import { SharedState } from '../../../storage/shared-state.ts';

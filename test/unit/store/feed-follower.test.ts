@@ -1,6 +1,6 @@
 // A present state that is told over several turns: what comes meanwhile waits, and another present state ends it.
 import test from 'ava';
-import { FeedFollower, type FeedListener } from '../../../actors/feed-follower.ts';
+import { FeedFollower, type FeedListener } from '../../../actors/following/feed-follower.ts';
 import type { StoreBatch } from '../../../actors/store/protocol.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import type { PresentState } from '../../../storage/publication.ts';

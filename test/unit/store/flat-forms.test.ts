@@ -1,8 +1,8 @@
 // What the store is asked, answers and publishes is the same after it was laid out flat.
 import test from 'ava';
 import fc from 'fast-check';
+import { FEED_FORMS } from '../../../actors/following/store-feed-forms.ts';
 import { STORE_FORMS } from '../../../actors/store/flat-forms.ts';
-import { FEED_FORMS } from '../../../actors/store-feed-forms.ts';
 import { FieldReader, type FlatForm } from '../../../runtime/flat-form.ts';
 import { casesOf } from '../../server/effort.ts';
 

@@ -1,6 +1,6 @@
 // Commits that wait for their batch: how many go together, and what becomes of those that nobody waits for.
 import test from 'ava';
-import { type PendingCommit, PendingCommits } from '../../../actors/store/pending-commits.ts';
+import { type PendingCommit, PendingCommits } from '../../../actors/store/sequencing/pending-commits.ts';
 import type { Reply } from '../../../runtime/actor.ts';
 
 /** A commit of so many transactions and bytes. */

@@ -1,9 +1,9 @@
 // Drives a revision log, an engine and the model with the same random transactions, compactions and moves, as the store
 // would, and watches over what a slow reader still reads.
 import { crc32 } from 'node:zlib';
+import { recover } from '../../../actors/store/log/recovery.ts';
+import { type FormedBatch, RevisionLog } from '../../../actors/store/log/revision-log.ts';
 import { EXPECT_ANY, type Guard, type Operation } from '../../../actors/store/protocol.ts';
-import { recover } from '../../../actors/store/recovery.ts';
-import { type FormedBatch, RevisionLog } from '../../../actors/store/revision-log.ts';
 import type { CurrentVersion } from '../../../actors/store/settings.ts';
 import type { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';

@@ -1,7 +1,7 @@
 // What lies in a folder is written again under another key, while nobody else uses it. What is refused stays as it was.
 import { join } from 'node:path';
 import test from 'ava';
-import { reencryptStore } from '../../../actors/store/reencryption.ts';
+import { reencryptStore } from '../../../actors/store/encryption/reencryption.ts';
 import { inspectStore } from '../../../storage/inspection.ts';
 import { LevelEngine } from '../../../storage/level/level-engine.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';

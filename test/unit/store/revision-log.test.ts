@@ -1,6 +1,6 @@
 import test from 'ava';
+import { RevisionLog } from '../../../actors/store/log/revision-log.ts';
 import { EXPECT_ABSENT, EXPECT_ANY, type Guard, type Operation } from '../../../actors/store/protocol.ts';
-import { RevisionLog } from '../../../actors/store/revision-log.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { SlabPool } from '../../../storage/records/slab-pool.ts';

@@ -1,10 +1,15 @@
 // What goes into a batch of a store that shares its engine, what waits, and what is refused by what is known.
 import test from 'ava';
-import type { PendingCommit } from '../../../actors/store/pending-commits.ts';
+import type { RevisionLog } from '../../../actors/store/log/revision-log.ts';
+import { VersionNumbers } from '../../../actors/store/log/version-numbers.ts';
 import { EXPECT_ANY, type Operation, type Transaction } from '../../../actors/store/protocol.ts';
-import type { RevisionLog } from '../../../actors/store/revision-log.ts';
-import { type BatchParts, type Candidate, groupAt, SharedBatch } from '../../../actors/store/shared-batch.ts';
-import { VersionNumbers } from '../../../actors/store/version-numbers.ts';
+import type { PendingCommit } from '../../../actors/store/sequencing/pending-commits.ts';
+import {
+  type BatchParts,
+  type Candidate,
+  groupAt,
+  SharedBatch,
+} from '../../../actors/store/sequencing/shared-batch.ts';
 import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
 import { readStoredValue } from '../../../storage/stored-value.ts';
 

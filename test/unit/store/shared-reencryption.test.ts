@@ -4,7 +4,7 @@ import {
   reencryptShared,
   type SharedReencrypted,
   type SharedReencryptionParts,
-} from '../../../actors/store/shared-reencryption.ts';
+} from '../../../actors/store/encryption/shared-reencryption.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { KeyService } from '../../../storage/encryption/kms-envelope.ts';
 import { type EtcdCluster, EtcdError, type EtcdOperation } from '../../../storage/etcd/etcd-cluster.ts';

@@ -1,6 +1,7 @@
 // The store as simply as it can be said: a map and a list of events. What the real one is compared with. Also writes the
 // messages that both are given.
 import { crc32 } from 'node:zlib';
+import type { RevisionLog } from '../../../actors/store/log/revision-log.ts';
 import type {
   DeleteOperation,
   Guard,
@@ -10,7 +11,6 @@ import type {
   TransactionResult,
 } from '../../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
-import type { RevisionLog } from '../../../actors/store/revision-log.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import { parseKey } from '../../../storage/object-key.ts';

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { recover } from '../../../actors/store/log/recovery.ts';
+import { RevisionLog } from '../../../actors/store/log/revision-log.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
-import { recover } from '../../../actors/store/recovery.ts';
-import { RevisionLog } from '../../../actors/store/revision-log.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { LevelEngine } from '../../../storage/level/level-engine.ts';
 import { SlabPool } from '../../../storage/records/slab-pool.ts';

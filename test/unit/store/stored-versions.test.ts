@@ -1,6 +1,6 @@
 // Values of another version than the server stores: what they are once they have been read back.
 import test from 'ava';
-import { StoredVersions } from '../../../actors/store/stored-versions.ts';
+import { StoredVersions } from '../../../actors/store/log/stored-versions.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { DIALECTS } from '../../../config/dialect.ts';

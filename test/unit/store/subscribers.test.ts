@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Subscribers } from '../../../actors/store/subscribers.ts';
+import { Subscribers } from '../../../actors/store/readers/subscribers.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';

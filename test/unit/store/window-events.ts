@@ -1,5 +1,5 @@
 // The events of a history window one by one, as tests look at them.
-import type { HistoryWindow } from '../../../actors/store/history-window.ts';
+import type { HistoryWindow } from '../../../actors/store/log/history-window.ts';
 import type { Place } from '../../../actors/store/protocol.ts';
 
 /** One event, with the record it replaced (NO_SLAB: none). */

@@ -7,8 +7,8 @@ import { badRequest, internalError, timeout } from '../../../../api/status/failu
 import { StatusError } from '../../../../api/status/status.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import { ServiceCallFailed, type ServicePlace } from '../../../../transport/outgoing/service-client.ts';
-import { askAsTold } from '../../../webhook-call.ts';
-import { reasonOf } from '../../../webhook-failure.ts';
+import { askAsTold } from '../../../outside/webhook-call.ts';
+import { reasonOf } from '../../../outside/webhook-failure.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { Hook, HookAddress, ReviewVersion } from '../../hooks/hook.ts';
 import { type HookPlaces, placeOf } from '../../hooks/hook-address.ts';

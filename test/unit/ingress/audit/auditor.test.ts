@@ -1,8 +1,8 @@
 // What the record of a request says of the decision about it.
 import test from 'ava';
+import type { RequestAudit } from '../../../../actors/auditing/request-audit.ts';
 import type { Admitted } from '../../../../actors/auth/protocol.ts';
 import { Auditor } from '../../../../actors/ingress/audit/auditor.ts';
-import type { RequestAudit } from '../../../../actors/request-audit.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import { NO_METRICS } from '../../controllers/fake-context.ts';

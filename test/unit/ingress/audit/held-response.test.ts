@@ -1,9 +1,9 @@
 // When the end of an answer goes out whose audit event is waited for.
 import test from 'ava';
 import type { UnreadAuditEvent } from '../../../../actors/audit/protocol.ts';
-import type { Held } from '../../../../actors/audit-event-groups.ts';
+import type { Held } from '../../../../actors/auditing/audit-event-groups.ts';
+import { RequestAudit, type RequestAuditParts } from '../../../../actors/auditing/request-audit.ts';
 import { HeldBytes, HeldResponse } from '../../../../actors/ingress/audit/held-response.ts';
-import { RequestAudit, type RequestAuditParts } from '../../../../actors/request-audit.ts';
 import type { HttpResponse } from '../../../../transport/http.ts';
 
 /** A held response, and what has gone out of it. */

@@ -1,8 +1,8 @@
 // Goal: the line of a request is the original's, and nothing that a client sends makes another of it. Method: exchanges with
 // requests made by hand, and the lines read back.
 import test from 'ava';
+import type { RequestAudit } from '../../../../actors/auditing/request-audit.ts';
 import { loggedArrival, logRequest } from '../../../../actors/ingress/pipeline/httplog.ts';
-import type { RequestAudit } from '../../../../actors/request-audit.ts';
 import { createLogger } from '../../../../runtime/logging/log.ts';
 import type { LogLevel } from '../../../../runtime/logging/log-options.ts';
 import type { HttpRequest } from '../../../../transport/http.ts';

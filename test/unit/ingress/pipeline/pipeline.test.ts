@@ -1,8 +1,8 @@
 // The order of a request's steps: what was taken for it is given back, however it ends.
 import test from 'ava';
+import type { RequestAudit } from '../../../../actors/auditing/request-audit.ts';
 import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import { Pipeline, type PipelineParts } from '../../../../actors/ingress/pipeline/pipeline.ts';
-import type { RequestAudit } from '../../../../actors/request-audit.ts';
 import { forbidden } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import { OrchError } from '../../../../runtime/errors.ts';

@@ -1,6 +1,6 @@
 // What encryption tells of itself: values each way by provider, data keys made, failed and unwrapped.
 import test from 'ava';
-import { EncryptionMetrics } from '../../../../actors/store/encryption-metrics.ts';
+import { EncryptionMetrics } from '../../../../actors/store/encryption/encryption-metrics.ts';
 import type { EncryptionProvider } from '../../../../config/encryption-configuration.ts';
 import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 import type { KeyService } from '../../../../storage/encryption/kms-envelope.ts';

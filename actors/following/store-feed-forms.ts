@@ -1,0 +1,42 @@
+// Publications of the store as they cross threads (runtime/flat-form.ts): one for each batch and follower.
+import type { TellMessage } from '../../runtime/actor.ts';
+import type { FlatForm, FlatForms } from '../../runtime/flat-form.ts';
+import type { StoreFeedTells } from '../store/protocol.ts';
+
+type Published = TellMessage<{ asks: Record<never, never>; tells: StoreFeedTells }, 'storeBatch'>;
+
+/** A publication that brings no slabs: nearly every one. */
+const PUBLISHED: FlatForm<Published> = {
+  write({ incarnation, sequence, after, lastRevision, compactedRevision, runs, movedRuns, newSlabs }, fields) {
+    if (newSlabs.length > 0) return false;
+    fields.push(incarnation, sequence, after, lastRevision, compactedRevision);
+    for (const numbers of [runs, movedRuns]) {
+      fields.push(numbers.length);
+      for (const number of numbers) fields.push(number);
+    }
+    return true;
+  },
+  read(fields) {
+    const incarnation = fields.number();
+    const sequence = fields.number();
+    const after = fields.number();
+    const lastRevision = fields.number();
+    const compactedRevision = fields.number();
+    const runs = fields.list(fields.number(), () => fields.number());
+    const movedRuns = fields.list(fields.number(), () => fields.number());
+    return {
+      type: 'storeBatch',
+      incarnation,
+      sequence,
+      after,
+      lastRevision,
+      compactedRevision,
+      runs,
+      movedRuns,
+      newSlabs: [],
+    };
+  },
+};
+
+/** What everyone who follows the store is told. */
+export const FEED_FORMS: FlatForms = { messages: { storeBatch: PUBLISHED } };
