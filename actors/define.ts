@@ -3,7 +3,7 @@
 import type { ActorContext, ActorDefinition } from '../runtime/actor.ts';
 import type { JobPool } from '../runtime/jobs/job-pool.ts';
 import type { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
-import type { StoreEngine } from '../storage/shared-engine.ts';
+import type { StoreEngine } from '../storage/engines/shared-engine.ts';
 import type { OpenListener } from '../transport/open-listener.ts';
 import type { MakeWebhookClient } from '../transport/outgoing/service-client.ts';
 import type { ServerSettings } from './server-settings.ts';

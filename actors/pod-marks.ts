@@ -1,8 +1,8 @@
 // What a pod's record tells without parsing it, for who follows the store: most pods that are written matter to few, and a parse
 // costs more than all else that is done about them. Goes by the fields that are stored with a pod to select it by.
 import { CORE_TYPES } from '../api/resources/types-core.ts';
+import type { FeedEvent } from '../storage/following/store-feed.ts';
 import { fieldText } from '../storage/records/record-fields.ts';
-import type { FeedEvent } from '../storage/store-feed.ts';
 
 /** KnownType.storedFields of pods. */
 const FIELDS = CORE_TYPES.types.find(({ plural }) => plural === 'pods')?.selectableFields ?? [];

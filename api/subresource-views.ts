@@ -1,7 +1,7 @@
 // Subresources that are read and written as an object of another kind than their parent's: what the client sees of the
 // stored object, and what the stored object becomes when the client changes that.
-import type { CustomType } from './custom/custom-type.ts';
-import type { DefinedScale } from './custom/definition.ts';
+import type { CustomType } from './custom/definitions/custom-type.ts';
+import type { DefinedScale } from './custom/definitions/definition.ts';
 import type { JsonObject } from './json/json-value.ts';
 import { ephemeralContainersOf, withEphemeralContainers } from './pods/ephemeral-containers.ts';
 import { applyScale, requireReplicas, requireWish, type ScalePaths, scaleConfiguration, scaleOf } from './scale.ts';

@@ -9,7 +9,7 @@ import { type ParsedArguments, parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { summarizePlan } from '../runtime/placement/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/threads/supervisor.ts';
-import { isStoreDamage } from '../storage/store-damage.ts';
+import { isStoreDamage } from '../storage/engines/store-damage.ts';
 import { HEADER_BYTES_MAX } from '../transport/http.ts';
 import { probeAddress } from '../transport/uws/address-probe.ts';
 import { prepareUws } from '../transport/uws/binary.ts';

@@ -3,7 +3,7 @@
 // (`keepsStoredBytes`) never comes here.
 
 import { type Converter, conversionsOf } from '../api/conversion/conversion.ts';
-import { converterInto } from '../api/custom/custom-type.ts';
+import { converterInto } from '../api/custom/definitions/custom-type.ts';
 import type { JsonObject } from '../api/json/json-value.ts';
 import { schemaOf } from '../api/schema/schema.ts';
 import { Shaping } from '../api/table/shape.ts';

@@ -3,7 +3,7 @@
 // largest that can be stored.
 
 import type { JsonObject } from '../api/json/json-value.ts';
-import { decodeStored } from '../storage/stored-json.ts';
+import { decodeStored } from '../storage/forms/stored-json.ts';
 import { YamlText } from '../transport/yaml/write.ts';
 import { IndentedJson } from './pretty-json.ts';
 import type { Renderer } from './renderer.ts';

@@ -4,9 +4,9 @@
 
 import { StoredForm } from '../../api/catalog/stored-form.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
-import type { CustomType } from '../../api/custom/custom-type.ts';
-import { DefinitionChanged } from '../../api/custom/definition-changed.ts';
-import { loadPatterns } from '../../api/custom/patterns.ts';
+import { loadPatterns } from '../../api/custom/checks/patterns.ts';
+import type { CustomType } from '../../api/custom/definitions/custom-type.ts';
+import { DefinitionChanged } from '../../api/custom/definitions/definition-changed.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { schemaOf } from '../../api/schema/schema.ts';

@@ -1,6 +1,6 @@
 // The one loop of the write path: reads and decides, commits what was decided if nobody came in between, and else begins
 // again.
-import { DefinitionChanged } from '../../api/custom/definition-changed.ts';
+import { DefinitionChanged } from '../../api/custom/definitions/definition-changed.ts';
 import type { Status } from '../../api/status/status.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Soon } from '../../runtime/soon.ts';

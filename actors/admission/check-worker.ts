@@ -1,8 +1,8 @@
 // The checks of definitions and custom objects that take long, as they run in the pool's thread: long-checks.ts says which.
 
-import { objectErrors } from '../../api/custom/custom-schema.ts';
-import { loadPatterns } from '../../api/custom/patterns.ts';
-import { parseSchema } from '../../api/custom/schema-text.ts';
+import { loadPatterns } from '../../api/custom/checks/patterns.ts';
+import { parseSchema } from '../../api/custom/definitions/schema-text.ts';
+import { objectErrors } from '../../api/custom/forms/custom-schema.ts';
 import { parseExact } from '../../api/json/exact-json.ts';
 import type { JsonObject } from '../../api/json/json-value.ts';
 import { schemaOf } from '../../api/schema/schema.ts';

@@ -8,7 +8,7 @@ import type { Registry } from '../../api/resources/registry.ts';
 import { storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedEvent } from '../../storage/following/store-feed.ts';
 import { FeedFollower } from '../following/feed-follower.ts';
 import { feedOfThread } from '../following/feed-of-thread.ts';
 import type { StoreBatch } from '../store/protocol.ts';

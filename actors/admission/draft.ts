@@ -8,7 +8,7 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import { selectableValues } from '../../api/selectors/selectable-values.ts';
 import { OBJECT_BYTES_MAX, tooLarge } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { packAttributes } from '../../storage/attributes.ts';
+import { packAttributes } from '../../storage/forms/attributes.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import type { Guard } from '../store/protocol.ts';
 import { keyOf } from './store-reader.ts';

@@ -1,8 +1,9 @@
 // What is wrong with an object by the rules of its kind. What takes no longer than a thread may be held is found here; a definition or
 // a custom object that takes longer is checked in a pool of its own, which ends with a check that does not end.
-import type { CustomSchema, CustomUpdate } from '../../api/custom/custom-schema.ts';
-import type { CustomType } from '../../api/custom/custom-type.ts';
-import { withEffort } from '../../api/custom/effort.ts';
+
+import { withEffort } from '../../api/custom/checks/effort.ts';
+import type { CustomType } from '../../api/custom/definitions/custom-type.ts';
+import type { CustomSchema, CustomUpdate } from '../../api/custom/forms/custom-schema.ts';
 import type { JsonObject } from '../../api/json/json-value.ts';
 import { internalError } from '../../api/status/failures.ts';
 import type { FieldError } from '../../api/status/field-error.ts';

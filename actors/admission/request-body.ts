@@ -2,7 +2,7 @@
 import { decode } from '../../api/codec/decode.ts';
 import { DecodeError, mismatch } from '../../api/codec/decode-error.ts';
 import { decodeEnveloped } from '../../api/codec/protobuf.ts';
-import type { CustomType } from '../../api/custom/custom-type.ts';
+import type { CustomType } from '../../api/custom/definitions/custom-type.ts';
 import { isLarge } from '../../api/in-parts.ts';
 import { isJsonObject, type JsonObject } from '../../api/json/json-value.ts';
 import { ownCopy } from '../../api/json/own-copy.ts';

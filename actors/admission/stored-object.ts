@@ -134,7 +134,7 @@ export class StoredObject {
     return fieldIs(this.#record(), this.place.offset, index, text);
   }
 
-  /** What it is selected by, packed (storage/attributes.ts). */
+  /** What it is selected by, packed (storage/forms/attributes.ts). */
   get attributes(): string {
     return recordAttributes(this.#record(), this.place.offset);
   }

@@ -1,6 +1,6 @@
 // The step of a write that refuses what is not valid: the rules of metadata and those of the kind, all errors in one
 // answer.
-import { scaleErrors } from '../../api/custom/scale-values.ts';
+import { scaleErrors } from '../../api/custom/definitions/scale-values.ts';
 import type { JsonObject } from '../../api/json/json-value.ts';
 import { metadataOf } from '../../api/metadata/object-meta.ts';
 import { validateAnyMeta, validateObjectMeta, validateObjectMetaUpdate } from '../../api/metadata/object-meta-rules.ts';

@@ -2,7 +2,7 @@
 // all who read it. Until it has been read whole nobody is judged by it.
 import type { ActorContext } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedEvent } from '../../storage/following/store-feed.ts';
 import { FeedFollower } from '../following/feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../following/feed-of-thread.ts';
 import type { StoreBatch } from '../store/protocol.ts';

@@ -3,7 +3,7 @@
 
 import type { User } from '../../api/authorization/attributes.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedEvent } from '../../storage/following/store-feed.ts';
 import type { WriteParameters, WriteTarget } from '../admission/protocol.ts';
 import type { FirstObjects } from '../store/protocol.ts';
 

@@ -5,7 +5,7 @@ import { DIALECTS, type Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedEvent } from '../../storage/following/store-feed.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
 import { FeedFollower, type FeedListener } from '../following/feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../following/feed-of-thread.ts';

@@ -1,12 +1,12 @@
 // What controllers know of the types that definitions make: followed by their own stream, so that a type is known before its
 // first instance comes.
 import { TypeCatalog } from '../../api/catalog/catalog.ts';
-import type { DefinedNames, Definition } from '../../api/custom/definition.ts';
-import { parseDefinition } from '../../api/custom/definition-text.ts';
+import type { DefinedNames, Definition } from '../../api/custom/definitions/definition.ts';
+import { parseDefinition } from '../../api/custom/definitions/definition-text.ts';
 import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedEvent } from '../../storage/following/store-feed.ts';
 
 export class CustomTypes {
   readonly #builtIn: Registry;

@@ -4,7 +4,7 @@
 import { asObject, asTimeMs, partAt } from '../../api/json/object-fields.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock, Timer, Timers } from '../../runtime/environment.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedEvent } from '../../storage/following/store-feed.ts';
 import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from './controller.ts';
 import { apiServerIdentity } from './identities.ts';
 import { coreTarget, keyOf, splitKey } from './targets.ts';

@@ -7,7 +7,7 @@ import { type LabelSelector, labelSelectorFromObject } from '../../api/selectors
 import { isStatusError } from '../../api/status/status.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedEvent } from '../../storage/following/store-feed.ts';
 import { Contested } from './contested.ts';
 import {
   type ApiObject,

@@ -5,7 +5,7 @@
 import { asText, partAt, partsAt, textsAt } from '../../api/json/object-fields.ts';
 import { protectionFinalizers } from '../../api/storage-protection.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedEvent } from '../../storage/following/store-feed.ts';
 import { mayBeBound } from '../pod-marks.ts';
 import { type ApiObject, type Controller, type Due, type Identity, NOTHING, type Plan } from './controller.ts';
 import { controllerIdentity } from './identities.ts';

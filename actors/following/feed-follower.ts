@@ -3,8 +3,8 @@
 import type { ActorContext } from '../../runtime/actor.ts';
 import { MergedAsks } from '../../runtime/messages/merged-asks.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
+import type { FeedEvent, StoreFeed } from '../../storage/following/store-feed.ts';
 import { SharedState } from '../../storage/shared-state.ts';
-import type { FeedEvent, StoreFeed } from '../../storage/store-feed.ts';
 import type { FirstObjects, PresentState, StoreBatch } from '../store/protocol.ts';
 import type { FeedFactory } from './feed-of-thread.ts';
 import { StoreSubscription } from './store-subscription.ts';

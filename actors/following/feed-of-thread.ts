@@ -1,8 +1,8 @@
 // The feed of the store that actors are given to follow it: one that reads the slabs of their thread. Tests give another.
 import type { ActorContext } from '../../runtime/actor.ts';
+import { createStoreFeed, type FeedEvent, type StoreFeed } from '../../storage/following/store-feed.ts';
 import { ParsedRecords } from '../../storage/records/parsed-records.ts';
 import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
-import { createStoreFeed, type FeedEvent, type StoreFeed } from '../../storage/store-feed.ts';
 
 /** Makes the feed that turns the store's batches into events of these types. */
 export type FeedFactory = (

@@ -4,11 +4,11 @@
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { Actor, ActorContext, ActorDefinition, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import { forEachRecord } from '../../storage/publication.ts';
+import { forEachRecord } from '../../storage/following/publication.ts';
+import { decodedCount } from '../../storage/forms/stored-json.ts';
 import { DELETED, recordType } from '../../storage/records/slab-record.ts';
 import { type SlabView, ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { SharedState } from '../../storage/shared-state.ts';
-import { decodedCount } from '../../storage/stored-json.ts';
 import { StoreSubscription } from '../following/store-subscription.ts';
 import type { PresentState, PublishedPlace, StoreBatch } from '../store/protocol.ts';
 import type { Entry, ResourceCache } from './caches/resource-cache.ts';

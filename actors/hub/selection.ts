@@ -1,7 +1,7 @@
 // What a list or watch selects, compiled from its text once and shared by all that say the same.
 import { compileFieldSelector, type FieldSelector } from '../../api/selectors/field-selector.ts';
 import { type LabelSelector, parseLabelSelector } from '../../api/selectors/label-selector.ts';
-import { type Attributes, unpackAttributes, unpackLabels } from '../../storage/attributes.ts';
+import { type Attributes, unpackAttributes, unpackLabels } from '../../storage/forms/attributes.ts';
 import { recordAttributes } from '../../storage/records/slab-record.ts';
 import type { SlabView } from '../../storage/records/thread-slabs.ts';
 import type { Entry } from './caches/resource-cache.ts';

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { WatchDeliveryTells } from '../hub/protocol.ts';
 
-/** Where a superuser gets a snapshot of the store (storage/snapshot-file.ts). */
+/** Where a superuser gets a snapshot of the store (storage/upkeep/snapshot-file.ts). */
 export const SNAPSHOT_PATH = '/store/snapshot';
 
 export interface IngressStatus {

@@ -1,6 +1,6 @@
 // Forgets history: by age, by bounds, or when asked. What readers see is compacted between batches and in slices, so that
 // no write waits long; the disk follows, in slices too, which the commit loop asks for.
-import type { LocalEngine } from '../../storage/local-engine.ts';
+import type { LocalEngine } from '../../storage/engines/local-engine.ts';
 import type { SlabPool } from '../../storage/records/slab-pool.ts';
 import type { CommitTimes } from './commit-times.ts';
 import type { RevisionLog } from './log/revision-log.ts';

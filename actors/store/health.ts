@@ -1,7 +1,7 @@
 // Whether what the store depends on answers: the disk or the cluster it stands on, and the services that its keys are under.
 import type { Timers } from '../../runtime/environment.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import type { StoreEngine } from '../../storage/shared-engine.ts';
+import type { StoreEngine } from '../../storage/engines/shared-engine.ts';
 
 /**
  * What is wrong with the disk or the cluster, empty when nothing is. `waitedMs`: how long a commit has been waiting for it; else

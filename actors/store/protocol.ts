@@ -1,7 +1,7 @@
 // What the store understands. It is the only writer; everyone else reads the slabs it publishes (storage/records/slab-record.ts).
 import type { Protocol } from '../../runtime/actor.ts';
+import type { PresentState, Publication } from '../../storage/following/publication.ts';
 import type { ResourceDigest } from '../../storage/live-digest.ts';
-import type { PresentState, Publication } from '../../storage/publication.ts';
 
 /** `expect` of an operation: the key must not exist. */
 export const EXPECT_ABSENT = 0;
@@ -20,7 +20,7 @@ export interface PutOperation {
   readonly revisionOffset: number;
   /** Where in the value the first member after kind and apiVersion begins. */
   readonly itemOffset: number;
-  /** Labels and selectable field values, packed by storage/attributes.ts. */
+  /** Labels and selectable field values, packed by storage/forms/attributes.ts. */
   readonly attributes: string;
   readonly schemaGeneration: number;
 }
@@ -157,7 +157,7 @@ export interface StoreProtocol extends Protocol {
     };
     /** Fixes a view of everything stored, for a snapshot file; to be closed when it was read. */
     readonly openSnapshot: { readonly message: Record<never, never>; readonly reply: OpenedSnapshot };
-    /** The next records of it (storage/snapshot-file.ts), empty at the end. */
+    /** The next records of it (storage/upkeep/snapshot-file.ts), empty at the end. */
     readonly readSnapshot: {
       readonly message: { readonly id: number };
       readonly reply: { readonly payload: Uint8Array };

@@ -2,8 +2,8 @@
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { SettingRange } from '../../runtime/actor-facts.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import type { StoreEngine } from '../../storage/shared-engine.ts';
-import type { StorageMedia, StoredValue } from '../../storage/stored-value.ts';
+import type { StoreEngine } from '../../storage/engines/shared-engine.ts';
+import type { StorageMedia, StoredValue } from '../../storage/forms/stored-value.ts';
 import type { MeasurePeriods } from './store-measures.ts';
 
 export interface StoreOptions {

@@ -1,12 +1,12 @@
-// Snapshots being read by an operator (storage/snapshot-file.ts): each a fixed view of the engine, read slice by slice while
+// Snapshots being read by an operator (storage/upkeep/snapshot-file.ts): each a fixed view of the engine, read slice by slice while
 // the store goes on. Owns those views: how many there may be, and that one nobody reads any more is closed.
 
 import type { MessageOf, Reply } from '../../runtime/actor.ts';
 import type { Timer, Timers } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import type { EngineView } from '../../storage/local-engine.ts';
-import { snapshotRecords } from '../../storage/snapshot-file.ts';
+import type { EngineView } from '../../storage/engines/local-engine.ts';
+import { snapshotRecords } from '../../storage/upkeep/snapshot-file.ts';
 import type { RevisionLog } from './log/revision-log.ts';
 import type { OpenedSnapshot, StoreProtocol } from './protocol.ts';
 

@@ -2,9 +2,9 @@
 // what the store takes on the disk.
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics/metrics.ts';
+import type { StoreEngine } from '../../storage/engines/shared-engine.ts';
 import type { LiveDigests } from '../../storage/live-digest.ts';
 import { resourceOf } from '../../storage/object-key.ts';
-import type { StoreEngine } from '../../storage/shared-engine.ts';
 
 const PERIOD_MS_MIN = 100;
 

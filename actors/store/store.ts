@@ -6,7 +6,7 @@ import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../
 import { CrashError, OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import type { StoreEngine } from '../../storage/shared-engine.ts';
+import type { StoreEngine } from '../../storage/engines/shared-engine.ts';
 import { STORE_FACTS } from './facts.ts';
 import { keyServiceProblem, storeProblem } from './health.ts';
 import type { StoreHealth, StoreProtocol } from './protocol.ts';

@@ -2,9 +2,9 @@
 // values of sets; what the schema says nothing of, as it comes. Metadata is owned as that of built-in types, except where there is no
 // schema at all.
 import { remembered } from '../../values/remembered.ts';
-import type { CustomSchema } from '../custom/custom-schema.ts';
-import type { CustomType } from '../custom/custom-type.ts';
-import { type Structure, TYPE_MEMBERS } from '../custom/structure.ts';
+import type { CustomType } from '../custom/definitions/custom-type.ts';
+import type { CustomSchema } from '../custom/forms/custom-schema.ts';
+import { type Structure, TYPE_MEMBERS } from '../custom/forms/structure.ts';
 import { asTexts } from '../json/object-fields.ts';
 import { isScalar } from './field-path.ts';
 import {

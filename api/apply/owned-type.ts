@@ -1,6 +1,6 @@
 // A type as ownership sees it: its rule, its empty object, and the fields that one of its endpoints cannot set.
 import { decode } from '../codec/decode.ts';
-import type { CustomType } from '../custom/custom-type.ts';
+import type { CustomType } from '../custom/definitions/custom-type.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { asObject } from '../json/object-fields.ts';
 import { metadataKeptByStatus } from '../metadata/metadata.ts';

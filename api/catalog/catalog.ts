@@ -1,9 +1,9 @@
 // Which types there are at a revision: the built-in ones and those of the definitions. Each change makes a new immutable
 // registry, when it is next asked for; whoever holds the catalog's own `registry` sees the newest at each look-up.
 import { conversionsOf } from '../conversion/conversion.ts';
-import { type Definition, readDefinition } from '../custom/definition.ts';
-import { parseDefinition } from '../custom/definition-text.ts';
-import type { SchemaWords } from '../custom/version-schemas.ts';
+import { type Definition, readDefinition } from '../custom/definitions/definition.ts';
+import { parseDefinition } from '../custom/definitions/definition-text.ts';
+import type { SchemaWords } from '../custom/definitions/version-schemas.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { withCustomTypes } from '../resources/custom-registry.ts';
 import type { Registry } from '../resources/registry.ts';

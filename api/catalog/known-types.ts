@@ -1,8 +1,8 @@
 // The rows of the resource table that a definition makes: one for each of its versions.
 
-import { CustomType } from '../custom/custom-type.ts';
-import type { DefinedVersion, Definition } from '../custom/definition.ts';
-import { type SchemaWords, VersionSchemas } from '../custom/version-schemas.ts';
+import { CustomType } from '../custom/definitions/custom-type.ts';
+import type { DefinedVersion, Definition } from '../custom/definitions/definition.ts';
+import { type SchemaWords, VersionSchemas } from '../custom/definitions/version-schemas.ts';
 import type { Subresource, Traits } from '../resource-type.ts';
 import { DEFAULT_SELECTABLE_FIELDS } from '../resources/resource-row.ts';
 import type { KnownType } from '../resources/resource-table.ts';

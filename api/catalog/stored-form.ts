@@ -3,9 +3,9 @@
 // a custom object, what it has answered must be known: else each of the conversions throws ConversionDue.
 
 import { type Conversions, conversionsOf, type VersionedKind } from '../conversion/conversion.ts';
-import { KnownConversions } from '../custom/conversion-due.ts';
-import type { CustomType } from '../custom/custom-type.ts';
-import { DefinitionChanged } from '../custom/definition-changed.ts';
+import { KnownConversions } from '../custom/definitions/conversion-due.ts';
+import type { CustomType } from '../custom/definitions/custom-type.ts';
+import { DefinitionChanged } from '../custom/definitions/definition-changed.ts';
 import { jsonCopy } from '../json/json-copy.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { Registry } from '../resources/registry.ts';

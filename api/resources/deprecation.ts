@@ -1,6 +1,6 @@
 // What a client is told when it uses a version on its way out (SPEC.md "Deprecation signals"), and which versions are gone
 // in a release (SPEC.md "Removals by release"). Texts and decisions only; the header and the metric are the ingress's.
-import { customDeprecation } from '../custom/deprecation-text.ts';
+import { customDeprecation } from '../custom/definitions/deprecation-text.ts';
 import type { KnownType } from './resource-table.ts';
 import { apiVersionOf } from './resource-table.ts';
 

@@ -1,7 +1,7 @@
 // Every resource type in every group and version, spelled in a dialect: the rows of the types-*.ts files with their
 // shared defaults filled in. Says what exists; what of it is served is the registry's business.
 import type { Dialect } from '../../config/dialect.ts';
-import type { CustomType } from '../custom/custom-type.ts';
+import type { CustomType } from '../custom/definitions/custom-type.ts';
 import type { ResourceType, Subresource, Traits } from '../resource-type.ts';
 import { EVERY_VERB, type Verb } from '../verbs.ts';
 import type { GroupTypes, SubresourceRow, TypeRow, VersionRow } from './resource-row.ts';

@@ -2,8 +2,8 @@
 
 import { remembered } from '../../values/remembered.ts';
 import { parseInstant } from '../codec/timestamp.ts';
-import type { DefinedColumn } from '../custom/definition.ts';
-import { type JsonPath, jsonPathOf, newPassage, type Passage } from '../custom/json-path.ts';
+import type { DefinedColumn } from '../custom/definitions/definition.ts';
+import { type JsonPath, jsonPathOf, newPassage, type Passage } from '../custom/definitions/json-path.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { sortedJson } from '../json/sorted-json.ts';
 import { shownFloat } from '../status/shown-value.ts';

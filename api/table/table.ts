@@ -1,7 +1,7 @@
 // Objects as a Table: rows of cells that any client can print without knowing the kind (SPEC.md "Table representation").
 // Finds a kind's columns and lays out rows; what the cells hold is said in the columns-*.ts files.
 import type { Dialect, DialectName } from '../../config/dialect.ts';
-import type { CustomForm } from '../custom/custom-type.ts';
+import type { CustomForm } from '../custom/definitions/custom-type.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { apiVersionOf } from '../resources/resource-table.ts';
 import type { Cell, ColumnDefinition, KindTable, RowCondition } from './column.ts';

@@ -1,8 +1,8 @@
 // What keeps a stored definition from being structural, its schemas or that it prunes nothing: older versions of the API let such in.
 
 import type { Dialect } from '../../config/dialect.ts';
-import type { Definition } from '../custom/definition.ts';
-import { parseSchema } from '../custom/schema-text.ts';
+import type { Definition } from '../custom/definitions/definition.ts';
+import { parseSchema } from '../custom/definitions/schema-text.ts';
 import { type FieldError, invalid } from '../status/field-error.ts';
 import { Report } from './report.ts';
 import { checkCustomSchema } from './structural-schema.ts';

@@ -1,14 +1,14 @@
 // Defaults in the schemas of custom resource definitions: each is what its schema admits, and has nothing that pruning would
 // take away.
 import { DecodeError } from '../codec/decode-error.ts';
-import { coercerOf } from '../custom/embedded-metadata.ts';
-import { embeddedCheck } from '../custom/embedded-objects.ts';
-import { arePatternsLoaded } from '../custom/patterns.ts';
-import { placedCheckOf } from '../custom/placed-checks.ts';
-import { Pruned, pruneValue } from '../custom/pruning.ts';
-import { structureOf, TYPE_MEMBERS } from '../custom/structure.ts';
-import { valueCheckOf } from '../custom/value-checks.ts';
-import { ValueReport } from '../custom/value-report.ts';
+import { arePatternsLoaded } from '../custom/checks/patterns.ts';
+import { placedCheckOf } from '../custom/checks/placed-checks.ts';
+import { valueCheckOf } from '../custom/checks/value-checks.ts';
+import { ValueReport } from '../custom/checks/value-report.ts';
+import { coercerOf } from '../custom/forms/embedded-metadata.ts';
+import { embeddedCheck } from '../custom/forms/embedded-objects.ts';
+import { Pruned, pruneValue } from '../custom/forms/pruning.ts';
+import { structureOf, TYPE_MEMBERS } from '../custom/forms/structure.ts';
 import { deepEqual } from '../json/deep-equal.ts';
 import { jsonCopy } from '../json/json-copy.ts';
 import { isJsonObject, type JsonObject } from '../json/json-value.ts';

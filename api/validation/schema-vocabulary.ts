@@ -1,6 +1,6 @@
 // What of JSON Schema the schemas of custom resource definitions may use, at every place of a schema, and what our own words
 // in them mean. Whether a schema is structural is structural-schema.ts.
-import { EFFORT, spend } from '../custom/effort.ts';
+import { EFFORT, spend } from '../custom/checks/effort.ts';
 import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import { asList, asObject, asTexts } from '../json/object-fields.ts';
 import { shownList } from '../status/shown-value.ts';

@@ -1,8 +1,8 @@
 // The structural rules of the schemas that custom resource definitions carry, which let objects be pruned and defaulted:
 // every value has one type, said outside of allOf and its like. Works on a schema as it stands in the definition, without
 // compiling it. What a schema may say at all is schema-vocabulary.ts.
-import { EFFORT, spend } from '../custom/effort.ts';
-import { patternProblem } from '../custom/patterns.ts';
+import { EFFORT, spend } from '../custom/checks/effort.ts';
+import { patternProblem } from '../custom/checks/patterns.ts';
 import { deepEqual } from '../json/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json/json-value.ts';
 import { asList, asObject } from '../json/object-fields.ts';

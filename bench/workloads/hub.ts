@@ -12,8 +12,8 @@ import type { Actor, ActorDefinition, MessageOf, Reply } from '../../runtime/act
 import { planOfOneThread } from '../../runtime/placement/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { startInProcess } from '../../runtime/threads/in-process.ts';
-import { packAttributes } from '../../storage/attributes.ts';
-import type { PresentState, Publication } from '../../storage/publication.ts';
+import type { PresentState, Publication } from '../../storage/following/publication.ts';
+import { packAttributes } from '../../storage/forms/attributes.ts';
 import { SlabPool } from '../../storage/records/slab-pool.ts';
 import { CREATED, stampRevision, UPDATED, valueStart } from '../../storage/records/slab-record.ts';
 import { SharedState } from '../../storage/shared-state.ts';

@@ -3,8 +3,8 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../config/usage-error.ts';
 import { OrchError } from '../../runtime/errors.ts';
-import { type Inspection, inspectStore } from '../../storage/inspection.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../../storage/level/level-layout.ts';
+import { type Inspection, inspectStore } from '../../storage/upkeep/inspection.ts';
 import { print } from '../command-line/print-lines.ts';
 import { holdsOneOf } from '../server/data-directory.ts';
 import { refuseInUse } from '../server/directory-claim.ts';

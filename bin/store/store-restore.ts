@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { UsageError } from '../../config/usage-error.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { isEtcdSnapshot } from '../../storage/etcd/etcd-snapshot.ts';
-import { openForRestore, restoreSnapshot } from '../../storage/restore.ts';
+import { openForRestore, restoreSnapshot } from '../../storage/upkeep/restore.ts';
 import { print } from '../command-line/print-lines.ts';
 import { claimDirectory, isOfClaim } from '../server/directory-claim.ts';
 

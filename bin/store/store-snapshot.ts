@@ -9,7 +9,7 @@ import { SNAPSHOT_PATH } from '../../actors/ingress/protocol.ts';
 import { UsageError } from '../../config/usage-error.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { keepFile } from '../../storage/files/kept-file.ts';
-import { type SnapshotHeader, SnapshotReader } from '../../storage/snapshot-file.ts';
+import { type SnapshotHeader, SnapshotReader } from '../../storage/upkeep/snapshot-file.ts';
 import { type AdminConnection, adminConnection } from '../admin/admin-connection.ts';
 import { dataDirOf } from '../admin/admin-pages.ts';
 import { print } from '../command-line/print-lines.ts';

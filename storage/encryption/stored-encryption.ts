@@ -2,10 +2,10 @@
 // prefix. Turns stored forms into what goes to disk and back. Memory holds values as they are.
 import type { EncryptionProvider, KmsProvider, ResourceEncryption } from '../../config/encryption-configuration.ts';
 import { storageKeyOf } from '../object-key.ts';
-import { isSealedValue, noProvider, sealedBody, unreadable, writeSealedValue } from '../sealed-value.ts';
 import { IDENTITY, KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './ciphers.ts';
 import type { EncryptionMeasures, TransformationType } from './encryption-measures.ts';
 import { type KeyService, KmsEnvelope } from './kms-envelope.ts';
+import { isSealedValue, noProvider, sealedBody, unreadable, writeSealedValue } from './sealed-value.ts';
 
 /** What encryption needs of the world. */
 export interface EncryptionParts {

@@ -3,7 +3,7 @@
 // batch before left it; a batch whose outcome is unknown is sent again until the counter says that it happened. Which of its
 // transactions failed lies beside the counter then, where no compaction reaches it.
 import { OrchError, type OrchErrorCode } from '../../runtime/errors.ts';
-import { TOO_MANY } from '../shared-engine.ts';
+import { TOO_MANY } from '../engines/shared-engine.ts';
 import {
   type EtcdCluster,
   type EtcdCompare,

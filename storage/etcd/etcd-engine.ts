@@ -10,7 +10,7 @@ import type {
   SharedEvent,
   SharedTransaction,
   SharedView,
-} from '../shared-engine.ts';
+} from '../engines/shared-engine.ts';
 import { SharedCompaction } from './compaction.ts';
 import { CountedWriter, type GuardedWrites, refusedBatch } from './counted-writer.ts';
 import { type EtcdCluster, EtcdError, type EtcdOperation } from './etcd-cluster.ts';

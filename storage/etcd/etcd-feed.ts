@@ -1,7 +1,7 @@
 // Tells a follower what is committed, in the order of revisions and each once: from the watch, or from a commit of our own that
 // is next. A watch that breaks goes on where it was; one that cannot is the end of the feed.
 import { OrchError } from '../../runtime/errors.ts';
-import type { Follower, SharedEvent } from '../shared-engine.ts';
+import type { Follower, SharedEvent } from '../engines/shared-engine.ts';
 import type { EtcdCluster, EtcdError, EtcdEvent } from './etcd-cluster.ts';
 import { batchOf, breakBehind, breakBetween, EtcdHistory, type NewestBatch, NO_BATCH } from './etcd-history.ts';
 import { readMark } from './etcd-outline.ts';

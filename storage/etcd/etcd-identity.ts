@@ -1,7 +1,7 @@
 // What a keyspace was made with, and whether it is being moved. Made by whichever server comes first; a server of another
 // dialect is refused, and so is every server while a move is under way or when the objects were moved away.
 import { OrchError } from '../../runtime/errors.ts';
-import { REVISION_STRIDE, type SharedContents } from '../shared-engine.ts';
+import { REVISION_STRIDE, type SharedContents } from '../engines/shared-engine.ts';
 import type { EtcdCluster, EtcdPair } from './etcd-cluster.ts';
 
 export const IDENTITY_FORMAT = 1;

@@ -2,9 +2,9 @@
 // disagrees with what lies beside it. Changes nothing, and holds nothing up: servers may be running on it.
 import type { Timers } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
+import { isSealedValue } from '../encryption/sealed-value.ts';
 import type { StoredEncryption } from '../encryption/stored-encryption.ts';
-import { isSealedValue } from '../sealed-value.ts';
-import { storedRevision } from '../stored-value.ts';
+import { storedRevision } from '../forms/stored-value.ts';
 import { AddressRecords } from './address-records.ts';
 import { askedAgain } from './asked-again.ts';
 import type { EtcdCluster, EtcdPair } from './etcd-cluster.ts';

@@ -1,7 +1,7 @@
 // The outline of a batch, which lies beside its values: at which place each of its removals stands, and who wrote it. A value says its
 // place itself; a removal has none to say it in. By who wrote it, one history is told from another.
 import { createHash } from 'node:crypto';
-import type { SharedTransaction } from '../shared-engine.ts';
+import type { SharedTransaction } from '../engines/shared-engine.ts';
 
 /** Beside the places, under a key that no object has. */
 const MARK = '';

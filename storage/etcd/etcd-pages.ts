@@ -1,5 +1,5 @@
 // Everything that lies in etcd at one revision, a page of keys at a time.
-import type { SharedValue } from '../shared-engine.ts';
+import type { SharedValue } from '../engines/shared-engine.ts';
 import type { EtcdCluster, EtcdPair } from './etcd-cluster.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 

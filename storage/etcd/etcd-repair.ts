@@ -3,9 +3,9 @@
 // may be done beside running servers, and be repeated.
 import type { Timers } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
-import { isSealedValue } from '../sealed-value.ts';
-import { REVISION_STRIDE } from '../shared-engine.ts';
-import { clearRevisions, storedRevision, withClearRevisions } from '../stored-value.ts';
+import { isSealedValue } from '../encryption/sealed-value.ts';
+import { REVISION_STRIDE } from '../engines/shared-engine.ts';
+import { clearRevisions, storedRevision, withClearRevisions } from '../forms/stored-value.ts';
 import { askedAgain } from './asked-again.ts';
 import { type EtcdCluster, EtcdError, type EtcdOperation, type EtcdPair } from './etcd-cluster.ts';
 import type { FoundKey, KeyspaceInspection } from './etcd-inspection.ts';

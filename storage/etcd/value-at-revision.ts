@@ -1,8 +1,8 @@
 // A value that lay in etcd, where it says no more than its place in its batch, as a folder or a snapshot has it.
 
+import { isSealedValue, unreadable } from '../encryption/sealed-value.ts';
+import { clearRevisions, readStoredValue, withClearRevisions } from '../forms/stored-value.ts';
 import { stampRevision } from '../records/slab-record.ts';
-import { isSealedValue, unreadable } from '../sealed-value.ts';
-import { clearRevisions, readStoredValue, withClearRevisions } from '../stored-value.ts';
 
 /** It says its version, also in the object where that can be written without a key. Throws OrchError StoreUnusable. */
 export function valueAtRevision(key: string, value: Uint8Array, revision: number): Buffer {

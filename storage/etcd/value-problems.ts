@@ -1,11 +1,11 @@
 // What can be wrong with one object's value in etcd, by itself: whether it can be read, and whether what lies beside the object
 // (key, labels, where its version goes) is what the object says. Changes nothing.
 
-import { unpackAttributes } from '../attributes.ts';
+import { isSealedValue } from '../encryption/sealed-value.ts';
+import { REVISION_STRIDE } from '../engines/shared-engine.ts';
+import { unpackAttributes } from '../forms/attributes.ts';
+import { clearRevisions, readStoredValue, type StoredValue, storedRevision } from '../forms/stored-value.ts';
 import { parseKey } from '../object-key.ts';
-import { isSealedValue } from '../sealed-value.ts';
-import { REVISION_STRIDE } from '../shared-engine.ts';
-import { clearRevisions, readStoredValue, type StoredValue, storedRevision } from '../stored-value.ts';
 
 /** An object as it is stored, as far as it is looked into here. */
 export interface StoredObject {

@@ -5,8 +5,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { refusedWrite } from '../files/write-refusal.ts';
+import { storedRevision } from '../forms/stored-value.ts';
 import { EventRecordWriter, liveDigestOf } from '../records/event-log.ts';
-import { storedRevision } from '../stored-value.ts';
 import { type LevelDatabase, openLevelDatabase } from './level-database.ts';
 import {
   compactedValue,

@@ -2,8 +2,8 @@
 // put aside. A move that was cut short begins anew: what it had brought is removed first, which no server can have read.
 import { OrchError } from '../../runtime/errors.ts';
 import { IDENTITY_FORMAT, type Identity, type KeyspaceMove } from '../etcd/etcd-identity.ts';
-import type { Inspection } from '../inspection.ts';
-import { clearRevisions, storedRevision, withClearRevisions } from '../stored-value.ts';
+import { clearRevisions, storedRevision, withClearRevisions } from '../forms/stored-value.ts';
+import type { Inspection } from '../upkeep/inspection.ts';
 import type { FoundIdentity, MovedKeyspace } from './keyspace.ts';
 import type { MoveFolder } from './move-folder.ts';
 

@@ -1,11 +1,11 @@
 // Moves a keyspace out of etcd into a folder. Writing the identity first ends every server that was overlooked, so that what is
 // read then is all that was ever acknowledged. Nothing in etcd is removed; the folder's store has its name only when it is whole.
 import { OrchError } from '../../runtime/errors.ts';
+import { REVISION_STRIDE } from '../engines/shared-engine.ts';
 import type { KeyspaceMove } from '../etcd/etcd-identity.ts';
 import { valueAtRevision } from '../etcd/value-at-revision.ts';
-import type { Inspection } from '../inspection.ts';
-import { REVISION_STRIDE } from '../shared-engine.ts';
-import { storedRevision } from '../stored-value.ts';
+import { storedRevision } from '../forms/stored-value.ts';
+import type { Inspection } from '../upkeep/inspection.ts';
 import type { FoundIdentity, MovedKeyspace } from './keyspace.ts';
 import type { MoveFolder, StoreWriter } from './move-folder.ts';
 

@@ -7,14 +7,14 @@
 //  24 f64 wall time ms  32 u32 event count  36 u32 live objects  40 u32 digest of live objects  44 events
 // An event:
 //   0 f64 revision  8 u8 type  9 u24 key bytes  12 u32 previous value bytes  16 u32 checksum of the value written
-//  20 key, previous stored value (as storage/stored-value.ts wrote it)
-// Where the type has DELTA, the previous value is told by the one that the event wrote (storage/value-delta.ts). That is the
+//  20 key, previous stored value (as storage/forms/stored-value.ts wrote it)
+// Where the type has DELTA, the previous value is told by the one that the event wrote (storage/forms/value-delta.ts). That is the
 // previous value of the key's next event, decrypted if need be, or lies in the engine. Before format 3 there was SHARES instead:
 // the previous value ends as that of the event before, which is of the same key: u32 in how many bytes, then what comes before.
 import { crc32 } from 'node:zlib';
+import { storedValueChecksum } from '../forms/stored-value.ts';
+import { deltaBytesMax, readDelta, writeDelta } from '../forms/value-delta.ts';
 import { mixedWord } from '../mixed-word.ts';
-import { storedValueChecksum } from '../stored-value.ts';
-import { deltaBytesMax, readDelta, writeDelta } from '../value-delta.ts';
 import { CREATED, type RecordType } from './slab-record.ts';
 
 const RECORD_HEAD_BYTES = 44;

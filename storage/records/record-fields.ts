@@ -1,6 +1,6 @@
-// What a record tells of a field that its type lets clients select by, read where it lies: the attributes (storage/attributes.ts)
+// What a record tells of a field that its type lets clients select by, read where it lies: the attributes (storage/forms/attributes.ts)
 // are neither decoded nor unpacked for it.
-import { packedField } from '../attributes.ts';
+import { packedField } from '../forms/attributes.ts';
 import { RECORD_HEADER_BYTES, recordKeyLength, type Slab, valueStart } from './slab-record.ts';
 
 const NUL = 0x00;

@@ -1,7 +1,7 @@
 // What can be told of an object from its record's bytes without parsing it: the encoder (api/codec/stored-object.ts)
 // writes metadata in a fixed order around the resourceVersion slot. Nothing here decides what an object says beyond that.
 import { REVISION_SLOT_BYTES } from '../../api/codec/stored-object.ts';
-import { holdsAt } from '../holds-at.ts';
+import { holdsAt } from '../forms/holds-at.ts';
 import { revisionOffset, type Slab, valueLength, valueStart } from './slab-record.ts';
 
 const QUOTE = 0x22;

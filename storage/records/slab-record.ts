@@ -4,7 +4,7 @@
 // A record begins at a multiple of 8 bytes: twelve little-endian u32 (the H_* indexes), the key, the packed attributes
 // and the value, each as UTF-8, a newline (an answer's body is the value and its newline, sent as it lies), then padding.
 import { REVISION_SLOT_BYTES } from '../../api/codec/stored-object.ts';
-import { holdsAt } from '../holds-at.ts';
+import { holdsAt } from '../forms/holds-at.ts';
 
 const H_LENGTH = 0;
 const H_REVISION_LOW = 1;
@@ -213,7 +213,7 @@ export function recordKeyBytes(slab: Slab, offset: number): Buffer {
   return slab.bytes.subarray(start, start + slab.words[(offset >>> 2) + H_KEY_LENGTH]!);
 }
 
-/** The packed labels and field values (storage/attributes.ts). */
+/** The packed labels and field values (storage/forms/attributes.ts). */
 export function recordAttributes(slab: Slab, offset: number): string {
   const base = offset >>> 2;
   const length = slab.words[base + H_ATTRIBUTES_LENGTH]!;

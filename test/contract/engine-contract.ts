@@ -1,6 +1,12 @@
-// What every storage engine promises (storage/local-engine.ts), as one suite. The engines themselves are in engine.test.ts.
+// What every storage engine promises (storage/engines/local-engine.ts), as one suite. The engines themselves are in engine.test.ts.
 import test, { type ExecutionContext } from 'ava';
-import type { EngineBatch, EngineContents, EngineView, EngineWrite, LocalEngine } from '../../storage/local-engine.ts';
+import type {
+  EngineBatch,
+  EngineContents,
+  EngineView,
+  EngineWrite,
+  LocalEngine,
+} from '../../storage/engines/local-engine.ts';
 
 /** One engine's storage: every `make` gives a fresh handle on the same contents, unopened. */
 export interface EngineSubject {

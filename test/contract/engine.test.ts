@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Level } from 'level';
 import type { OrchError } from '../../runtime/errors.ts';
+import { MemoryEngine } from '../../storage/engines/memory-engine.ts';
 import { LevelEngine, type LevelEngineOptions } from '../../storage/level/level-engine.ts';
 import { revisionKey, sealed } from '../../storage/level/level-layout.ts';
-import { MemoryEngine } from '../../storage/memory-engine.ts';
 import { batchOf, engineContract, load } from './engine-contract.ts';
 
 engineContract('memory', async () => {

@@ -2,10 +2,10 @@
 // original does, as one suite: on a model of etcd and on a real one.
 import test, { type ExecutionContext, type SerialFn } from 'ava';
 import type { OrchError } from '../../runtime/errors.ts';
+import type { SharedEngine, SharedEvent, SharedTransaction } from '../../storage/engines/shared-engine.ts';
 import { type EtcdCluster, EtcdError } from '../../storage/etcd/etcd-cluster.ts';
 import { EtcdEngine } from '../../storage/etcd/etcd-engine.ts';
 import type { OriginalSettings } from '../../storage/etcd/original/assembled-engine.ts';
-import type { SharedEngine, SharedEvent, SharedTransaction } from '../../storage/shared-engine.ts';
 import { Lost, OriginalServer } from '../server/original-server.ts';
 import { engineOn, objectOf, settingsFor, storedFormOf } from '../unit/storage/original/original-rig.ts';
 

@@ -1,8 +1,13 @@
-// What every shared engine promises (storage/shared-engine.ts), as one suite: on a model of etcd and on a real one.
+// What every shared engine promises (storage/engines/shared-engine.ts), as one suite: on a model of etcd and on a real one.
 import test, { type ExecutionContext, type SerialFn } from 'ava';
 import type { OrchError } from '../../runtime/errors.ts';
+import {
+  type SharedEngine,
+  type SharedEvent,
+  type SharedTransaction,
+  TOO_MANY,
+} from '../../storage/engines/shared-engine.ts';
 import { EtcdError } from '../../storage/etcd/etcd-cluster.ts';
-import { type SharedEngine, type SharedEvent, type SharedTransaction, TOO_MANY } from '../../storage/shared-engine.ts';
 
 export interface SharedSubject {
   /** Another process on the same keyspace; of dialect `orch` unless said. */

@@ -3,8 +3,8 @@
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import { createJobPool } from '../../runtime/jobs/job-pool.ts';
 import type { Roster } from '../../runtime/threads/roster.ts';
+import type { EngineBatch, LocalEngine } from '../../storage/engines/local-engine.ts';
 import { LevelEngine } from '../../storage/level/level-engine.ts';
-import type { EngineBatch, LocalEngine } from '../../storage/local-engine.ts';
 import { openListener } from '../../transport/open-listener.ts';
 import { actorsFor } from '../server/every-actor.ts';
 

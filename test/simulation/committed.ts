@@ -1,10 +1,10 @@
 // Every revision that became durable, as the disk saw it: what the answers of a run are compared with. Reads the engine's
 // batches, so that nothing above the engine is trusted.
 
-import type { EngineBatch } from '../../storage/local-engine.ts';
+import type { EngineBatch } from '../../storage/engines/local-engine.ts';
+import { readStoredValue } from '../../storage/forms/stored-value.ts';
 import { EarlierForms, readEventRecord } from '../../storage/records/event-log.ts';
 import { stampRevision } from '../../storage/records/slab-record.ts';
-import { readStoredValue } from '../../storage/stored-value.ts';
 import { type Facts, factsOf, type Scope, type Seen, seenIn } from './history.ts';
 
 /** An object as it was stored. */

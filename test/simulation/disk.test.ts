@@ -1,7 +1,7 @@
 // The simulated disk: a crash loses what was not synced and nothing else.
 import test from 'ava';
 import { VirtualTime } from '../../runtime/simulation/virtual-time.ts';
-import type { EngineBatch } from '../../storage/local-engine.ts';
+import type { EngineBatch } from '../../storage/engines/local-engine.ts';
 import { type CommitFate, SimulatedDisk } from './disk.ts';
 
 const GOOD: CommitFate = { delayMs: 10, fails: undefined, isKept: false };

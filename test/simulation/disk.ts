@@ -1,8 +1,8 @@
 // A disk under a storage engine: what was synced survives a crash, what was not is gone or, when the crash came late
 // enough, there after all. A commit may be slow or fail. Bytes are copied in, as a disk would.
 import { OrchError } from '../../runtime/errors.ts';
-import type { EngineBatch, EngineContents, EngineView, LocalEngine } from '../../storage/local-engine.ts';
-import { viewOf } from '../../storage/memory-engine.ts';
+import type { EngineBatch, EngineContents, EngineView, LocalEngine } from '../../storage/engines/local-engine.ts';
+import { viewOf } from '../../storage/engines/memory-engine.ts';
 
 /** How one commit goes: how long it takes, and whether it fails, with or without having reached the disk. */
 export interface CommitFate {

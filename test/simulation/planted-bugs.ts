@@ -16,7 +16,7 @@ import { HistoryWindow } from '../../actors/store/log/history-window.ts';
 import { RevisionLog } from '../../actors/store/log/revision-log.ts';
 import type { Operation, PutOperation, Transaction } from '../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../actors/store/protocol.ts';
-import type { EngineBatch, LocalEngine } from '../../storage/local-engine.ts';
+import type { EngineBatch, LocalEngine } from '../../storage/engines/local-engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { DEFINITION_BUGS } from './definition-bugs.ts';
 import type { SimulatedDisk } from './disk.ts';

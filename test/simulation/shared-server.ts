@@ -12,7 +12,7 @@ import { etcdKeys } from '../../storage/etcd/etcd-keys.ts';
 import { readOutline } from '../../storage/etcd/etcd-outline.ts';
 import { type LayoutSettings, originalEngine, originalLayout } from '../../storage/etcd/original/assembled-engine.ts';
 import type { OriginalEngine } from '../../storage/etcd/original/original-engine.ts';
-import { storedRevision } from '../../storage/stored-value.ts';
+import { storedRevision } from '../../storage/forms/stored-value.ts';
 import { parseIpRange } from '../../values/ip.ts';
 import { actorsFor } from '../server/every-actor.ts';
 import type { SharedChange } from './committed.ts';

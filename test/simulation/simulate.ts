@@ -1,6 +1,6 @@
 // One run from one seed: a server, its clients, its faults, and what the checkers say of it all. The same seed and size
 // give the same run.
-import { loadPatterns } from '../../api/custom/patterns.ts';
+import { loadPatterns } from '../../api/custom/checks/patterns.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { checkAnswers } from './check-answers.ts';
 import { checkApplies } from './check-applies.ts';

@@ -14,7 +14,7 @@ import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { PausableTime } from '../../runtime/simulation/pausable-time.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
-import type { StoreEngine } from '../../storage/shared-engine.ts';
+import type { StoreEngine } from '../../storage/engines/shared-engine.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
 import { type Layout, planOf } from './layouts.ts';
 import type { World } from './world.ts';

@@ -6,7 +6,7 @@ import { encodeStored } from '../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../api/json/json-value.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
 import { DIALECTS } from '../../config/dialect.ts';
-import { packAttributes } from '../../storage/attributes.ts';
+import { packAttributes } from '../../storage/forms/attributes.ts';
 import { objectKey } from '../../storage/object-key.ts';
 
 const CONFIG_MAP = schemaOf(DIALECTS.orch).kind('', 'v1', 'ConfigMap')!;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../api/json/json-value.ts';
 import { createRegistry } from '../../api/resources/registry.ts';
 import { selectableValues } from '../../api/selectors/selectable-values.ts';
 import { DIALECTS } from '../../config/dialect.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedEvent } from '../../storage/following/store-feed.ts';
 
 const FIELDS = createRegistry(DIALECTS.orch).storageType('core/pods')!.storedFields;
 

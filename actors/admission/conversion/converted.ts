@@ -1,7 +1,7 @@
 // Work of the write path that needs objects in other versions. It is done in one go; where a definition's webhook has to be asked
 // first, it is given up, the webhook asked, and the work done again with the answer.
 import type { StoredForm } from '../../../api/catalog/stored-form.ts';
-import { ConversionDue, KnownConversions } from '../../../api/custom/conversion-due.ts';
+import { ConversionDue, KnownConversions } from '../../../api/custom/definitions/conversion-due.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { unnamedError } from '../../../api/status/failures.ts';

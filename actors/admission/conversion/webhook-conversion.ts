@@ -1,7 +1,7 @@
 // Asks definitions' webhooks to convert objects: in batches, with a bound on how long, and on how much at a time. Owns the clients
 // that they are called by. Whoever wants objects waits here; nothing of the hub's or the store's ever does.
-import type { CustomForm, CustomType } from '../../../api/custom/custom-type.ts';
-import type { DefinedWebhook, Definition } from '../../../api/custom/definition.ts';
+import type { CustomForm, CustomType } from '../../../api/custom/definitions/custom-type.ts';
+import type { DefinedWebhook, Definition } from '../../../api/custom/definitions/definition.ts';
 import { isLarge } from '../../../api/in-parts.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { asText } from '../../../api/json/object-fields.ts';

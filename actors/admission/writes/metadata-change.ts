@@ -20,7 +20,7 @@ import {
 import { validateObjectMetaUpdate } from '../../../api/metadata/object-meta-rules.ts';
 import { applyPatch, STRATEGIC_MERGE_PATCH } from '../../../api/patch/apply-patch.ts';
 import { NO_FIELD_ERRORS } from '../../../api/status/field-error.ts';
-import { withLabels } from '../../../storage/attributes.ts';
+import { withLabels } from '../../../storage/forms/attributes.ts';
 import { decodeBeginning, withoutBlanks } from '../../../transport/body.ts';
 import type { Attributes } from '../attributes.ts';
 import { canonicalMetadata } from '../completion.ts';

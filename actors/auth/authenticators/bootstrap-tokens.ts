@@ -6,7 +6,7 @@ import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { tokenEndMs } from '../../../api/tokens/bootstrap-secret.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { ClusterKnowledge, ClusterReader } from '../cluster-feed.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 

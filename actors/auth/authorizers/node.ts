@@ -6,7 +6,7 @@ import { NodeGraph } from '../../../api/authorization/node-graph.ts';
 import { rulesOf } from '../../../api/authorization/policy-rule.ts';
 import { rbacObjects } from '../../../api/bootstrap/rbac.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { mayBeBound } from '../../pod-marks.ts';
 import type { ClusterReader } from '../cluster-feed.ts';
 import { type Authorizer, NO_OPINION, NO_RULES, type Rules, type Verdict } from './authorizer.ts';

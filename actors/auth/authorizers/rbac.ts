@@ -4,7 +4,7 @@ import type { AccessAttributes, User } from '../../../api/authorization/attribut
 import type { PolicyRule } from '../../../api/authorization/policy-rule.ts';
 import { RbacPolicy, type RoleRef, type UserRules } from '../../../api/authorization/rbac-policy.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { ClusterReader } from '../cluster-feed.ts';
 import type { Authorizer, Rules, Verdict } from './authorizer.ts';
 import { rulesFrom } from './authorizer.ts';

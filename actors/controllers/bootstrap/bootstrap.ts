@@ -2,7 +2,7 @@
 // post-start hooks are through. What the objects are is in bootstrap-objects.ts.
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Timer, Timers } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { FirstObjects } from '../../store/protocol.ts';
 import {
   type ApiObject,

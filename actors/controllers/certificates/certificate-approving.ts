@@ -3,7 +3,7 @@
 import { nodeClientProblem, SIGNER } from '../../../api/certificates/signers.ts';
 import { asObject, asText } from '../../../api/json/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import {
   type ApiObject,
   type Controller,

@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from '../controller.ts';
 import { controllerIdentity } from '../identities.ts';
 import {

@@ -6,7 +6,7 @@ import { CertificateAuthority, usagesProblem } from '../../../api/certificates/i
 import { SIGNER_PROBLEMS } from '../../../api/certificates/signers.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from '../controller.ts';
 import { controllerIdentity } from '../identities.ts';
 import type { SigningAuthority } from '../options.ts';

@@ -8,7 +8,7 @@ import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { Metrics, Series } from '../../../runtime/metrics/metrics.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from '../controller.ts';
 import { apiServerIdentity } from '../identities.ts';
 

@@ -1,12 +1,12 @@
 // Makes an APIService for every group and version that this server answers for, so that whoever reads those finds all there are:
 // for the built-in ones once a start, for those of definitions as long as a version of one is served.
 import { localPriorities } from '../../../api/aggregation/priorities.ts';
-import type { Definition } from '../../../api/custom/definition.ts';
+import type { Definition } from '../../../api/custom/definitions/definition.ts';
 import { deepEqual } from '../../../api/json/deep-equal.ts';
 import { partAt, textAt } from '../../../api/json/object-fields.ts';
 import type { ServedGroup } from '../../../api/resources/registry.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { WriteTarget } from '../../admission/protocol.ts';
 import type { FirstObjects } from '../../store/protocol.ts';
 import {

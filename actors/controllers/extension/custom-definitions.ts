@@ -1,6 +1,6 @@
 // Brings definitions of custom types into force: which of their names are free, whether they are served; and empties those that
 // are being deleted, before their finalizer is given up.
-import { type DefinedNames, type Definition, readNames } from '../../../api/custom/definition.ts';
+import { type DefinedNames, type Definition, readNames } from '../../../api/custom/definitions/definition.ts';
 import {
   cleanupFinalizer,
   definitionStatus,
@@ -8,8 +8,8 @@ import {
   takenNames,
   terminatingCondition,
   withCondition,
-} from '../../../api/custom/definition-status.ts';
-import { withParsedSchemas } from '../../../api/custom/definition-text.ts';
+} from '../../../api/custom/definitions/definition-status.ts';
+import { withParsedSchemas } from '../../../api/custom/definitions/definition-text.ts';
 import { deepEqual } from '../../../api/json/deep-equal.ts';
 import { asText, asTexts, partAt } from '../../../api/json/object-fields.ts';
 import { timestampOf } from '../../../api/metadata/object-meta.ts';
@@ -17,7 +17,7 @@ import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { schemaProblemsOf } from '../../../api/validation/definition-schemas.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { WriteTarget } from '../../admission/protocol.ts';
 import {
   type ApiObject,

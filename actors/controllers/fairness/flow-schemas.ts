@@ -6,7 +6,7 @@ import { asNumber, asText, partAt, partsAt, textAt } from '../../../api/json/obj
 import { timestampOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { FlowObjects } from '../../ingress/protocol.ts';
 import type { FirstObjects } from '../../store/protocol.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from '../controller.ts';

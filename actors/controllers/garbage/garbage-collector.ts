@@ -7,8 +7,8 @@ import { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, type PropagationPolicy } from '../../../api/metadata/deletion.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { FollowedRecords } from '../../../storage/records/followed-records.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
 import {
   type Controller,
   type Due,

@@ -3,7 +3,7 @@
 import { asObject, partAt } from '../../../api/json/object-fields.ts';
 import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { WriteTarget } from '../../admission/protocol.ts';
 import { type ApiObject, deletionOf, type Write } from '../controller.ts';
 

@@ -5,7 +5,7 @@ import { asText, partAt } from '../../../api/json/object-fields.ts';
 import { microTimeOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan, type Write } from '../controller.ts';
 import { apiServerIdentity } from '../identities.ts';
 import { ComponentLeases } from './component-leases.ts';

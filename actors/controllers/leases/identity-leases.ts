@@ -4,7 +4,7 @@ import { asText, partAt } from '../../../api/json/object-fields.ts';
 import { microTimeOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import {
   type ApiObject,
   type Controller,

@@ -6,7 +6,7 @@ import { asObject, asText, partAt } from '../../../api/json/object-fields.ts';
 import { microTimeOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { WriteTarget } from '../../admission/protocol.ts';
 import type { ApiObject, Controller, Due, Identity, Plan, Write } from '../controller.ts';
 

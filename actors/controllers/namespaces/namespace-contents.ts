@@ -1,6 +1,6 @@
 // How many objects each namespace holds, by type. No object is parsed, and none is kept: what comes and what goes is counted.
 // Several controllers may share one: each tells it of the events that it is told of.
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 
 const NONE: ReadonlyMap<string, number> = new Map();
 

@@ -5,7 +5,7 @@
 import { asObject } from '../../../api/json/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { Contested } from '../contested.ts';
 import {
   type ApiObject,

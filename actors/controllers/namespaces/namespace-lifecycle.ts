@@ -7,9 +7,9 @@ import { asList, asObject, asText, asTexts, partAt } from '../../../api/json/obj
 import { timestampOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { objectKey, parseKey } from '../../../storage/object-key.ts';
 import type { FollowedRecords } from '../../../storage/records/followed-records.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
 import type { WriteTarget } from '../../admission/protocol.ts';
 import {
   type ApiObject,

@@ -3,7 +3,7 @@
 import { isSwept, type NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts';
 import { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { Due } from '../controller.ts';
 
 /** Deletes what extension servers have of a namespace, and says what is left. Rejects where nobody can. */

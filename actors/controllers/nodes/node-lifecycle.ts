@@ -5,7 +5,7 @@ import { asText, partAt, partsAt, textAt } from '../../../api/json/object-fields
 import { timestampOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { Announcements } from '../announcements.ts';
 import {
   type ApiObject,

@@ -7,7 +7,7 @@ import { timestampOf } from '../../../api/metadata/object-meta.ts';
 import { tolerationOf } from '../../../api/pods/tolerations.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent, KeptRecord } from '../../../storage/store-feed.ts';
+import type { FeedEvent, KeptRecord } from '../../../storage/following/store-feed.ts';
 import { mayBeBound } from '../../pod-marks.ts';
 import { Announcements } from '../announcements.ts';
 import {

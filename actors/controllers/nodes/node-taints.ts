@@ -5,7 +5,7 @@ import { asText, booleanAt, partAt, partsAt } from '../../../api/json/object-fie
 import { timestampOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from '../controller.ts';
 import { controllerIdentity } from '../identities.ts';
 import { coreTarget } from '../targets.ts';

@@ -4,7 +4,7 @@
 import { asObject, asText, asTimeMs, partAt } from '../../../api/json/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { mayBeBound } from '../../pod-marks.ts';
 import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from '../controller.ts';
 import { controllerIdentity } from '../identities.ts';

@@ -3,7 +3,7 @@
 import { Tally } from '../../../api/quota/tally.ts';
 import { type CountedType, isMeasured } from '../../../api/quota/usage.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { FeedEvent, KeptRecord } from '../../../storage/store-feed.ts';
+import type { FeedEvent, KeptRecord } from '../../../storage/following/store-feed.ts';
 
 /** Objects parsed in one go: about 5 ms. */
 const SLICE_OBJECTS = 200;

@@ -8,7 +8,7 @@ import type { Tally } from '../../../api/quota/tally.ts';
 import { type CountedType, isCounted, isMeasured, namesOf, pieceUsage } from '../../../api/quota/usage.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from '../controller.ts';
 import type { CustomTypes } from '../custom-types.ts';
 import { controllerIdentity } from '../identities.ts';

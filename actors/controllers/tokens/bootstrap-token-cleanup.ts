@@ -4,7 +4,7 @@ import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { tokenEndMs } from '../../../api/tokens/bootstrap-secret.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { type Controller, type Due, deletionOf, NOTHING, type Plan } from '../controller.ts';
 import { controllerIdentity } from '../identities.ts';
 import { coreTarget } from '../targets.ts';

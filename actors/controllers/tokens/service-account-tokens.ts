@@ -7,7 +7,7 @@ import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import type { SecretTokenSubject } from '../../../api/tokens/service-account-claims.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { Contested } from '../contested.ts';
 import {
   type ApiObject,

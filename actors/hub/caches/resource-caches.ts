@@ -1,6 +1,7 @@
 // The caches of all resource types of one hub, and which of them a record belongs to.
+
+import type { PresentState } from '../../../storage/following/publication.ts';
 import { storageKeyOf } from '../../../storage/object-key.ts';
-import type { PresentState } from '../../../storage/publication.ts';
 import {
   DELETED,
   keyBeginsWith,

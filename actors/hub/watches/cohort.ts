@@ -1,7 +1,7 @@
 // Watchers that see the same bytes: same namespace, selectors, bookmarks and rendering. What a batch means for them is
 // decided and framed once; each member then costs one socket write and nothing else.
 import type { Rendering } from '../../../rendering/rendering.ts';
-import type { Attributes } from '../../../storage/attributes.ts';
+import type { Attributes } from '../../../storage/forms/attributes.ts';
 import { sameAttributes } from '../../../storage/records/slab-record.ts';
 import type { SlabView } from '../../../storage/records/thread-slabs.ts';
 import type { CacheEvent, ResourceCache } from '../caches/resource-cache.ts';

@@ -1,6 +1,6 @@
 // Counts how often the document of OpenAPI v2 was made anew, and for whose sake: custom definitions and extension servers, by what
 // became of them since it was made last. The original makes it with each change; here it is made when somebody asks for it.
-import type { Definition } from '../../../api/custom/definition.ts';
+import type { Definition } from '../../../api/custom/definitions/definition.ts';
 import type { Metrics } from '../../../runtime/metrics/metrics.ts';
 
 const BY_DEFINITION = 'apiextensions_openapi_v2_regeneration_count';

@@ -2,9 +2,9 @@
 // would hold up every request of an ingress.
 
 import { knownTypesOf } from '../../../api/catalog/known-types.ts';
-import type { CustomType } from '../../../api/custom/custom-type.ts';
-import type { Definition } from '../../../api/custom/definition.ts';
-import { publishedSchema } from '../../../api/custom/published-schema.ts';
+import type { CustomType } from '../../../api/custom/definitions/custom-type.ts';
+import type { Definition } from '../../../api/custom/definitions/definition.ts';
+import { publishedSchema } from '../../../api/custom/definitions/published-schema.ts';
 import { buildDocument } from '../../../api/openapi/document.ts';
 import { encodeDocument } from '../../../api/openapi/gnostic.ts';
 import { type RemoteDocument, withRemoteDocuments } from '../../../api/openapi/merge.ts';

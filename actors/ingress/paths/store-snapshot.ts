@@ -6,7 +6,7 @@ import { forbiddenPath } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import { SNAPSHOT_FORMAT, snapshotHeader } from '../../../storage/snapshot-file.ts';
+import { SNAPSHOT_FORMAT, snapshotHeader } from '../../../storage/upkeep/snapshot-file.ts';
 import type { StoreProtocol } from '../../store/protocol.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { SNAPSHOT_PATH } from '../protocol.ts';

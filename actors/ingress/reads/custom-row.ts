@@ -1,5 +1,5 @@
 // A custom type as the answers about its objects are made of it, once for each version of its definition.
-import type { CustomType } from '../../../api/custom/custom-type.ts';
+import type { CustomType } from '../../../api/custom/definitions/custom-type.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { RowType } from '../../../api/table/table.ts';
 

@@ -2,7 +2,8 @@
 // Each batch is a commit like any other, under revisions of its own: it can be cut short at any point and begun again.
 
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
-import type { LocalEngine } from '../../../storage/local-engine.ts';
+import type { LocalEngine } from '../../../storage/engines/local-engine.ts';
+import type { StorageMedia } from '../../../storage/forms/stored-value.ts';
 import { SlabPool } from '../../../storage/records/slab-pool.ts';
 import {
   isStale,
@@ -14,7 +15,6 @@ import {
   valueView,
 } from '../../../storage/records/slab-record.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import type { StorageMedia } from '../../../storage/stored-value.ts';
 import { recover } from '../log/recovery.ts';
 import { RevisionLog } from '../log/revision-log.ts';
 import type { Transaction } from '../protocol.ts';

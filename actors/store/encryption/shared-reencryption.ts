@@ -3,19 +3,19 @@
 // looked at again in the next pass. It can be cut short at any point and begun again.
 import type { Timers } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
+import { readOpenedValue, unreadable } from '../../../storage/encryption/sealed-value.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
+import type { SharedEngine, SharedTransaction, SharedValue } from '../../../storage/engines/shared-engine.ts';
 import { askedAgain } from '../../../storage/etcd/asked-again.ts';
 import type { EtcdCluster } from '../../../storage/etcd/etcd-cluster.ts';
 import { etcdKeys } from '../../../storage/etcd/etcd-keys.ts';
 import { ObjectPages } from '../../../storage/etcd/etcd-pages.ts';
-import { readOpenedValue, unreadable } from '../../../storage/sealed-value.ts';
-import type { SharedEngine, SharedTransaction, SharedValue } from '../../../storage/shared-engine.ts';
 import {
   type StorageMedia,
   storedRevision,
   storedValueBytesMax,
   writeStoredValue,
-} from '../../../storage/stored-value.ts';
+} from '../../../storage/forms/stored-value.ts';
 import { DYING_PLACE, VersionNumbers } from '../log/version-numbers.ts';
 
 const BATCH_OBJECTS = 100;

@@ -1,6 +1,7 @@
 // Brings into a revision log what an engine says was committed, by whomever: under a revision that is given, not taken. Writes
 // no event records; where the store numbers its commits itself, revision-log.ts does all this.
-import { keyChecksum } from '../../../storage/key-checksum.ts';
+import { keyChecksum } from '../../../storage/forms/key-checksum.ts';
+import type { StoredValue } from '../../../storage/forms/stored-value.ts';
 import type { SlabPool, SlabRoom } from '../../../storage/records/slab-pool.ts';
 import {
   CREATED,
@@ -11,7 +12,6 @@ import {
   UPDATED,
   valueStart,
 } from '../../../storage/records/slab-record.ts';
-import type { StoredValue } from '../../../storage/stored-value.ts';
 import type { Place } from '../protocol.ts';
 import type { CurrentRecord } from './current-records.ts';
 import { addToRuns, type RevisionLog } from './revision-log.ts';

@@ -1,9 +1,13 @@
 // Brings a revision log back from what the engine holds, and refuses to when the engine lost or changed anything: the
 // event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
 // digest. Reads everything once; parses no object but those that are stored in another version than the current one.
+
+import { isSealedValue, noProvider, readOpenedValue } from '../../../storage/encryption/sealed-value.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
-import { keyChecksum } from '../../../storage/key-checksum.ts';
-import type { EngineContents, LocalEngine } from '../../../storage/local-engine.ts';
+import type { EngineContents, LocalEngine } from '../../../storage/engines/local-engine.ts';
+import { storeDamage } from '../../../storage/engines/store-damage.ts';
+import { keyChecksum } from '../../../storage/forms/key-checksum.ts';
+import { type StoredValue, storedValueChecksum } from '../../../storage/forms/stored-value.ts';
 import {
   EarlierForms,
   type EventRecordHead,
@@ -12,9 +16,6 @@ import {
 } from '../../../storage/records/event-log.ts';
 import type { SlabPool, SlabRoom } from '../../../storage/records/slab-pool.ts';
 import { CREATED, DELETED, markStale, NO_SLAB, recordRevision, UPDATED } from '../../../storage/records/slab-record.ts';
-import { isSealedValue, noProvider, readOpenedValue } from '../../../storage/sealed-value.ts';
-import { storeDamage } from '../../../storage/store-damage.ts';
-import { type StoredValue, storedValueChecksum } from '../../../storage/stored-value.ts';
 import type { CommitTime } from '../commit-times.ts';
 import type { CurrentVersion } from '../settings.ts';
 import type { CurrentRecords } from './current-records.ts';

@@ -2,9 +2,17 @@
 // history window keeps. Forms one batch at a time: writes its records into slabs and its stored bytes into scratch memory
 // for the engine. Nothing it forms may be shown to anyone before the engine has made the batch durable.
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
-import { keyChecksum } from '../../../storage/key-checksum.ts';
+import type { EngineWrite } from '../../../storage/engines/local-engine.ts';
+import { keyChecksum } from '../../../storage/forms/key-checksum.ts';
+import {
+  clearRevisions,
+  isPlainForm,
+  type StorageMedia,
+  storedValueBytesMax,
+  storedValueChecksum,
+  writeStoredValue,
+} from '../../../storage/forms/stored-value.ts';
 import { LiveDigests } from '../../../storage/live-digest.ts';
-import type { EngineWrite } from '../../../storage/local-engine.ts';
 import { EventRecordWriter } from '../../../storage/records/event-log.ts';
 import type { SlabPool, SlabRoom } from '../../../storage/records/slab-pool.ts';
 import {
@@ -24,14 +32,6 @@ import {
   valueStart,
   valueView,
 } from '../../../storage/records/slab-record.ts';
-import {
-  clearRevisions,
-  isPlainForm,
-  type StorageMedia,
-  storedValueBytesMax,
-  storedValueChecksum,
-  writeStoredValue,
-} from '../../../storage/stored-value.ts';
 import type { Place, PublishedPlace, PutOperation, Transaction, TransactionResult } from '../protocol.ts';
 import { type CurrentRecord, CurrentRecords } from './current-records.ts';
 import { HistoryWindow } from './history-window.ts';

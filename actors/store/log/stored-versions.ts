@@ -11,11 +11,11 @@ import type { Registry } from '../../../api/resources/registry.ts';
 import { type KnownType, splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { selectableValues } from '../../../api/selectors/selectable-values.ts';
-import { packAttributes } from '../../../storage/attributes.ts';
 import { ByType } from '../../../storage/by-type.ts';
+import { packAttributes } from '../../../storage/forms/attributes.ts';
+import { decodeStored } from '../../../storage/forms/stored-json.ts';
+import type { StoredValue } from '../../../storage/forms/stored-value.ts';
 import { stampRevision } from '../../../storage/records/slab-record.ts';
-import { decodeStored } from '../../../storage/stored-json.ts';
-import type { StoredValue } from '../../../storage/stored-value.ts';
 
 interface ExpectedForm {
   readonly type: KnownType;

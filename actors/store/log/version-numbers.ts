@@ -1,6 +1,6 @@
 // How versions are numbered where an engine numbers batches: the engine's revision times a stride, and the place in the batch.
 // At a stride of 1 a version is a revision, which all that one transaction writes have in common.
-import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
+import { REVISION_STRIDE } from '../../../storage/engines/shared-engine.ts';
 
 /** A value whose place is this much higher is its object's last: it is removed again at the place after. */
 export const DYING_PLACE = 1024;

@@ -5,7 +5,7 @@
 
 import type { ActorContext } from '../../../runtime/actor.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
-import type { EngineView, LocalEngine } from '../../../storage/local-engine.ts';
+import type { EngineView, LocalEngine } from '../../../storage/engines/local-engine.ts';
 import { recover } from '../log/recovery.ts';
 import type { Projection } from '../readers/projection.ts';
 import type { STORE_SETTINGS, StoreOptions } from '../settings.ts';

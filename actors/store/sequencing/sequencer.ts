@@ -1,7 +1,7 @@
 // What puts the store's commits in order: over an engine of this process alone (local-sequencer.ts), or over one that others
 // write to as well (shared-sequencer.ts). The store's actor knows no more of either than this.
 import { OrchError } from '../../../runtime/errors.ts';
-import type { EngineView } from '../../../storage/local-engine.ts';
+import type { EngineView } from '../../../storage/engines/local-engine.ts';
 import type { PendingCommit } from './pending-commits.ts';
 
 export interface Sequencer {

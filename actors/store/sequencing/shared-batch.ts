@@ -2,8 +2,8 @@
 // else. A batch is judged by the engine as one step: each of its transactions sees the state before all of them, so that none
 // may name a key that one before it writes, nor one that a batch under way does; those wait for a later batch.
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
-import { REVISION_STRIDE, type SharedTransaction, type SharedWrite } from '../../../storage/shared-engine.ts';
-import { type StorageMedia, storedValueBytesMax, writeStoredValue } from '../../../storage/stored-value.ts';
+import { REVISION_STRIDE, type SharedTransaction, type SharedWrite } from '../../../storage/engines/shared-engine.ts';
+import { type StorageMedia, storedValueBytesMax, writeStoredValue } from '../../../storage/forms/stored-value.ts';
 import type { RevisionLog } from '../log/revision-log.ts';
 import { refusalOf } from '../log/transaction-check.ts';
 import { DYING_PLACE, type VersionNumbers } from '../log/version-numbers.ts';

@@ -2,11 +2,11 @@
 // revision everything has been shown, and lets others wait for one.
 import type { ActorContext } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
+import { isSealedValue, noProvider, readOpenedValue, unreadable } from '../../../storage/encryption/sealed-value.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
-import type { EngineView } from '../../../storage/local-engine.ts';
-import { isSealedValue, noProvider, readOpenedValue, unreadable } from '../../../storage/sealed-value.ts';
-import type { Follower, SharedContents, SharedEngine, SharedEvent } from '../../../storage/shared-engine.ts';
-import { type StoredValue, storedRevision } from '../../../storage/stored-value.ts';
+import type { EngineView } from '../../../storage/engines/local-engine.ts';
+import type { Follower, SharedContents, SharedEngine, SharedEvent } from '../../../storage/engines/shared-engine.ts';
+import { type StoredValue, storedRevision } from '../../../storage/forms/stored-value.ts';
 import { AdmittedEvents } from '../log/admitted-events.ts';
 import { DYING_PLACE, VersionNumbers } from '../log/version-numbers.ts';
 import type { Place } from '../protocol.ts';

@@ -1,11 +1,11 @@
 // The state of a shared engine at one revision, as a snapshot has it: values that say their versions, without those of objects
 // that are gone.
 
+import { unreadable } from '../../../storage/encryption/sealed-value.ts';
+import type { EngineView } from '../../../storage/engines/local-engine.ts';
+import type { SharedEngine } from '../../../storage/engines/shared-engine.ts';
 import { valueAtRevision } from '../../../storage/etcd/value-at-revision.ts';
-import type { EngineView } from '../../../storage/local-engine.ts';
-import { unreadable } from '../../../storage/sealed-value.ts';
-import type { SharedEngine } from '../../../storage/shared-engine.ts';
-import { storedRevision } from '../../../storage/stored-value.ts';
+import { storedRevision } from '../../../storage/forms/stored-value.ts';
 import { DYING_PLACE, type VersionNumbers } from '../log/version-numbers.ts';
 
 /** `next` is empty at the end, and rejects where the revision was compacted meanwhile. */

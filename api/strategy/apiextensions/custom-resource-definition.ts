@@ -1,6 +1,6 @@
 // Definitions of custom types: what they have made goes before they do. The controller of definitions deletes the instances,
 // and then gives up the finalizer that is set here.
-import { cleanupFinalizer, terminatingCondition, withCondition } from '../../custom/definition-status.ts';
+import { cleanupFinalizer, terminatingCondition, withCondition } from '../../custom/definitions/definition-status.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { asText, asTexts, partAt, partsAt } from '../../json/object-fields.ts';
 import type { Deletion, DeletionOutcome } from '../../metadata/deletion.ts';

@@ -5,7 +5,7 @@ import {
   approvalOf,
   approvalProblem,
   isProtectedGroup,
-} from '../../custom/api-approval.ts';
+} from '../../custom/definitions/api-approval.ts';
 import { deepEqual } from '../../json/deep-equal.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { asText } from '../../json/object-fields.ts';

@@ -1,6 +1,6 @@
 // What the schemas of a definition are held to, in both versions of it. v1beta1 asks for less than v1, and no version asks more of a stored
 // definition than it was let in with: whoever labels an old one need not mend its schemas.
-import { EFFORT, spend } from '../../custom/effort.ts';
+import { EFFORT, spend } from '../../custom/checks/effort.ts';
 import { isJsonObject, type JsonObject } from '../../json/json-value.ts';
 import { asObject } from '../../json/object-fields.ts';
 import type { Report } from '../report.ts';

@@ -3,7 +3,7 @@ import type { Features } from '../../../api/codec/default-rules.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import type { StoredEncryption } from '../../encryption/stored-encryption.ts';
-import type { StorageMedia } from '../../stored-value.ts';
+import type { StorageMedia } from '../../forms/stored-value.ts';
 import type { EtcdCluster } from '../etcd-cluster.ts';
 import { LeaseGrants } from './lease-grants.ts';
 import { OriginalEngine } from './original-engine.ts';

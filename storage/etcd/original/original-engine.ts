@@ -11,7 +11,7 @@ import type {
   SharedTransaction,
   SharedValue,
   SharedView,
-} from '../../shared-engine.ts';
+} from '../../engines/shared-engine.ts';
 import { SharedCompaction } from '../compaction.ts';
 import { CountedWriter, refusedBatch } from '../counted-writer.ts';
 import { type EtcdCluster, EtcdError } from '../etcd-cluster.ts';

@@ -1,9 +1,9 @@
 // What lies in etcd under one path, from our stored form and back: the original's value (original-values.ts), encrypted as the original
 // encrypts it, which binds a value to its whole path.
 import type { Dialect } from '../../../config/dialect.ts';
+import { unreadable } from '../../encryption/sealed-value.ts';
 import { isBareSealed, type StoredEncryption } from '../../encryption/stored-encryption.ts';
-import { unreadable } from '../../sealed-value.ts';
-import { readStoredValue } from '../../stored-value.ts';
+import { readStoredValue } from '../../forms/stored-value.ts';
 import type { OriginalKeys } from './original-keys.ts';
 import type { OriginalValues } from './original-values.ts';
 

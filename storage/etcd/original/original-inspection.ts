@@ -3,10 +3,10 @@
 // running on it.
 import type { Timers } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
+import { unreadable } from '../../encryption/sealed-value.ts';
+import { decodeStored } from '../../forms/stored-json.ts';
+import { readStoredValue } from '../../forms/stored-value.ts';
 import { parseKey } from '../../object-key.ts';
-import { unreadable } from '../../sealed-value.ts';
-import { decodeStored } from '../../stored-json.ts';
-import { readStoredValue } from '../../stored-value.ts';
 import { askedAgain } from '../asked-again.ts';
 import type { EtcdCluster, EtcdPair } from '../etcd-cluster.ts';
 import { readIdentity } from '../etcd-identity.ts';

@@ -2,10 +2,10 @@
 // process is known by its counter and told in the form that it had. Keeps the ranges and the services' claims up with what is told,
 // in its order.
 
+import type { Follower, SharedEvent, SharedTransaction, SharedValue } from '../../engines/shared-engine.ts';
+import { decodeStored } from '../../forms/stored-json.ts';
+import { readStoredValue } from '../../forms/stored-value.ts';
 import { parseKey } from '../../object-key.ts';
-import type { Follower, SharedEvent, SharedTransaction, SharedValue } from '../../shared-engine.ts';
-import { decodeStored } from '../../stored-json.ts';
-import { readStoredValue } from '../../stored-value.ts';
 import type { EtcdEvent, EtcdPair } from '../etcd-cluster.ts';
 import type { OriginalForms } from './original-forms.ts';
 import { type OriginalKeys, RANGES_AS } from './original-keys.ts';

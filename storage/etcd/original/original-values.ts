@@ -21,10 +21,15 @@ import { schemaOf, type TypeSchema } from '../../../api/schema/schema.ts';
 import { selectableValues } from '../../../api/selectors/selectable-values.ts';
 import { serviceAsRead } from '../../../api/services/service-as-read.ts';
 import type { IpFamily } from '../../../api/services/service-fields.ts';
-import { packAttributes } from '../../attributes.ts';
+import { packAttributes } from '../../forms/attributes.ts';
+import { decodeStored } from '../../forms/stored-json.ts';
+import {
+  type StorageMedia,
+  type StoredValue,
+  storedValueBytesMax,
+  writeStoredValue,
+} from '../../forms/stored-value.ts';
 import { parseKey } from '../../object-key.ts';
-import { decodeStored } from '../../stored-json.ts';
-import { type StorageMedia, type StoredValue, storedValueBytesMax, writeStoredValue } from '../../stored-value.ts';
 import { foreignMetadata } from './foreign-metadata.ts';
 import { MasterLeases } from './master-leases.ts';
 import { isJsonThere, type OriginalKeys } from './original-keys.ts';

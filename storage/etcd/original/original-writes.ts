@@ -1,7 +1,8 @@
 // What a transaction of the store is in etcd in the original's layout: what has to be as it is known, and what is written then, to
 // which path, under which lease. Decides, and writes nothing.
+
+import type { SharedTransaction, SharedWrite } from '../../engines/shared-engine.ts';
 import { parseKey } from '../../object-key.ts';
-import type { SharedTransaction, SharedWrite } from '../../shared-engine.ts';
 import type { GuardedWrites } from '../counted-writer.ts';
 import type { EtcdCompare, EtcdOperation } from '../etcd-cluster.ts';
 import type { Patience } from '../patience.ts';

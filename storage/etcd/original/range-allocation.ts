@@ -6,7 +6,7 @@ import { decodeEnveloped, encodeEnveloped } from '../../../api/codec/protobuf.ts
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { type Schema, schemaOf, type TypeSchema } from '../../../api/schema/schema.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { StorageMedia } from '../../stored-value.ts';
+import type { StorageMedia } from '../../forms/stored-value.ts';
 
 const KIND = 'RangeAllocation';
 

@@ -2,8 +2,8 @@
 // original's servers do it every few minutes, in step with what services have. Whoever writes a range does so only as it knows it.
 import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import { decodeStored } from '../../stored-json.ts';
-import { readStoredValue } from '../../stored-value.ts';
+import { decodeStored } from '../../forms/stored-json.ts';
+import { readStoredValue } from '../../forms/stored-value.ts';
 import { type EtcdCluster, EtcdError } from '../etcd-cluster.ts';
 import { EtcdPages } from '../etcd-pages.ts';
 import type { Patience } from '../patience.ts';

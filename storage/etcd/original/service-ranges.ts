@@ -9,9 +9,9 @@ import { addressPool, type Pool, portPool } from '../../../api/services/address-
 import { ADDRESS_RECORDS, claimsOf, PORT_RECORDS } from '../../../api/services/service-claims.ts';
 import type { ServiceFields } from '../../../api/services/service-fields.ts';
 import type { IpRange } from '../../../values/ip.ts';
+import type { SharedEvent, SharedWrite } from '../../engines/shared-engine.ts';
+import { storedValueBytesMax, writeStoredValue } from '../../forms/stored-value.ts';
 import { objectKey, parseKey } from '../../object-key.ts';
-import type { SharedEvent, SharedWrite } from '../../shared-engine.ts';
-import { storedValueBytesMax, writeStoredValue } from '../../stored-value.ts';
 import type { EtcdCompare } from '../etcd-cluster.ts';
 import { RANGES } from './original-keys.ts';
 import type { RangeBits } from './range-allocation.ts';

@@ -1,7 +1,8 @@
 // Objects of custom types under structural schemas: what the compiled schema makes of them and finds wrong with them is what
 // a slow reader of the rules does.
-import { CustomSchema } from '../../../api/custom/custom-schema.ts';
-import { loadPatterns } from '../../../api/custom/patterns.ts';
+
+import { loadPatterns } from '../../../api/custom/checks/patterns.ts';
+import { CustomSchema } from '../../../api/custom/forms/custom-schema.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { sortedJson } from '../../../api/json/sorted-json.ts';
 import type { FieldError } from '../../../api/status/field-error.ts';

@@ -16,7 +16,7 @@ import { Shaping } from '../../../api/table/shape.ts';
 import { objectValidation } from '../../../api/validation/object-validation.ts';
 import { parseFeatureGates } from '../../../config/feature-gates.ts';
 import { prettyJson } from '../../../rendering/pretty-json.ts';
-import { packAttributes, unpackAttributes } from '../../../storage/attributes.ts';
+import { packAttributes, unpackAttributes } from '../../../storage/forms/attributes.ts';
 import { decodeJson } from '../../../transport/body.ts';
 import { yamlText } from '../../../transport/yaml/write.ts';
 import type { Dice } from '../generate/dice.ts';

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { WebhookConversion } from '../../../actors/admission/conversion/webhook-conversion.ts';
 import type { StoreReader } from '../../../actors/admission/store-reader.ts';
-import type { CustomType } from '../../../api/custom/custom-type.ts';
+import type { CustomType } from '../../../api/custom/definitions/custom-type.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { DIALECTS } from '../../../config/dialect.ts';

@@ -1,6 +1,6 @@
 // What is decoded is counted for the whole process: serial, so that nothing else runs meanwhile.
 import test from 'ava';
-import { decodedCount } from '../../../storage/stored-json.ts';
+import { decodedCount } from '../../../storage/forms/stored-json.ts';
 import { AdmissionWorld } from './admission-world.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { type Draft, draftPut, draftPutAsStored } from '../../../actors/admission/draft.ts';
 import { knownTypesOf } from '../../../api/catalog/known-types.ts';
-import { readDefinition } from '../../../api/custom/definition.ts';
+import { readDefinition } from '../../../api/custom/definitions/definition.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { SCHEMA } from '../api/conversion/kinds.ts';
 

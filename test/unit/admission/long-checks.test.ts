@@ -1,9 +1,9 @@
 // Where definitions and custom objects are checked: here, or in the pool where that would hold the thread.
 import test, { type ExecutionContext } from 'ava';
 import { LongChecks } from '../../../actors/admission/long-checks.ts';
-import { CustomSchema } from '../../../api/custom/custom-schema.ts';
-import type { CustomType } from '../../../api/custom/custom-type.ts';
-import { loadPatterns } from '../../../api/custom/patterns.ts';
+import { loadPatterns } from '../../../api/custom/checks/patterns.ts';
+import type { CustomType } from '../../../api/custom/definitions/custom-type.ts';
+import { CustomSchema } from '../../../api/custom/forms/custom-schema.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { objectValidation } from '../../../api/validation/object-validation.ts';

@@ -3,7 +3,7 @@
 import test from 'ava';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { decodedCount } from '../../../storage/stored-json.ts';
+import { decodedCount } from '../../../storage/forms/stored-json.ts';
 import { casesOf } from '../../server/effort.ts';
 import { AdmissionWorld, type Answer, type Answered } from './admission-world.ts';
 

@@ -5,7 +5,7 @@ import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { decodedCount } from '../../../storage/stored-json.ts';
+import { decodedCount } from '../../../storage/forms/stored-json.ts';
 import { casesOf } from '../../server/effort.ts';
 import { AdmissionWorld, type Answered } from './admission-world.ts';
 import { DEFINITION_OF_THINGS, defineThings, THINGS, thing, versionOfThings } from './custom-things.ts';

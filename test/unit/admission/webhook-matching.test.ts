@@ -5,7 +5,7 @@ import type { Operation } from '../../../actors/admission/attributes.ts';
 import { hooksOf } from '../../../actors/admission/hooks/hook.ts';
 import { invocationsOf } from '../../../actors/admission/plugins/webhooks/matching.ts';
 import { knownTypesOf } from '../../../api/catalog/known-types.ts';
-import { readDefinition } from '../../../api/custom/definition.ts';
+import { readDefinition } from '../../../api/custom/definitions/definition.ts';
 import { withCustomTypes } from '../../../api/resources/custom-registry.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';

@@ -1,6 +1,6 @@
 // Integers that doubles do not hold: read exactly, written exactly, and nothing else changed.
 import test from 'ava';
-import { parseSchema } from '../../../api/custom/schema-text.ts';
+import { parseSchema } from '../../../api/custom/definitions/schema-text.ts';
 import { exactInteger, parseExact } from '../../../api/json/exact-json.ts';
 import { writeExactIntegers } from '../../../runtime/exact-integers.ts';
 import { decodeBody } from '../../../transport/body.ts';

@@ -1,7 +1,7 @@
 // What is known of the objects that tokens speak for, with a hub and a stream of the test's own.
 import test from 'ava';
 import { Identities, type Identity, spokenFor } from '../../../actors/auth/authenticators/identities.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 
 const ALIVE: Identity = { uid: 'u1', deletedMs: Number.POSITIVE_INFINITY, tokenDigest: '' };
 

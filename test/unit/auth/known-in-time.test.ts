@@ -4,7 +4,7 @@ import { BootstrapTokens } from '../../../actors/auth/authenticators/bootstrap-t
 import { Remembered } from '../../../actors/outside/webhook-call.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };
 

@@ -3,7 +3,7 @@ import test from 'ava';
 import { NodeAuthorizer } from '../../../actors/auth/authorizers/node.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { fieldIsOf } from '../pod-fields.ts';
 
 function event(type: FeedEvent['type'], storageKey: string, object: object = {}): FeedEvent {

@@ -3,7 +3,7 @@ import test from 'ava';
 import { ApiServiceAvailability } from '../../../actors/controllers/extension/api-service-availability.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { DIALECT } from './fixture.ts';
 import { VirtualTime } from './virtual-time.ts';
 

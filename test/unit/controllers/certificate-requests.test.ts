@@ -3,7 +3,7 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import test from 'ava';
 import { CertificateApproving } from '../../../actors/controllers/certificates/certificate-approving.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { makeSelfSigned } from '../../../transport/tls/self-signed.ts';
 import { certificateRequest } from '../../server/certificate-request.ts';
 import { DIALECT, type Fixture, started } from './fixture.ts';

@@ -5,7 +5,7 @@ import { FlowSchemas } from '../../../actors/controllers/fairness/flow-schemas.t
 import type { FlowObjects } from '../../../actors/ingress/protocol.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { DIALECT } from './fixture.ts';
 
 const GROUP = DIALECT.spell('flowcontrol.apiserver.@group');

@@ -3,7 +3,7 @@ import test from 'ava';
 import { componentIdentity } from '../../../actors/controllers/identities.ts';
 import { LeaderLease } from '../../../actors/controllers/leases/leader-lease.ts';
 import { microTimeOf } from '../../../api/metadata/object-meta.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { DIALECT, objectOf, started } from './fixture.ts';
 
 const LEASES = DIALECT.spell('coordination.@group/leases');

@@ -1,7 +1,7 @@
 // What quotas measure by: records that are only parsed where somebody asks, wherever they lie by then.
 import test from 'ava';
 import { MeasuredObjects } from '../../../actors/controllers/quotas/measured-objects.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { feedEvent } from '../scheduler/fake-context.ts';
 import { DIALECT } from './fixture.ts';
 

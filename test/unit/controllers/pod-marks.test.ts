@@ -3,7 +3,7 @@ import test from 'ava';
 import { mayBeBound, schedulerMark } from '../../../actors/pod-marks.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 
 for (const dialect of Object.values(DIALECTS))
   test(`a pod's marks are those of its fields: ${dialect.name}`, (t) => {

@@ -1,7 +1,7 @@
 // Watches in Protobuf beside watches in JSON, over a real store and hub: they tell the same, each object is encoded once
 // for all of them (so the tests run one by one: that is counted), and what ends or marks a watch comes in its own encoding.
 import test from 'ava';
-import { decodedCount } from '../../../storage/stored-json.ts';
+import { decodedCount } from '../../../storage/forms/stored-json.ts';
 import { readEvents } from '../../server/kubernetes-messages.ts';
 import { HubWorld, type WatchClient } from './hub-world.ts';
 

@@ -2,7 +2,7 @@
 
 import type { CacheEvent, Entry } from '../../../actors/hub/caches/resource-cache.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import { packAttributes } from '../../../storage/attributes.ts';
+import { packAttributes } from '../../../storage/forms/attributes.ts';
 import {
   CREATED,
   DELETED,

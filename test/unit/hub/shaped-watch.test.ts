@@ -18,8 +18,8 @@ import { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import type { ActorContext, ActorDefinition, MessageOf } from '../../../runtime/actor.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { type InProcess, startInProcess } from '../../../runtime/threads/in-process.ts';
-import { packAttributes } from '../../../storage/attributes.ts';
-import { MemoryEngine } from '../../../storage/memory-engine.ts';
+import { MemoryEngine } from '../../../storage/engines/memory-engine.ts';
+import { packAttributes } from '../../../storage/forms/attributes.ts';
 import { renderingOf } from '../rendering/representations.ts';
 
 const DEADLINE = { deadlineMs: 60_000 };

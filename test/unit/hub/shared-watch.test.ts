@@ -1,7 +1,7 @@
 // A hub whose store others write to as well: a version it does not know may be on its way here, or of before a restore.
 import test from 'ava';
-import type { LocalEngine } from '../../../storage/local-engine.ts';
-import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
+import type { LocalEngine } from '../../../storage/engines/local-engine.ts';
+import { REVISION_STRIDE } from '../../../storage/engines/shared-engine.ts';
 import { EtcdModel } from '../../simulation/etcd-model.ts';
 import { engineOn } from '../store/shared-rig.ts';
 import { HubWorld } from './hub-world.ts';

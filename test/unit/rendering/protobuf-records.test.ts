@@ -2,7 +2,7 @@
 import test from 'ava';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
-import { decodedCount } from '../../../storage/stored-json.ts';
+import { decodedCount } from '../../../storage/forms/stored-json.ts';
 import { fromWire } from '../../server/kubernetes-messages.ts';
 import { Records } from '../hub/records.ts';
 import { renderingOf } from './representations.ts';

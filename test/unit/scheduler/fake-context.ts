@@ -6,8 +6,8 @@ import type { PresentState, StoreBatch } from '../../../actors/store/protocol.ts
 import type { ActorContext, Protocol, Ref } from '../../../runtime/actor.ts';
 import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
 import type { Labels, Metrics } from '../../../runtime/metrics/metrics.ts';
+import type { FeedEvent, StoreFeed } from '../../../storage/following/store-feed.ts';
 import { mapSlab } from '../../../storage/records/slab-record.ts';
-import type { FeedEvent, StoreFeed } from '../../../storage/store-feed.ts';
 import { fieldIsOf } from '../pod-fields.ts';
 import { seededRandom } from './objects.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '../../../actors/scheduler/scheduler.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { OrchError, type OrchErrorCode } from '../../../runtime/errors.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { emptyPresent, FakeCluster, feedEvent } from './fake-context.ts';
 import { boundPod, dialect, node, pod } from './objects.ts';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { packAttributes, unpackAttributes, unpackLabels, withLabels } from '../../../storage/attributes.ts';
+import { packAttributes, unpackAttributes, unpackLabels, withLabels } from '../../../storage/forms/attributes.ts';
 
 function labelsOf(entries: readonly (readonly [string, string])[]): Record<string, string> {
   const labels: Record<string, string> = Object.create(null) as Record<string, string>;

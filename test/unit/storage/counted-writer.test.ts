@@ -1,10 +1,10 @@
 // What becomes of a batch that is written once and no more, whatever its cluster says of it.
 import test from 'ava';
 import type { Timers } from '../../../runtime/environment.ts';
+import { TOO_MANY } from '../../../storage/engines/shared-engine.ts';
 import { CountedWriter, type GuardedWrites, refusedBatch } from '../../../storage/etcd/counted-writer.ts';
 import { type EtcdCluster, EtcdError, type EtcdErrorKind } from '../../../storage/etcd/etcd-cluster.ts';
 import { Patience } from '../../../storage/etcd/patience.ts';
-import { TOO_MANY } from '../../../storage/shared-engine.ts';
 import { quietModel } from '../store/shared-rig.ts';
 
 /** Timers of the environment alone keep no process alive. */

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { unwrapEnvelope, wrapEnvelope } from '../../../storage/envelope.ts';
+import { unwrapEnvelope, wrapEnvelope } from '../../../storage/forms/envelope.ts';
 
 const OPENING = '{"kind":"ConfigMap","apiVersion":"v1",';
 const ROOM = 256;

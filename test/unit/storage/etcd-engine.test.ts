@@ -1,8 +1,8 @@
 // The engine on etcd where its cluster is odd: watches that are late, an etcd that went back, members that do not answer at the end.
 import test from 'ava';
+import type { SharedEvent, SharedTransaction } from '../../../storage/engines/shared-engine.ts';
 import { type EtcdCluster, EtcdError } from '../../../storage/etcd/etcd-cluster.ts';
 import type { EtcdEngine } from '../../../storage/etcd/etcd-engine.ts';
-import type { SharedEvent, SharedTransaction } from '../../../storage/shared-engine.ts';
 import { engineOn, quietModel } from '../store/shared-rig.ts';
 
 /** Timers of the environment alone keep no process alive. */

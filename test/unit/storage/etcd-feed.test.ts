@@ -1,5 +1,6 @@
 // What a follower of etcd is told and when, and by what one history is told from another.
 import test from 'ava';
+import type { SharedEvent } from '../../../storage/engines/shared-engine.ts';
 import {
   type EtcdCluster,
   EtcdError,
@@ -11,7 +12,6 @@ import {
 } from '../../../storage/etcd/etcd-cluster.ts';
 import { EtcdFeed } from '../../../storage/etcd/etcd-feed.ts';
 import { breakBehind, breakBetween, requireBehind } from '../../../storage/etcd/etcd-history.ts';
-import type { SharedEvent } from '../../../storage/shared-engine.ts';
 
 const AT = { reached: 10, newest: { revision: 9, mark: 1 } };
 const OUTLINE = 'newest';

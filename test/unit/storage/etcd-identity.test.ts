@@ -1,9 +1,9 @@
 // What a keyspace in etcd was made with, who may serve it, and where its keys lie.
 import test from 'ava';
+import { REVISION_STRIDE } from '../../../storage/engines/shared-engine.ts';
 import type { EtcdCluster } from '../../../storage/etcd/etcd-cluster.ts';
 import { type Identity, type KeyspaceMove, openIdentity } from '../../../storage/etcd/etcd-identity.ts';
 import { etcdKeys } from '../../../storage/etcd/etcd-keys.ts';
-import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
 import { quietModel } from '../store/shared-rig.ts';
 
 /** Timers of the environment alone keep no process alive. */

@@ -1,10 +1,10 @@
 import test from 'ava';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import { packAttributes } from '../../../storage/attributes.ts';
 import type { EtcdCluster } from '../../../storage/etcd/etcd-cluster.ts';
 import { inspectKeyspace, type KeyspaceInspection } from '../../../storage/etcd/etcd-inspection.ts';
 import { KeyspaceRepair } from '../../../storage/etcd/etcd-repair.ts';
-import { writeStoredValue } from '../../../storage/stored-value.ts';
+import { packAttributes } from '../../../storage/forms/attributes.ts';
+import { writeStoredValue } from '../../../storage/forms/stored-value.ts';
 import { EtcdModel } from '../../simulation/etcd-model.ts';
 
 const ROOT = '/registry/orch/';

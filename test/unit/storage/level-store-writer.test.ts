@@ -2,9 +2,9 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { inspectStore } from '../../../storage/inspection.ts';
 import { LevelStoreWriter } from '../../../storage/level/level-store-writer.ts';
-import { repairStore } from '../../../storage/repair.ts';
+import { inspectStore } from '../../../storage/upkeep/inspection.ts';
+import { repairStore } from '../../../storage/upkeep/repair.ts';
 import { IDENTITY, scratchDirectory, smallStore } from '../store/store-on-disk.ts';
 
 test('of a new store that the disk does not take it is said which folder cannot be written to, and why', async (t) => {

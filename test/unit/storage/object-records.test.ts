@@ -1,8 +1,8 @@
 import test from 'ava';
-import { type Objects, readObjects } from '../../../storage/object-records.ts';
+import { storedValueBytesMax, storedValueChecksum, writeStoredValue } from '../../../storage/forms/stored-value.ts';
 import { EventRecordWriter, readEventRecord } from '../../../storage/records/event-log.ts';
 import { CREATED, type RecordType, UPDATED } from '../../../storage/records/slab-record.ts';
-import { storedValueBytesMax, storedValueChecksum, writeStoredValue } from '../../../storage/stored-value.ts';
+import { type Objects, readObjects } from '../../../storage/upkeep/object-records.ts';
 import { encryption, keyed } from './encryption/encryption-world.ts';
 
 const KEY = 'core/secrets/ns/a';

@@ -1,6 +1,6 @@
 // A field that is read where the record lies must be what unpacking its attributes would have said.
 import test from 'ava';
-import { packAttributes, unpackAttributes } from '../../../storage/attributes.ts';
+import { packAttributes, unpackAttributes } from '../../../storage/forms/attributes.ts';
 import { fieldIs, fieldText } from '../../../storage/records/record-fields.ts';
 import { CREATED, mapSlab, recordBytes, type Slab, writeRecordHead } from '../../../storage/records/slab-record.ts';
 

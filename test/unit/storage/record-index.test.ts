@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { keyChecksum } from '../../../storage/key-checksum.ts';
+import { keyChecksum } from '../../../storage/forms/key-checksum.ts';
 import { bytesHash, nameHash } from '../../../storage/name-hash.ts';
 import { RecordIndex } from '../../../storage/records/record-index.ts';
 import { SlabPool, type SlabRoom } from '../../../storage/records/slab-pool.ts';

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import type { EngineBatch } from '../../../storage/engines/local-engine.ts';
 import { LevelEngine } from '../../../storage/level/level-engine.ts';
 import { DATABASE_DIRECTORY } from '../../../storage/level/level-layout.ts';
-import type { EngineBatch } from '../../../storage/local-engine.ts';
 
 const BYTES = new Uint8Array([1, 2, 3]);
 

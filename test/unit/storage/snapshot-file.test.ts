@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { isOrchError } from '../../../runtime/errors.ts';
-import { packAttributes } from '../../../storage/attributes.ts';
-import { inspectStore } from '../../../storage/inspection.ts';
+import { packAttributes } from '../../../storage/forms/attributes.ts';
+import { writeStoredValue } from '../../../storage/forms/stored-value.ts';
 import { HeadMarker } from '../../../storage/level/head-marker.ts';
 import { liveDigestOf } from '../../../storage/records/event-log.ts';
-import { restoreSnapshot } from '../../../storage/restore.ts';
+import { inspectStore } from '../../../storage/upkeep/inspection.ts';
+import { restoreSnapshot } from '../../../storage/upkeep/restore.ts';
 import {
   SNAPSHOT_FORMAT,
   type SnapshotHeader,
   SnapshotReader,
   snapshotHeader,
   snapshotRecords,
-} from '../../../storage/snapshot-file.ts';
-import { writeStoredValue } from '../../../storage/stored-value.ts';
+} from '../../../storage/upkeep/snapshot-file.ts';
 import { scratchDirectory, storeIn } from '../store/store-on-disk.ts';
 
 const KEYS = ['core/pods/default/a', 'core/nodes//größe', 'core/pods/default/b'];

@@ -1,13 +1,13 @@
 import test from 'ava';
 import { RevisionLog } from '../../../actors/store/log/revision-log.ts';
 import { EXPECT_ANY, type Operation } from '../../../actors/store/protocol.ts';
-import type { PresentState, Publication } from '../../../storage/publication.ts';
+import type { PresentState, Publication } from '../../../storage/following/publication.ts';
+import { createStoreFeed, type FeedEvent, type KeptRecord } from '../../../storage/following/store-feed.ts';
 import { ParsedRecords } from '../../../storage/records/parsed-records.ts';
 import { lending } from '../../../storage/records/record-reading.ts';
 import { SlabPool } from '../../../storage/records/slab-pool.ts';
 import { SlabView, ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import { createStoreFeed, type FeedEvent, type KeptRecord } from '../../../storage/store-feed.ts';
 import { MessageWriter } from '../store/store-model.ts';
 
 /** A store that only publishes. */

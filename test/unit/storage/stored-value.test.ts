@@ -5,7 +5,7 @@ import {
   storedValueBytesMax,
   storedValueChecksum,
   writeStoredValue,
-} from '../../../storage/stored-value.ts';
+} from '../../../storage/forms/stored-value.ts';
 
 const OPENING = '{"kind":"ConfigMap","apiVersion":"v1",';
 const JSON_TEXT = `${OPENING}"metadata":{"name":"a","resourceVersion":"7"                }}`;

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { deltaBytesMax, readDelta, writeDelta } from '../../../storage/value-delta.ts';
+import { deltaBytesMax, readDelta, writeDelta } from '../../../storage/forms/value-delta.ts';
 
 /** What tells `value` by `other`, written behind other bytes; undefined when that is no shorter. */
 function deltaOf(value: Buffer, other: Buffer): Buffer | undefined {

@@ -3,10 +3,10 @@ import test from 'ava';
 import { AdmittedEvents } from '../../../actors/store/log/admitted-events.ts';
 import { RevisionLog } from '../../../actors/store/log/revision-log.ts';
 import type { Place } from '../../../actors/store/protocol.ts';
+import type { StoredValue } from '../../../storage/forms/stored-value.ts';
 import { SlabPool } from '../../../storage/records/slab-pool.ts';
 import { CREATED, DELETED, isStale, UPDATED } from '../../../storage/records/slab-record.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import type { StoredValue } from '../../../storage/stored-value.ts';
 import { MessageWriter, type Version, versionAt } from './store-model.ts';
 
 const KEY = 'core/configmaps/default/a';

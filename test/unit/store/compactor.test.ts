@@ -2,7 +2,7 @@
 import test from 'ava';
 import { CommitTimes } from '../../../actors/store/commit-times.ts';
 import { Compactor, type CompactorParts } from '../../../actors/store/compactor.ts';
-import type { LocalEngine } from '../../../storage/local-engine.ts';
+import type { LocalEngine } from '../../../storage/engines/local-engine.ts';
 
 /** A log of one event a revision and one batch an event, up to a revision. */
 function world(revision: number, sliceEvents = 1000) {

@@ -4,11 +4,11 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { inspectStore } from '../../../storage/inspection.ts';
 import { FoundFiles } from '../../../storage/level/found-files.ts';
 import { openLevelDatabase } from '../../../storage/level/level-database.ts';
 import { LevelEngine } from '../../../storage/level/level-engine.ts';
-import { inspectForRepair, repairStore } from '../../../storage/repair.ts';
+import { inspectStore } from '../../../storage/upkeep/inspection.ts';
+import { inspectForRepair, repairStore } from '../../../storage/upkeep/repair.ts';
 import { strideOf } from '../../server/effort.ts';
 import {
   type Files,

@@ -3,9 +3,9 @@ import test from 'ava';
 import { FeedFollower, type FeedListener } from '../../../actors/following/feed-follower.ts';
 import type { StoreBatch } from '../../../actors/store/protocol.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
-import type { PresentState } from '../../../storage/publication.ts';
+import type { PresentState } from '../../../storage/following/publication.ts';
+import type { FeedEvent, StoreFeed } from '../../../storage/following/store-feed.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import type { FeedEvent, StoreFeed } from '../../../storage/store-feed.ts';
 import { fakeContext } from '../controllers/fake-context.ts';
 import { VirtualTime } from '../controllers/virtual-time.ts';
 

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { TransactionResult } from '../../../actors/store/protocol.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
-import { forEachRecord } from '../../../storage/publication.ts';
+import { forEachRecord } from '../../../storage/following/publication.ts';
 import { CREATED, DELETED } from '../../../storage/records/slab-record.ts';
 import type { EtcdModel } from '../../simulation/etcd-model.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';

@@ -7,11 +7,11 @@ import { EXPECT_ANY, type Guard, type Operation } from '../../../actors/store/pr
 import type { CurrentVersion } from '../../../actors/store/settings.ts';
 import type { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
-import type { LocalEngine } from '../../../storage/local-engine.ts';
+import type { LocalEngine } from '../../../storage/engines/local-engine.ts';
+import type { StorageMedia } from '../../../storage/forms/stored-value.ts';
 import { SlabPool } from '../../../storage/records/slab-pool.ts';
 import { recordLength, recordRevision } from '../../../storage/records/slab-record.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
-import type { StorageMedia } from '../../../storage/stored-value.ts';
 import { MessageWriter, referencedPlaces, StoreModel, versionAt } from './store-model.ts';
 
 export interface RandomStoreOptions {

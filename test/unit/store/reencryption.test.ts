@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import test from 'ava';
 import { reencryptStore } from '../../../actors/store/encryption/reencryption.ts';
-import { inspectStore } from '../../../storage/inspection.ts';
 import { LevelEngine } from '../../../storage/level/level-engine.ts';
+import { inspectStore } from '../../../storage/upkeep/inspection.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { type Files, IDENTITY, readFiles, scratchDirectory, smallStore, writeFiles } from './store-on-disk.ts';
 

@@ -10,8 +10,8 @@ import {
   groupAt,
   SharedBatch,
 } from '../../../actors/store/sequencing/shared-batch.ts';
-import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
-import { readStoredValue } from '../../../storage/stored-value.ts';
+import { REVISION_STRIDE } from '../../../storage/engines/shared-engine.ts';
+import { readStoredValue } from '../../../storage/forms/stored-value.ts';
 
 const REVISION = 50;
 /** The version of what was written at place 0 of a revision of the engine. */

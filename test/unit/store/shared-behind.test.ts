@@ -2,7 +2,7 @@
 // part of, or not at all.
 import test, { type ExecutionContext } from 'ava';
 import type { TransactionResult } from '../../../actors/store/protocol.ts';
-import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
+import { REVISION_STRIDE } from '../../../storage/engines/shared-engine.ts';
 import type { EtcdModel } from '../../simulation/etcd-model.ts';
 import { engineOn, quietModel } from './shared-rig.ts';
 import { MessageWriter } from './store-model.ts';

@@ -1,7 +1,7 @@
 // A reader that takes its time: knows which records it may still read, and what their bytes were when it learnt of them.
 import { crc32 } from 'node:zlib';
 import type { PresentState, StoreBatch } from '../../../actors/store/protocol.ts';
-import { forEachRecord } from '../../../storage/publication.ts';
+import { forEachRecord } from '../../../storage/following/publication.ts';
 import {
   DELETED,
   NO_SLAB,

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { OrchError } from '../../../runtime/errors.ts';
 import { createSimulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
-import { SNAPSHOT_FORMAT, SnapshotReader, snapshotHeader } from '../../../storage/snapshot-file.ts';
+import { SNAPSHOT_FORMAT, SnapshotReader, snapshotHeader } from '../../../storage/upkeep/snapshot-file.ts';
 import { DEADLINE_MS, gate, HeldEngine, type Rig, rigFor, settle, startRig, until } from './store-rig.ts';
 
 const deadline = { deadlineMs: DEADLINE_MS };

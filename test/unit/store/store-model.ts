@@ -12,7 +12,7 @@ import type {
 } from '../../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import { packAttributes } from '../../../storage/attributes.ts';
+import { packAttributes } from '../../../storage/forms/attributes.ts';
 import { parseKey } from '../../../storage/object-key.ts';
 import { liveDigestOf } from '../../../storage/records/event-log.ts';
 import type { SlabPool } from '../../../storage/records/slab-pool.ts';

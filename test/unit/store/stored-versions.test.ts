@@ -4,7 +4,7 @@ import { StoredVersions } from '../../../actors/store/log/stored-versions.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
-import type { StoredValue } from '../../../storage/stored-value.ts';
+import type { StoredValue } from '../../../storage/forms/stored-value.ts';
 
 const registry = createRegistry(DIALECTS.orch);
 const KEY = 'batch/cronjobs/default/a';

@@ -2,8 +2,8 @@
 import test from 'ava';
 import { knownTypesOf } from '../../../../api/catalog/known-types.ts';
 import { StoredForm } from '../../../../api/catalog/stored-form.ts';
-import { readDefinition } from '../../../../api/custom/definition.ts';
-import { DefinitionChanged } from '../../../../api/custom/definition-changed.ts';
+import { readDefinition } from '../../../../api/custom/definitions/definition.ts';
+import { DefinitionChanged } from '../../../../api/custom/definitions/definition-changed.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { versionOfThings } from '../../admission/custom-things.ts';
 import { DIALECT, REGISTRY, SCHEMA } from './kinds.ts';

@@ -1,6 +1,6 @@
 // What a definition in a protected group is told when nobody has approved of it.
 import test from 'ava';
-import { approvalProblem } from '../../../../api/custom/api-approval.ts';
+import { approvalProblem } from '../../../../api/custom/definitions/api-approval.ts';
 import type { FieldError } from '../../../../api/status/field-error.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { validationOf } from '../validation/objects.ts';

@@ -1,7 +1,7 @@
 // Schemas of custom kinds at work: what they take away, what they give, and what they find wrong.
 import test from 'ava';
-import { CustomSchema } from '../../../../api/custom/custom-schema.ts';
-import { jsonPathOf } from '../../../../api/custom/json-path.ts';
+import { jsonPathOf } from '../../../../api/custom/definitions/json-path.ts';
+import { CustomSchema } from '../../../../api/custom/forms/custom-schema.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { customTable } from '../../../../api/table/custom-table.ts';

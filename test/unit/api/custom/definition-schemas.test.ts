@@ -1,6 +1,6 @@
 // What a definition is told that is not structural, as the condition NonStructuralSchema says it.
 import test from 'ava';
-import { readDefinition } from '../../../../api/custom/definition.ts';
+import { readDefinition } from '../../../../api/custom/definitions/definition.ts';
 import { schemaProblemsOf } from '../../../../api/validation/definition-schemas.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 

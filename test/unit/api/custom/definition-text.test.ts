@@ -1,8 +1,8 @@
 // Definitions read from their JSON: schemas stay text, and nothing else is lost or taken for one.
 import test from 'ava';
 import { knownTypesOf } from '../../../../api/catalog/known-types.ts';
-import { readDefinition } from '../../../../api/custom/definition.ts';
-import { parseDefinition, withParsedSchemas } from '../../../../api/custom/definition-text.ts';
+import { readDefinition } from '../../../../api/custom/definitions/definition.ts';
+import { parseDefinition, withParsedSchemas } from '../../../../api/custom/definitions/definition-text.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { compileFieldSelector } from '../../../../api/selectors/field-selector.ts';
 import { SCHEMA } from '../conversion/kinds.ts';

@@ -1,6 +1,6 @@
 // What a pattern is taken to come to before it is compiled.
 import test from 'ava';
-import { patternSize } from '../../../../api/custom/pattern-size.ts';
+import { patternSize } from '../../../../api/custom/checks/pattern-size.ts';
 
 const SIZES: readonly (readonly [pattern: string, least: number, most: number])[] = [
   ['', 1, 1],

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { knownTypesOf } from '../../../../api/catalog/known-types.ts';
-import type { CustomType } from '../../../../api/custom/custom-type.ts';
-import { readDefinition } from '../../../../api/custom/definition.ts';
-import { publishedSchema } from '../../../../api/custom/published-schema.ts';
+import type { CustomType } from '../../../../api/custom/definitions/custom-type.ts';
+import { readDefinition } from '../../../../api/custom/definitions/definition.ts';
+import { publishedSchema } from '../../../../api/custom/definitions/published-schema.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 

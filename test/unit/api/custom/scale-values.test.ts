@@ -1,6 +1,6 @@
 // The values that the scale of a custom object is made of, wherever the object is written.
 import test from 'ava';
-import { scaleErrors } from '../../../../api/custom/scale-values.ts';
+import { scaleErrors } from '../../../../api/custom/definitions/scale-values.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 
 const SCALE = { specReplicasPath: '.spec.r', statusReplicasPath: '.status.r', labelSelectorPath: '.status.s' };

@@ -1,8 +1,8 @@
 // Schemas of custom types, keyword by keyword, against tables: which values they admit and what is told of others, what is
 // taken from objects and given to them, and what a definition's schema may not say.
 import test from 'ava';
-import { CustomSchema } from '../../../../api/custom/custom-schema.ts';
-import { loadPatterns } from '../../../../api/custom/patterns.ts';
+import { loadPatterns } from '../../../../api/custom/checks/patterns.ts';
+import { CustomSchema } from '../../../../api/custom/forms/custom-schema.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import type { FieldError } from '../../../../api/status/field-error.ts';

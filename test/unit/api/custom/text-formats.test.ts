@@ -1,6 +1,6 @@
 // Every format of texts, with what is one and what is not.
 import test from 'ava';
-import { formatTest } from '../../../../api/custom/text-formats.ts';
+import { formatTest } from '../../../../api/custom/checks/text-formats.ts';
 
 interface Row {
   readonly format: string;

@@ -1,6 +1,6 @@
 // Lists as long as a body can hold them take time in proportion to their length, also where an update is held against what is stored.
 import test from 'ava';
-import { loadPatterns } from '../../../../api/custom/patterns.ts';
+import { loadPatterns } from '../../../../api/custom/checks/patterns.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { complete, validationOf } from './objects.ts';

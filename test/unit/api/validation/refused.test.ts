@@ -1,7 +1,7 @@
 // What is refused: hand-written changes of valid objects, each with exactly the errors it must have, and every rule that
 // is a function refuses something in one of them.
 import test from 'ava';
-import { loadPatterns } from '../../../../api/custom/patterns.ts';
+import { loadPatterns } from '../../../../api/custom/checks/patterns.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { compileChanges } from '../../../../api/validation/change-rules.ts';

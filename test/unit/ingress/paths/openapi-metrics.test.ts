@@ -1,7 +1,7 @@
 // Goal: who caused the document of OpenAPI v2 to be made anew can be read. Method: documents told of one after the other.
 import test from 'ava';
 import { OpenApiMetrics } from '../../../../actors/ingress/paths/openapi-metrics.ts';
-import { readDefinition } from '../../../../api/custom/definition.ts';
+import { readDefinition } from '../../../../api/custom/definitions/definition.ts';
 import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 
 const definition = (name: string, generation: number) =>

@@ -7,7 +7,7 @@ import {
   type Representation,
   Representations,
 } from '../../../../actors/ingress/reads/representation.ts';
-import type { CustomForm } from '../../../../api/custom/custom-type.ts';
+import type { CustomForm } from '../../../../api/custom/definitions/custom-type.ts';
 import { parseQuery } from '../../../../api/requests/query.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 import type { RowType } from '../../../../api/table/table.ts';

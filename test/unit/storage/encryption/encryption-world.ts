@@ -4,7 +4,7 @@ import type { EncryptionProvider, KeyedKind, ResourceEncryption } from '../../..
 import type { EncryptionMeasures } from '../../../../storage/encryption/encryption-measures.ts';
 import type { KeyService } from '../../../../storage/encryption/kms-envelope.ts';
 import { StoredEncryption } from '../../../../storage/encryption/stored-encryption.ts';
-import { storedValueBytesMax, writeStoredValue } from '../../../../storage/stored-value.ts';
+import { storedValueBytesMax, writeStoredValue } from '../../../../storage/forms/stored-value.ts';
 
 export const SECRET_KEY = 'core/secrets/default/s';
 

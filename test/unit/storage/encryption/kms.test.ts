@@ -8,7 +8,7 @@ import { isOrchError } from '../../../../runtime/errors.ts';
 import { realEnvironment } from '../../../../runtime/real-environment.ts';
 import { KmsClient } from '../../../../storage/encryption/kms-client.ts';
 import type { KeyService } from '../../../../storage/encryption/kms-envelope.ts';
-import { isSealedValue } from '../../../../storage/sealed-value.ts';
+import { isSealedValue } from '../../../../storage/encryption/sealed-value.ts';
 import { KmsPlugin } from '../../../server/kms-plugin.ts';
 import { encryption, KMS, SECRET_KEY, storedForm } from './encryption-world.ts';
 

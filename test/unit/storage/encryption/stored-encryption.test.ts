@@ -2,8 +2,8 @@
 import test from 'ava';
 import type { EncryptionProvider } from '../../../../config/encryption-configuration.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
-import { isSealedValue, writeSealedValue } from '../../../../storage/sealed-value.ts';
-import { readStoredValue, storedRevision } from '../../../../storage/stored-value.ts';
+import { isSealedValue, writeSealedValue } from '../../../../storage/encryption/sealed-value.ts';
+import { readStoredValue, storedRevision } from '../../../../storage/forms/stored-value.ts';
 import { encryption, keyed, SECRET_KEY, storedForm } from './encryption-world.ts';
 
 const IDENTITY: EncryptionProvider = { kind: 'identity' };

@@ -5,11 +5,11 @@ import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { createRegistry, type Registry } from '../../../../api/resources/registry.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { realEnvironment } from '../../../../runtime/real-environment.ts';
-import { packAttributes } from '../../../../storage/attributes.ts';
 import type { EtcdCluster } from '../../../../storage/etcd/etcd-cluster.ts';
 import { type OriginalSettings, originalEngine } from '../../../../storage/etcd/original/assembled-engine.ts';
 import type { OriginalEngine } from '../../../../storage/etcd/original/original-engine.ts';
-import { readStoredValue, storedValueBytesMax, writeStoredValue } from '../../../../storage/stored-value.ts';
+import { packAttributes } from '../../../../storage/forms/attributes.ts';
+import { readStoredValue, storedValueBytesMax, writeStoredValue } from '../../../../storage/forms/stored-value.ts';
 import { parseIpRange } from '../../../../values/ip.ts';
 
 const { timers, clock } = realEnvironment;

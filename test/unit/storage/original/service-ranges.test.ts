@@ -1,8 +1,8 @@
 import test from 'ava';
 import { DIALECTS } from '../../../../config/dialect.ts';
+import type { SharedEvent } from '../../../../storage/engines/shared-engine.ts';
 import { RangeAllocations, type RangeBits } from '../../../../storage/etcd/original/range-allocation.ts';
 import { type RangeWrite, ServiceRanges } from '../../../../storage/etcd/original/service-ranges.ts';
-import type { SharedEvent } from '../../../../storage/shared-engine.ts';
 import { parseIpRange } from '../../../../values/ip.ts';
 import { readWire, sealWire } from '../../../server/kubernetes-messages.ts';
 import { NETWORK } from './original-rig.ts';
