@@ -14,12 +14,12 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Soon } from '../../runtime/soon.ts';
 import type { Guard, TransactionResult } from '../store/protocol.ts';
 import type { AuditAnnotations } from './audit-annotations.ts';
-import type { CommitContext } from './commit.ts';
-import { type Draft, NO_DRAFTS, NO_GUARDS } from './draft.ts';
+import type { CommitContext } from './commits/commit.ts';
+import { type Draft, NO_DRAFTS, NO_GUARDS } from './commits/draft.ts';
 import type { KindVersion } from './kind-version.ts';
 import type { KnownSpec } from './known-specs.ts';
 import type { AuditAnnotation, WriteParameters } from './protocol.ts';
-import type { StoreReader } from './store-reader.ts';
+import type { StoreReader } from './stored/store-reader.ts';
 
 /** What admission plugins call a write. */
 export type Operation = 'create' | 'update' | 'delete' | 'connect';

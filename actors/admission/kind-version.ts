@@ -6,7 +6,7 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema, TypeSchema } from '../../api/schema/schema.ts';
 import { strategyOf } from '../../api/strategy/strategies.ts';
 import type { Strategy } from '../../api/strategy/strategy.ts';
-import type { Draft } from './draft.ts';
+import type { Draft } from './commits/draft.ts';
 
 /** What objects of a kind hold of something there is only so much of: addresses and ports of services. */
 export interface Allocation {

@@ -30,10 +30,10 @@ import { parseKey } from '../../storage/object-key.ts';
 import { recordKey } from '../../storage/records/slab-record.ts';
 import { type IpRange, parseIp } from '../../values/ip.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
-import { type Draft, draftRecord, draftRemoval, NO_DRAFTS } from './draft.ts';
+import { type Draft, draftRecord, draftRemoval, NO_DRAFTS } from './commits/draft.ts';
 import type { Allocated, Allocation } from './kind-version.ts';
-import { findRecord, type StoreReader } from './store-reader.ts';
-import { NUMBERS_A_PLACE, withList } from './stored-list.ts';
+import { findRecord, type StoreReader } from './stored/store-reader.ts';
+import { NUMBERS_A_PLACE, withList } from './stored/stored-list.ts';
 
 export interface ServiceNetwork {
   /** `--service-cluster-ip-range`: one range, or one of each family, the default family's first. */

@@ -9,7 +9,7 @@ import type { Ref } from '../../runtime/actor.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import type { AuditAnnotations } from './audit-annotations.ts';
-import type { CommitTimes } from './commit-times.ts';
+import type { CommitTimes } from './commits/commit-times.ts';
 import type { Completion } from './completion.ts';
 import type { WebhookConversion } from './conversion/webhook-conversion.ts';
 import type { HeapShare } from './heap-share.ts';
@@ -18,7 +18,7 @@ import type { KnownApplies } from './known-applies.ts';
 import type { KnownSpecs } from './known-specs.ts';
 import type { LongChecks } from './long-checks.ts';
 import type { PluginChain } from './plugins/chain.ts';
-import type { StoreReader } from './store-reader.ts';
+import type { StoreReader } from './stored/store-reader.ts';
 import type { Turns } from './turns.ts';
 
 /** How deletions are carried out, as the operator set it. */

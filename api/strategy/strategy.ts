@@ -22,7 +22,7 @@ export interface WriteFacts {
 }
 
 /**
- * The rules of one kind, each at its place among the steps of a write (actors/admission/steps.ts). The objects given are
+ * The rules of one kind, each at its place among the steps of a write (actors/admission/steps/steps.ts). The objects given are
  * never changed; an object that needs no change is answered as it is.
  */
 export interface Strategy {

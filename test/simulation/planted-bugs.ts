@@ -1,8 +1,8 @@
 // Bugs that a control plane like this could have, planted from outside by replacing one method or one message of the
 // real modules. The simulation must find each of them; what it cannot find it does not check.
 
-import { type CommitContext, commitOne } from '../../actors/admission/commit.ts';
-import type { Draft } from '../../actors/admission/draft.ts';
+import { type CommitContext, commitOne } from '../../actors/admission/commits/commit.ts';
+import type { Draft } from '../../actors/admission/commits/draft.ts';
 import { Desks } from '../../actors/admission/plugins/resource-quota/desks.ts';
 import type { WriteRequest } from '../../actors/admission/protocol.ts';
 import { OwnershipGraph } from '../../actors/controllers/garbage/ownership-graph.ts';

@@ -20,7 +20,7 @@ import { addressOf, caPemOf } from '../hooks/hook.ts';
 import { placeOf } from '../hooks/hook-address.ts';
 import { calledUrl, HookClients } from '../hooks/hook-clients.ts';
 import { afterOthers } from '../large-writes.ts';
-import type { StoreReader } from '../store-reader.ts';
+import type { StoreReader } from '../stored/store-reader.ts';
 import { ConversionMetrics } from './conversion-metrics.ts';
 import {
   accepted,

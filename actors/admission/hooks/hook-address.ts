@@ -5,8 +5,8 @@ import type { Dialect } from '../../../config/dialect.ts';
 import type { ServicePlace } from '../../../transport/outgoing/service-client.ts';
 import { isOwnService, type OwnService, placeOfItself } from '../../outside/own-service.ts';
 import { placeOfService } from '../../outside/service-places.ts';
-import { readCurrent, type StoreReader } from '../store-reader.ts';
-import { readList } from '../stored-list.ts';
+import { readCurrent, type StoreReader } from '../stored/store-reader.ts';
+import { readList } from '../stored/stored-list.ts';
 import type { HookAddress } from './hook.ts';
 
 export interface HookPlaces {

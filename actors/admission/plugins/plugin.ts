@@ -17,7 +17,7 @@ import type { OwnService } from '../../outside/own-service.ts';
 import type { Attributes, Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
 import type { WebhookConversion } from '../conversion/webhook-conversion.ts';
-import type { StoreReader } from '../store-reader.ts';
+import type { StoreReader } from '../stored/store-reader.ts';
 
 /** What plugins work with. They read the cluster on their thread. */
 export interface PluginContext {

@@ -9,17 +9,17 @@ import { badRequest, conflict, conflictModified, notFound } from '../../../api/s
 import { type FieldError, joinedErrors, notSupported, required } from '../../../api/status/field-error.ts';
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
 import { created } from '../../../api/status/successes.ts';
-import { type Attempt, TRIES_MAX, untilCommitted } from '../attempts.ts';
 import type { Attributes } from '../attributes.ts';
-import { commitEach } from '../commit.ts';
-import { type Draft, draftPutAsStored, withAlso } from '../draft.ts';
-import { withWarnings } from '../field-validation.ts';
+import { withWarnings } from '../bodies/field-validation.ts';
+import { decodeObject, writeOptions } from '../bodies/request-body.ts';
+import { commitEach } from '../commits/commit.ts';
+import { type Draft, draftPutAsStored, withAlso } from '../commits/draft.ts';
 import type { Binding, BindingOutcome, WriteParameters, WriteReply, WriteRequest } from '../protocol.ts';
-import { attributesOf } from '../request-attributes.ts';
-import { decodeObject, writeOptions } from '../request-body.ts';
-import { PLUGIN_STEPS, takeSteps } from '../steps.ts';
-import { readCurrent } from '../store-reader.ts';
+import { PLUGIN_STEPS, takeSteps } from '../steps/steps.ts';
+import { readCurrent } from '../stored/store-reader.ts';
 import type { WriteContext } from '../write-context.ts';
+import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
+import { attributesOf } from './request-attributes.ts';
 
 const BOUND: BindingOutcome = { bound: true };
 /** What conflicts name. */

@@ -5,9 +5,9 @@ import { resourceNotFound } from '../../../api/status/failures.ts';
 import { isStatusError } from '../../../api/status/status.ts';
 import type { Attributes } from '../attributes.ts';
 import type { ConnectReply, ConnectRequest } from '../protocol.ts';
-import { attributesOf } from '../request-attributes.ts';
-import { admitOnce } from '../steps.ts';
+import { admitOnce } from '../steps/steps.ts';
 import type { WriteContext } from '../write-context.ts';
+import { attributesOf } from './request-attributes.ts';
 
 /** Whether it may be opened, and what plugins have made of its options. Rejects with what is no refusal. */
 export async function admitConnection(write: WriteContext, request: ConnectRequest): Promise<ConnectReply> {

@@ -6,8 +6,8 @@ import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { internalError } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
-import { mayAnything } from '../permission.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
+import { mayAnything } from '../steps/permission.ts';
 import type { WriteContext } from '../write-context.ts';
 import { type Creation, createObject, requireLivingDefinition } from './create.ts';
 

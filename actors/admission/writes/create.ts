@@ -6,22 +6,22 @@ import { alreadyExists, conflict, definitionTerminating, serverTimeout } from '.
 import { StatusError } from '../../../api/status/status.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
 import { EXPECT_ABSENT } from '../../store/protocol.ts';
-import { asAnswer } from '../answer.ts';
-import { type Attempt, type Refusal, untilCommitted } from '../attempts.ts';
 import type { Attributes } from '../attributes.ts';
+import { withWarnings } from '../bodies/field-validation.ts';
+import { knownBodyOf } from '../bodies/known-body.ts';
+import { type DecodedObject, decodedObject, kindOf, metadataAlone, writeOptions } from '../bodies/request-body.ts';
+import { draftPut, requireSize, withAlso } from '../commits/draft.ts';
 import { canonicalMetadata } from '../completion.ts';
 import { asReadBack, converted } from '../conversion/converted.ts';
-import { draftPut, requireSize, withAlso } from '../draft.ts';
-import { withWarnings } from '../field-validation.ts';
-import { knownBodyOf } from '../known-body.ts';
 import type { KnownSpec } from '../known-specs.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
-import { attributesOf } from '../request-attributes.ts';
-import { type DecodedObject, decodedObject, kindOf, metadataAlone, writeOptions } from '../request-body.ts';
 import { withManagedFields } from '../shown-owners.ts';
-import { CREATE_STEPS, takeSteps } from '../steps.ts';
-import { decodePlace, findPlace } from '../store-reader.ts';
+import { CREATE_STEPS, takeSteps } from '../steps/steps.ts';
+import { decodePlace, findPlace } from '../stored/store-reader.ts';
 import type { WriteContext } from '../write-context.ts';
+import { asAnswer } from './answer.ts';
+import { type Attempt, type Refusal, untilCommitted } from './attempts.ts';
+import { attributesOf } from './request-attributes.ts';
 
 /** Tries for a generated name that is free, and for a namespace that stands still. */
 const TRIES_MAX = 8;

@@ -12,18 +12,18 @@ import { emptyList } from '../../../rendering/list.ts';
 import { valueLength } from '../../../storage/records/slab-record.ts';
 import type { StoreSlabs } from '../../../storage/records/thread-slabs.ts';
 import type { Attributes } from '../attributes.ts';
-import { commitEach } from '../commit.ts';
-import { type Draft, withAlso } from '../draft.ts';
-import { withWarnings } from '../field-validation.ts';
+import { withWarnings } from '../bodies/field-validation.ts';
+import { deleteOptions } from '../bodies/request-body.ts';
+import { commitEach } from '../commits/commit.ts';
+import { type Draft, withAlso } from '../commits/draft.ts';
 import { afterOthers } from '../large-writes.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
-import { attributesOf } from '../request-attributes.ts';
-import { deleteOptions } from '../request-body.ts';
-import { type ListedPlaces, NUMBERS_A_PLACE, storedAt, withList } from '../stored-list.ts';
-import type { StoredObject } from '../stored-object.ts';
+import { type ListedPlaces, NUMBERS_A_PLACE, storedAt, withList } from '../stored/stored-list.ts';
+import type { StoredObject } from '../stored/stored-object.ts';
 import type { WriteContext } from '../write-context.ts';
 import { deleteNamed } from './delete.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
+import { attributesOf } from './request-attributes.ts';
 
 /** Objects in one commit of one worker, and bytes that they are stored as: whichever is first. */
 const COMMIT_OBJECTS = 128;

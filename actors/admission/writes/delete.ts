@@ -11,20 +11,20 @@ import { StatusError } from '../../../api/status/status.ts';
 import { deleted } from '../../../api/status/successes.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
 import type { PublishedPlace } from '../../store/protocol.ts';
-import { asAnswer } from '../answer.ts';
-import { type Attempt, TRIES_MAX, untilCommitted } from '../attempts.ts';
 import type { Attributes } from '../attributes.ts';
+import { withWarnings } from '../bodies/field-validation.ts';
+import { deleteOptions } from '../bodies/request-body.ts';
+import { withAlso } from '../commits/draft.ts';
 import { converted } from '../conversion/converted.ts';
-import { withAlso } from '../draft.ts';
-import { withWarnings } from '../field-validation.ts';
-import { foundInRoom } from '../large-stored.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
-import { attributesOf } from '../request-attributes.ts';
-import { deleteOptions } from '../request-body.ts';
-import { findStored } from '../store-reader.ts';
-import type { StoredObject } from '../stored-object.ts';
+import { findStored } from '../stored/store-reader.ts';
+import type { StoredObject } from '../stored/stored-object.ts';
 import type { WriteContext } from '../write-context.ts';
+import { asAnswer } from './answer.ts';
+import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
+import { foundInRoom } from './large-stored.ts';
+import { attributesOf } from './request-attributes.ts';
 
 /** Answers with a Status when the object is gone (some types with the object), with the object while it is on its way. */
 export async function deleteOne(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {

@@ -16,7 +16,6 @@ import type { Strategy } from '../../../api/strategy/strategy.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
 import { fieldText } from '../../../storage/records/record-fields.ts';
 import type { Attributes } from '../attributes.ts';
-import { converted } from '../conversion/converted.ts';
 import {
   type Draft,
   draftDelete,
@@ -26,12 +25,13 @@ import {
   draftPutAsStored,
   NO_DRAFTS,
   withAlso,
-} from '../draft.ts';
+} from '../commits/draft.ts';
+import { converted } from '../conversion/converted.ts';
 import type { KindVersion } from '../kind-version.ts';
 import { NO_PLUGINS } from '../plugins/chain.ts';
-import { PLUGIN_STEPS, takeSteps } from '../steps.ts';
-import { findStored } from '../store-reader.ts';
-import type { StoredObject } from '../stored-object.ts';
+import { PLUGIN_STEPS, takeSteps } from '../steps/steps.ts';
+import { findStored } from '../stored/store-reader.ts';
+import type { StoredObject } from '../stored/stored-object.ts';
 import type { WriteContext } from '../write-context.ts';
 
 /** What becomes of an object, or of as much of it as was read. */

@@ -23,17 +23,17 @@ import { NO_FIELD_ERRORS } from '../../../api/status/field-error.ts';
 import { withLabels } from '../../../storage/forms/attributes.ts';
 import { decodeBeginning, withoutBlanks } from '../../../transport/body.ts';
 import type { Attributes } from '../attributes.ts';
+import { asksForFields } from '../bodies/field-validation.ts';
+import { knownBodyOf } from '../bodies/known-body.ts';
+import { JSON_TYPES, kindOf, metadataAlone } from '../bodies/request-body.ts';
+import { type Draft, draftWithRest, type KeptParts } from '../commits/draft.ts';
 import { canonicalMetadata } from '../completion.ts';
-import { type Draft, draftWithRest, type KeptParts } from '../draft.ts';
-import { asksForFields } from '../field-validation.ts';
 import type { KindVersion } from '../kind-version.ts';
-import { knownBodyOf } from '../known-body.ts';
 import type { KnownBody } from '../known-specs.ts';
-import { writerOf } from '../ownership.ts';
 import type { WriteRequest } from '../protocol.ts';
-import { JSON_TYPES, kindOf, metadataAlone } from '../request-body.ts';
-import { takeSteps, UNCHANGED_STEPS } from '../steps.ts';
-import type { StoredObject } from '../stored-object.ts';
+import { writerOf } from '../steps/ownership.ts';
+import { takeSteps, UNCHANGED_STEPS } from '../steps/steps.ts';
+import type { StoredObject } from '../stored/stored-object.ts';
 import type { WriteContext } from '../write-context.ts';
 
 /** What a client wants of an object's metadata. */

@@ -8,7 +8,7 @@ import { readPatched, unfit, unfitKind } from '../../../api/patch/patch-unfit.ts
 import { type KnownType, splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { type FieldError, invalid, invalidFrom } from '../../../api/status/field-error.ts';
 import { StatusError } from '../../../api/status/status.ts';
-import { canonical, type ExpectedKind, kindOf, kindTexts, missingKindText } from '../request-body.ts';
+import { canonical, type ExpectedKind, kindOf, kindTexts, missingKindText } from '../bodies/request-body.ts';
 import type { WriteContext } from '../write-context.ts';
 
 /** A patch that was applied to an object, or to a view of one. */

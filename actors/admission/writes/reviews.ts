@@ -7,13 +7,13 @@ import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { invalidFrom } from '../../../api/status/field-error.ts';
 import { StatusError } from '../../../api/status/status.ts';
-import { asAnswer } from '../answer.ts';
-import { withWarnings } from '../field-validation.ts';
+import { withWarnings } from '../bodies/field-validation.ts';
+import { decodeObject, kindOf, writeOptions } from '../bodies/request-body.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
-import { attributesOf } from '../request-attributes.ts';
-import { decodeObject, kindOf, writeOptions } from '../request-body.ts';
-import { admitOnce } from '../steps.ts';
+import { admitOnce } from '../steps/steps.ts';
 import type { WriteContext } from '../write-context.ts';
+import { asAnswer } from './answer.ts';
+import { attributesOf } from './request-attributes.ts';
 
 /** Answers with the status of a review. Throws StatusError for one that cannot be answered. */
 type Answerer = (write: WriteContext, review: JsonObject, request: WriteRequest) => Promise<object>;

@@ -11,13 +11,13 @@ import { badRequest, conflict, notFound, serviceUnavailable } from '../../../api
 import { invalidFrom } from '../../../api/status/field-error.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { BoundObject } from '../../../api/tokens/service-account-claims.ts';
-import { withWarnings } from '../field-validation.ts';
+import { withWarnings } from '../bodies/field-validation.ts';
+import { decodeObject, schemaTypeOf, writeOptions } from '../bodies/request-body.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
-import { attributesOf } from '../request-attributes.ts';
-import { decodeObject, schemaTypeOf, writeOptions } from '../request-body.ts';
-import { admitOnce } from '../steps.ts';
-import { readCurrent } from '../store-reader.ts';
+import { admitOnce } from '../steps/steps.ts';
+import { readCurrent } from '../stored/store-reader.ts';
 import type { WriteContext } from '../write-context.ts';
+import { attributesOf } from './request-attributes.ts';
 
 interface BoundReference {
   readonly kind?: string;

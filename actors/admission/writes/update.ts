@@ -32,17 +32,8 @@ import { type SubresourceView, viewOf } from '../../../api/subresource-views.ts'
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
 import { decodeBody } from '../../../transport/body.ts';
 import { requireFinite } from '../../../transport/finite-numbers.ts';
-import { asAnswer } from '../answer.ts';
-import { type Attempt, type Refusal, TRIES_MAX, untilCommitted } from '../attempts.ts';
 import { type Attributes, NO_OBJECT } from '../attributes.ts';
-import { canonicalOf } from '../completion.ts';
-import { asReadBack, converted } from '../conversion/converted.ts';
-import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from '../draft.ts';
-import { fieldWarnings, withWarnings } from '../field-validation.ts';
-import { foundInRoom } from '../large-stored.ts';
-import { afterOthers, done } from '../large-writes.ts';
-import type { WriteReply, WriteRequest } from '../protocol.ts';
-import { attributesOf } from '../request-attributes.ts';
+import { fieldWarnings, withWarnings } from '../bodies/field-validation.ts';
 import {
   type DecodedObject,
   decodedObject,
@@ -52,14 +43,22 @@ import {
   patchOptions,
   schemaTypeOf,
   writeOptions,
-} from '../request-body.ts';
-import { takeSteps, UNCHANGED_STEPS, UPDATE_STEPS } from '../steps.ts';
-import { findStored } from '../store-reader.ts';
-import type { StoredObject } from '../stored-object.ts';
-import { requireValidView } from '../validity.ts';
+} from '../bodies/request-body.ts';
+import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from '../commits/draft.ts';
+import { canonicalOf } from '../completion.ts';
+import { asReadBack, converted } from '../conversion/converted.ts';
+import { afterOthers, done } from '../large-writes.ts';
+import type { WriteReply, WriteRequest } from '../protocol.ts';
+import { takeSteps, UNCHANGED_STEPS, UPDATE_STEPS } from '../steps/steps.ts';
+import { requireValidView } from '../steps/validity.ts';
+import { findStored } from '../stored/store-reader.ts';
+import type { StoredObject } from '../stored/stored-object.ts';
 import type { WriteContext } from '../write-context.ts';
+import { asAnswer } from './answer.ts';
+import { type Attempt, type Refusal, TRIES_MAX, untilCommitted } from './attempts.ts';
 import { createMissing } from './create-missing.ts';
 import { draftsWithRemoval } from './deletion-outcome.ts';
+import { foundInRoom } from './large-stored.ts';
 import {
   changeOfNothing,
   isByMetadata,
@@ -70,6 +69,7 @@ import {
   type WantedMetadata,
 } from './metadata-change.ts';
 import { readPatchedObject } from './patched-object.ts';
+import { attributesOf } from './request-attributes.ts';
 
 /** PUT. Throws 400, 404, 409, 415, 422. */
 export async function update(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { type CommitContext, commitEach } from '../../../actors/admission/commit.ts';
-import type { CommitTimes } from '../../../actors/admission/commit-times.ts';
-import { type Draft, type Put, requireSize } from '../../../actors/admission/draft.ts';
+import { type CommitContext, commitEach } from '../../../actors/admission/commits/commit.ts';
+import type { CommitTimes } from '../../../actors/admission/commits/commit-times.ts';
+import { type Draft, type Put, requireSize } from '../../../actors/admission/commits/draft.ts';
 import type { Transaction } from '../../../actors/store/protocol.ts';
 import { OBJECT_BYTES_MAX } from '../../../api/status/failures.ts';
 

@@ -1,7 +1,7 @@
 // Webhooks of definitions that hang: what becomes of the conversions of others, and of those that have waited for too long.
 import test from 'ava';
 import { WebhookConversion } from '../../../actors/admission/conversion/webhook-conversion.ts';
-import type { StoreReader } from '../../../actors/admission/store-reader.ts';
+import type { StoreReader } from '../../../actors/admission/stored/store-reader.ts';
 import type { CustomType } from '../../../api/custom/definitions/custom-type.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';

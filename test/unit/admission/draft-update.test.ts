@@ -2,8 +2,8 @@
 // Method: objects as they are stored, read back and changed in some members, drafted both ways.
 import test from 'ava';
 import fc from 'fast-check';
-import { draftPut, draftUpdate } from '../../../actors/admission/draft.ts';
-import { StoredObject } from '../../../actors/admission/stored-object.ts';
+import { draftPut, draftUpdate } from '../../../actors/admission/commits/draft.ts';
+import { StoredObject } from '../../../actors/admission/stored/stored-object.ts';
 import { EncodedTexts } from '../../../api/codec/encoded-texts.ts';
 import { freezeJson } from '../../../api/json/freeze-json.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';

@@ -1,6 +1,6 @@
 // Under which generation of its definition a custom object is written.
 import test from 'ava';
-import { type Draft, draftPut, draftPutAsStored } from '../../../actors/admission/draft.ts';
+import { type Draft, draftPut, draftPutAsStored } from '../../../actors/admission/commits/draft.ts';
 import { knownTypesOf } from '../../../api/catalog/known-types.ts';
 import { readDefinition } from '../../../api/custom/definitions/definition.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';

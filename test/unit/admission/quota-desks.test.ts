@@ -1,7 +1,7 @@
 // The desks of quotas: how many writes go in one message.
 import test from 'ava';
-import type { CommitContext } from '../../../actors/admission/commit.ts';
-import type { Draft } from '../../../actors/admission/draft.ts';
+import type { CommitContext } from '../../../actors/admission/commits/commit.ts';
+import type { Draft } from '../../../actors/admission/commits/draft.ts';
 import { Desks } from '../../../actors/admission/plugins/resource-quota/desks.ts';
 import type { Transaction } from '../../../actors/store/protocol.ts';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { draftPut } from '../../../actors/admission/draft.ts';
+import { draftPut } from '../../../actors/admission/commits/draft.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';

@@ -6,7 +6,7 @@ import { forbidden, namespaceTerminating, notFound } from '../../../../api/statu
 import { StatusError } from '../../../../api/status/status.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
-import { keyOf } from '../../store-reader.ts';
+import { keyOf } from '../../stored/store-reader.ts';
 import { nameIn } from '../forbid.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 

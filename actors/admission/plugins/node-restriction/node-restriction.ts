@@ -7,7 +7,7 @@ import { metadataOf } from '../../../../api/metadata/object-meta.ts';
 import { notFound } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { Attributes } from '../../attributes.ts';
-import { readCurrent } from '../../store-reader.ts';
+import { readCurrent } from '../../stored/store-reader.ts';
 import { forbid } from '../forbid.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 import { mirrorPodProblem } from './mirror-pod.ts';

@@ -12,7 +12,7 @@ import type { StatusError } from '../../../../api/status/status.ts';
 import { userOfSubject } from '../../../../api/tokens/service-account-claims.ts';
 import { type Attributes, SUPPLEMENTAL_GROUPS } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
-import { readCurrent } from '../../store-reader.ts';
+import { readCurrent } from '../../stored/store-reader.ts';
 import { forbid } from '../forbid.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 import { withDefaults, withNoGroups, withoutNoGroups } from './defaults.ts';

@@ -3,8 +3,8 @@
 // holds only if that does. So however many come at once, a quota is written once for all of them, and none of them races another.
 import { StatusError } from '../../../../api/status/status.ts';
 import type { TransactionResult } from '../../../store/protocol.ts';
-import { type CommitContext, commitEach, commitOne, inOwnTime, tooLateToCommit } from '../../commit.ts';
-import { type Draft, withAlso } from '../../draft.ts';
+import { type CommitContext, commitEach, commitOne, inOwnTime, tooLateToCommit } from '../../commits/commit.ts';
+import { type Draft, withAlso } from '../../commits/draft.ts';
 
 /** Bounds of one message, with which it has room in one batch of every store: what is behind the first goes with it or not at all. */
 const WRITES_MAX = 100;

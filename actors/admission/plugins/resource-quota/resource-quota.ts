@@ -6,7 +6,7 @@ import { isCounted } from '../../../../api/quota/usage.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
-import { type Draft, draftPut } from '../../draft.ts';
+import { type Draft, draftPut } from '../../commits/draft.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
 import { addedBy, chargesOf, isAnyAbout, isLimited, type Quota, quotaOf, withUsed } from './check.ts';
 import { type LimitedResource, readLimitedResources } from './configuration.ts';

@@ -12,7 +12,7 @@ import { keep } from '../../../../values/kept.ts';
 import type { PublishedPlace } from '../../../store/protocol.ts';
 import type { Asked, Attributes } from '../../attributes.ts';
 import type { KnownSpec } from '../../known-specs.ts';
-import { decodePlace, findPlace, readCurrent, type StoreReader } from '../../store-reader.ts';
+import { decodePlace, findPlace, readCurrent, type StoreReader } from '../../stored/store-reader.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 import { type Account, isMounted, readAccount } from './account.ts';
 import { limitProblem, mirrorProblem } from './secret-limits.ts';

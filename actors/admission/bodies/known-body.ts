@@ -1,14 +1,14 @@
 // Which bodies may have a spec that is known (known-specs.ts), and how one comes to be known: decoded and made complete as a pod
 // that is created is. Creates and PUTs ask.
 
-import { isLarge } from '../../api/in-parts.ts';
-import { canonicalOf } from './completion.ts';
+import { isLarge } from '../../../api/in-parts.ts';
+import { canonicalOf } from '../completion.ts';
+import type { KindVersion } from '../kind-version.ts';
+import type { KnownBody } from '../known-specs.ts';
+import type { WriteRequest } from '../protocol.ts';
+import type { WriteContext } from '../write-context.ts';
 import { asksForFields } from './field-validation.ts';
-import type { KindVersion } from './kind-version.ts';
-import type { KnownBody } from './known-specs.ts';
-import type { WriteRequest } from './protocol.ts';
 import { decodeObject, JSON_TYPES, kindOf } from './request-body.ts';
-import type { WriteContext } from './write-context.ts';
 
 const PODS = 'core/pods';
 

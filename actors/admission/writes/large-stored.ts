@@ -1,11 +1,11 @@
 // Stored objects that are large, as writes come upon them.
-import type { KnownType } from '../../api/resources/resource-table.ts';
-import type { Asked } from './attributes.ts';
-import { tooLateToCommit } from './commit.ts';
-import { afterOthers } from './large-writes.ts';
-import { findStored } from './store-reader.ts';
-import type { StoredObject } from './stored-object.ts';
-import type { WriteContext } from './write-context.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import type { Asked } from '../attributes.ts';
+import { tooLateToCommit } from '../commits/commit.ts';
+import { afterOthers } from '../large-writes.ts';
+import { findStored } from '../stored/store-reader.ts';
+import type { StoredObject } from '../stored/stored-object.ts';
+import type { WriteContext } from '../write-context.ts';
 
 /**
  * A large object that was found, once there is room on the heap for what is made of it, and in a turn of its own. It may lie elsewhere by

@@ -1,17 +1,17 @@
 // The attributes of the write that a request asks for.
 
-import { isLarge } from '../../api/in-parts.ts';
-import type { DeleteOptions } from '../../api/requests/request-options.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
-import { viewOf } from '../../api/subresource-views.ts';
-import { objectKey } from '../../storage/object-key.ts';
-import type { Guard } from '../store/protocol.ts';
-import { Attributes, type Operation } from './attributes.ts';
-import { AuditAnnotations } from './audit-annotations.ts';
-import { NO_GUARDS } from './draft.ts';
-import { NO_PLUGINS } from './plugins/chain.ts';
-import type { WriteRequest } from './protocol.ts';
-import type { WriteContext } from './write-context.ts';
+import { isLarge } from '../../../api/in-parts.ts';
+import type { DeleteOptions } from '../../../api/requests/request-options.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { viewOf } from '../../../api/subresource-views.ts';
+import { objectKey } from '../../../storage/object-key.ts';
+import type { Guard } from '../../store/protocol.ts';
+import { Attributes, type Operation } from '../attributes.ts';
+import { AuditAnnotations } from '../audit-annotations.ts';
+import { NO_GUARDS } from '../commits/draft.ts';
+import { NO_PLUGINS } from '../plugins/chain.ts';
+import type { WriteRequest } from '../protocol.ts';
+import type { WriteContext } from '../write-context.ts';
 
 /** What of a write the request alone does not say. */
 export interface Manner {

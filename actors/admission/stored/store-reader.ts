@@ -1,15 +1,15 @@
 // Reads the present for writes: asks the hub of the thread where a record lies and parses it there.
-import type { JsonObject } from '../../api/json/json-value.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
-import { storeNotRead } from '../../api/status/failures.ts';
-import { StatusError } from '../../api/status/status.ts';
-import type { ActorContext, Ref } from '../../runtime/actor.ts';
-import { type Soon, whenThere } from '../../runtime/soon.ts';
-import { objectKey } from '../../storage/object-key.ts';
-import type { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
-import type { Freshness, HubProtocol } from '../hub/protocol.ts';
-import type { PatientTells } from '../patient-tells.ts';
-import type { PublishedPlace } from '../store/protocol.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { storeNotRead } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import type { ActorContext, Ref } from '../../../runtime/actor.ts';
+import { type Soon, whenThere } from '../../../runtime/soon.ts';
+import { objectKey } from '../../../storage/object-key.ts';
+import type { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
+import type { Freshness, HubProtocol } from '../../hub/protocol.ts';
+import type { PatientTells } from '../../patient-tells.ts';
+import type { PublishedPlace } from '../../store/protocol.ts';
 import { StoredObject } from './stored-object.ts';
 
 /** What reading the present takes. */

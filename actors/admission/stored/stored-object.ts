@@ -1,10 +1,10 @@
 // An object as it is stored now: where its record lies, and what it says, parsed when it is first asked for. A DELETE mostly goes
 // by the metadata alone, which takes a quarter of a pod's parse, and so does an update that changes nothing else.
 
-import { isLarge } from '../../api/in-parts.ts';
-import type { JsonObject } from '../../api/json/json-value.ts';
-import type { ManagedFieldsEntry } from '../../api/metadata/object-meta.ts';
-import { fieldIs } from '../../storage/records/record-fields.ts';
+import { isLarge } from '../../../api/in-parts.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import type { ManagedFieldsEntry } from '../../../api/metadata/object-meta.ts';
+import { fieldIs } from '../../../storage/records/record-fields.ts';
 import {
   decodeOwned,
   entriesApart,
@@ -14,7 +14,7 @@ import {
   metadataApart,
   textFrom,
   withBody,
-} from '../../storage/records/record-reading.ts';
+} from '../../../storage/records/record-reading.ts';
 import {
   isStale,
   recordAttributes,
@@ -22,9 +22,9 @@ import {
   recordSchemaGeneration,
   type Slab,
   valueLength,
-} from '../../storage/records/slab-record.ts';
-import { heapBytesOfBody } from '../../transport/heap-of-body.ts';
-import type { PublishedPlace } from '../store/protocol.ts';
+} from '../../../storage/records/slab-record.ts';
+import { heapBytesOfBody } from '../../../transport/heap-of-body.ts';
+import type { PublishedPlace } from '../../store/protocol.ts';
 
 /** Enough to tell most bodies that end otherwise. */
 const LAST_BYTES = 12;

@@ -1,11 +1,11 @@
 // Roles and bindings are written by those who hold what they grant, or may escalate or bind: the auth actor judges.
-import type { Grant } from '../../api/authorization/grant.ts';
-import { metadataOf } from '../../api/metadata/object-meta.ts';
-import { forbidden, notFound } from '../../api/status/failures.ts';
-import { StatusError } from '../../api/status/status.ts';
-import type { Attributes } from './attributes.ts';
+import type { Grant } from '../../../api/authorization/grant.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
+import { forbidden, notFound } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import type { Attributes } from '../attributes.ts';
+import type { WriteContext } from '../write-context.ts';
 import { mayAnything } from './permission.ts';
-import type { WriteContext } from './write-context.ts';
 
 /** Throws 403 with what is not held, and 404 for a role that is bound and not there. */
 export function requireGrant(

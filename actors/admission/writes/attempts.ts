@@ -1,17 +1,17 @@
 // The one loop of the write path: reads and decides, commits what was decided if nobody came in between, and else begins
 // again.
-import { DefinitionChanged } from '../../api/custom/definitions/definition-changed.ts';
-import type { Status } from '../../api/status/status.ts';
-import { StatusError } from '../../api/status/status.ts';
-import type { Soon } from '../../runtime/soon.ts';
-import { objectKey } from '../../storage/object-key.ts';
-import type { PublishedPlace, TransactionResult } from '../store/protocol.ts';
-import type { Attributes } from './attributes.ts';
-import { commitOne } from './commit.ts';
-import type { Draft } from './draft.ts';
-import type { Turn } from './turns.ts';
-import { withItsWarnings } from './warned-refusal.ts';
-import type { WriteContext } from './write-context.ts';
+import { DefinitionChanged } from '../../../api/custom/definitions/definition-changed.ts';
+import type { Status } from '../../../api/status/status.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import type { Soon } from '../../../runtime/soon.ts';
+import { objectKey } from '../../../storage/object-key.ts';
+import type { PublishedPlace, TransactionResult } from '../../store/protocol.ts';
+import type { Attributes } from '../attributes.ts';
+import { commitOne } from '../commits/commit.ts';
+import type { Draft } from '../commits/draft.ts';
+import type { Turn } from '../turns.ts';
+import { withItsWarnings } from '../warned-refusal.ts';
+import type { WriteContext } from '../write-context.ts';
 
 /** What a try has come to: an answer that needs no commit, or what is to be committed for one. */
 export type Attempt<Answer> = { readonly answer: Answer } | Commitment<Answer>;

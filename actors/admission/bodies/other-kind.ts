@@ -1,13 +1,13 @@
 // What a body is refused with that is of another kind or version than its endpoint takes, or cannot be one of its kind.
-import { DecodeError } from '../../api/codec/decode-error.ts';
-import { otherKindText } from '../../api/conversion/other-kind.ts';
-import type { JsonObject } from '../../api/json/json-value.ts';
-import { metadataOf } from '../../api/metadata/object-meta.ts';
-import { splitApiVersion } from '../../api/resources/resource-table.ts';
-import type { Schema } from '../../api/schema/schema.ts';
-import { badRequest } from '../../api/status/failures.ts';
-import { invalid, invalidFrom } from '../../api/status/field-error.ts';
-import { StatusError } from '../../api/status/status.ts';
+import { DecodeError } from '../../../api/codec/decode-error.ts';
+import { otherKindText } from '../../../api/conversion/other-kind.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
+import { splitApiVersion } from '../../../api/resources/resource-table.ts';
+import type { Schema } from '../../../api/schema/schema.ts';
+import { badRequest } from '../../../api/status/failures.ts';
+import { invalid, invalidFrom } from '../../../api/status/field-error.ts';
+import { StatusError } from '../../../api/status/status.ts';
 
 interface GivenKind {
   readonly apiVersion: string;

@@ -1,13 +1,13 @@
 // Lists for writes: what is stored now, read where it lies. The records of a list are kept for its reader until the reading
 // has ended, and are given back however it ends.
 
-import type { ListOptions } from '../../api/list-options.ts';
-import { metadataOf } from '../../api/metadata/object-meta.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
-import { StatusError } from '../../api/status/status.ts';
-import { decodeRecord } from '../../storage/records/record-reading.ts';
-import type { StoreSlabs } from '../../storage/records/thread-slabs.ts';
-import { refusalStatus } from '../read-refusal.ts';
+import type { ListOptions } from '../../../api/list-options.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import { decodeRecord } from '../../../storage/records/record-reading.ts';
+import type { StoreSlabs } from '../../../storage/records/thread-slabs.ts';
+import { refusalStatus } from '../../read-refusal.ts';
 import type { StoreReader } from './store-reader.ts';
 import { StoredObject } from './stored-object.ts';
 

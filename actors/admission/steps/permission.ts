@@ -1,9 +1,9 @@
 // Who may do what besides the write itself, and who needs nobody's permission, whatever the modes of authorization.
-import { type AccessAttributes, SUPERUSERS, type User } from '../../api/authorization/attributes.ts';
-import type { Ref } from '../../runtime/actor.ts';
-import type { AuthProtocol } from '../auth/protocol.ts';
-import type { Attributes } from './attributes.ts';
-import type { Authorization } from './plugins/plugin.ts';
+import { type AccessAttributes, SUPERUSERS, type User } from '../../../api/authorization/attributes.ts';
+import type { Ref } from '../../../runtime/actor.ts';
+import type { AuthProtocol } from '../../auth/protocol.ts';
+import type { Attributes } from '../attributes.ts';
+import type { Authorization } from '../plugins/plugin.ts';
 
 /** Superusers and components of this server may anything. */
 export function mayAnything({ user, isInside }: { readonly user: User; readonly isInside?: boolean }): boolean {

@@ -1,18 +1,18 @@
 // A change of one key as it will be committed: an object, or a record of the server's own, becomes text and attributes, or a
 // removal. What a draft expects of its key is the store's to check.
-import type { EncodedTexts } from '../../api/codec/encoded-texts.ts';
-import { type EncodedObject, encodeStored, encodeWithRest } from '../../api/codec/stored-object.ts';
-import type { JsonObject } from '../../api/json/json-value.ts';
-import { metadataOf, type ObjectMeta } from '../../api/metadata/object-meta.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
-import { selectableValues } from '../../api/selectors/selectable-values.ts';
-import { OBJECT_BYTES_MAX, tooLarge } from '../../api/status/failures.ts';
-import { StatusError } from '../../api/status/status.ts';
-import { packAttributes } from '../../storage/forms/attributes.ts';
-import { objectKey } from '../../storage/object-key.ts';
-import type { Guard } from '../store/protocol.ts';
-import { keyOf } from './store-reader.ts';
-import type { StoredObject } from './stored-object.ts';
+import type { EncodedTexts } from '../../../api/codec/encoded-texts.ts';
+import { type EncodedObject, encodeStored, encodeWithRest } from '../../../api/codec/stored-object.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { metadataOf, type ObjectMeta } from '../../../api/metadata/object-meta.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { selectableValues } from '../../../api/selectors/selectable-values.ts';
+import { OBJECT_BYTES_MAX, tooLarge } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import { packAttributes } from '../../../storage/forms/attributes.ts';
+import { objectKey } from '../../../storage/object-key.ts';
+import type { Guard } from '../../store/protocol.ts';
+import { keyOf } from '../stored/store-reader.ts';
+import type { StoredObject } from '../stored/stored-object.ts';
 
 /** What a key is to hold; its bytes are not yet in a payload. */
 export interface Put {

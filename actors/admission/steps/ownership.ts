@@ -1,8 +1,8 @@
 // Who owns the fields of what is written (SPEC.md "Field ownership"): the steps of a write that keep managedFields. The
 // rules are in api/apply; here they meet the request.
-import { type FieldSet, NO_FIELDS } from '../../api/apply/field-set.ts';
-import type { OtherVersions } from '../../api/apply/other-versions.ts';
-import type { OwnedType } from '../../api/apply/owned-type.ts';
+import { type FieldSet, NO_FIELDS } from '../../../api/apply/field-set.ts';
+import type { OtherVersions } from '../../../api/apply/other-versions.ts';
+import type { OwnedType } from '../../../api/apply/owned-type.ts';
 import {
   type Entries,
   entriesOfCreate,
@@ -10,14 +10,14 @@ import {
   managerName,
   type Writer,
   withEntries,
-} from '../../api/apply/ownership.ts';
-import type { InParts } from '../../api/in-parts.ts';
-import { metadataOf } from '../../api/metadata/object-meta.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
-import type { Attributes } from './attributes.ts';
-import { converted } from './conversion/converted.ts';
-import { done } from './large-writes.ts';
-import type { WriteContext } from './write-context.ts';
+} from '../../../api/apply/ownership.ts';
+import type { InParts } from '../../../api/in-parts.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import type { Attributes } from '../attributes.ts';
+import { converted } from '../conversion/converted.ts';
+import { done } from '../large-writes.ts';
+import type { WriteContext } from '../write-context.ts';
 
 /** The versions of a type besides the one being written in. `reset`: the fields that the endpoint leaves as they are. */
 export function otherVersions(

@@ -1,7 +1,7 @@
 // Owners that an object names twice: it keeps each once, and the client's user hears of it.
-import { distinctOwnerReferences } from '../../api/metadata/metadata.ts';
-import { metadataOf } from '../../api/metadata/object-meta.ts';
-import type { Attributes } from './attributes.ts';
+import { distinctOwnerReferences } from '../../../api/metadata/metadata.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
+import type { Attributes } from '../attributes.ts';
 
 /** A step: each owner reference is kept once. */
 export function keepOwnersOnce(attributes: Attributes): void {

@@ -1,26 +1,26 @@
 // What is done to an object on its way into the store, in the order it is done, and where admission plugins stand in it.
 // Every try of a write goes through all of its steps, so that what is stored has been through each of them.
 
-import { takeEqualParts } from '../../api/json/equal-parts.ts';
-import type { JsonObject } from '../../api/json/json-value.ts';
-import { asObject } from '../../api/json/object-fields.ts';
-import { type Own, ownCopy } from '../../api/json/own-copy.ts';
-import { begun, nameSuffix, placedNew, prepareUpdate } from '../../api/metadata/metadata.ts';
-import { metadataOf, timestampOf } from '../../api/metadata/object-meta.ts';
-import type { SubresourceView } from '../../api/subresource-views.ts';
-import type { Attributes, PluginCall } from './attributes.ts';
-import { canonicalMetadata, canonicalOf } from './completion.ts';
+import { takeEqualParts } from '../../../api/json/equal-parts.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { asObject } from '../../../api/json/object-fields.ts';
+import { type Own, ownCopy } from '../../../api/json/own-copy.ts';
+import { begun, nameSuffix, placedNew, prepareUpdate } from '../../../api/metadata/metadata.ts';
+import { metadataOf, timestampOf } from '../../../api/metadata/object-meta.ts';
+import type { SubresourceView } from '../../../api/subresource-views.ts';
+import type { Attributes, PluginCall } from '../attributes.ts';
+import { canonicalMetadata, canonicalOf } from '../completion.ts';
+import type { Allocation, KindVersion } from '../kind-version.ts';
+import type { KnownSpec } from '../known-specs.ts';
+import { afterOthers } from '../large-writes.ts';
+import { callEach } from '../plugins/chain.ts';
+import { keepOwnersReadable } from '../shown-owners.ts';
+import { withItsWarnings } from '../warned-refusal.ts';
+import type { WriteContext } from '../write-context.ts';
 import { requireGrant } from './grants.ts';
-import type { Allocation, KindVersion } from './kind-version.ts';
-import type { KnownSpec } from './known-specs.ts';
-import { afterOthers } from './large-writes.ts';
 import { keepOwnersOnce } from './owners-once.ts';
 import { ownByCreator, ownByUpdater } from './ownership.ts';
-import { callEach } from './plugins/chain.ts';
-import { keepOwnersReadable } from './shown-owners.ts';
 import { requireValidNew, requireValidUpdate } from './validity.ts';
-import { withItsWarnings } from './warned-refusal.ts';
-import type { WriteContext } from './write-context.ts';
 
 /** Changes `attributes.object`, or throws what refuses the write. A step that need not wait answers nothing. */
 export type Step = (attributes: Attributes, write: WriteContext) => Promise<void> | undefined | void;

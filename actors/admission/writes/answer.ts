@@ -1,6 +1,6 @@
 // Objects in answers that are not stored bytes: dry runs, removed objects.
-import type { JsonObject } from '../../api/json/json-value.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
 
 /** An object of the type as a client sees it, kind and apiVersion first. */
 export function asAnswer(type: KnownType, object: JsonObject): JsonObject {

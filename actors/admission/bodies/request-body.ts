@@ -1,13 +1,13 @@
 // A write's body and options as the pipeline wants them: decoded, of the kind the path names, checked.
-import { decode } from '../../api/codec/decode.ts';
-import { DecodeError, mismatch } from '../../api/codec/decode-error.ts';
-import { decodeEnveloped } from '../../api/codec/protobuf.ts';
-import type { CustomType } from '../../api/custom/definitions/custom-type.ts';
-import { isLarge } from '../../api/in-parts.ts';
-import { isJsonObject, type JsonObject } from '../../api/json/json-value.ts';
-import { ownCopy } from '../../api/json/own-copy.ts';
-import { int64Parameter } from '../../api/requests/int64-parameter.ts';
-import { isTrueParameter } from '../../api/requests/query.ts';
+import { decode } from '../../../api/codec/decode.ts';
+import { DecodeError, mismatch } from '../../../api/codec/decode-error.ts';
+import { decodeEnveloped } from '../../../api/codec/protobuf.ts';
+import type { CustomType } from '../../../api/custom/definitions/custom-type.ts';
+import { isLarge } from '../../../api/in-parts.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
+import { ownCopy } from '../../../api/json/own-copy.ts';
+import { int64Parameter } from '../../../api/requests/int64-parameter.ts';
+import { isTrueParameter } from '../../../api/requests/query.ts';
 import {
   type DeleteOptions,
   isDryRun,
@@ -15,21 +15,21 @@ import {
   validateDeleteOptions,
   validatePatchOptions,
   validateWriteOptions,
-} from '../../api/requests/request-options.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
-import { splitApiVersion } from '../../api/resources/resource-table.ts';
-import type { Schema, TypeSchema } from '../../api/schema/schema.ts';
-import { badRequest, unsupportedMediaType } from '../../api/status/failures.ts';
-import { StatusError } from '../../api/status/status.ts';
-import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
-import { decodeBody } from '../../transport/body.ts';
-import { requireFinite } from '../../transport/finite-numbers.ts';
-import { SUPPLEMENTAL_GROUPS } from './attributes.ts';
+} from '../../../api/requests/request-options.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { splitApiVersion } from '../../../api/resources/resource-table.ts';
+import type { Schema, TypeSchema } from '../../../api/schema/schema.ts';
+import { badRequest, unsupportedMediaType } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import { DIALECT_NAMES, DIALECTS } from '../../../config/dialect.ts';
+import { decodeBody } from '../../../transport/body.ts';
+import { requireFinite } from '../../../transport/finite-numbers.ts';
+import { SUPPLEMENTAL_GROUPS } from '../attributes.ts';
+import { afterOthers } from '../large-writes.ts';
+import type { WriteParameters, WriteRequest } from '../protocol.ts';
+import type { WriteContext } from '../write-context.ts';
 import { fieldWarnings } from './field-validation.ts';
-import { afterOthers } from './large-writes.ts';
 import { handledAs, otherThanExpected } from './other-kind.ts';
-import type { WriteParameters, WriteRequest } from './protocol.ts';
-import type { WriteContext } from './write-context.ts';
 
 /** The kind and apiVersion a body must be of; missing ones are taken from the path. */
 export interface ExpectedKind {

@@ -1,16 +1,20 @@
 // The step of a write that refuses what is not valid: the rules of metadata and those of the kind, all errors in one
 // answer.
-import { scaleErrors } from '../../api/custom/definitions/scale-values.ts';
-import type { JsonObject } from '../../api/json/json-value.ts';
-import { metadataOf } from '../../api/metadata/object-meta.ts';
-import { validateAnyMeta, validateObjectMeta, validateObjectMetaUpdate } from '../../api/metadata/object-meta-rules.ts';
-import { type KnownType, splitApiVersion } from '../../api/resources/resource-table.ts';
-import { type FieldError, invalidFrom, NO_FIELD_ERRORS } from '../../api/status/field-error.ts';
-import { StatusError } from '../../api/status/status.ts';
-import { kindKey } from '../../api/strategy/strategies.ts';
-import type { SubresourceView } from '../../api/subresource-views.ts';
-import type { Attributes } from './attributes.ts';
-import type { WriteContext } from './write-context.ts';
+import { scaleErrors } from '../../../api/custom/definitions/scale-values.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
+import { metadataOf } from '../../../api/metadata/object-meta.ts';
+import {
+  validateAnyMeta,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '../../../api/metadata/object-meta-rules.ts';
+import { type KnownType, splitApiVersion } from '../../../api/resources/resource-table.ts';
+import { type FieldError, invalidFrom, NO_FIELD_ERRORS } from '../../../api/status/field-error.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import { kindKey } from '../../../api/strategy/strategies.ts';
+import type { SubresourceView } from '../../../api/subresource-views.ts';
+import type { Attributes } from '../attributes.ts';
+import type { WriteContext } from '../write-context.ts';
 
 /** A step: throws, or rejects with, 422 unless the object may be created. */
 export function requireValidNew(attributes: Attributes, write: WriteContext): Promise<void> | undefined {

@@ -1,9 +1,9 @@
 // `fieldValidation`: what a client hears of fields that its body names in vain, because the type has none of that name or
 // because they come again. Strict refuses the write, Warn names them, Ignore (the default) says nothing.
-import { badRequest } from '../../api/status/failures.ts';
-import { StatusError } from '../../api/status/status.ts';
-import { repeatedFields } from '../../transport/body.ts';
-import type { WriteParameters, WriteReply, WriteRequest } from './protocol.ts';
+import { badRequest } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import { repeatedFields } from '../../../transport/body.ts';
+import type { WriteParameters, WriteReply, WriteRequest } from '../protocol.ts';
 
 const NO_WARNINGS: readonly string[] = [];
 

@@ -1,7 +1,7 @@
 // The last step of a write: drafts become transactions of the store.
-import type { Ref } from '../../runtime/actor.ts';
-import { OrchError } from '../../runtime/errors.ts';
-import type { Operation, StoreProtocol, Transaction, TransactionResult } from '../store/protocol.ts';
+import type { Ref } from '../../../runtime/actor.ts';
+import { OrchError } from '../../../runtime/errors.ts';
+import type { Operation, StoreProtocol, Transaction, TransactionResult } from '../../store/protocol.ts';
 import type { CommitTimes } from './commit-times.ts';
 import type { Draft } from './draft.ts';
 

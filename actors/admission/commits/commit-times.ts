@@ -1,8 +1,8 @@
 // How long the store took to answer commits, by what they did to which resource: what the original says of its requests to etcd.
-import type { Clock } from '../../runtime/environment.ts';
-import type { HistogramSeries, Metrics } from '../../runtime/metrics/metrics.ts';
-import { resourceOf, storageKeyOf } from '../../storage/object-key.ts';
-import { EXPECT_ABSENT } from '../store/protocol.ts';
+import type { Clock } from '../../../runtime/environment.ts';
+import type { HistogramSeries, Metrics } from '../../../runtime/metrics/metrics.ts';
+import { resourceOf, storageKeyOf } from '../../../storage/object-key.ts';
+import { EXPECT_ABSENT } from '../../store/protocol.ts';
 import type { Draft } from './draft.ts';
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 15, 30, 60];
