@@ -1,16 +1,7 @@
 // Makes a data directory's store out of a snapshot file. Nothing has the store's name before all of it is read, its checksum
-// holds, and it is on the disk.
+// holds, and it is on the disk. What it is filled under is there from the first moment: cut short whenever, every start refuses it.
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  accessSync,
-  constants,
-  createReadStream,
-  existsSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, createReadStream, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
 import { makeFolder } from '../../runtime/files/make-folder.ts';
@@ -35,7 +26,7 @@ export interface Restored {
 }
 
 /**
- * Makes the directory where there is none. Throws OrchError BadConfiguration where it cannot be written, StoreUnusable where it is not
+ * Makes the directory where there is none, in which no start makes a store from then on. Throws OrchError BadConfiguration where it cannot be written, StoreUnusable where it is not
  * empty but for what a file system has of its own. `isNobodys`: what else may be in it.
  */
 export function openForRestore(directory: string, isNobodys: (name: string) => boolean = () => false): void {
@@ -45,6 +36,7 @@ export function openForRestore(directory: string, isNobodys: (name: string) => b
   const left = names.includes(RESTORED_DIRECTORY) ? [RESTORED_DIRECTORY, HEAD_FILE] : [];
   if (names.some((name) => !left.includes(name)))
     throw new OrchError('StoreUnusable', `the directory ${directory} is not empty`);
+  makeWritable(join(directory, RESTORED_DIRECTORY));
 }
 
 /**
@@ -59,7 +51,7 @@ export async function restoreSnapshot(
 ): Promise<Restored> {
   openForRestore(directory, isNobodys);
   const unfinished = join(directory, RESTORED_DIRECTORY);
-  removeUnfinished(directory);
+  emptyUnfinished(directory);
   try {
     const restored = await writeStore(file, unfinished, wallMs);
     const marker = new HeadMarker(join(directory, HEAD_FILE));
@@ -70,16 +62,17 @@ export async function restoreSnapshot(
     syncDirectory(directory);
     return restored;
   } catch (error) {
-    removeUnfinished(directory);
+    emptyUnfinished(directory);
+    rmSync(unfinished, { recursive: true, force: true });
     throw error;
   }
 }
 
-/** The marker first: alone, it would be taken for somebody's. */
-function removeUnfinished(directory: string): void {
+/** Takes away what an earlier try has written, and leaves what keeps a start from the directory. */
+function emptyUnfinished(directory: string): void {
   const unfinished = join(directory, RESTORED_DIRECTORY);
-  if (existsSync(unfinished)) rmSync(join(directory, HEAD_FILE), { force: true });
-  rmSync(unfinished, { recursive: true, force: true });
+  rmSync(join(directory, HEAD_FILE), { force: true });
+  for (const name of readdirSync(unfinished)) rmSync(join(unfinished, name), { recursive: true, force: true });
 }
 
 function makeWritable(directory: string): void {

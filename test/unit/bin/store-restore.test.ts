@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { serve } from '../../../bin/serve.ts';
 import { restore } from '../../../bin/store/store-restore.ts';
+import { refuseUnfinished } from '../../../storage/level/unfinished-store.ts';
 
 const CLAIM = new URL('../../../bin/server/directory-claim.js', import.meta.url).href;
 
@@ -50,4 +51,17 @@ test('a start that is refused because of a restore that was cut short leaves not
   });
   t.deepEqual(readdirSync(target), ['store.restored']);
   await t.throwsAsync(restore([file, target]), { message: /snapshot is no snapshot$/ });
+});
+
+test('a restore that is killed before it has read anything, at its first try or a later one, leaves a folder that no start begins anew', async (t) => {
+  const { file, target } = begun(t);
+  const other = `${target}-too`;
+  writeFileSync(join(target, 'store.restored', '000003.log'), 'a part');
+  // As far as each comes without waiting for anything, and what is there then.
+  const tries = [target, other].map((folder) => restore([file, folder]));
+  for (const folder of [target, other])
+    t.throws(() => refuseUnfinished(folder), { message: /a restore that was not finished: run it again/ });
+  for (const one of tries) await t.throwsAsync(one, { message: /snapshot is no snapshot$/ });
+  // Nothing was cut short by now.
+  for (const folder of [target, other]) t.notThrows(() => refuseUnfinished(folder));
 });
