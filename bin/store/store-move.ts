@@ -35,7 +35,9 @@ export async function move(argv: readonly string[]): Promise<void> {
   if (directory === undefined || directory.startsWith('-')) throw new UsageError(USAGE);
   const parsed = parseArguments('up', rest);
   if (parsed.action !== 'run' || parsed.options.storeServers.length === 0) throw new UsageError(USAGE);
-  const { options } = parsed;
+  const { options, given } = parsed;
+  // Whoever starts without it gets another store, which is empty.
+  const prefix = given.has('store-prefix') ? ` --store-prefix ${options.storePrefix}` : '';
   refuseOtherLayout('move', options, 'a folder is moved into an etcd of that layout by no command');
   const path = resolve(directory);
   if (isOut) openDataDirectory(path);
@@ -46,7 +48,7 @@ export async function move(argv: readonly string[]): Promise<void> {
   const cluster = new EtcdClient(etcdAccess(options), timers);
   const keyspace = new MovedKeyspace({ cluster, prefix: options.storePrefix, timers });
   try {
-    await keptAlive(() => (isOut ? out(path, keyspace, options) : into(path, keyspace)));
+    await keptAlive(() => (isOut ? out(path, keyspace, options, prefix) : into(path, keyspace, prefix)));
   } finally {
     cluster.close();
     release();
@@ -55,7 +57,8 @@ export async function move(argv: readonly string[]): Promise<void> {
 
 const say = (line: string): void => print([line]);
 
-async function into(path: string, keyspace: MovedKeyspace): Promise<void> {
+/** `prefix`: with which flag servers are to be started besides. */
+async function into(path: string, keyspace: MovedKeyspace, prefix: string): Promise<void> {
   const folder = moveFolder(path);
   // Left beside a store that is put aside, it would be taken for the store by the next start.
   finishPuttingBack(join(path, DATABASE_DIRECTORY));
@@ -71,11 +74,11 @@ async function into(path: string, keyspace: MovedKeyspace): Promise<void> {
   const { keptIn, revision } = await moveIn({ keyspace, folder, found, run: randomUUID(), say });
   print([
     `moved: ${found.objects.size} objects are in etcd beside ${keyspace.place}; versions go on above ${revision}`,
-    `the folder's store is kept in ${keptIn}; start the servers with --store-servers`,
+    `the folder's store is kept in ${keptIn}; start the servers with --store-servers${prefix}`,
   ]);
 }
 
-async function out(path: string, keyspace: MovedKeyspace, options: ServerOptions): Promise<void> {
+async function out(path: string, keyspace: MovedKeyspace, options: ServerOptions, prefix: string): Promise<void> {
   print([`looking for servers on ${keyspace.place}, for some seconds`]);
   const { objects, revision } = await moveOut({
     keyspace,
@@ -89,6 +92,6 @@ async function out(path: string, keyspace: MovedKeyspace, options: ServerOptions
   });
   print([
     `moved: ${objects} objects are in ${path}; the store goes on from revision ${revision}`,
-    `what lies in etcd stays there and is served no more; start the server with --data-dir ${path}`,
+    `what lies in etcd stays there and is served no more; start the server with --data-dir ${path}${prefix}`,
   ]);
 }

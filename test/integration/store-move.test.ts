@@ -80,3 +80,34 @@ test('a folder moves to a real etcd and back: objects keep their uids, versions 
   t.regex(again.text, /were moved to/);
   t.not(again.code, 0);
 });
+
+test('a move under a prefix says that servers are to be started with it, in either direction, and they find the objects there', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'orch-move-'));
+  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const member = await EtcdMember.start();
+  t.teardown(() => member.dispose());
+  const prefix = ['--store-prefix', '/others'];
+  const [folder, back] = [join(root, 'one'), join(root, 'back')];
+  const serverIn = async (directory: string, ...args: string[]): Promise<ServerProcess> => {
+    const server = new ServerProcess(directory, await freePort(), { args: [...prefix, ...args] });
+    t.teardown(() => server.dispose());
+    t.is(await server.start(), undefined);
+    return server;
+  };
+  const first = await serverIn(folder);
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kept' } };
+  const { uid } = (await first.client.request('POST', MAPS, { body })).json.metadata;
+  await first.stop();
+  const shared = ['--store-servers', member.server];
+  t.regex(
+    (await move(folder, ...shared, ...prefix)).text,
+    /start the servers with --store-servers --store-prefix \/others$/m,
+  );
+  t.regex(
+    (await move('--to', back, ...shared, ...prefix)).text,
+    /start the server with --data-dir \S+back --store-prefix \/others$/m,
+  );
+  const last = await serverIn(back);
+  t.is((await last.client.get(`${MAPS}/kept`)).json.metadata.uid, uid);
+  await last.stop();
+});
