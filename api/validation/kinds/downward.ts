@@ -1,4 +1,6 @@
 // Rules of references from a pod to its own fields and its containers' resources, in environments and in volumes.
+import { isJsonObject, type JsonObject } from '../../json/json-value.ts';
+import { asObject } from '../../json/object-fields.ts';
 import { qualifiedNameProblems } from '../../metadata/formats.ts';
 import type { Report } from '../report.ts';
 
@@ -95,5 +97,30 @@ export function checkResourceField(selector: ResourceFieldSelector, isVolume: bo
 
 function isShown(resource: string, at: Report): boolean {
   if (RESOURCE_FIELDS.includes(resource)) return true;
-  return at.settings.gate('DownwardAPIHugePages') && HUGE_PAGES.some((prefix) => resource.startsWith(prefix));
+  return isOfHugePages(resource) && (at.settings.gate('DownwardAPIHugePages') || showed(at.stored));
+}
+
+function isOfHugePages(resource: unknown): boolean {
+  return typeof resource === 'string' && HUGE_PAGES.some((prefix) => resource.startsWith(prefix));
+}
+
+/** What is known of stored objects: each is looked through once, however many resources a new one shows. */
+const shows = new WeakMap<JsonObject, boolean>();
+
+/** Whether the stored object, a pod or what has a template of pods, was let in while the gate was open. */
+function showed(stored: JsonObject | undefined): boolean {
+  if (stored === undefined) return false;
+  let known = shows.get(stored);
+  if (known === undefined) {
+    known = showsHugePages(stored);
+    shows.set(stored, known);
+  }
+  return known;
+}
+
+function showsHugePages(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(showsHugePages);
+  if (!isJsonObject(value)) return false;
+  if (isOfHugePages(asObject(value.resourceFieldRef).resource)) return true;
+  return Object.values(value).some(showsHugePages);
 }

@@ -1,5 +1,6 @@
 // Rules of what limits a namespace: quotas and limit ranges.
 import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
+import { asObject } from '../../json/object-fields.ts';
 import { qualifiedNameProblems } from '../../metadata/formats.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
@@ -37,8 +38,21 @@ const AFFINITY_SCOPE = 'CrossNamespacePodAffinity';
 /** These are there or not, and have no values. */
 const EXISTS_ONLY: ReadonlySet<string> = new Set(['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort']);
 
-function isScope(scope: string, at: Report): boolean {
-  return SCOPES.has(scope) || (scope === AFFINITY_SCOPE && at.settings.gate('PodAffinityNamespaceSelector'));
+/** Which scopes there are. The stored quota is looked at once, however often they are named. */
+function scopesThere(at: Report): (scope: string) => boolean {
+  let hasAffinity: boolean | undefined;
+  return (scope) => {
+    if (scope !== AFFINITY_SCOPE) return SCOPES.has(scope);
+    hasAffinity ??= at.settings.gate('PodAffinityNamespaceSelector') || hadAffinityScope(at);
+    return hasAffinity;
+  };
+}
+
+/** A quota that was made while the gate was open can be changed, and its scopes cannot. */
+function hadAffinityScope({ stored }: Report): boolean {
+  const { scopes, scopeSelector } = asObject(stored?.spec) as QuotaSpec;
+  const selected = scopeSelector?.matchExpressions?.some(({ scopeName }) => scopeName === AFFINITY_SCOPE);
+  return selected === true || scopes?.includes(AFFINITY_SCOPE) === true;
 }
 
 /** What a quota that counts only some pods can limit. */
@@ -84,8 +98,9 @@ function refusals(hard: Amounts): (scope: string) => number {
 
 const scopes: Rule<QuotaSpec> = ({ scopes: list = [], hard = {} }, at) => {
   const refused = refusals(hard);
+  const isScope = scopesThere(at);
   for (const scope of list) {
-    if (!isScope(scope, at)) at.invalid('scopes', list, 'unsupported scope');
+    if (!isScope(scope)) at.invalid('scopes', list, 'unsupported scope');
     for (let i = refused(scope); i > 0; i--) at.invalid('scopes', list, 'unsupported scope applied to resource');
   }
   checkOpposites(list, 'scopes', at);
@@ -95,10 +110,11 @@ const scopeSelector: Rule<QuotaSpec> = ({ scopeSelector: selector, hard = {} }, 
   const requirements = selector?.matchExpressions ?? [];
   const path = 'scopeSelector.matchExpressions';
   const refused = refusals(hard);
+  const isScope = scopesThere(at);
   const names = requirements.map(({ scopeName = '' }) => scopeName);
   for (const [index, requirement] of requirements.entries()) {
     const { scopeName = '' } = requirement;
-    if (!isScope(scopeName, at)) at.invalid(`${path}[${index}].scopeName`, scopeName, 'unsupported scope');
+    if (!isScope(scopeName)) at.invalid(`${path}[${index}].scopeName`, scopeName, 'unsupported scope');
     for (let i = refused(scopeName); i > 0; i--) at.invalid(path, names, 'unsupported scope applied to resource');
     checkOperator(requirement, `${path}[${index}]`, at);
   }

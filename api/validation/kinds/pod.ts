@@ -67,16 +67,22 @@ const plainImages: Rule<Pod> = ({ spec }, at) => {
   }
 };
 
-/** Without the gate HugePageStorageMediumSize all containers use huge pages of one size. */
+/** Without the gate HugePageStorageMediumSize all containers use huge pages of one size, unless the stored pod has several. */
 const oneHugePageSize: Rule<Pod> = ({ spec }, at) => {
   if (at.settings.gate('HugePageStorageMediumSize')) return;
+  const sizes = hugePageSizes(spec);
+  if (sizes.length < 2 || hugePageSizes((at.stored as Pod | undefined)?.spec).length > 1) return;
+  at.invalid('spec', sizes.sort().join(', '), 'must use a single hugepage size in a pod spec');
+};
+
+function hugePageSizes(spec: PodSpec | undefined): string[] {
   const sizes = new Set<string>();
   for (const { resources } of [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]) {
     for (const name of Object.keys({ ...resources?.limits, ...resources?.requests }))
       if (name.startsWith(HUGE_PAGES)) sizes.add(name);
   }
-  if (sizes.size > 1) at.invalid('spec', [...sizes].sort().join(', '), 'must use a single hugepage size in a pod spec');
-};
+  return [...sizes];
+}
 
 const podAnnotations: Rule<Pod> = (pod, at) => {
   const { annotations } = metadataOf(pod);
@@ -157,7 +163,8 @@ interface PodTemplateSpec {
   readonly spec?: PodSpec;
 }
 
-const template: Rule<PodTemplateSpec> = ({ metadata, spec }, at) => {
+/** The metadata of a template, and the annotations in it that say something of its pods. */
+export const templateMetadata: Rule<PodTemplateSpec> = ({ metadata, spec }, at) => {
   at.enter('metadata');
   embeddedLabels(metadata, at);
   embeddedAnnotations(metadata, at);
@@ -357,7 +364,7 @@ export const podTypes: RuleTable = {
   'core/v1.Pod': {
     rules: [podAnnotations, 'spec', noMadeClaims, tokens, plainImages, noEphemeral, oneHugePageSize, podSeccomp],
   },
-  'core/v1.PodTemplateSpec': { rules: [template, 'spec', afterTemplate] },
+  'core/v1.PodTemplateSpec': { rules: [templateMetadata, 'spec', afterTemplate] },
   'core/v1.PodStatus': {
     fields: { podIPs: { rules: [podIps] }, nominatedNodeName: { format: 'dns1123Subdomain' } },
     rules: ['conditions', 'nominatedNodeName', 'podIPs'],

@@ -186,10 +186,11 @@ export const storageTypes: RuleTable = {
   },
 };
 
-/** False is a value: only absence is an error. */
+/** False is a value: only absence is an error. Without its gate there is no storageCapacity to be given. */
 function neededFlags(spec: JsonObject, at: Report): void {
   for (const flag of ['attachRequired', 'podInfoOnMount', 'storageCapacity']) {
-    if (spec[flag] === undefined || spec[flag] === null) at.required(flag);
+    if (isSet(spec[flag]) || (flag === 'storageCapacity' && !at.settings.gate('CSIStorageCapacity'))) continue;
+    at.required(flag);
   }
 }
 

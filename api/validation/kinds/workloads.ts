@@ -6,20 +6,12 @@ import { isSet } from '../../json/object-fields.ts';
 import { EMPTY_SELECTOR_SHOWN, NO_LABELS_SHOWN } from '../../status/shown-value.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeRules, ChangeTable, Rule, RuleTable } from '../rule.ts';
-import {
-  embeddedAnnotations,
-  embeddedLabels,
-  hasLabels,
-  isEmptySelector,
-  isReadable,
-  type LabelSelector,
-  type Labels,
-  selects,
-} from './labels.ts';
+import { hasLabels, isEmptySelector, isReadable, type LabelSelector, type Labels, selects } from './labels.ts';
+import { templateMetadata } from './pod.ts';
 import type { PodSpec } from './pod-spec.ts';
 
 interface Template {
-  readonly metadata?: { readonly labels?: Labels };
+  readonly metadata?: { readonly labels?: Labels; readonly annotations?: Labels };
   readonly spec?: PodSpec;
 }
 
@@ -115,9 +107,9 @@ const someTerms: Rule<WorkloadSpec> = ({ selector }, at) => {
 
 /** Of the template of a stateful set its metadata is looked at, and not what its pods are. */
 const metadataOnly: Rule<WorkloadSpec> = ({ template }, at) => {
-  at.enter('template.metadata');
-  embeddedLabels(template?.metadata, at);
-  embeddedAnnotations(template?.metadata, at);
+  if (template === undefined) return;
+  at.enter('template');
+  templateMetadata(template, at);
   at.leave();
 };
 
