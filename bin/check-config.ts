@@ -27,7 +27,13 @@ import {
   tokenlessLines,
 } from './server/server-settings.ts';
 import { checkServiceAccountKeys, unsharedKeys } from './server/service-accounts.ts';
-import { checkOrigins, checkServingTls, missingSuites, untimelyCertificates } from './server/serving-tls.ts';
+import {
+  checkListener,
+  checkOrigins,
+  checkServingTls,
+  missingSuites,
+  untimelyCertificates,
+} from './server/serving-tls.ts';
 import { checkSigningAuthority } from './server/signing-authority.ts';
 import { refuseUnfinishedStore, storeAccess } from './server/store-access.ts';
 import { requireFile, requireFolder } from './writable-places.ts';
@@ -52,6 +58,7 @@ const CHECKS: readonly Check[] = [
   (options) => encryptionOf(options),
   (options) => admissionPluginsOf(options),
   (options) => checkServingTls(options),
+  (options) => checkListener(options),
   (options) => checkOrigins(options),
   (options) => checkServiceAccountKeys(options),
   ({ dataDir }) => checkSigningAuthority(resolve(dataDir)),

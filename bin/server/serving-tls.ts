@@ -6,13 +6,14 @@ import type { SchedulerOptions, ServerOptions } from '../../config/options.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { Plan } from '../../runtime/placement/plan.ts';
 import { chooseCiphers } from '../../transport/cipher-suites.ts';
-import type { TlsMaterial, TlsVersion } from '../../transport/http.ts';
+import { HEADER_BYTES_MAX, type TlsMaterial, type TlsVersion } from '../../transport/http.ts';
 import { sharesPorts } from '../../transport/node/port-sharing.ts';
 import { pairProblem, untimeliness } from '../../transport/tls/certificates.ts';
 import { reasonForNode } from '../../transport/tls/listener-limits.ts';
 import { materialOf, type PairFiles, pathsOf, type TlsFiles } from '../../transport/tls/material-files.ts';
 import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import { patternProblem } from '../../transport/tls/server-names.ts';
+import { loadUws, prepareUws } from '../../transport/uws/binary.ts';
 import { operatorText } from '../files/operator-file.ts';
 import { authorityFile } from './signing-authority.ts';
 
@@ -82,6 +83,13 @@ function requireUws(options: ServerOptions): void {
   if (options.ingress !== 'uws') return;
   const reason = askedOfNode(options);
   if (reason !== undefined) throw new OrchError('BadConfiguration', `the uws listener cannot do it: ${reason}`);
+}
+
+/** Throws what a start would where the listener that is named cannot be loaded. */
+export async function checkListener({ ingress }: Pick<ServerOptions, 'ingress'>): Promise<void> {
+  if (ingress !== 'uws') return;
+  prepareUws(HEADER_BYTES_MAX);
+  await loadUws();
 }
 
 /** Why only Node's listener can serve what the options ask for, if so. */

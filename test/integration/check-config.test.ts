@@ -14,9 +14,11 @@ interface Ended {
   readonly stderr: string;
 }
 
-function orch(...args: string[]): Promise<Ended> {
+const orch = (...args: string[]): Promise<Ended> => node(ORCH, ...args);
+
+function node(...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ORCH, ...args], (error, stdout, stderr) => {
+    execFile(process.execPath, args, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr });
     });
@@ -330,4 +332,26 @@ test('a record of requests is not asked for where no thread writes it, and what 
     problemsOf(refused).join(),
     /^--audit-policy-file asks for events, and no thread of --placement \S+ hosts audit/,
   );
+});
+
+test('--ingress uws where its binary cannot be loaded is told before a start, in the words of the start', async (t) => {
+  const own = folder(t);
+  // As where npm brought no binary for this Node.
+  const without = join(own, 'without.cjs');
+  writeFileSync(
+    without,
+    `const Module = require('node:module');
+    const load = Module._load;
+    Module._load = function (name, ...rest) {
+      if (/uws\\.js$/.test(name)) throw new Error('no binary for this Node');
+      return load.call(this, name, ...rest);
+    };`,
+  );
+  const refusal = ['uWebSockets.js cannot be loaded here (no binary for this Node)'];
+  const args = ['--data-dir', join(own, 'data'), '--secure-port', String(await freePort())];
+  const required = ['--require', without];
+  t.deepEqual(problemsOf(await node(...required, ORCH, 'check-config', ...args, '--ingress', 'uws')), refusal);
+  t.deepEqual(problemsOf(await node(...required, ORCH, 'up', ...args, '--ingress', 'uws')), refusal);
+  for (const ingress of ['auto', 'node'])
+    t.is((await node(...required, ORCH, 'check-config', ...args, '--ingress', ingress)).code, 0);
 });
