@@ -1,5 +1,6 @@
 // `orch up` and `orch apiserver`: read the options, prepare the data directory, start the threads, print where the server
 // is, and stop on a signal. The order of a stop is the supervisor's.
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROSTER_URL } from '../actors/roster-url.ts';
 import { registryFor } from '../actors/thread-registry.ts';
@@ -7,6 +8,7 @@ import { helpText } from '../config/help.ts';
 import type { UpOptions } from '../config/options.ts';
 import { type ParsedArguments, parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { removeTemporaries } from '../runtime/files/temporary-files.ts';
 import { summarizePlan } from '../runtime/placement/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/threads/supervisor.ts';
 import { isStoreDamage } from '../storage/engines/store-damage.ts';
@@ -77,6 +79,8 @@ export async function serve(
     refuseUnfinishedStore(options, directory);
     const closed = closeDirectory(directory);
     if (closed !== undefined) warn(closed);
+    // Secrets may be in them.
+    for (const folder of ['', 'pki']) removeTemporaries(join(directory, folder));
     // Before anything is made: the threads would find it taken when the store is open already.
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
     const { settings, way } = await prepare(options, directory, schedulerName);

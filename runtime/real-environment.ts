@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 // The global of this name is made anew by a getter each time it is asked for.
 import { performance } from 'node:perf_hooks';
 import type { Clock, Disk, Environment, Random, Timer, Timers } from './environment.ts';
+import { temporaryFor } from './files/temporary-files.ts';
 import { UNBLOCKED, UnreadableFile } from './files/whole-file.ts';
 import { randomUuid } from './random-uuid.ts';
 
@@ -55,8 +56,6 @@ const timers: Timers = {
   },
 };
 
-let temporaryFiles = 0;
-
 const disk: Disk = {
   async readFile(path) {
     // Waiting for a pipe's other end would keep one of the few threads that read files.
@@ -72,7 +71,7 @@ const disk: Disk = {
   },
 
   async writeFileAtomic(path, bytes, mode = 0o600) {
-    const neighbour = `${path}.${process.pid}-${randomBytes(4).toString('hex')}-${++temporaryFiles}.tmp`;
+    const neighbour = temporaryFor(path);
     try {
       const file = await open(neighbour, 'wx', mode);
       try {

@@ -186,6 +186,17 @@ test('a server that was killed is no obstacle to the next one on its directory',
   t.is((await server.client.get('/readyz')).text, 'ok');
 });
 
+test('what a server was writing when it was killed, which may be a secret, is gone with the next start', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'single'] });
+  await server.kill9();
+  const left = ['admin.token', 'pki/cluster-ca.key'].map((name) =>
+    join(server.dataDirectory, `${name}.123-0123abcd-1.tmp`),
+  );
+  for (const path of left) writeFileSync(path, 'a secret');
+  await server.restart();
+  t.deepEqual(left.filter(existsSync), []);
+});
+
 for (const placement of ['single', 'wide']) {
   test(`a taken port is refused under ${placement}`, async (t) => {
     const server = await newServer(t, { args: ['--placement', placement] });
