@@ -7,8 +7,8 @@ import type { TlsMaterial } from '../../transport/http.ts';
 import type { TlsFiles } from '../../transport/tls/material-files.ts';
 import { materialOf, pathsOf } from '../../transport/tls/material-files.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
-import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import { operatorText } from '../files/operator-file.ts';
+import { sharedPair } from '../server/certificate-folder.ts';
 import { givenPair, namedPairs, spokenTls } from '../server/serving-tls.ts';
 
 /** As long as a pair that is kept: what is made for a process cannot be replaced while that runs. */
@@ -31,7 +31,7 @@ export interface SchedulerTls {
 export async function schedulerTls(options: SchedulerOptions, clientCaPem: string): Promise<SchedulerTls> {
   const { certDir, bindAddress } = options;
   const names = ['0.0.0.0', '::'].includes(bindAddress) ? [] : [bindAddress];
-  const pair = givenPair(options) ?? (certDir === '' ? undefined : await selfSignedPair(resolve(certDir), names));
+  const pair = givenPair(options) ?? (certDir === '' ? undefined : await sharedPair(resolve(certDir), names));
   const named = namedPairs(options);
   if (pair !== undefined) {
     const files: TlsFiles = { ...pair, named, clientCa: [] };

@@ -15,6 +15,7 @@ import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import { patternProblem } from '../../transport/tls/server-names.ts';
 import { loadUws, prepareUws } from '../../transport/uws/binary.ts';
 import { operatorText } from '../files/operator-file.ts';
+import { sharedPair } from './certificate-folder.ts';
 import { authorityFile } from './signing-authority.ts';
 
 const VERSIONS: Readonly<Record<ServerOptions['tlsMinVersion'], TlsVersion>> = {
@@ -47,7 +48,9 @@ export async function servingTls(
   requireUws(options);
   const { certDir } = options;
   const pair =
-    givenPair(options) ?? (await selfSignedPair(certDir === '' ? join(directory, 'pki') : resolve(certDir), names));
+    givenPair(options) ??
+    // Nobody else comes to what is in the data directory.
+    (await (certDir === '' ? selfSignedPair(join(directory, 'pki'), names) : sharedPair(resolve(certDir), names)));
   const authorityFiles = authorityFilesOf(options, directory);
   const clientCa = [...new Set([...authorityFiles.client, ...authorityFiles.proxy])];
   const tlsFiles = { ...pair, named: namedPairs(options), clientCa };

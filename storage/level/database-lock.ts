@@ -21,14 +21,14 @@ export function lockDatabase(directory: string): Promise<Unlock> {
   return lockFile(directory, join(DATABASE_DIRECTORY, LOCK_FILE));
 }
 
-/** The same for a directory whose server has no database in it. */
-export async function lockDirectory(directory: string): Promise<Unlock> {
+/** The same for a directory whose server has no database in it. `name`: of the file that is locked, one that this process has not locked. */
+export async function lockDirectory(directory: string, name = DIRECTORY_LOCK): Promise<Unlock> {
   try {
-    closeSync(openSync(join(directory, DIRECTORY_LOCK), 'a', 0o600));
+    closeSync(openSync(join(directory, name), 'a', 0o600));
   } catch {
     return notTaken;
   }
-  return lockFile(directory, DIRECTORY_LOCK);
+  return lockFile(directory, name);
 }
 
 /** Throws OrchError StoreUnusable where another process holds the lock of such a directory. */

@@ -33,28 +33,41 @@ const BACKDATED_MS = 3600 * 1000;
  * The files of the self-signed pair kept in `directory`, which is made when it is missing. The certificate is its own
  * authority and is for localhost, its addresses, this host's name, and `extraNames` (DNS names or IP addresses). It is made
  * again when the files are damaged or do not match, when it has expired or soon will, and when the names have changed. A pair
- * of another authority that somebody put there is used as it is. Rejects with BadConfiguration, also for files that cannot be
- * read.
+ * of another authority that somebody put there is used as it is. `alone`: does work while no other process makes a pair in the
+ * directory, where several may. Rejects with BadConfiguration, also for files that cannot be read.
  */
-export async function selfSignedPair(directory: string, extraNames: readonly string[] = []): Promise<PairFiles> {
+export async function selfSignedPair(
+  directory: string,
+  extraNames: readonly string[] = [],
+  alone: (work: () => Promise<void>) => Promise<void> = (work) => work(),
+): Promise<PairFiles> {
   const files = { certFile: join(directory, CERT_FILE), keyFile: join(directory, KEY_FILE) };
   const names = [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...extraNames])];
-  const now = Date.now();
+  if (await isKept(files, names)) return files;
+  await alone(async () => {
+    // Another may have made it meanwhile.
+    if (!(await isKept(files, names))) await keep(directory, files, await newPair(names));
+  });
+  return files;
+}
+
+async function isKept(files: PairFiles, names: readonly string[]): Promise<boolean> {
   const kept = await readKept(files);
-  if (kept !== undefined && isUsable(kept, names, now)) {
-    await closeKey(files.keyFile);
-    return files;
-  }
+  if (kept === undefined || !isUsable(kept, names, Date.now())) return false;
+  await closeKey(files.keyFile);
+  return true;
+}
+
+function newPair(names: readonly string[]): Promise<KeyPair> {
+  const now = Date.now();
   const notAfter = new Date(now);
   notAfter.setUTCFullYear(notAfter.getUTCFullYear() + VALID_YEARS);
-  const made = await makeSelfSigned({
+  return makeSelfSigned({
     commonName: `${hostname().slice(0, 40)}@${Math.floor(now / 1000)}`,
     names,
     notBefore: new Date(now - BACKDATED_MS),
     notAfter,
   });
-  await keep(directory, files, made);
-  return files;
 }
 
 function isUsable(pair: KeyPair, names: readonly string[], nowMs: number): boolean {
