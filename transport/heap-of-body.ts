@@ -13,6 +13,11 @@ const BYTES_BY_CODE = new Uint16Array(256);
 for (const code of Buffer.from('{[')) BYTES_BY_CODE[code] = CONTAINER_BYTES;
 for (const code of Buffer.from(',-\n')) BYTES_BY_CODE[code] = VALUE_BYTES;
 
+/** What JSON or YAML, or a message, of so many bytes comes to where it is nothing but beginnings of containers. */
+export function heapBytesAtMost(bytes: number): number {
+  return bytes * (CONTAINER_BYTES + TEXT_FACTOR);
+}
+
 /** About so many bytes, rather more than fewer. */
 export function heapBytesOfBody(body: Uint8Array, contentType: string): number {
   let bytes = body.length * TEXT_FACTOR;

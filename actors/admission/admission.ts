@@ -17,10 +17,12 @@ import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import type { JobPool } from '../../runtime/jobs/job-pool.ts';
 import { HeapRoom } from '../../runtime/memory/heap-room.ts';
+import { HeapShare } from '../../runtime/memory/heap-share.ts';
 import { NO_REQUEST, turn } from '../../runtime/turn.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
+import { heapBytesOfBody } from '../../transport/heap-of-body.ts';
 import type { ComponentRecording } from '../auditing/component-audit.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { definitionOf, servedType, storedType } from '../served-type.ts';
@@ -32,7 +34,7 @@ import { Completion } from './completion.ts';
 import { WebhookConversion } from './conversion/webhook-conversion.ts';
 import { convertFor } from './convert-for.ts';
 import { ADMISSION_FACTS } from './facts.ts';
-import { HeapShare, heapBytesOf } from './heap-share.ts';
+import { isBegunUncounted } from './heap-of-writes.ts';
 import { InsideAudit } from './inside-audit.ts';
 import { KindVersions } from './kind-version.ts';
 import { KnownApplies } from './known-applies.ts';
@@ -265,10 +267,10 @@ class Admission implements Actor<AdmissionProtocol> {
   }
 
   #answer(request: WriteRequest, reply: Reply, write = this.#writeOfTurn(request.leftMs)): void {
-    const heapBytes = heapBytesOf(request);
-    if (heapBytes === 0) this.#answerNow(request, reply, write);
+    const { payload, contentType } = request;
+    if (isBegunUncounted(write.heapShare, payload.length)) this.#answerNow(request, reply, write);
     else
-      void write.heapShare.takeForBody(heapBytes).then(() => {
+      void write.heapShare.keep(heapBytesOfBody(payload, contentType)).then(() => {
         // What nobody waits for any more is not begun.
         if (reply.isAwaited) this.#answerNow(request, reply, write);
         else write.heapShare.giveBack();

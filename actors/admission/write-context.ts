@@ -6,13 +6,13 @@ import type { Schema } from '../../api/schema/schema.ts';
 import type { ObjectValidation } from '../../api/validation/object-validation.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Ref } from '../../runtime/actor.ts';
+import type { HeapShare } from '../../runtime/memory/heap-share.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import type { AuditAnnotations } from './audit-annotations.ts';
 import type { CommitTimes } from './commits/commit-times.ts';
 import type { Completion } from './completion.ts';
 import type { WebhookConversion } from './conversion/webhook-conversion.ts';
-import type { HeapShare } from './heap-share.ts';
 import type { KindVersions } from './kind-version.ts';
 import type { KnownApplies } from './known-applies.ts';
 import type { KnownSpecs } from './known-specs.ts';
@@ -32,7 +32,7 @@ export interface DeletionSettings {
 export interface WriteContext extends StoreReader {
   /** What plugins say of this write for its audit event: one for each attributes that it was looked at by. */
   readonly auditAnnotations: AuditAnnotations[];
-  /** What this write takes of the heap, if it is large. */
+  /** What this write takes of the heap. */
   readonly heapShare: HeapShare;
   readonly registry: Registry;
   readonly dialect: Dialect;

@@ -1,10 +1,14 @@
 // A part of a thread's heap that is shared by work in turns: each piece of it holds something large until it has ended, so no more is
-// begun than there is room for. Knows bytes alone; who asks for them has estimated what its work takes.
+// begun than there is room for. Knows bytes alone; who asks for them has estimated what its work takes. Beside it is a smaller room for
+// work so small that it would cost more to be counted than it is worth: that is taken by what it can come to at most, and never waited for.
 
 interface Waiting {
   readonly bytes: number;
   readonly begin: () => void;
 }
+
+/** Of the room, that which is beside it for small work. */
+const SMALL_SHARE = 1 / 4;
 
 /** What those who share it take together. */
 export class HeapRoom {
@@ -14,6 +18,7 @@ export class HeapRoom {
   /** Those that hold something and wait for more: they come first. */
   readonly #growing: Waiting[] = [];
   #bytes = 0;
+  #smallBytes = 0;
   /** Those that hold something and do not wait. */
   #atWork = 0;
 
@@ -32,6 +37,27 @@ export class HeapRoom {
       queue.push({ bytes, begin: resolve });
       this.#beginNext();
     });
+  }
+
+  /** Takes them in this turn, as `take` does; false where it would have to wait. */
+  takeNow(bytes: number, holdsSome: boolean): boolean {
+    if (this.#growing.length > 0 || (!holdsSome && this.#newcomers.length > 0)) return false;
+    const othersAtWork = this.#atWork - (holdsSome ? 1 : 0);
+    if (othersAtWork > 0 && this.#bytes + bytes > this.#bytesMax) return false;
+    this.#bytes += bytes;
+    if (!holdsSome) this.#atWork++;
+    return true;
+  }
+
+  /** Takes what small work comes to at most; false where there is much of that already: then it has to be counted. */
+  takeSmall(bytesAtMost: number): boolean {
+    if (this.#smallBytes + bytesAtMost > this.#bytesMax * SMALL_SHARE) return false;
+    this.#smallBytes += bytesAtMost;
+    return true;
+  }
+
+  giveBackSmall(bytesAtMost: number): void {
+    this.#smallBytes -= bytesAtMost;
   }
 
   /** Who is not waiting has ended: all that it took. */

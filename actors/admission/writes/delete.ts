@@ -16,6 +16,7 @@ import { withWarnings } from '../bodies/field-validation.ts';
 import { deleteOptions } from '../bodies/request-body.ts';
 import { withAlso } from '../commits/draft.ts';
 import { converted } from '../conversion/converted.ts';
+import { isReadAtOnce } from '../heap-of-writes.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
 import { findStored } from '../stored/store-reader.ts';
 import type { StoredObject } from '../stored/stored-object.ts';
@@ -93,7 +94,7 @@ export function deleteNamed(
   const attempt = (tries: number): Soon<Attempt<Deleted | undefined>> =>
     whenThere(findStored(write, type, asked.namespace, name), (stored) => {
       if (stored === null) return { answer: undefined };
-      if (!stored.isLarge) return admit(tries, stored);
+      if (isReadAtOnce(write.heapShare, stored)) return admit(tries, stored);
       return foundInRoom(write, type, asked, stored).then((present) => {
         if (present === null) return { answer: undefined };
         // What it says may lie elsewhere when a plugin asks for it.

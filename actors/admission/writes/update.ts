@@ -47,6 +47,7 @@ import {
 import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from '../commits/draft.ts';
 import { canonicalOf } from '../completion.ts';
 import { asReadBack, converted } from '../conversion/converted.ts';
+import { isReadAtOnce } from '../heap-of-writes.ts';
 import { afterOthers, done } from '../large-writes.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
 import { takeSteps, UNCHANGED_STEPS, UPDATE_STEPS } from '../steps/steps.ts';
@@ -212,7 +213,7 @@ export async function modify(
   };
   const attempt = (tries: number): Soon<Attempt<WriteReply> | undefined> =>
     whenThere(findStored(write, type, namespace, name), (stored) => {
-      if (stored?.isLarge !== true) return change(stored, tries);
+      if (stored === null || isReadAtOnce(write.heapShare, stored)) return change(stored, tries);
       return foundInRoom(write, type, request.target, stored).then((present) => change(present, tries));
     });
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);

@@ -92,7 +92,7 @@ function admissionWith(
         serverSideApply: true,
         deletion: { collectsGarbage: true, collectionWorkers: 1 },
         // Each large write is at work alone.
-        heapRoomBytes: 1,
+        heapRoomBytes: HEAP_ROOM_BYTES,
         network: {
           clusterIpRanges: given.options.serviceClusterIpRange,
           nodePorts: given.options.serviceNodePortRange,
@@ -114,6 +114,9 @@ function admissionWith(
     },
   };
 }
+
+/** For one at a time of what is large, and of what is small some in a row. */
+const HEAP_ROOM_BYTES = 1024 * 1024;
 
 /** Lets a test act between what a write has read and its commit. */
 class Gate {

@@ -1,10 +1,8 @@
 // Writes of what is large: between their steps others have their turn.
 import { MessageChannel } from 'node:worker_threads';
 import test from 'ava';
-import { HeapShare, heapBytesOf } from '../../../actors/admission/heap-share.ts';
 import { afterOthers, done } from '../../../actors/admission/large-writes.ts';
 import { type InParts, isLarge } from '../../../api/in-parts.ts';
-import { HeapRoom } from '../../../runtime/memory/heap-room.ts';
 import { AdmissionWorld } from './admission-world.ts';
 
 test('what is put off comes behind an event that waits, and behind what that puts off', async (t) => {
@@ -72,89 +70,7 @@ test('parts of work on something large are done in turns of their own', async (t
   t.deepEqual(order, ['first', 'another', 'second', 'third']);
 });
 
-test('what is no large body counts nothing on the heap, one of many small values counts much', (t) => {
-  const list = Buffer.from(JSON.stringify(Array<object>(200_000).fill({})));
-  const contentType = 'application/json';
-  t.is(heapBytesOf({ payload: list.subarray(0, 32_000), contentType }), 0);
-  t.true(heapBytesOf({ payload: list, contentType }) > 100 * list.length);
-});
-
-/** Shares of a room for 10, and the names of those that have been let in. */
-function shares() {
-  const room = new HeapRoom(10);
-  const order: string[] = [];
-  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const begin = (name: string, bytes: number): HeapShare => {
-    const share = new HeapShare(room);
-    void share.takeForBody(bytes).then(() => order.push(name));
-    return share;
-  };
-  return { order, settled, begin };
-}
-
-test('of writes that take much of the heap others wait, in their order, until there is room; what takes more than all is alone', async (t) => {
-  const { order, settled, begin } = shares();
-  const a = begin('a', 6);
-  const b = begin('b', 4);
-  const huge = begin('huge', 11);
-  begin('c', 1);
-  await settled();
-  t.deepEqual(order, ['a', 'b']);
-  a.giveBack();
-  a.giveBack();
-  await settled();
-  t.deepEqual(order, ['a', 'b'], 'nobody is overtaken');
-  b.giveBack();
-  await settled();
-  t.deepEqual(order, ['a', 'b', 'huge']);
-  huge.giveBack();
-  await settled();
-  t.deepEqual(order, ['a', 'b', 'huge', 'c']);
-});
-
-test('writes that come upon large objects have room before newcomers, one after the other, and never wait for each other', async (t) => {
-  const { order, settled, begin } = shares();
-  const a = begin('a', 5);
-  const b = begin('b', 5);
-  begin('c', 1);
-  await settled();
-  void a.takeForStored(4).then(() => order.push('a reads'));
-  await settled();
-  t.deepEqual(order, ['a', 'b'], 'b is at work and will make room');
-  void b.takeForStored(4).then(() => order.push('b reads'));
-  await settled();
-  t.deepEqual(order, ['a', 'b', 'a reads'], 'both would wait for ever');
-  void a.takeForStored(3).then(() => order.push('a reads again'));
-  await settled();
-  t.deepEqual(order, ['a', 'b', 'a reads', 'a reads again'], 'of one after the other it has the largest');
-  a.giveBack();
-  await settled();
-  t.deepEqual(order.slice(4).sort(), ['b reads', 'c']);
-});
-
-test('a write that ends while a part of it waits for more gives everything back when that has come', async (t) => {
-  const { order, settled, begin } = shares();
-  const a = begin('a', 5);
-  const b = begin('b', 5);
-  await settled();
-  const waiting = a.takeForStored(4);
-  a.giveBack();
-  const c = begin('c', 5);
-  await settled();
-  t.deepEqual(order, ['a', 'b']);
-  b.giveBack();
-  await waiting;
-  await settled();
-  t.deepEqual(order, ['a', 'b', 'c']);
-  begin('d', 10);
-  begin('e', 1);
-  c.giveBack();
-  await settled();
-  t.deepEqual(order, ['a', 'b', 'c', 'd'], 'all ten are there, and d is known to be at work');
-});
-
 test('a large write is not begun while others take the room on the heap, nor when its client waits no more; a small one is', async (t) => {
-  // The room of such a world is for one at a time.
   const world = await AdmissionWorld.start({ plugins: [] });
   const { timers } = world.simulation.environment;
   let commit = (): void => {};
@@ -219,6 +135,68 @@ for (const [verb, path, request] of [
       (await world.during(Promise.all([first, second]))).map(({ code }) => code),
       [201, 200],
     );
+    await world.stop();
+  });
+}
+
+/** Writes of a world that are held where they commit, as slow webhooks hold them; and what is waited for before the next look. */
+async function heldWorld() {
+  const world = await AdmissionWorld.start({ plugins: [] });
+  const { timers } = world.simulation.environment;
+  const held: (() => void)[] = [];
+  const collection = '/api/v1/namespaces/default/configmaps';
+  const hold = (): void => {
+    const holding = (): Promise<void> => {
+      hold();
+      return new Promise<void>((goOn) => {
+        held.push(goOn);
+      });
+    };
+    world.gate.beforeCommit = holding;
+  };
+  const settled = (): Promise<void> => world.during(new Promise<void>((resolve) => timers.after(1_000, resolve)));
+  /** Lets all go on, those too that come now. */
+  const goOn = (): void => {
+    world.gate.beforeCommit = undefined;
+    for (const commit of held.splice(0)) commit();
+  };
+  return { world, held, collection, hold, settled, goOn };
+}
+
+/** As they stand in a list, they come to a quarter of the room of such a world, and make no large body. */
+const MANY_VALUES = `${'[],'.repeat(900)}[]`;
+
+test('of small writes that are held up no more are begun than the heap has room for', async (t) => {
+  const { world, held, collection, hold, settled, goOn } = await heldWorld();
+  hold();
+  const create = (name: string): Promise<number> => {
+    const annotations = { name };
+    const payload = `{"metadata":${JSON.stringify({ name, annotations })},"spec":[${MANY_VALUES}]}`;
+    return world.soon('create', collection, { body: payload }).then(({ code }) => code);
+  };
+  const all = Array.from({ length: 20 }, (_, number) => create(`it-${number}`));
+  await settled();
+  const begun = held.length;
+  t.true(begun > 1 && begun < 8, String(begun));
+  goOn();
+  t.deepEqual(new Set(await world.during(Promise.all(all))), new Set([201]));
+  await world.stop();
+});
+
+for (const verb of ['patch', 'delete'] as const) {
+  test(`of small objects on which a ${verb} is held up no more are read than the heap has room for`, async (t) => {
+    const { world, held, collection, hold, settled, goOn } = await heldWorld();
+    const data = Object.fromEntries(Array.from({ length: 500 }, (_, number) => [`${number}`, '']));
+    const names = Array.from({ length: 20 }, (_, number) => `it-${number}`);
+    for (const name of names) await world.created(collection, { metadata: { name }, data });
+    hold();
+    const request = verb === 'patch' ? { body: { data: { more: 'y' } } } : {};
+    const all = names.map((name) => world.soon(verb, `${collection}/${name}`, request).then(({ code }) => code));
+    await settled();
+    const begun = held.length;
+    t.true(begun > 1 && begun < 8, String(begun));
+    goOn();
+    t.deepEqual(new Set(await world.during(Promise.all(all))), new Set([200]));
     await world.stop();
   });
 }
