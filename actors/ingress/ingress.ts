@@ -90,7 +90,8 @@ class Ingress implements Actor<IngressProtocol> {
     this.#representations = new Representations(dialect, context.clock);
     this.#forms = new AnswerForms(registry, this.#representations);
     this.#deprecations = new Deprecations(registry, context.metrics, options.warningHeaders);
-    const conversion = new OutsideConversion(context.ref('admission'), requestTimeoutMs, context.timers);
+    const heapRoom = new HeapRoom(options.heapRoomBytes);
+    const conversion = new OutsideConversion(context.ref('admission'), requestTimeoutMs, context.timers, heapRoom);
     this.#reads = new Reads({
       hub,
       slabs,
@@ -100,7 +101,7 @@ class Ingress implements Actor<IngressProtocol> {
       timers: context.timers,
       pause: () => nextTurn(context.timers),
       jobs: options.jobs,
-      heapRoom: new HeapRoom(options.heapRoomBytes),
+      heapRoom,
       conversion,
       forms: this.#forms,
       ...(options.paging && { paging: options.paging }),

@@ -12,6 +12,7 @@ import {
   itemCount,
   type ListEnvelope,
   type ListItems,
+  storedItem,
   storedItemBytes,
 } from '../../../rendering/list.ts';
 import type { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
@@ -22,16 +23,24 @@ import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import type { JobPool } from '../../../runtime/jobs/job-pool.ts';
 import type { HeapRoom } from '../../../runtime/memory/heap-room.ts';
+import type { HeapShare } from '../../../runtime/memory/heap-share.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
-import { decodeRecord } from '../../../storage/records/record-reading.ts';
-import { type Slab, valueLength } from '../../../storage/records/slab-record.ts';
+import { decodeStored } from '../../../storage/forms/stored-json.ts';
+import { copyOfBody, decodeRecord, withBody } from '../../../storage/records/record-reading.ts';
+import type { Slab } from '../../../storage/records/slab-record.ts';
 import type { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import type { HubProtocol, ListAnswer } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
 import { refusalStatus } from '../../read-refusal.ts';
 import type { PublishedPlace } from '../../store/protocol.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { OutsideConversion } from '../outside-conversion.ts';
+import {
+  type ConvertedSize,
+  convertedSize,
+  convertedTogether,
+  NOTHING_CONVERTED,
+  type OutsideConversion,
+} from '../outside-conversion.ts';
 import type { AnswerForm, AnswerForms } from './answer-forms.ts';
 import { headersFor, sendMessage } from './answers.ts';
 import { streamList, wholeList } from './list-body.ts';
@@ -105,21 +114,32 @@ export class Reads {
     const view = viewOf(subresource, type);
     if (view === undefined) {
       const isOutside = type.custom?.mayBeOutside === true && !isAsAsked(representation.rendering, slab, offset);
-      if (isOutside) return this.#sendConverted(exchange, { namespace, name }, form, valueLength(slab, offset));
+      if (isOutside)
+        return this.#sendConverted(
+          exchange,
+          { namespace, name },
+          form,
+          withBody(slab, offset, convertedSize, undefined, undefined, undefined),
+        );
       return this.#sendRecord(exchange, 200, slab, offset, type, representation);
     }
-    return this.#shown(exchange, type, decodeRecord(slab, offset)).then((object) => {
+    return this.#shownInRoom(exchange, type, slab, offset).then((object) => {
       view.requireReadable?.(object);
       return this.sendObject(exchange, 200, view.of(object), representation);
     });
   }
 
-  /** Converts a large object once there is room for it, as it is then. */
-  async #sendConverted(exchange: Exchange, { namespace, name }: Named, form: AnswerForm, bytes: number): Promise<void> {
+  /** Converts an object once there is room for it, as it is then. */
+  async #sendConverted(
+    exchange: Exchange,
+    { namespace, name }: Named,
+    form: AnswerForm,
+    size: ConvertedSize,
+  ): Promise<void> {
     const { hub, slabs, forms, requestTimeoutMs: deadlineMs, conversion } = this.#parts;
     const { requestNumber, query } = exchange;
     const freshness = getFreshness(query);
-    const { shown, representation } = await conversion.whenThereIsRoom(bytes, async () => {
+    const { shown, representation } = await conversion.whenThereIsRoom(size, async () => {
       const { storageKey } = form.type;
       const asked = { type: 'get', storageKey, namespace, name, freshness } as const;
       const answer = await hub.ask(asked, { deadlineMs, requestNumber });
@@ -129,6 +149,15 @@ export class Reads {
       return { shown: await this.#shown(exchange, type, object), representation };
     });
     await this.sendObject(exchange, 200, shown, representation);
+  }
+
+  /** An object, as its record has it in this turn, in the version of the type. */
+  #shownInRoom(exchange: Exchange, type: KnownType, slab: Slab, offset: number): Promise<JsonObject> {
+    if (type.custom?.mayBeOutside !== true) return this.#shown(exchange, type, decodeRecord(slab, offset));
+    const json = copyOfBody(slab, offset);
+    return this.#parts.conversion.whenThereIsRoom(convertedSize(json), () =>
+      this.#shown(exchange, type, decodeStored(json)),
+    );
   }
 
   /** A stored object in the version of the type. */
@@ -211,8 +240,7 @@ export class Reads {
       return sendStored(exchange, code, slab, offset, unconverted(representation), this.#parts, warnings);
     }
     if (type.custom?.mayBeOutside === true && !isAsAsked(rendering, slab, offset)) {
-      const object = decodeRecord(slab, offset);
-      return this.#shown(exchange, type, object).then((shown) =>
+      return this.#shownInRoom(exchange, type, slab, offset).then((shown) =>
         this.sendObject(exchange, code, shown, representation, warnings),
       );
     }
@@ -225,7 +253,7 @@ export class Reads {
   }
 
   async list(exchange: Exchange, info: ResourceRequestInfo, form: AnswerForm): Promise<void> {
-    const { hub, requestTimeoutMs, metaGroup, slabs, timers, forms } = this.#parts;
+    const { hub, requestTimeoutMs, metaGroup, slabs, timers, forms, conversion } = this.#parts;
     const wanted = listQuery(info, form.type, exchange.query, metaGroup);
     const query = this.#parts.paging?.chunks === false ? { ...wanted, limit: 0, continueToken: '' } : wanted;
     const answer = await hub.ask(
@@ -243,11 +271,17 @@ export class Reads {
       const areAsAsked = (mayBeOutside || rendering.encoding !== 'protobuf') && areItemsAsAsked(rendering, stored);
       const isPlain = areAsAsked && rendering.encoding !== 'protobuf';
       const isOutside = mayBeOutside && !areAsAsked;
-      const items = isOutside ? await this.#convertedItems(exchange, type, stored) : stored;
-      // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
-      const patience = timers.after(requestTimeoutMs, () => exchange.cutOff());
       const asked = isPlain ? unconverted(representation) : representation;
-      await this.#send(exchange, type, asked, answer, items).finally(() => patience.cancel());
+      const send = (items: ListItems): Promise<void> => {
+        // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
+        const patience = timers.after(requestTimeoutMs, () => exchange.cutOff());
+        return this.#send(exchange, type, asked, answer, items).finally(() => patience.cancel());
+      };
+      if (!isOutside) await send(stored);
+      else
+        await conversion.keepingMany(bytesOf(stored), async (share) =>
+          send(await this.#convertedItems(exchange, type, stored, share)),
+        );
     } finally {
       if (answer.pin !== 0) this.#releases.tell<'release'>({ type: 'release', pin: answer.pin });
     }
@@ -289,7 +323,12 @@ export class Reads {
   }
 
   /** The items in the version of the type: in batches, between which the thread serves others. */
-  async #convertedItems({ requestNumber }: Exchange, type: KnownType, items: ListItems): Promise<ListItems> {
+  async #convertedItems(
+    { requestNumber }: Exchange,
+    type: KnownType,
+    items: ListItems,
+    share: HeapShare,
+  ): Promise<ListItems> {
     const { conversion, pause, requestTimeoutMs, timers } = this.#parts;
     let isLate = false;
     const patience = timers.after(requestTimeoutMs, () => {
@@ -301,13 +340,13 @@ export class Reads {
       while (converted.length < count) {
         const from = converted.length;
         let to = from;
-        let bytes = 0;
-        for (; to < Math.min(count, from + CONVERTED_AT_A_TIME) && bytes < CONVERTED_BYTES; to++)
-          bytes += storedItemBytes(items, to);
-        await conversion.whenThereIsRoom(bytes, async () => {
+        let size = NOTHING_CONVERTED;
+        for (; to < Math.min(count, from + CONVERTED_AT_A_TIME) && size.bytes < CONVERTED_BYTES; to++)
+          size = convertedTogether(size, convertedSize(storedItem(items, to)));
+        await conversion.someOfMany(share, size, async () => {
           const objects = Array.from({ length: to - from }, (_, index) => decodedItem(items, from + index));
           for (const object of await conversion.into(type, objects, requestNumber)) {
-            await conversion.turn(bytes / objects.length);
+            await conversion.turn(size.bytes / objects.length);
             converted.push(Buffer.from(JSON.stringify(object)));
           }
         });
@@ -322,6 +361,13 @@ export class Reads {
 }
 
 type Named = Pick<ResourceRequestInfo, 'namespace' | 'name'>;
+
+/** Of all items of a list, as they are stored. */
+function bytesOf(items: ListItems): number {
+  let bytes = 0;
+  for (let index = 0; index < itemCount(items); index++) bytes += storedItemBytes(items, index);
+  return bytes;
+}
 
 /** Where the object lies. Throws what the client is told where there is none. */
 function foundPlace(

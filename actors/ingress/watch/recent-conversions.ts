@@ -4,7 +4,7 @@ import { parseExact } from '../../../api/json/exact-json.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { OutsideConversion } from '../outside-conversion.ts';
+import { convertedSize, type OutsideConversion } from '../outside-conversion.ts';
 
 /** An event as the hub has it, or converted. */
 export interface WatchEvent {
@@ -105,11 +105,12 @@ export class RecentConversions {
 
   async #converted(type: KnownType, lines: readonly string[], requestNumber: number): Promise<readonly WatchEvent[]> {
     const conversion = this.#conversion;
-    const bytes = lines.reduce((sum, line) => sum + line.length, 0);
-    const events = lines.map(eventIn);
-    const objects = events.filter(isOfObject).map(({ object }) => object);
-    const converted = await conversion.whenThereIsRoom(bytes, () => conversion.into(type, objects, requestNumber));
-    let next = 0;
-    return events.map((event) => (isOfObject(event) ? { type: event.type, object: converted[next++]! } : event));
+    return conversion.whenThereIsRoom(convertedSize(Buffer.from(lines.join())), async () => {
+      const events = lines.map(eventIn);
+      const objects = events.filter(isOfObject).map(({ object }) => object);
+      const converted = await conversion.into(type, objects, requestNumber);
+      let next = 0;
+      return events.map((event) => (isOfObject(event) ? { type: event.type, object: converted[next++]! } : event));
+    });
   }
 }

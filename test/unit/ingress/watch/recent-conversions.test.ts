@@ -8,6 +8,7 @@ import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { serviceUnavailable } from '../../../../api/status/failures.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 import type { Ref } from '../../../../runtime/actor.ts';
+import { HeapRoom } from '../../../../runtime/memory/heap-room.ts';
 import { createSimulation } from '../../../../runtime/simulation/simulation.ts';
 
 const typeOf = (key: string): KnownType =>
@@ -16,6 +17,8 @@ const TYPE = typeOf('things.g 1 v2');
 
 const line = (type: string, name: string, text = ''): string =>
   JSON.stringify({ type, object: { apiVersion: 'g/v1', metadata: { name }, text } });
+
+const HEAP_ROOM_BYTES = 1024 * 1024;
 
 /** Conversions of a webhook that answers when it is told to, or at once; and the names of what it was asked about. */
 function world() {
@@ -30,7 +33,8 @@ function world() {
     return { refused: undefined, objects: objects.map((object) => ({ ...object, apiVersion: 'g/v2' })) };
   };
   const admission = { ask } as unknown as Ref<AdmissionProtocol>;
-  const recent = new RecentConversions(new OutsideConversion(admission, 60_000, environment.timers), environment.clock);
+  const conversion = new OutsideConversion(admission, 60_000, environment.timers, new HeapRoom(HEAP_ROOM_BYTES));
+  const recent = new RecentConversions(conversion, environment.clock);
   const names = async (lines: readonly string[], type = TYPE): Promise<readonly string[]> =>
     (await recent.into(type, lines, 1)).map(
       ({ type: is, object }) => `${is} ${(object.metadata as { name?: string }).name} ${object.apiVersion}`,
@@ -39,13 +43,14 @@ function world() {
 }
 
 test('of watches that stand at different places of the history, each event is asked about once', async (t) => {
-  const { asked, answers, state, names } = world();
+  const { time, asked, answers, state, names } = world();
   state.isSlow = true;
   const [a, b, c] = [line('ADDED', 'a'), line('MODIFIED', 'b'), line('DELETED', 'c')];
   const bookmark = JSON.stringify({ type: 'BOOKMARK', object: { apiVersion: 'g/v2', metadata: { name: 'mark' } } });
   const first = names([a, b]);
   const second = names([b, bookmark, c]);
   const third = names([a, b, c]);
+  await time.runUntilIdle();
   t.deepEqual(asked, [['a', 'b'], ['c']]);
   for (const answer of answers) answer();
   t.deepEqual(await first, ['ADDED a g/v2', 'MODIFIED b g/v2']);
@@ -67,11 +72,12 @@ test('an event is asked about again after a while, for another state of its defi
 });
 
 test('what a webhook failed to convert is told to all who wait for it, and asked again', async (t) => {
-  const { asked, answers, state, names } = world();
+  const { time, asked, answers, state, names } = world();
   Object.assign(state, { isSlow: true, isFailing: true });
   const refusals = [names([line('ADDED', 'a')]), names([line('ADDED', 'a'), line('ADDED', 'b')])].map((failed) =>
     t.throwsAsync(failed, { message: 'the webhook is away' }),
   );
+  await time.runUntilIdle();
   for (const answer of answers) answer();
   for (const refusal of refusals) t.true(isStatusError(await refusal));
   Object.assign(state, { isSlow: false, isFailing: false });
@@ -89,6 +95,21 @@ test('no more is kept than two megabytes, the oldest least', async (t) => {
   t.is(asked.length, 15);
   await names([long('o0')]);
   t.is(asked.length, 16);
+});
+
+test('no more events of watches wait for a slow webhook, read, than the heap has room for', async (t) => {
+  const { time, asked, answers, state, names } = world();
+  state.isSlow = true;
+  const many = Array<object>(2_000).fill({});
+  const all = Array.from({ length: 12 }, (_, at) =>
+    names([JSON.stringify({ type: 'ADDED', object: { apiVersion: 'g/v1', metadata: { name: `o${at}` }, many } })]),
+  );
+  await time.runUntilIdle();
+  t.true(asked.length > 1 && asked.length < 6, String(asked.length));
+  state.isSlow = false;
+  for (const answer of answers) answer();
+  await Promise.all(all);
+  t.is(asked.length, 12);
 });
 
 test('a chunk is read a line at a time', (t) => {
