@@ -24,6 +24,8 @@ export function statusOfError(error: unknown, method: string): Status | undefine
     case 'ActorDown':
       return restarting(!SAFE_METHODS.has(method));
     case 'DeadlineExceeded':
+    // Who it was for has gone away.
+    case 'Cancelled':
     // A store that others share is not reached: it was asked for as long as it is.
     case 'StoreUnusable':
       return tooLate();

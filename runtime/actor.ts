@@ -30,11 +30,18 @@ export type MessageOf<P extends Protocol> =
   | { [T in AskType<P>]: AskMessage<P, T> }[AskType<P>]
   | { [T in TellType<P>]: TellMessage<P, T> }[TellType<P>];
 
+/** What asks are cancelled by; an AbortSignal is one. */
+export interface CancelSignal {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: { handleEvent(): void }): void;
+  removeEventListener(type: 'abort', listener: { handleEvent(): void }): void;
+}
+
 export interface AskOptions {
   /** Milliseconds until `DeadlineExceeded`. Never optional. */
   readonly deadlineMs: number;
   /** Aborting it fails the ask with `Cancelled`; the handler may still run. */
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
   /** The request that the ask is part of (turn.ts); left out: that of the turn in which it is sent. */
   readonly requestNumber?: number;
 }

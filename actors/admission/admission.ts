@@ -18,17 +18,16 @@ import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../
 import type { JobPool } from '../../runtime/jobs/job-pool.ts';
 import { HeapRoom } from '../../runtime/memory/heap-room.ts';
 import { HeapShare } from '../../runtime/memory/heap-share.ts';
-import { NO_REQUEST, turn } from '../../runtime/turn.ts';
+import { turn } from '../../runtime/turn.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
 import { heapBytesOfBody } from '../../transport/heap-of-body.ts';
 import type { ComponentRecording } from '../auditing/component-audit.ts';
-import { PatientTells } from '../patient-tells.ts';
 import { definitionOf, servedType, storedType } from '../served-type.ts';
 import { annotated } from './audit-annotations.ts';
 import { withWarnings } from './bodies/field-validation.ts';
 import { ClusterView } from './cluster.ts';
+import { tooLateToCommit } from './commits/commit.ts';
 import { CommitTimes } from './commits/commit-times.ts';
 import { Completion } from './completion.ts';
 import { WebhookConversion } from './conversion/webhook-conversion.ts';
@@ -41,6 +40,7 @@ import { KnownApplies } from './known-applies.ts';
 import { KnownSpecs } from './known-specs.ts';
 import { afterOthers } from './large-writes.ts';
 import { LongChecks } from './long-checks.ts';
+import { Patience, WritesUnderWay } from './patience.ts';
 import { PluginChain } from './plugins/chain.ts';
 import type { AdmissionPluginKind, PluginConfigurations, PluginOptions } from './plugins/plugin.ts';
 import type {
@@ -55,7 +55,7 @@ import type {
 import { requireServed } from './served-verbs.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import { mayAccess } from './steps/permission.ts';
-import type { StoreReader } from './stored/store-reader.ts';
+import { readerOf } from './stored/store-reader.ts';
 import { Turns } from './turns.ts';
 import { WarnedRefusal } from './warned-refusal.ts';
 import type { DeletionSettings, WriteContext } from './write-context.ts';
@@ -96,21 +96,6 @@ export interface AdmissionOptions {
 /** A write is looked at by a newer definition this often before its client hears of it. */
 const DEFINITION_TRIES_MAX = 8;
 
-function readerOf(context: ActorContext, requestTimeoutMs: number): StoreReader {
-  const hub = context.ref('hub');
-  const releases = new PatientTells(hub, context.timers);
-  const endsMs = Number.POSITIVE_INFINITY;
-  return {
-    context,
-    hub,
-    releases,
-    slabs: ThreadSlabs.of(context),
-    requestTimeoutMs,
-    endsMs,
-    requestNumber: NO_REQUEST,
-  };
-}
-
 /** What plugins add by themselves follows from their names and options. */
 function completing(plugins: readonly AdmissionPluginKind[], options: AdmissionOptions['pluginOptions']): string {
   const { notReadySeconds, unreachableSeconds } = options;
@@ -121,6 +106,7 @@ class Admission implements Actor<AdmissionProtocol> {
   readonly #write: WriteContext;
   readonly #cluster: ClusterView;
   readonly #heapRoom: HeapRoom;
+  readonly #underWay = new WritesUnderWay();
   /** Undefined: nothing is recorded. */
   readonly #audit: InsideAudit | undefined;
 
@@ -227,6 +213,9 @@ class Admission implements Actor<AdmissionProtocol> {
       case 'askPlugin':
         reply.send({ answer: this.#write.plugins.answer(message.plugin, message.question) });
         return;
+      case 'abandoned':
+        this.#underWay.abandoned(message.requestNumber);
+        return;
       case 'storeBatch':
         this.#cluster.onBatch(message);
         return;
@@ -240,9 +229,9 @@ class Admission implements Actor<AdmissionProtocol> {
 
   /** For the request whose message is being handled. */
   #writeOfTurn(leftMs = this.#write.requestTimeoutMs): WriteContext {
-    const endsMs = this.#write.context.clock.monotonicMs() + leftMs;
+    const patience = new Patience(this.#write.context.clock, leftMs);
     const heapShare = new HeapShare(this.#heapRoom);
-    return { ...this.#write, requestNumber: turn.requestNumber, endsMs, auditAnnotations: [], heapShare };
+    return { ...this.#write, requestNumber: turn.requestNumber, patience, auditAnnotations: [], heapShare };
   }
 
   #admitConnection(request: ConnectRequest, reply: Reply): void {
@@ -266,24 +255,29 @@ class Admission implements Actor<AdmissionProtocol> {
     audit.write(request, reply, (recorded) => this.#answer(request, recorded, write));
   }
 
-  #answer(request: WriteRequest, reply: Reply, write = this.#writeOfTurn(request.leftMs)): void {
+  #answer(
+    request: WriteRequest,
+    reply: Reply,
+    write = this.#underWay.begun(this.#writeOfTurn(request.leftMs), request),
+  ): void {
     const { payload, contentType } = request;
     if (isBegunUncounted(write.heapShare, payload.length)) this.#answerNow(request, reply, write);
     else
       void write.heapShare.keep(heapBytesOfBody(payload, contentType)).then(() => {
         // What nobody waits for any more is not begun.
-        if (reply.isAwaited) this.#answerNow(request, reply, write);
-        else write.heapShare.giveBack();
+        if (reply.isAwaited && !write.patience.isOver) return this.#answerNow(request, reply, write);
+        this.#ended(write);
+        reply.fail(tooLateToCommit());
       });
   }
 
   #answerNow(request: WriteRequest, reply: Reply, write: WriteContext): void {
     const answer = (reached: WriteReply): void => {
-      write.heapShare.giveBack();
+      this.#ended(write);
       reply.send(annotated(reached, write));
     };
     const refuse = (error: unknown): void => {
-      write.heapShare.giveBack();
+      this.#ended(write);
       this.#refuse(reply, error, write);
     };
     try {
@@ -291,6 +285,11 @@ class Admission implements Actor<AdmissionProtocol> {
     } catch (error) {
       refuse(error);
     }
+  }
+
+  #ended(write: WriteContext): void {
+    write.heapShare.giveBack();
+    this.#underWay.ended(write);
   }
 
   /** Expected refusals are answers; anything else is an error. */

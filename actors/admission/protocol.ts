@@ -164,7 +164,10 @@ export interface AdmissionProtocol extends Protocol {
       readonly reply: { readonly answer: unknown };
     };
   };
-  readonly tells: StoreFeedTells;
+  readonly tells: StoreFeedTells & {
+    /** The client of the request whose write is under way has gone away. */
+    readonly abandoned: { readonly requestNumber: number };
+  };
 }
 
 declare module '../../runtime/actor.ts' {

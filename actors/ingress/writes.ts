@@ -39,14 +39,14 @@ export class Writes {
     const body = exchange.body === undefined ? NOTHING : await exchange.body;
     if (body === null) throw new StatusError(tooLarge());
     // Answered before its body was whole: what has not been begun is not done.
-    if (exchange.isGivenUp) throw new RequestAborted();
+    if (exchange.isGivenUp || exchange.response.aborted) throw new RequestAborted();
     const { group, version, resource, subresource, namespace, name } = info;
-    const { request, user, query } = exchange;
+    const { request, requestNumber, response, user, query } = exchange;
     const contentType = request.header('content-type');
     const { context, reads, statuses, requestTimeoutMs } = this.#parts;
     // Its answer is given then, whatever it has come to.
     const leftMs = (exchange.timeoutMs ?? requestTimeoutMs) - (context.clock.monotonicMs() - exchange.startedMs);
-    const reply = await this.#admission.ask(
+    const asking = this.#admission.ask(
       {
         type: 'write',
         verb,
@@ -58,8 +58,11 @@ export class Writes {
         payload: body,
         leftMs,
       },
-      { deadlineMs: leftMs, requestNumber: exchange.requestNumber },
+      { deadlineMs: leftMs, requestNumber },
     );
+    // It keeps its seat until admission has let go of it.
+    response.onAborted(() => this.#admission.tell({ type: 'abandoned', requestNumber }));
+    const reply = await asking;
     if (reply.auditAnnotations !== undefined) exchange.audit?.annotateBy(reply.auditAnnotations);
     if ('place' in reply) return reads.sendWritten(exchange, reply.code, reply.place, form, reply.warnings);
     if (isStatus(reply.body)) return sendStatus(exchange, reply.body, statuses.ofStatus(exchange), reply.warnings);

@@ -1,6 +1,6 @@
 // The asker's end of one ask: the promise, its deadline and its signal. Local and remote asks extend it. It settles once;
 // whatever comes later is dropped.
-import type { AskOptions } from '../actor.ts';
+import type { AskOptions, CancelSignal } from '../actor.ts';
 import { OrchError } from '../errors.ts';
 import type { DeadlineEntry, Deadlines } from './deadlines.ts';
 
@@ -22,7 +22,7 @@ export abstract class PendingAsk implements DeadlineEntry {
   private readonly deadlines: Deadlines;
   private readonly resolve: (value: unknown) => void;
   private readonly reject: (error: unknown) => void;
-  private readonly signal: AbortSignal | undefined;
+  private readonly signal: CancelSignal | undefined;
 
   constructor(deadlines: Deadlines, options: AskOptions) {
     this.promise = new Promise(capture);

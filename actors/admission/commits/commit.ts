@@ -2,6 +2,7 @@
 import type { Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { Operation, StoreProtocol, Transaction, TransactionResult } from '../../store/protocol.ts';
+import type { Patience } from '../patience.ts';
 import type { CommitTimes } from './commit-times.ts';
 import type { Draft } from './draft.ts';
 
@@ -11,7 +12,7 @@ export interface CommitContext {
   readonly requestTimeoutMs: number;
   readonly requestNumber: number;
   /** As StoreReader has it. */
-  readonly endsMs: number;
+  readonly patience: Patience;
   readonly commitTimes: CommitTimes;
 }
 
@@ -21,7 +22,7 @@ export interface CommitContext {
  */
 export function commitEach(write: CommitContext, drafts: readonly Draft[]): Promise<readonly TransactionResult[]> {
   const beganMs = write.commitTimes.nowMs();
-  const leftMs = write.endsMs - beganMs;
+  const { leftMs } = write.patience;
   if (leftMs <= 0) return Promise.reject(tooLateToCommit());
   let total = 0;
   for (const draft of drafts) {
@@ -33,7 +34,7 @@ export function commitEach(write: CommitContext, drafts: readonly Draft[]): Prom
   return write.store
     .ask(
       { type: 'commit', transactions, payload: payload.bytes },
-      { deadlineMs: leftMs, requestNumber: write.requestNumber },
+      { deadlineMs: leftMs, requestNumber: write.requestNumber, signal: write.patience },
     )
     .then(({ results }) => {
       write.commitTimes.observe(drafts, beganMs);
@@ -48,7 +49,7 @@ export function tooLateToCommit(): OrchError {
 
 /** For what the server itself has to commit on account of a request, however little time that has left. */
 export function inOwnTime(write: CommitContext): CommitContext {
-  return { ...write, endsMs: write.commitTimes.nowMs() + write.requestTimeoutMs };
+  return { ...write, patience: write.patience.apart(write.requestTimeoutMs) };
 }
 
 /** The bytes of what is put, one value behind the other. */

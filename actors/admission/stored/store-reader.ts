@@ -5,11 +5,13 @@ import { storeNotRead } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
+import { NO_REQUEST } from '../../../runtime/turn.ts';
 import { objectKey } from '../../../storage/object-key.ts';
-import type { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
+import { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import type { Freshness, HubProtocol } from '../../hub/protocol.ts';
-import type { PatientTells } from '../../patient-tells.ts';
+import { PatientTells } from '../../patient-tells.ts';
 import type { PublishedPlace } from '../../store/protocol.ts';
+import { Patience } from '../patience.ts';
 import { StoredObject } from './stored-object.ts';
 
 /** What reading the present takes. */
@@ -20,10 +22,26 @@ export interface StoreReader {
   readonly releases: PatientTells<HubProtocol>;
   readonly slabs: ThreadSlabs;
   readonly requestTimeoutMs: number;
-  /** When nobody waits any more for what is read and written (monotonic): what has not been committed by then is not made. */
-  readonly endsMs: number;
+  /** How long somebody waits for what is read and written: what has not been committed by then is not made. */
+  readonly patience: Patience;
   /** Of the request that it is read for (runtime/turn.ts). */
   readonly requestNumber: number;
+}
+
+/** For what is read on nobody's account. */
+export function readerOf(context: ActorContext, requestTimeoutMs: number): StoreReader {
+  const hub = context.ref('hub');
+  const releases = new PatientTells(hub, context.timers);
+  const patience = new Patience(context.clock, Number.POSITIVE_INFINITY);
+  return {
+    context,
+    hub,
+    releases,
+    slabs: ThreadSlabs.of(context),
+    requestTimeoutMs,
+    patience,
+    requestNumber: NO_REQUEST,
+  };
 }
 
 const MOST_RECENT: Freshness = { kind: 'mostRecent' };

@@ -19,6 +19,6 @@ export async function foundInRoom(
 ): Promise<StoredObject | null> {
   await write.heapShare.borrow(heapBytes);
   await afterOthers(write);
-  if (write.endsMs <= write.context.clock.monotonicMs()) throw tooLateToCommit();
+  if (write.patience.isOver) throw tooLateToCommit();
   return findStored(write, type, namespace, name);
 }

@@ -275,7 +275,11 @@ export class Pipeline {
   }
 
   #refuse(exchange: Exchange, error: unknown): void {
-    if (error instanceof RequestAborted || exchange.response.aborted || exchange.isGivenUp) return;
+    if (error instanceof RequestAborted || exchange.isGivenUp) return;
+    if (exchange.response.aborted) {
+      this.#abandoned(exchange, error);
+      return;
+    }
     if (exchange.isAnswered) {
       // The answer has begun: all that is left is to cut it off.
       this.#parts.context.log.error(
@@ -309,6 +313,13 @@ export class Pipeline {
     exchange.audit?.panicked();
     exchange.terminatedBy = 'apiserver';
     this.#sendStatus(exchange, internalError('the request could not be handled'));
+  }
+
+  /** Nobody hears how it ended: of what was not done for that, the records say so. */
+  #abandoned(exchange: Exchange, error: unknown): void {
+    if (exchange.isAnswered || exchange.longRunning) return;
+    const status = statusOfError(error, exchange.request.method);
+    if (status?.code === TIMED_OUT) this.#timedOut(exchange, status);
   }
 
   #timedOut(exchange: Exchange, status: Status): void {

@@ -63,6 +63,8 @@ export interface Request {
   /** As WriteRequest has it. */
   readonly isInside?: true;
   readonly deadlineMs?: number;
+  /** Of the request that it is; none where left out. */
+  readonly requestNumber?: number;
 }
 
 const MERGE_PATCH = 'application/merge-patch+json';
@@ -317,7 +319,14 @@ export class AdmissionWorld {
     const info = parseRequestInfo(verb === 'create' ? 'POST' : verb === 'patch' ? 'PATCH' : 'PUT', path, '');
     if (!info.isResource || !VERBS.includes(verb)) throw new Error(`${path} is no resource`);
     const { group, version, resource, subresource, namespace, name } = info;
-    const { body = new Uint8Array(), parameters = {}, asStored, isInside, deadlineMs = 60_000 } = request;
+    const {
+      body = new Uint8Array(),
+      parameters = {},
+      asStored,
+      isInside,
+      deadlineMs = 60_000,
+      requestNumber = 0,
+    } = request;
     const payload =
       body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     return this.admission
@@ -339,7 +348,7 @@ export class AdmissionWorld {
           payload,
           ...(isInside ? { isInside } : { leftMs: deadlineMs }),
         },
-        { deadlineMs },
+        { deadlineMs, requestNumber },
       )
       .then((reply) => this.#answered(reply));
   }

@@ -2,6 +2,7 @@
 import { Attributes } from '../../../actors/admission/attributes.ts';
 import { AuditAnnotations } from '../../../actors/admission/audit-annotations.ts';
 import { KindVersions } from '../../../actors/admission/kind-version.ts';
+import { Patience } from '../../../actors/admission/patience.ts';
 import { NO_PLUGINS } from '../../../actors/admission/plugins/chain.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
@@ -31,7 +32,7 @@ export function askedAttributes(
     isPatch: false,
     plugins: NO_PLUGINS,
     view: undefined,
-    reader: { endsMs: Number.POSITIVE_INFINITY },
+    reader: { patience: new Patience({ monotonicMs: () => 0 }, Number.POSITIVE_INFINITY) },
     ...asked,
   };
   const attributes = new Attributes(whole as unknown as Attributes['asked'], dialect);

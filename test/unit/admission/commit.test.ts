@@ -2,6 +2,7 @@ import test from 'ava';
 import { type CommitContext, commitEach } from '../../../actors/admission/commits/commit.ts';
 import type { CommitTimes } from '../../../actors/admission/commits/commit-times.ts';
 import { type Draft, type Put, requireSize } from '../../../actors/admission/commits/draft.ts';
+import { Patience } from '../../../actors/admission/patience.ts';
 import type { Transaction } from '../../../actors/store/protocol.ts';
 import { OBJECT_BYTES_MAX } from '../../../api/status/failures.ts';
 
@@ -28,7 +29,8 @@ async function transactionsOf(drafts: readonly Draft[]): Promise<readonly Transa
 /** Of a write whose time is over at 1000 ms. */
 function contextOf(store: CommitContext['store'], nowMs: number): CommitContext {
   const commitTimes = { nowMs: () => nowMs, observe: () => {} } as unknown as CommitTimes;
-  return { store, requestTimeoutMs: 60_000, requestNumber: 0, endsMs: 1000, commitTimes };
+  const patience = new Patience({ monotonicMs: () => nowMs }, 1000 - nowMs);
+  return { store, requestTimeoutMs: 60_000, requestNumber: 0, patience, commitTimes };
 }
 
 test('the store has no longer for a commit than the request has left', async (t) => {

@@ -51,6 +51,55 @@ test('a change whose time is over is not made either', async (t) => {
   await world.stop();
 });
 
+test('a create whose client goes away while a plugin is asked is not made, and one of another request is', async (t) => {
+  const world = await worldOf('create', () => LEFT_MS);
+  const create = (name: string, requestNumber: number) =>
+    world.soon('create', CONFIG_MAPS, { body: { metadata: { name } }, requestNumber });
+  const left = t.throwsAsync(create('a', 7), { code: 'DeadlineExceeded' });
+  const other = create('b', 8);
+  await passed(world, LEFT_MS / 2);
+  for (const requestNumber of [7, 9]) world.admission.tell<'abandoned'>({ type: 'abandoned', requestNumber });
+  t.is((await world.during(other)).code, 201);
+  await world.during(left);
+  t.is(await world.stored(A), undefined);
+  // It was answered before its client went.
+  world.admission.tell<'abandoned'>({ type: 'abandoned', requestNumber: 8 });
+  await passed(world, LEFT_MS);
+  t.truthy(await world.stored(`${CONFIG_MAPS}/b`));
+  await world.stop();
+});
+
+test('a large write that nobody waits for any more when there is room for it gives back its place in the mailbox', async (t) => {
+  const world = await worldOf('create', () => LEFT_MS);
+  const data = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`k${at}`, 'v']));
+  const create = (name: string, requestNumber: number) =>
+    world.soon('create', CONFIG_MAPS, { body: { metadata: { name }, data }, requestNumber });
+  const first = create('b', 7);
+  await passed(world, LEFT_MS / 2);
+  const left = t.throwsAsync(create('a', 8), { message: 'the time of the request is over' });
+  await passed(world, LEFT_MS / 4);
+  world.admission.tell<'abandoned'>({ type: 'abandoned', requestNumber: 8 });
+  t.is((await world.during(first)).code, 201);
+  await world.during(left);
+  t.is(await world.stored(A), undefined);
+  await world.stop();
+});
+
+test('a commit whose client goes away before the store has begun it is given up there', async (t) => {
+  const world = await AdmissionWorld.start();
+  const begun: unknown[] = [];
+  world.gate.beforeCommit = () => passed(world, LEFT_MS).then(() => begun.push('begun'));
+  const create = world.soon('create', CONFIG_MAPS, { body: { metadata: { name: 'a' } }, requestNumber: 7 });
+  const left = t.throwsAsync(create, { code: 'Cancelled' });
+  await passed(world, LEFT_MS / 2);
+  world.admission.tell<'abandoned'>({ type: 'abandoned', requestNumber: 7 });
+  await world.during(left);
+  await passed(world, LEFT_MS * 2);
+  t.deepEqual(begun, ['begun']);
+  t.is(await world.stored(A), undefined);
+  await world.stop();
+});
+
 test('a commit that the store has not begun when the time of its write is over is given up there', async (t) => {
   const world = await AdmissionWorld.start();
   const given: unknown[] = [];

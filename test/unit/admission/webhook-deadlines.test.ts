@@ -1,6 +1,7 @@
 // Webhooks that take all the time they are given, under a clock of the test's own: what becomes of a write that has none left.
 import test from 'ava';
 import { type Keep, KindView } from '../../../actors/admission/cluster.ts';
+import { Patience } from '../../../actors/admission/patience.ts';
 import { mutatingAdmissionWebhook } from '../../../actors/admission/plugins/mutating-admission-webhook/mutating-admission-webhook.ts';
 import type { PluginContext } from '../../../actors/admission/plugins/plugin.ts';
 import { StoredForm } from '../../../api/catalog/stored-form.ts';
@@ -59,7 +60,7 @@ async function written(leftMs: number, webhooks: number) {
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', namespace: 'default' } };
   let refused: Status | undefined;
   let isOver = false;
-  const reader = { endsMs: time.clock.monotonicMs() + leftMs };
+  const reader = { patience: new Patience(time.clock, leftMs) };
   void Promise.resolve(plugin.mutate?.(askedAttributes(dialect, object, { reader })))
     .catch((error: unknown) => {
       refused = isStatusError(error) ? error.status : undefined;

@@ -7,6 +7,8 @@ import { RequestAborted } from '../../../transport/http.ts';
 type Served = Parameters<Writes['serve']>;
 
 const NOW_MS = 5000;
+/** To a client that stays. */
+const response = { aborted: false, onAborted: () => {} };
 
 /** Of a server that gives a request a second. */
 function writesTo(admission: object): Writes {
@@ -24,7 +26,7 @@ test('admission is told how long a write is still waited for, by the server and 
   });
   for (const timeoutMs of [undefined, 300]) {
     const request = { header: () => '', query: '' };
-    const exchange = { timeoutMs, startedMs: NOW_MS - 200, isGivenUp: false, request };
+    const exchange = { timeoutMs, startedMs: NOW_MS - 200, isGivenUp: false, request, response };
     const serving = writes.serve(exchange as unknown as Exchange, {} as Served[1], 'create', {} as Served[3]);
     await t.throwsAsync(serving, { instanceOf: RequestAborted });
   }
@@ -42,10 +44,45 @@ test('a write that is given up before its body is whole is not carried out when 
   const body = new Promise<Uint8Array>((resolve) => {
     complete = resolve;
   });
-  const exchange = { body, isGivenUp: false, request: { header: () => '', query: '' } };
+  const exchange = { body, isGivenUp: false, request: { header: () => '', query: '' }, response };
   const serving = writes.serve(exchange as unknown as Exchange, {} as Served[1], 'create', {} as Served[3]);
   exchange.isGivenUp = true;
   complete(new Uint8Array(0));
   await t.throwsAsync(serving, { instanceOf: RequestAborted });
   t.deepEqual(asked, []);
+});
+
+test('admission is told of a client that goes away while its write is under way, and not asked for one that has gone before', async (t) => {
+  const told: unknown[] = [];
+  const admission = {
+    ask: (): Promise<never> => {
+      told.push('asked');
+      return Promise.reject(new RequestAborted());
+    },
+    tell: (message: unknown) => told.push(message),
+  };
+  let goAway = (): void => {};
+  for (const aborted of [false, true]) {
+    const exchange = {
+      isGivenUp: false,
+      requestNumber: 7,
+      request: { header: () => '', query: '' },
+      response: {
+        aborted,
+        onAborted: (callback: () => void) => {
+          goAway = callback;
+        },
+      },
+    };
+    const serving = writesTo(admission).serve(
+      exchange as unknown as Exchange,
+      {} as Served[1],
+      'create',
+      {} as Served[3],
+    );
+    goAway();
+    await t.throwsAsync(serving, { instanceOf: RequestAborted });
+    goAway = () => {};
+  }
+  t.deepEqual(told, ['asked', { type: 'abandoned', requestNumber: 7 }]);
 });

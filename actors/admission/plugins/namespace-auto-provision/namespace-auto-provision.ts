@@ -31,8 +31,8 @@ class NamespaceAutoProvision implements AdmissionPlugin {
 
   /** Throws 403, whatever the namespace was refused for. */
   async #provide(name: string, attributes: Attributes): Promise<void> {
-    const { requestNumber, endsMs, context } = attributes.asked.reader;
-    const leftMs = endsMs - context.clock.monotonicMs();
+    const { requestNumber, patience } = attributes.asked.reader;
+    const { leftMs } = patience;
     const reply = await this.#admission.ask(
       {
         type: 'write',

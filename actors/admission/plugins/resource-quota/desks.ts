@@ -106,7 +106,7 @@ function taken<W>(line: Waiting<W>[]): readonly Waiting<W>[] {
   const group = [first];
   let bytes = bytesOf(first);
   for (const one of behind) {
-    const isTogether = Math.abs(one.write.endsMs - first.write.endsMs) * 2 <= APART_MS_MAX;
+    const isTogether = Math.abs(one.write.patience.endsMs - first.write.patience.endsMs) * 2 <= APART_MS_MAX;
     if (isTogether && group.length < WRITES_MAX && bytes + bytesOf(one) <= BYTES_MAX) {
       bytes += bytesOf(one);
       group.push(one);
@@ -121,14 +121,16 @@ function bytesOf({ draft }: Waiting<unknown>): number {
 
 /** Who has been told that it took too long is not charged. */
 function isInTime({ write, fail }: Waiting<unknown>): boolean {
-  const isAwaited = write.endsMs > write.commitTimes.nowMs();
-  if (!isAwaited) fail(tooLateToCommit());
-  return isAwaited;
+  const { isOver } = write.patience;
+  if (isOver) fail(tooLateToCommit());
+  return !isOver;
 }
 
-/** Of those whose writes go together the one whose time is over first. */
+/** Of those whose writes go together the one whose time is over first. Who goes away meanwhile does not take the others along. */
 function mostUrgent(group: readonly Waiting<unknown>[]): CommitContext {
-  return group.map(({ write }) => write).reduce((first, write) => (write.endsMs < first.endsMs ? write : first));
+  if (group.length === 1) return group[0]!.write;
+  const write = group.map((one) => one.write).reduce((a, b) => (b.patience.endsMs < a.patience.endsMs ? b : a));
+  return { ...write, patience: write.patience.apart() };
 }
 
 function isCharged<W>(charging: Charging<W>, { of, fail }: Waiting<W>): boolean {

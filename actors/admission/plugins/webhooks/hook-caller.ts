@@ -76,7 +76,7 @@ export class HookCaller {
         this.#metrics.failedOpen(hook.name);
         done(false);
         // The client has been told so: nothing must come of the write any more, least of all past those who were never asked.
-        if (this.#leftMs(told.attributes) <= 0)
+        if (told.attributes.asked.reader.patience.isOver)
           throw new StatusError(timeout('request did not complete within requested timeout'));
         return undefined;
       }
@@ -168,15 +168,11 @@ export class HookCaller {
     return placeOf({ ...this.#finder, reader }, address);
   }
 
-  #timeLeft(hook: Hook, attributes: Attributes): number {
-    const leftMs = this.#leftMs(attributes);
+  /** What is left of the time of the request: all its webhooks have it together. */
+  #timeLeft(hook: Hook, { asked: { reader } }: Attributes): number {
+    const { leftMs } = reader.patience;
     if (leftMs <= 0) throw new ServiceCallFailed('the time of the request is up', false);
     return Math.ceil(Math.min(hook.timeoutMs, leftMs));
-  }
-
-  /** What is left of the time of the request: all its webhooks have it together. */
-  #leftMs({ asked: { reader } }: Attributes): number {
-    return reader.endsMs - this.#context.clock.monotonicMs();
   }
 }
 
