@@ -5,6 +5,7 @@ import { decode } from '../../api/codec/decode.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
 import { applyDefaults } from '../../api/codec/defaults.ts';
 import { type DropGated, gatedFieldDropper } from '../../api/features/drop-gated.ts';
+import { jsonCopy } from '../../api/json/json-copy.ts';
 import type { JsonObject } from '../../api/json/json-value.ts';
 import type { ObjectMeta } from '../../api/metadata/object-meta.ts';
 import { appArmorPrefix, dropAppArmor } from '../../api/pods/app-armor.ts';
@@ -53,6 +54,16 @@ export class Completion {
   completedApart(object: JsonObject, { schema, strategy }: KindVersion, dialect: Dialect): JsonObject | undefined {
     if (schema === undefined || strategy.meant !== undefined || !this.#gate('AppArmor')) return undefined;
     return this.#complete(object, undefined, schema, dialect);
+  }
+
+  /**
+   * A stored object of a built-in kind that other rules completed, as these would have: what an older release left out, or a gate
+   * that was closed then, is no change of what cannot be changed.
+   */
+  ofOlder(stored: JsonObject, kind: KindVersion, dialect: Dialect): JsonObject {
+    const copy = jsonCopy(stored) as JsonObject;
+    const { schema } = kind;
+    return canonicalOf(schema === undefined ? copy : this.#complete(copy, stored, schema, dialect), kind);
   }
 
   #complete(object: JsonObject, old: JsonObject | undefined, schema: TypeSchema, dialect: Dialect): JsonObject {

@@ -5,7 +5,6 @@
 import type { StoredForm } from '../../../api/catalog/stored-form.ts';
 import { type InParts, inOnePart, isLarge } from '../../../api/in-parts.ts';
 import { deepEqual } from '../../../api/json/deep-equal.ts';
-import { jsonCopy } from '../../../api/json/json-copy.ts';
 import { isJsonObject, type JsonObject } from '../../../api/json/json-value.ts';
 import { ownCopy } from '../../../api/json/own-copy.ts';
 import { isReadyToRemove } from '../../../api/metadata/deletion.ts';
@@ -45,7 +44,6 @@ import {
   writeOptions,
 } from '../bodies/request-body.ts';
 import { draftDelete, draftPut, draftUpdate, requireSize, withAlso } from '../commits/draft.ts';
-import { canonicalOf } from '../completion.ts';
 import { asReadBack, converted } from '../conversion/converted.ts';
 import { isReadAtOnce } from '../heap-of-writes.ts';
 import { afterOthers, done } from '../large-writes.ts';
@@ -242,9 +240,8 @@ async function changeWhole(
   await (isLargeNow ? afterOthers(write) : undefined);
   const shownAs = converted(write, type, (forms) => forms.asked(type, found, stored.schemaGeneration));
   const asStored = shownAs instanceof Promise ? await shownAs : shownAs;
-  // What an older release left out is no change of what cannot be changed.
   const isOlder = type.custom === undefined && stored.schemaGeneration !== write.completion.generation;
-  const old = isOlder ? canonicalOf(jsonCopy(asStored) as JsonObject, attributes.kind) : asStored;
+  const old = isOlder ? write.completion.ofOlder(asStored, attributes.kind, write.dialect) : asStored;
   const shown = view === undefined ? old : view.of(old);
   const wants = converted(write, type, (forms) => done(write, attributes.isLarge, wanted(shown, forms)));
   const sent = wants instanceof Promise ? await wants : wants;

@@ -56,6 +56,56 @@ test('what an older release left out of a spec that stays as it is is no change 
   await world.stop();
 });
 
+const JOB_TEMPLATE = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
+/** What cannot be changed and has a default, which is not stored of what was made while a gate was closed. */
+const LATER_DEFAULTS = [
+  {
+    what: 'the policy of a priority class',
+    path: '/apis/scheduling.orch.io/v1/priorityclasses',
+    key: 'scheduling.orch.io/priorityclasses',
+    object: { value: 5 },
+    lacks: ['preemptionPolicy'],
+  },
+  {
+    what: 'what a CSI driver can do',
+    path: '/apis/storage.orch.io/v1/csidrivers',
+    key: 'storage.orch.io/csidrivers',
+    object: { spec: {} },
+    lacks: ['storageCapacity', 'fsGroupPolicy', 'volumeLifecycleModes', 'requiresRepublish'],
+  },
+  {
+    what: 'the completion mode of a job',
+    path: '/apis/batch/v1/namespaces/default/jobs',
+    key: 'batch/jobs',
+    object: { spec: { template: JOB_TEMPLATE } },
+    lacks: ['completionMode'],
+  },
+];
+for (const { what, path, key, object, lacks } of LATER_DEFAULTS) {
+  test(`${what} is a default that was not stored while its gate was closed: an update that says it now changes nothing fixed`, async (t) => {
+    const world = await AdmissionWorld.start({ featureGates: 'IndexedJob=true' });
+    const created = (await world.created(path, { metadata: { name: 'a' }, ...object })) as unknown as JsonObject;
+    const older = structuredClone(created) as Record<string, Record<string, unknown>>;
+    for (const member of lacks) {
+      const parent = member in older ? older : older.spec!;
+      t.true(member in parent, member);
+      delete parent[member];
+    }
+    await storeAs(world, key, older);
+    const labelled = await world.write('patch', `${path}/a`, { body: { metadata: { labels: { a: 'b' } } } });
+    t.is(labelled.code, 200, JSON.stringify(labelled.body));
+    t.like(labelled.body, JSON.parse(JSON.stringify({ ...created, metadata: { labels: { a: 'b' } } })) as object);
+    await storeAs(world, key, older);
+    const said = { ...created, metadata: { name: 'a', labels: { c: 'd' } } };
+    const resourceVersion = String(await world.revision());
+    const body = { ...said, metadata: { ...said.metadata, resourceVersion } };
+    const replaced = await world.write('update', `${path}/a`, { body });
+    t.is(replaced.code, 200, JSON.stringify(replaced.body));
+    t.like(await world.stored(`${path}/a`), JSON.parse(JSON.stringify(said)) as object);
+    await world.stop();
+  });
+}
+
 const UPDATES: readonly (readonly [what: string, verb: 'patch' | 'update', subresource: string, body: object])[] = [
   ['a patch', 'patch', '', { spec: { replicas: 3 } }],
   ['a PUT', 'update', '', { ...DEPLOYMENT, spec: { ...DEPLOYMENT.spec, replicas: 3 } }],
