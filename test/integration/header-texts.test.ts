@@ -1,8 +1,8 @@
 // What headers say beyond ASCII, by either listener: as UTF-8, whether the answer is whole or streamed.
 import { once } from 'node:events';
 import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
-import test from 'ava';
 import type { HttpsClient } from '../server/https-client.ts';
+import { LISTENERS, testOn } from '../server/listeners.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { establish, path } from './custom-definitions.ts';
 
@@ -26,8 +26,8 @@ async function warningOverHttp2({ url, caPem, token }: ServerProcess): Promise<s
   return textOf(headers.warning);
 }
 
-for (const listener of ['uws', 'node']) {
-  test(`a warning is told in whatever script it is written (${listener})`, async (t) => {
+for (const listener of LISTENERS) {
+  testOn(listener)(`a warning is told in whatever script it is written (${listener})`, async (t) => {
     const server = await startServer(t, { args: ['--ingress', listener] });
     await establish(server.client, { version: { deprecated: true, deprecationWarning: WARNING } });
     const wanted = `299 - "${WARNING}"`;

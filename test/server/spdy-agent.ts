@@ -79,9 +79,13 @@ export class SpdyPeer {
   #compressed(bytes: Buffer): Promise<Buffer> {
     return new Promise((resolve) => {
       this.#headers.write(bytes);
-      this.#headers.flush(constants.Z_SYNC_FLUSH, () =>
-        resolve((this.#headers.read() as Buffer | null) ?? Buffer.alloc(0)),
-      );
+      this.#headers.flush(constants.Z_SYNC_FLUSH, () => {
+        // Node 26 gives one piece at a time.
+        const pieces: Buffer[] = [];
+        for (let piece = this.#headers.read(); piece !== null; piece = this.#headers.read())
+          pieces.push(piece as Buffer);
+        resolve(Buffer.concat(pieces));
+      });
     });
   }
 }

@@ -1,6 +1,6 @@
 // Requests that ask for another protocol, on the node listener. Node hands their connections over and forgets them, so that
 // here they are either served after all or taken by the handler. What asks for a protocol nobody tunnels (such as h2c) is
-// read again without that wish, as RFC 9110 7.8 allows.
+// served without that wish, as RFC 9110 7.8 allows: Node 24.9 and newer ask which these are, older ones have it read again.
 import { type IncomingMessage, type Server as PlainServer, ServerResponse } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
 import type { Duplex } from 'node:stream';
@@ -30,6 +30,7 @@ export function handleUpgrades(
   serve: ServeUpgrade,
 ): void {
   const accepts = 'setSecureContext' in server ? 'secureConnection' : 'connection';
+  Object.assign(server, { shouldUpgradeCallback: isTunnelled });
   server.on('upgrade', (native: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => {});
     // Node has let go of the connection, and with it of what waits for its turn there.
