@@ -7,6 +7,10 @@ import type { Members, Structure } from './structure.ts';
 /** What defaulting does with the values of a place; undefined: nothing, ever. */
 export type Defaulter = (value: unknown) => void;
 
+/** In JSON, beside a name, and its value: quotes, a colon, a comma. A schema of short values may have long names. */
+const AROUND_NAME = '"":,'.length;
+const BETWEEN_ITEMS = ','.length;
+
 /** How long the JSON of what one object is given may still get: a list of empty items comes to gigabytes under some schemas. */
 let left = 0;
 
@@ -54,10 +58,10 @@ class Given {
     this.#value = value;
   }
 
-  /** Undefined: it would be too much. */
-  copy(): unknown {
+  /** Undefined: it would be too much, with so many characters that come with it. */
+  copy(beside: number): unknown {
     if (this.#length < 0) this.#length = JSON.stringify(this.#value).length;
-    left -= this.#length;
+    left -= this.#length + beside;
     return left < 0 ? undefined : jsonCopy(this.#value);
   }
 }
@@ -102,7 +106,7 @@ function defaultMember(object: Members, member: DefaultedMember): void {
   const value = isThere ? object[name] : undefined;
   if (value === undefined || (value === null && !isNullable)) {
     if (onlyDropsNulls && whenAbsent !== undefined) return;
-    const given = whenAbsent?.copy();
+    const given = whenAbsent?.copy(name.length + AROUND_NAME);
     if (given === undefined) {
       if (isThere && !keepsNulls) delete object[name];
       return;
@@ -126,7 +130,7 @@ function defaultRest(
     if (known.has(name)) continue;
     if (object[name] === null && !isNullable) {
       if (onlyDropsNulls && whenAbsent !== undefined) continue;
-      const given = whenAbsent?.copy();
+      const given = whenAbsent?.copy(name.length + AROUND_NAME);
       if (given !== undefined) setOwn(object, name, given);
       else if (!keepsNulls) delete object[name];
     }
@@ -138,7 +142,7 @@ function defaultRest(
 function defaultItems(list: unknown[], given: Given | undefined, below: Defaulter | undefined): void {
   if (given === undefined && below === undefined) return;
   for (let index = 0; index < list.length; index++) {
-    if (given !== undefined && list[index] === null && !onlyDropsNulls) list[index] = given.copy() ?? null;
+    if (given !== undefined && list[index] === null && !onlyDropsNulls) list[index] = given.copy(BETWEEN_ITEMS) ?? null;
     below?.(list[index]);
   }
 }

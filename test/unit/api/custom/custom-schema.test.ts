@@ -364,6 +364,24 @@ test('a schema is prepared a part at a time, and says the same as one that is no
   );
 });
 
+test('what an object is given counts with the names that it is given under', (t) => {
+  const none = { type: 'integer', default: 0 };
+  const schema = compiled({
+    list: { type: 'array', items: { type: 'object', properties: { ['n'.repeat(1000)]: none } } },
+    map: { type: 'object', additionalProperties: none },
+    numbers: { type: 'array', items: none },
+  });
+  for (const object of [
+    { list: Array.from({ length: 20_000 }, () => ({})) },
+    { map: Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [`${index}${'n'.repeat(1000)}`, null])) },
+    { numbers: Array.from({ length: 4_500_000 }, () => null) },
+  ]) {
+    t.false(schema.complete(object), Object.keys(object)[0]);
+    t.true(JSON.stringify(object).length < 4 * 8_400_000);
+  }
+  t.true(schema.complete({ list: [{}, {}], map: { a: null }, numbers: [null] }));
+});
+
 test('no more is given to one object than an object may be, and that it was too much is told', (t) => {
   const large = { type: 'string', default: 'x'.repeat(100_000) };
   const schema = compiled({
