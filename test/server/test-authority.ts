@@ -18,6 +18,8 @@ export interface TestAuthority {
   readonly certPem: string;
   /** A pair for the names, DNS names or IP addresses. Its files lie in the authority's folder. */
   issue(commonName: string, names: readonly string[], usage?: IssuedUsage): IssuedPair;
+  /** Another certificate of the same key and name. */
+  renewed(): string;
 }
 
 export interface IssuedPair extends KeyPair {
@@ -35,7 +37,8 @@ export function testAuthority(
   const path = (file: string): string => join(folder, file);
   const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, QUIET);
   const [certFile, keyFile] = [path(`${name}.crt`), path(`${name}.key`)];
-  openssl('req', '-x509', ...newKey, '-keyout', keyFile, '-out', certFile, '-days', '2', '-subj', `/CN=${name}`);
+  const itself = ['-days', '2', '-subj', `/CN=${name}`];
+  openssl('req', '-x509', ...newKey, '-keyout', keyFile, '-out', certFile, ...itself);
   let issued = 0;
   return {
     certFile,
@@ -55,6 +58,11 @@ export function testAuthority(
         ...['-out', files.certFile, '-days', '1', '-extfile', `${base}.ext`],
       );
       return { ...files, certPem: readFileSync(files.certFile, 'utf8'), keyPem: readFileSync(files.keyFile, 'utf8') };
+    },
+    renewed() {
+      const file = path(`${name}-renewed.crt`);
+      openssl('req', '-x509', '-new', '-key', keyFile, '-out', file, ...itself);
+      return readFileSync(file, 'utf8');
     },
   };
 }

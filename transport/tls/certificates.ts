@@ -14,6 +14,19 @@ export function fingerprintsOf(bundlePem: string): ReadonlySet<string> {
   return new Set(certificatesOf(bundlePem).map(({ fingerprint256 }) => fingerprint256));
 }
 
+/** Whether the issuer may sign, and has signed the certificate. */
+export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+/** Whether an authority of a PEM bundle that is valid now has signed the certificate itself. Throws where one cannot be read. */
+export function isSignedByOneOf(bundlePem: string, der: Uint8Array, nowMs: number): boolean {
+  const certificate = new X509Certificate(der);
+  return certificatesOf(bundlePem).some(
+    (issuer) => untimelinessOf(issuer, nowMs) === undefined && isSignedBy(certificate, issuer),
+  );
+}
+
 /** TLS options by which each authority of a bundle is believed by itself, whether or not another vouches for it. */
 export function believing(bundlePem: string): { readonly ca: string; readonly allowPartialTrustChain: true } {
   return { ca: bundlePem, allowPartialTrustChain: true };
@@ -45,7 +58,10 @@ export function pairProblem({ certPem, keyPem }: KeyPair): string | undefined {
 
 /** What of its dates keeps clients from believing a certificate now, if anything. Throws where it cannot be read. */
 export function untimeliness(certPem: string, nowMs: number): string | undefined {
-  const { validFrom, validTo } = new X509Certificate(certPem);
+  return untimelinessOf(new X509Certificate(certPem), nowMs);
+}
+
+function untimelinessOf({ validFrom, validTo }: X509Certificate, nowMs: number): string | undefined {
   if (Date.parse(validTo) <= nowMs) return `has ended (${validTo})`;
   return Date.parse(validFrom) > nowMs ? `begins later (${validFrom})` : undefined;
 }

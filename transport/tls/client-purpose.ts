@@ -1,6 +1,7 @@
 // Client certificates that OpenSSL refuses for their purpose and 1.21 lets in: those for any purpose, and those whose key is not said to
 // sign (what a key is for is not looked at there). Pure but for arithmetic.
 import { X509Certificate } from 'node:crypto';
+import { isSignedBy } from './certificates.ts';
 
 const ANY_PURPOSE = '2.5.29.37.0';
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
@@ -36,8 +37,4 @@ function isForClients({ keyUsage }: X509Certificate): boolean {
   // Node calls by this name what the extended usages are.
   const purposes = (keyUsage ?? []) as readonly string[];
   return purposes.length === 0 || purposes.includes(ANY_PURPOSE) || purposes.includes(CLIENT_AUTH);
-}
-
-function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import type { User } from '../../../api/authorization/attributes.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { PeerCertificate } from '../../../transport/http.ts';
-import { fingerprintsOf } from '../../../transport/tls/certificates.ts';
+import { fingerprintsOf, isSignedByOneOf } from '../../../transport/tls/certificates.ts';
 import { Kept } from '../../../values/kept.ts';
 import type { Credentials } from '../protocol.ts';
 import { type RefusedCredentials, type RequestAuthenticator, withAuthenticatedGroup } from './authenticator.ts';
@@ -22,12 +22,16 @@ interface KnownCertificate {
 
 /** The authorities of one bundle, and the subjects of those they vouch for. */
 class Authorities {
+  #bundlePem: string;
   #fingerprints: ReadonlySet<string>;
+  /** By fingerprint, of certificates whose connections were verified by others: whether one of the bundle has signed them as well. */
+  readonly #signed = new Kept<string, boolean>(REMEMBERED_MAX);
   readonly #clock: Clock;
   readonly #onRead: (leftMs: number) => void;
   readonly #known = new Kept<string, KnownCertificate>(REMEMBERED_MAX);
 
   constructor(bundlePem: string, clock: Clock, onRead: (leftMs: number) => void = () => {}) {
+    this.#bundlePem = bundlePem;
     this.#fingerprints = fingerprintsOf(bundlePem);
     this.#clock = clock;
     this.#onRead = onRead;
@@ -35,12 +39,17 @@ class Authorities {
 
   replace(bundlePem: string): void {
     this.#fingerprints = fingerprintsOf(bundlePem);
+    this.#bundlePem = bundlePem;
+    this.#signed.clear();
   }
 
   /** Who shows the certificate, or why it is no good now. */
   read({ der, chain }: PeerCertificate): KnownCertificate | RefusedCredentials {
     const fingerprint = chain[0];
-    if (fingerprint === undefined || !chain.some((one) => this.#fingerprints.has(one)))
+    if (
+      fingerprint === undefined ||
+      !(chain.some((one) => this.#fingerprints.has(one)) || this.#hasSigned(fingerprint, der))
+    )
       return { error: 'the certificate is signed by no known authority' };
     let known = this.#known.get(fingerprint);
     if (known === undefined) {
@@ -52,6 +61,16 @@ class Authorities {
     this.#onRead(known.notAfterMs - nowMs);
     if (nowMs < known.notBeforeMs || nowMs > known.notAfterMs) return { error: 'the certificate is not valid now' };
     return known;
+  }
+
+  /** An authority that is renewed has the key and the name that it had: what it signed is good, whatever its certificate was then. */
+  #hasSigned(fingerprint: string, der: Uint8Array): boolean {
+    let signed = this.#signed.get(fingerprint);
+    if (signed === undefined) {
+      signed = isSignedByOneOf(this.#bundlePem, der, this.#clock.nowMs());
+      this.#signed.set(fingerprint, signed);
+    }
+    return signed;
   }
 }
 

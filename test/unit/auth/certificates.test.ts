@@ -49,6 +49,32 @@ test('a certificate is good for as long as it is valid, on a connection that out
   );
 });
 
+test('an authority that is renewed with its key is the one that signed, on connections from before too, and one of its name is not', (t) => {
+  const nowMs = Date.now();
+  const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
+  const people = new ClientCertificates(authority.certPem, clock, () => {});
+  const refused = { error: 'the certificate is signed by no known authority' };
+  const renewed = authority.renewed();
+  const namesake = testAuthority(mkdtempSync(join(folder, 'other-')), 'people').certPem;
+  t.not(renewed, authority.certPem);
+  t.like(people.user(credentials('jane')), { name: 'jane' });
+  people.replaceAuthorities(renewed);
+  t.like(people.user(credentials('jane')), { name: 'jane' });
+  people.replaceAuthorities(namesake);
+  t.deepEqual(people.user(credentials('jane')), refused);
+  people.replaceAuthorities(namesake + renewed);
+  t.like(people.user(credentials('jane')), { name: 'jane' });
+  // What no authority of its listener vouched for, as for another use, is looked at no further.
+  const unverified = { authorization: '', peerCertificate: { ...certificateOf('jane'), chain: [] } };
+  t.deepEqual(people.user(unverified as unknown as Credentials), refused);
+});
+
+test('an authority that was renewed and has ended since vouches for nobody', (t) => {
+  const clock = { nowMs: () => Date.now() + 72 * HOUR_MS, monotonicMs: () => 0 };
+  const people = new ClientCertificates(authority.renewed(), clock, () => {});
+  t.deepEqual(people.user(credentials('jane')), { error: 'the certificate is signed by no known authority' });
+});
+
 test('of several common names the last is the user', (t) => {
   const people = new ClientCertificates(authority.certPem, { nowMs: Date.now, monotonicMs: () => 0 }, () => {});
   t.like(people.user(credentials('first/CN=last')), { name: 'last' });
