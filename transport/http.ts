@@ -216,7 +216,8 @@ export interface Listener {
   readonly openConnections: number;
   /**
    * Connections from now on get other material, which asks for the same kinds of things (a listener that asked for no client
-   * certificates does not begin to). Open ones go on. Rejects with BadConfiguration when it cannot be used, and keeps what it had.
+   * certificates does not begin to). Open ones go on; where the authorities of clients change, whoever has one is asked to come anew, as
+   * by `sendAway`. Rejects with BadConfiguration when it cannot be used, and keeps what it had.
    */
   replaceTls(tls: TlsMaterial): Promise<void>;
   /**

@@ -259,6 +259,58 @@ test.serial(
 );
 
 test.serial(
+  'node: whoever has a connection from before other authorities vouched for clients is asked to come anew, and what is open goes on',
+  async (t) => {
+    const [old, next] = [testAuthority(folder, 'before'), testAuthority(folder, 'after')];
+    const byNext = next.issue('by-next', [], 'clientAuth');
+    const shown = { cert: byNext.certPem, key: byNext.keyPem, rejectUnauthorized: false };
+    const taken = new Taken();
+    const tls: TlsMaterial = { ...(await pair('server')), clientCaPem: old.certPem };
+    const listener = await openNodeListener(await listenerOptions(true, taken.handler(JSON_HEADERS), { tls }));
+    const url = `https://127.0.0.1:${listener.port}`;
+    const open = connectHttp2(url, shown);
+    const watch = open.request({ ':path': '/' });
+    const watched = await taken.next();
+    let goaways = 0;
+    const goneAway = new Promise<void>((resolve) =>
+      open.on('goaway', () => {
+        goaways++;
+        resolve();
+      }),
+    );
+    const plain = await RawClient.open(listener.port, true);
+    const isKept = async (): Promise<boolean> => {
+      plain.send(get('/'));
+      (await taken.next()).end(Buffer.from('{}'));
+      return (await plain.answer()).headers.get('connection') !== 'close';
+    };
+    t.true(await isKept());
+    // The same authorities, and another certificate of the server's own: nobody is asked for anything.
+    await listener.replaceTls({ ...(await pair('renewed')), clientCaPem: old.certPem });
+    t.true(await isKept());
+    t.is(goaways, 0);
+    await listener.replaceTls({ ...tls, clientCaPem: old.certPem + next.certPem });
+    await goneAway;
+    t.false(await isKept());
+    const arrived = new Promise<Buffer>((resolve) => watch.once('data', resolve));
+    watched.write(Buffer.from('late'));
+    t.is(String(await arrived), 'late');
+    const later = connectHttp2(url, shown);
+    let laterGoaways = 0;
+    later.on('goaway', () => laterGoaways++);
+    for (let request = 0; request < 2; request++) {
+      const stream = later.request({ ':path': '/' });
+      const answered = new Promise((resolve) => stream.once('end', resolve).resume());
+      (await taken.next()).end(Buffer.from('{}'));
+      await answered;
+    }
+    t.is(laterGoaways, 0);
+    for (const session of [open, later]) session.destroy();
+    await listener.close();
+  },
+);
+
+test.serial(
   'node: certificates for any purpose are those of clients too, where their authority has signed them',
   async (t) => {
     const [known, other] = [testAuthority(folder, 'known'), testAuthority(folder, 'other')];

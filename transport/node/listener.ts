@@ -72,6 +72,7 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   const authorities = (): ReadonlySet<string> => secure?.authorities ?? NO_AUTHORITIES;
   const scope: NodeScope = {
     isStopping: false,
+    isOutdated: (connection) => secure?.isOutdated(connection) === true,
     waiting: new KeptBytes(ANSWERS_BYTES_MAX),
     bodies: new KeptBytes(options.bodiesBytesMax ?? BODIES_BYTES_MAX),
     untaken: new UntakenAnswers(),
@@ -103,7 +104,7 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
       return connections.count;
     },
     async replaceTls(tls) {
-      secure?.replace(tls);
+      if (secure?.replace(tls) === true) connections.sendAway();
     },
     sendAway() {
       scope.isStopping = true;

@@ -49,6 +49,8 @@ const NO_BYTES = Buffer.alloc(0);
 export interface NodeResponseScope {
   /** While true, connections are closed after their answer. */
   isStopping: boolean;
+  /** Of HTTP/1.1: whether the connection is closed after its answer in any case. */
+  isOutdated(connection: Endable): boolean;
   /**
    * Answers, and chunks of streamed ones, that clients have not taken: each is a copy. On HTTP/2, and by pipelining, a client asks for
    * thousands of them on one connection and need not read any.
@@ -252,7 +254,8 @@ export class NodeResponse implements TrackedResponse {
       else fields[name] = Array.isArray(known) ? [...known, safe] : [known, safe];
     }
     if (contentLength !== undefined) fields['Content-Length'] = String(contentLength);
-    if (this.#http1 !== undefined && this.#scope.isStopping) fields.Connection = 'close';
+    if (this.#http1 !== undefined && (this.#scope.isStopping || this.#scope.isOutdated(this.#connection)))
+      fields.Connection = 'close';
     this.#native.writeHead(status, fields);
   }
 

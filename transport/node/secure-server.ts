@@ -19,8 +19,13 @@ export interface SecureServers {
   readonly all: readonly Http2SecureServer[];
   /** Fingerprints of the authorities that clients' certificates are of. */
   readonly authorities: ReadonlySet<string>;
-  /** As Listener.replaceTls. Throws BadConfiguration. */
-  replace(tls: TlsMaterial): void;
+  /**
+   * As Listener.replaceTls. True: other authorities vouch for clients from now on. A connection stays verified, or not, by those of its
+   * handshake, so that whoever has one is to come anew. Throws BadConfiguration.
+   */
+  replace(tls: TlsMaterial): boolean;
+  /** Whether other authorities have taken the place of those that were asked at the connection's handshake. */
+  isOutdated(connection: object): boolean;
 }
 
 /** Makes the servers; `options` are those beside TLS. Throws BadConfiguration where the material cannot be used. */
@@ -43,9 +48,17 @@ export function createSecureServers(options: SecureServerOptions, tls: TlsMateri
   const main = create(tls);
   const byAddress = new Map([...names.byAddress].map(([address, { pair }]) => [address, create(pair)]));
   if (byAddress.size > 0) spread(main, byAddress);
+  const all = [main, ...byAddress.values()];
+  let { clientCaPem } = tls;
+  /** How often they were replaced, and how often before a connection's handshake. */
+  let replacements = 0;
+  const before = new WeakMap<object, number>();
+  if (clientCaPem !== undefined)
+    for (const server of all) server.on('secureConnection', (socket) => before.set(socket, replacements));
   return {
     main,
-    all: [main, ...byAddress.values()],
+    all,
+    isOutdated: (connection) => replacements > 0 && before.get(connection) !== replacements,
     get authorities() {
       return authorities;
     },
@@ -57,6 +70,10 @@ export function createSecureServers(options: SecureServerOptions, tls: TlsMateri
       authorities = authoritiesOf(next);
       setContext(main, next, next);
       for (const [address, server] of byAddress) setContext(server, next, names.byAddress.get(address)?.pair ?? next);
+      if (next.clientCaPem === clientCaPem) return false;
+      ({ clientCaPem } = next);
+      replacements++;
+      return true;
     },
   };
 }

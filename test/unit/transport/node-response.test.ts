@@ -14,6 +14,7 @@ type Event = 'close' | 'drain' | 'error';
 function sharing() {
   return {
     isStopping: false,
+    isOutdated: () => false,
     waiting: new KeptBytes(1024 * MEGABYTE),
     bodies: new KeptBytes(1024),
     untaken: new UntakenAnswers(),
