@@ -171,7 +171,7 @@ export class ClusterState {
     }
     const relabeled = before.pod.groupKey !== pod.groupKey;
     if (before.node === after.node && !relabeled && countsTheSame(before.pod, pod)) {
-      after.node.pods.set(pod.key, pod);
+      after.node.renewPod(pod);
       this.placedByKey.set(pod.key, after);
       this.assumedByKey.delete(pod.key);
       return 0;

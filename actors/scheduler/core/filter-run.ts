@@ -11,7 +11,10 @@ export class FilterRun implements FilterTrial {
   readonly refused: Status | null = null;
   /** The only nodes that can do, when a plug-in knows them. */
   readonly only: PreparedFilter['only'];
-  /** Pods with the same text are let in by the same nodes, until those change; undefined where that can't be said. */
+  /**
+   * Pods of one priority with the same text are let in by the same nodes, until those change, or others are promised room there; but
+   * for the node on which the pod itself is promised room. Undefined where that can't be said.
+   */
   readonly ofNodeAlone: string | undefined;
   /** How many pods were added or taken on trial. */
   changes = 0;
@@ -32,7 +35,7 @@ export class FilterRun implements FilterTrial {
     this.asksAll = asksAll;
     this.pod = pod;
     this.nominations = nominations;
-    let ofNodeAlone: string | undefined = nominations.size === 0 ? '' : undefined;
+    let ofNodeAlone: string | undefined = '';
     for (const plugin of plugins) {
       const prepared = plugin.prepareFilter(pod, cluster);
       if (prepared === null) continue;

@@ -30,9 +30,12 @@ export class KeptRoom {
 
   constructor(parts: KeptRoomParts) {
     this.parts = parts;
-    this.nominations = new Nominations(() => {
-      parts.cluster.changes++;
-      parts.onEvents(ClusterEvent.podRemoved);
+    this.nominations = new Nominations({
+      onRoomLeft: () => {
+        parts.cluster.changes++;
+        parts.onEvents(ClusterEvent.podRemoved);
+      },
+      onNode: (name) => parts.cluster.node(name)?.answered.forget(),
     });
   }
 

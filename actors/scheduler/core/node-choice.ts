@@ -33,6 +33,9 @@ export interface NoChoice {
 /** Where a pod goes, or why it goes nowhere. */
 export type Choice = { readonly node: NodeInfo } | NoChoice;
 
+/** To find out where room could be made takes longer than a turn may: to be asked again in another. */
+export const UNFINISHED = 'unfinished';
+
 /** Where the plug-ins let a pod go, before anything is scored, and who refuses the other nodes. */
 export interface Sifted {
   readonly feasible: readonly NodeInfo[];
@@ -59,6 +62,11 @@ function undecided({ reasons }: Status): NoChoice {
   return { node: null, code: 'error', message: reasons.join(', '), helpedBy: 0 };
 }
 
+/** While nobody is promised room, pods of all priorities are let in alike. */
+function fitText({ ofNodeAlone }: FilterRun, { priority }: PodInfo, { size }: Nominations): string | undefined {
+  return ofNodeAlone === undefined || size === 0 ? ofNodeAlone : `after ${priority}; ${ofNodeAlone}`;
+}
+
 export interface ChooserOptions {
   /** As in feasibleNodesWanted. */
   readonly sampledPercent: number;
@@ -78,6 +86,8 @@ export class NodeChooser {
   private readonly scores: NodeScores;
   /** What all pods like this one ask of a node; undefined where a node's answer is about more than the node. */
   private fitQuestion: NodeQuestion | undefined;
+  /** Where the pod itself is promised room, which is not in its way. */
+  private promised: string | undefined;
   /** Scratch, reused from pod to pod. */
   private readonly feasible: NodeInfo[] = [];
   private readonly refusing: NodeInfo[] = [];
@@ -90,7 +100,7 @@ export class NodeChooser {
     this.scores = new NodeScores(timing);
   }
 
-  choose(pod: PodInfo, profile: Profile, cluster: ClusterView, nominations: Nominations): Choice {
+  choose(pod: PodInfo, profile: Profile, cluster: ClusterView, nominations: Nominations): Choice | typeof UNFINISHED {
     const { nodes } = cluster;
     if (nodes.length === 0) {
       return { node: null, code: 'unschedulable', message: NO_NODES_MESSAGE, helpedBy: ClusterEvent.nodeAdded };
@@ -100,12 +110,17 @@ export class NodeChooser {
     if (promised !== undefined && run.refused === null && run.check(promised) === null) return { node: promised };
     const failure = this.filter(run, profile, cluster);
     if (failure !== null) return undecided(failure);
-    if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
+    if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster, true);
     return { node: this.best(pod, profile, cluster, NO_SCORES) };
   }
 
   /** As far as `choose` goes before it scores, for a pod about whose nodes others are asked. */
-  sift(pod: PodInfo, profile: Profile, cluster: ClusterView, nominations: Nominations): Sifted | NoChoice {
+  sift(
+    pod: PodInfo,
+    profile: Profile,
+    cluster: ClusterView,
+    nominations: Nominations,
+  ): Sifted | NoChoice | typeof UNFINISHED {
     if (cluster.nodes.length === 0) return this.choose(pod, profile, cluster, nominations) as NoChoice;
     const run = this.prepare(pod, profile, cluster, nominations);
     const failure = this.filter(run, profile, cluster);
@@ -113,7 +128,7 @@ export class NodeChooser {
     // Others are asked about it too, whether or not the sample has it.
     const promised = this.preferred(pod, cluster, nominations);
     if (promised !== undefined && !this.wasExamined(promised)) this.examine(run, promised);
-    if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
+    if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster, true);
     return { feasible: [...this.feasible], rejections: this.rejections() };
   }
 
@@ -145,7 +160,7 @@ export class NodeChooser {
     }
     const failure = run.only === undefined ? null : this.examineOthers(run, cluster);
     if (failure !== null) return undecided(failure);
-    return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
+    return this.noFit(pod, run, profile, cluster, false) as NoChoice;
   }
 
   /** Others refuse the only nodes that were looked at: the reasons of all nodes are asked for. */
@@ -175,7 +190,8 @@ export class NodeChooser {
   private prepare(pod: PodInfo, profile: Profile, cluster: ClusterView, nominations: Nominations): FilterRun {
     const beganMs = this.timing.nowMs();
     const run = new FilterRun(pod, cluster, profile.filters, nominations, profile.asksAllFilters);
-    this.fitQuestion = this.questions.of(profile.schedulerName, run.ofNodeAlone);
+    this.fitQuestion = this.questions.of(profile.schedulerName, fitText(run, pod, nominations));
+    this.promised = nominations.nodeFor(pod.key);
     this.timing.point(profile.schedulerName, 'PreFilter', outcomeOf(run.refused), beganMs);
     return run;
   }
@@ -248,7 +264,7 @@ export class NodeChooser {
 
   private answerOf(run: FilterRun, node: NodeInfo): Status | null {
     const { fitQuestion } = this;
-    if (fitQuestion === undefined) return run.check(node);
+    if (fitQuestion === undefined || node.name === this.promised) return run.check(node);
     const { answered } = node;
     if (answered.fitAsked === fitQuestion) return answered.fit;
     answered.fit = run.check(node);
@@ -271,14 +287,15 @@ export class NodeChooser {
     run: FilterRun,
     profile: Profile,
     cluster: ClusterView,
-    promised: string | undefined,
-  ): NoChoice {
-    let helpedBy = 0;
+    inTurns: boolean,
+  ): NoChoice | typeof UNFINISHED {
+    const made = this.makeRoom(pod, run, profile, cluster, inTurns);
+    if (made === UNFINISHED) return made;
+    const { room } = made;
+    let { helpedBy } = made;
     for (const status of this.refusals) helpedBy |= status.helpedBy ?? ClusterEvent.any;
     const message = unschedulableMessage(cluster.nodes.length, this.refusals);
-    const { room, helpedBy: roomHelpedBy } = this.makeRoom(pod, run, profile, cluster, promised);
     const soughtRoom = profile.postFilters.length > 0;
-    helpedBy |= roomHelpedBy;
     return { node: null, code: 'unschedulable', message, helpedBy, soughtRoom, ...(room === null ? {} : { room }) };
   }
 
@@ -288,16 +305,21 @@ export class NodeChooser {
     trial: FilterRun,
     { schedulerName, postFilters }: Profile,
     cluster: ClusterView,
-    promised: string | undefined,
-  ): { readonly room: Preemption | PreemptionOffer | null; readonly helpedBy: number } {
+    inTurns: boolean,
+  ): { readonly room: Preemption | PreemptionOffer | null; readonly helpedBy: number } | typeof UNFINISHED {
     if (postFilters.length === 0) return { room: null, helpedBy: 0 };
     const beganMs = this.timing.nowMs();
-    const cycle = { pod, rejections: this.rejections(), cluster, trial, random: this.random, promised };
+    const { random, promised } = this;
+    const cycle = { pod, rejections: this.rejections(), cluster, trial, random, promised, inTurns };
     let found: Preemption | PreemptionOffer | null = null;
     let helpedBy = 0;
     for (const plugin of postFilters) {
       const room = plugin.postFilter(cycle);
-      if (room === null) continue;
+      if (room === UNFINISHED && inTurns) {
+        this.nodesExamined += trial.changes * NODES_PER_TRIAL;
+        return UNFINISHED;
+      }
+      if (room === null || room === UNFINISHED) continue;
       if ('candidates' in room) {
         helpedBy |= room.helpedBy ?? 0;
         if (room.candidates.length === 0) continue;

@@ -6,14 +6,20 @@ import type { PreemptionOrder } from './decision.ts';
 
 const NONE: readonly PodInfo[] = Object.freeze([]);
 
+export interface NominationEvents {
+  /** Room is kept for a pod no longer, and the pod has not taken it. */
+  readonly onRoomLeft?: () => void;
+  /** Those are others now that are promised room on the node. */
+  readonly onNode?: (node: string) => void;
+}
+
 export class Nominations {
-  private readonly onRoomLeft: () => void;
+  private readonly events: NominationEvents;
   private readonly byNode = new Map<string, Map<string, PodInfo>>();
   private readonly nodeOf = new Map<string, string>();
 
-  /** `onRoomLeft` is called when room is kept for a pod no longer, and the pod has not taken it. */
-  constructor(onRoomLeft: () => void = () => {}) {
-    this.onRoomLeft = onRoomLeft;
+  constructor(events: NominationEvents = {}) {
+    this.events = events;
   }
 
   get size(): number {
@@ -32,6 +38,7 @@ export class Nominations {
     pods.set(pod.key, pod);
     this.byNode.set(node, pods);
     this.nodeOf.set(pod.key, node);
+    this.events.onNode?.(node);
   }
 
   /** A pod that waits was seen as it is now: a promise stands that its status tells of, or that it does not tell of yet. */
@@ -63,7 +70,8 @@ export class Nominations {
     const pods = this.byNode.get(node);
     pods?.delete(key);
     if (pods?.size === 0) this.byNode.delete(node);
-    if (node !== takenOn) this.onRoomLeft();
+    this.events.onNode?.(node);
+    if (node !== takenOn) this.events.onRoomLeft?.();
   }
 
   /** The pods on a node that this one must leave room for: others of its priority or more. */

@@ -24,7 +24,7 @@ import type {
 import { explainUnplaced, type NodeExplanation } from './explanation.ts';
 import { KeptRoom } from './kept-room.ts';
 import { ListedObjects } from './listed-objects.ts';
-import { type Choice, type NoChoice, NodeChooser } from './node-choice.ts';
+import { type Choice, type NoChoice, NodeChooser, UNFINISHED } from './node-choice.ts';
 import { OpenBindings } from './open-bindings.ts';
 import { failedChoice, isShown, OpenQuestions, type Outsiders, stillThere } from './open-questions.ts';
 import { type IncomingReason, QUEUE_DEFAULTS, type QueuedPod, type QueueName, SchedulingQueue } from './queue.ts';
@@ -53,6 +53,8 @@ export class SchedulingCore {
   private readonly added = new AddedPods();
   /** ClusterEvents since the last `advance`: one pass over the unschedulable pods serves them all. */
   private events = 0;
+  /** To make room for the pod that was last tried takes longer than a turn: it is to be tried again in the next. */
+  protected seeksRoom = false;
 
   constructor(options: CoreOptions) {
     const { timing = NO_TIMING, assumedMaxMs = ASSUMED_MAX_MS } = options;
@@ -168,7 +170,7 @@ export class SchedulingCore {
   /** When `advance` next has something to do by itself; undefined when never. */
   nextDueMs(): number | undefined {
     // Room that a decision has left helps others at once. Where a pod has taken some, the end of its binding comes soon.
-    if ((this.events & ClusterEvent.podRemoved) !== 0 || this.cluster.topology.isCounting) return 0;
+    if ((this.events & ClusterEvent.podRemoved) !== 0 || this.cluster.topology.isCounting || this.seeksRoom) return 0;
     const never = Number.POSITIVE_INFINITY;
     const ownMs = Math.min(this.queue.nextFlushMs() ?? never, this.refused.nextDueMs());
     const dueMs = Math.min(ownMs, this.cluster.nextExpiryMs() ?? never);
@@ -177,11 +179,12 @@ export class SchedulingCore {
 
   /**
    * Decides about the next active pod. Undefined: there is none, or others are to be asked first and `mayAsk` is false, or what it asks
-   * about other pods is still being counted.
+   * about other pods is still being counted, or where room could be made for it is still being looked for.
    */
   decide(nowMs: number): Decision | undefined;
   decide(nowMs: number, mayAsk: boolean): Decision | Question | undefined;
   decide(nowMs: number, mayAsk = false): Decision | Question | undefined {
+    this.seeksRoom = false;
     const next = this.queue.peek();
     if (next === undefined) return undefined;
     const isAsked = this.outsiders?.judgeNodes(next) === true;
@@ -196,7 +199,8 @@ export class SchedulingCore {
     const found = cluster.topology.inTurns(() =>
       isAsked ? chooser.sift(pod, profile, cluster, nominations) : chooser.choose(pod, profile, cluster, nominations),
     );
-    if (found === undefined) {
+    if (found === undefined || found === UNFINISHED) {
+      this.seeksRoom = found === UNFINISHED;
       this.queue.putBack(queued);
       return undefined;
     }

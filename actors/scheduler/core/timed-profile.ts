@@ -163,5 +163,6 @@ function outcomeOfPrepared(prepared: ReturnType<FilterPlugin['prepareFilter']>):
 }
 
 function outcomeOfRoom(room: ReturnType<PostFilterPlugin['postFilter']>): TimedOutcome {
+  if (room === 'unfinished') return 'Wait';
   return room === null || ('candidates' in room && room.candidates.length === 0) ? 'Unschedulable' : 'Success';
 }

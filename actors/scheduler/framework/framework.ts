@@ -107,6 +107,8 @@ export interface Rejection {
 
 /** The filters as they were prepared for the pod in question, to ask what would be if pods were elsewhere. */
 export interface FilterTrial {
+  /** As in PreparedFilter, of all filters together. */
+  readonly ofNodeAlone: string | undefined;
   /** All filters on the node as it stands in `node`, which may be a copy of the real one with pods added or taken. */
   check(node: NodeInfo): Status | null;
   /** Tells the filters that count beyond nodes of a pod added to (1) or taken from (-1) `node`. */
@@ -123,6 +125,8 @@ export interface PostFilterCycle {
   readonly random: Random;
   /** The node on which the pod was promised room before. */
   readonly promised: string | undefined;
+  /** The plug-in may answer `unfinished`. */
+  readonly inTurns: boolean;
 }
 
 /** Makes room for a pod: what is to be done, by the driver. */
@@ -149,8 +153,11 @@ export interface PreemptionOffer {
 }
 
 export interface PostFilterPlugin extends Plugin {
-  /** Called when no node fits. Null when it can do nothing. */
-  postFilter(cycle: PostFilterCycle): Preemption | PreemptionOffer | null;
+  /**
+   * Called when no node fits. Null when it can do nothing. `unfinished`: to find out takes longer than a turn may, and the plug-in is
+   * called again when others have had theirs, if there is still no node for the pod.
+   */
+  postFilter(cycle: PostFilterCycle): Preemption | PreemptionOffer | 'unfinished' | null;
 }
 
 export interface ReservePlugin extends Plugin {

@@ -30,12 +30,15 @@ export class NodeQuestions {
 
 /** The answers of one node: one of the filters together, one of the scores together. */
 export class NodeAnswers {
+  /** How often the node has changed: what others found out about it holds while this stays as it is. */
+  changes = 0;
   fitAsked: NodeQuestion | undefined;
   fit: Status | null = null;
   scoreAsked: NodeQuestion | undefined;
   score = 0;
 
   forget(): void {
+    this.changes++;
     this.fitAsked = undefined;
     this.scoreAsked = undefined;
   }

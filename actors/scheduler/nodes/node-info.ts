@@ -131,6 +131,12 @@ export class NodeInfo {
     }
   }
 
+  /** A pod that is counted in has changed in what it does not count by. */
+  renewPod(pod: PodInfo): void {
+    this.pods.set(pod.key, pod);
+    this.answered.changes++;
+  }
+
   /** Counts a pod out that was counted in. */
   removePod(pod: PodInfo): void {
     this.answered.forget();

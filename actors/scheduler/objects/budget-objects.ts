@@ -76,9 +76,12 @@ class NamespaceBudgets {
 }
 
 export class BudgetObjects {
+  /** How often any of them has changed. */
+  changes = 0;
   private readonly byNamespace = new Map<string, NamespaceBudgets>();
 
   set(namespace: string, name: string, object: JsonObject): void {
+    this.changes++;
     const status = asObject(object.status);
     const selector = readSelector(asObject(object.spec).selector);
     const disruptedPods = new Set(Object.keys(asObject(status.disruptedPods)));
@@ -94,6 +97,7 @@ export class BudgetObjects {
   }
 
   remove(namespace: string, name: string): void {
+    this.changes++;
     const budgets = this.byNamespace.get(namespace);
     budgets?.remove(name);
     if (budgets?.size === 0) this.byNamespace.delete(namespace);

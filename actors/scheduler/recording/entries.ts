@@ -56,6 +56,8 @@ export type Entry =
   | { readonly op: 'explain'; readonly object: JsonObject }
   | { readonly op: 'advance'; readonly at: number }
   | { readonly op: 'decide'; readonly at: number; readonly mayAsk: boolean; readonly gives: Outcome }
+  /** It was to decide, and where room could be made was still being looked for. */
+  | { readonly op: 'seek'; readonly at: number; readonly mayAsk: boolean }
   | {
       readonly op: 'answer';
       readonly at: number;

@@ -84,6 +84,8 @@ export class RecordingCore extends SchedulingCore {
   override decide(at: number, mayAsk = false): Decision | Question | undefined {
     const decision = super.decide(at, mayAsk);
     if (decision !== undefined) this.#record({ op: 'decide', at, mayAsk, gives: outcomeOf(decision) });
+    // What it finds by then, and goes on with, depends on when it was asked.
+    else if (this.seeksRoom) this.#record({ op: 'seek', at, mayAsk });
     return decision;
   }
 

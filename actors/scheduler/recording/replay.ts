@@ -12,7 +12,7 @@ import { type Entry, type Outcome, outcomeOf, type RecordedAnswer, type Recorded
 
 type Consequence = Extract<Entry, { readonly op: 'hold' | 'takeBack' | 'settle' }>;
 type AnswerEntry = Extract<Entry, { readonly op: 'answer' | 'answerVictims' }>;
-type News = Exclude<Entry, Consequence | AnswerEntry | { readonly op: 'decide' }>;
+type News = Exclude<Entry, Consequence | AnswerEntry | { readonly op: 'decide' | 'seek' }>;
 
 /** Differences that are kept; the others are counted. */
 const DIFFERENCES_MAX = 10;
@@ -58,6 +58,9 @@ export class Replay {
       case 'decide':
         this.#decide(entry.at, entry.mayAsk, entry.gives);
         break;
+      case 'seek':
+        this.#seek(entry.at, entry.mayAsk);
+        break;
       case 'answer':
       case 'answerVictims':
         this.#answer(entry);
@@ -86,6 +89,12 @@ export class Replay {
   #decide(at: number, mayAsk: boolean, recorded: Outcome): void {
     const isWatched = recorded.pod === this.#watched && this.#seen !== undefined;
     const nodes = isWatched ? (this.#core.explain(this.#seen!) ?? []) : [];
+    const made = this.#made(at, mayAsk);
+    this.#compare(made, recorded);
+    if (isWatched) this.#onTrace({ at, outcome: recorded, nodes });
+  }
+
+  #made(at: number, mayAsk: boolean): Decision | Question | undefined {
     const { topology } = this.#core.cluster;
     let made = this.#core.decide(at, mayAsk);
     // What is recorded is what came of it in the end, after as many turns as the counting took.
@@ -93,8 +102,12 @@ export class Replay {
       topology.countOn();
       made = this.#core.decide(at, mayAsk);
     }
-    this.#compare(made, recorded);
-    if (isWatched) this.#onTrace({ at, outcome: recorded, nodes });
+    return made;
+  }
+
+  #seek(at: number, mayAsk: boolean): void {
+    const made = this.#made(at, mayAsk);
+    if (made !== undefined) this.#compare(made, null);
   }
 
   #answer(entry: AnswerEntry): void {

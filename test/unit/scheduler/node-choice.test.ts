@@ -1,5 +1,10 @@
 import test from 'ava';
-import { type Choice, feasibleNodesWanted, NodeChooser } from '../../../actors/scheduler/core/node-choice.ts';
+import {
+  type Choice,
+  feasibleNodesWanted,
+  NodeChooser,
+  UNFINISHED,
+} from '../../../actors/scheduler/core/node-choice.ts';
 import { spreadOverZones } from '../../../actors/scheduler/core/node-order.ts';
 import { Nominations } from '../../../actors/scheduler/core/nominations.ts';
 import type { FilterPlugin, Profile, ScorePlugin } from '../../../actors/scheduler/framework/framework.ts';
@@ -38,7 +43,9 @@ class Chooser {
   }
 
   choose(pod: PodInfo, nodes: readonly NodeInfo[], nominations = new Nominations()): Choice {
-    return this.chooser.choose(pod, this.profile, viewOf(nodes), nominations);
+    const choice = this.chooser.choose(pod, this.profile, viewOf(nodes), nominations);
+    if (choice === UNFINISHED) throw new Error('so few nodes were to be looked at in one turn');
+    return choice;
   }
 }
 
