@@ -10,6 +10,7 @@ import type { ServiceConnection } from '../../transport/outgoing/connection-file
 import { webhookCalls } from '../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../../transport/outgoing/service-client.ts';
 import { type DefineActor, withSettings } from '../define.ts';
+import { tellingTime } from '../outside/webhook-call.ts';
 import { featureGates, type ServerSettings } from '../server-settings.ts';
 import { type AuditBackend, type AuditMode, auditActor } from './audit.ts';
 import type { BatchLimits } from './batches.ts';
@@ -118,7 +119,7 @@ function webhookBackend({ options, dialect, audit }: ServerSettings, context: Ac
 
 function clientOf(connection: ServiceConnection, { clock, disk, log, metrics }: ActorContext): ServiceClient {
   return new ServiceClient({
-    connection,
+    connection: tellingTime(connection),
     readFile: (path) => disk.readFile(path),
     nowMs: () => clock.monotonicMs(),
     onRefused: (problem) => log.warn(`what was replaced is not used for the audit webhook: ${problem}`),

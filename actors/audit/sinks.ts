@@ -6,6 +6,7 @@ import { isAtLeast } from '../../config/audit-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Random, Timers } from '../../runtime/environment.ts';
 import { namedWaitMs, type ServiceClient } from '../../transport/outgoing/service-client.ts';
+import { CALL_DEADLINE_MS } from '../outside/webhook-call.ts';
 
 /** Absent: nothing is cut. */
 export interface TruncationLimits {
@@ -84,7 +85,6 @@ export interface WebhookParts {
 const TRIES = 5;
 const BACKOFF_FACTOR = 1.5;
 const BACKOFF_JITTER = 0.2;
-const CALL_MS = 30_000;
 /** How often one that says when it is to be asked again is asked then, beside its tries, and how long that may be. */
 const AGAIN_MAX = 10;
 const AGAIN_MS_MAX = 5 * 60_000;
@@ -125,7 +125,7 @@ export class WebhookSink implements AuditSink {
       let namedMs: number | undefined;
       try {
         // A service that takes events may answer them with nothing.
-        return await client.deliver(json, CALL_MS);
+        return await client.deliver(json, CALL_DEADLINE_MS);
       } catch (error) {
         namedMs = again < AGAIN_MAX ? namedBy(error) : undefined;
         if (this.#isClosing || (namedMs === undefined && tried === TRIES)) throw error;

@@ -6,7 +6,7 @@ import type { ConnectionSecretsParts } from '../../transport/outgoing/connection
 import { webhookCalls } from '../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../../transport/outgoing/service-client.ts';
 import type { AuthorityBundles } from '../followed-authorities.ts';
-import { judgeAt } from '../outside/webhook-call.ts';
+import { tellingTime } from '../outside/webhook-call.ts';
 import type { RequestAuthenticator, TokenAuthenticator } from './authenticators/authenticator.ts';
 import { BasicPasswords } from './authenticators/basic.ts';
 import { BootstrapTokens } from './authenticators/bootstrap-tokens.ts';
@@ -93,7 +93,7 @@ export function tokenMethods(
       ? []
       : [
           new TokenWebhook({
-            client: clientOf(context, judgeAt(tokenWebhook.connection)),
+            client: clientOf(context, tellingTime(tokenWebhook.connection)),
             environment: context,
             apiVersion: `${dialect.spell('authentication.@group')}/${tokenWebhook.version}`,
             cacheMs: tokenWebhook.cacheMs,
@@ -112,7 +112,7 @@ export function accessWebhookOf(
   if (accessWebhook === undefined) return undefined;
   const { connection, version, allowedMs, refusedMs } = accessWebhook;
   return {
-    client: clientOf(context, judgeAt(connection)),
+    client: clientOf(context, tellingTime(connection)),
     environment: context,
     apiVersion: `${dialect.spell('authorization.@group')}/${version}`,
     allowedMs,

@@ -15,8 +15,8 @@ const RETRY_JITTER = 0.2;
 const REMEMBERED_MAX = 10_000;
 /** What is asked about with more than this, by a client's choice, is asked about each time. */
 const KEY_LENGTH_MAX = 10_000;
-/** For all tries together. */
-const CALL_DEADLINE_MS = 30_000;
+/** For all tries together of a question; for one try of what is only told. */
+export const CALL_DEADLINE_MS = 30_000;
 
 export interface WebhookEnvironment {
   readonly clock: Clock;
@@ -24,8 +24,8 @@ export interface WebhookEnvironment {
   readonly random: Pick<Random, 'next'>;
 }
 
-/** The connection to such a service, which is told with each question how long the server waits for its answer. */
-export function judgeAt(connection: ServiceConnection): ServiceConnection {
+/** The connection to a service that is told with each call how long the server waits for its answer. */
+export function tellingTime(connection: ServiceConnection): ServiceConnection {
   const url = new URL(connection.url);
   url.searchParams.set('timeout', `${CALL_DEADLINE_MS / 1000}s`);
   return { ...connection, url: url.href };

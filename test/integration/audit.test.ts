@@ -379,7 +379,9 @@ test('a webhook is sent lists of events, and again where it fails', async (t) =>
   const lists: EventList[] = [];
   // Each list fails the first time: lists on their way at once would take turns at failing otherwise.
   const tried = new Set<string>();
+  const asked = new Set<string | undefined>();
   const url = await httpsService(t, folder, 'audit', (request, response) => {
+    asked.add(request.url);
     void jsonOf<EventList>(request).then((list) => {
       const name = JSON.stringify(list.items.map(({ auditID, stage }) => [auditID, stage]));
       if (!tried.has(name)) {
@@ -424,6 +426,7 @@ test('a webhook is sent lists of events, and again where it fails', async (t) =>
       ['RequestReceived', 'ResponseComplete'],
       'each event once',
     );
+  t.deepEqual([...asked], ['/?timeout=30s'], 'told how long it is waited for');
   t.true(lists.every(({ kind, items }) => kind === 'EventList' && items.length <= 3));
   t.true(lists.every(({ apiVersion }) => apiVersion === 'audit.orch.io/v1beta1'));
   const cut = seen().find(({ auditID, stage }) => auditID === 'id-9' && stage === 'ResponseComplete')!;

@@ -1,6 +1,6 @@
 // Questions to webhooks: which failures are tried again, when, and for how long.
 import test from 'ava';
-import { askAsTold, askWebhook, judgeAt, type WebhookEnvironment } from '../../../actors/outside/webhook-call.ts';
+import { askAsTold, askWebhook, tellingTime, type WebhookEnvironment } from '../../../actors/outside/webhook-call.ts';
 import type { ServiceConnection } from '../../../transport/outgoing/connection-file.ts';
 import { ServiceCallFailed, ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 
@@ -74,7 +74,7 @@ test('a service that says when to come again is asked then, however often, and n
 
 test('a service is told how long its answer is waited for', (t) => {
   const connection = { url: 'https://judge/ask?of=me' } as ServiceConnection;
-  t.is(judgeAt(connection).url, 'https://judge/ask?of=me&timeout=30s');
+  t.is(tellingTime(connection).url, 'https://judge/ask?of=me&timeout=30s');
 });
 
 test('what does not pass is not asked again, and neither is what nobody foresaw', async (t) => {

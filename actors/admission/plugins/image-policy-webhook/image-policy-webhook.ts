@@ -7,7 +7,7 @@ import { MapShape, type Shape } from '../../../../api/shape.ts';
 import { webhookCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceCallFailed, ServiceClient } from '../../../../transport/outgoing/service-client.ts';
 import type { WebhookEnvironment } from '../../../outside/webhook-call.ts';
-import { askWebhook, judgeAt, Remembered, reviewIn } from '../../../outside/webhook-call.ts';
+import { askWebhook, Remembered, reviewIn, tellingTime } from '../../../outside/webhook-call.ts';
 import { reasonOf } from '../../../outside/webhook-failure.ts';
 import type { Attributes } from '../../attributes.ts';
 import { forbid } from '../forbid.ts';
@@ -40,7 +40,7 @@ class ImagePolicyWebhook implements AdmissionPlugin {
     this.#settings = settings;
     this.#environment = context;
     this.#client = new ServiceClient({
-      connection: judgeAt(settings.connection),
+      connection: tellingTime(settings.connection),
       readFile: (path) => disk.readFile(path),
       nowMs: () => clock.monotonicMs(),
       onRefused: (problem) => log.warn(`what was replaced is not used to ask about images: ${problem}`),
