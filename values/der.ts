@@ -6,6 +6,7 @@ const TAG = {
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
+  null: 0x05,
   objectIdentifier: 0x06,
   utf8String: 0x0c,
   utcTime: 0x17,
@@ -29,6 +30,7 @@ export const derSequence = (...items: readonly Uint8Array[]): Buffer => derValue
 export const derSet = (...items: readonly Uint8Array[]): Buffer => derValue(TAG.set, ...items);
 export const derOctets = (content: Uint8Array): Buffer => derValue(TAG.octetString, content);
 export const derText = (text: string): Buffer => derValue(TAG.utf8String, Buffer.from(text));
+export const derNull = (): Buffer => derValue(TAG.null);
 export const derTrue = (): Buffer => derValue(TAG.boolean, Buffer.from([0xff]));
 
 /** A tag of the surrounding type's own: `[number]`. */

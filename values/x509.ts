@@ -4,18 +4,20 @@ import { createHash, type KeyObject, sign } from 'node:crypto';
 import {
   derBits,
   derInteger,
+  derNull,
   derObjectId,
   derOctets,
   derPart,
+  derParts,
   derSequence,
   derTagged,
   derTime,
   derTrue,
+  objectIdOf,
   readDer,
 } from './der.ts';
 
 const OID = {
-  ecdsaWithSha256: '1.2.840.10045.4.3.2',
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
@@ -23,6 +25,14 @@ const OID = {
   authorityKeyIdentifier: '2.5.29.35',
   extKeyUsage: '2.5.29.37',
 } as const;
+
+/** By the kind of the key that signs: how the signature is named, and what is signed of the bytes (null: they are). */
+const SIGNATURES: ReadonlyMap<string | undefined, { readonly algorithm: Buffer; readonly digest: string | null }> =
+  new Map([
+    ['ec', { algorithm: derSequence(derObjectId('1.2.840.10045.4.3.2')), digest: 'sha256' }],
+    ['rsa', { algorithm: derSequence(derObjectId('1.2.840.113549.1.1.11'), derNull()), digest: 'sha256' }],
+    ['ed25519', { algorithm: derSequence(derObjectId('1.3.101.112')), digest: null }],
+  ]);
 
 /** What a key may be used for, each with its bit (RFC 5280 4.2.1.3). */
 export const KEY_USAGE = {
@@ -41,6 +51,8 @@ export const KEY_USAGE = {
 export const PURPOSE = { serverAuth: '1.3.6.1.5.5.7.3.1', clientAuth: '1.3.6.1.5.5.7.3.2' } as const;
 
 const KEY_ID_BYTES = 20;
+/** Of the extensions among the fields that are signed. */
+const EXTENSIONS_TAG = 0xa3;
 
 /** All of a certificate but its signature. Names, keys and extensions are DER. */
 export interface CertificateFields {
@@ -53,9 +65,15 @@ export interface CertificateFields {
   readonly extensions: readonly Buffer[];
 }
 
-/** The certificate, signed with a private key on P-256, as DER. */
+/** Why certificates cannot be signed with a private key, if so. */
+export function signingProblem({ asymmetricKeyType }: KeyObject): string | undefined {
+  if (SIGNATURES.has(asymmetricKeyType)) return undefined;
+  return `no certificates are signed here with a key of the kind ${asymmetricKeyType}`;
+}
+
+/** The certificate, signed with a private key, as DER. Throws for one that `signingProblem` tells of. */
 export function signCertificate(fields: CertificateFields, privateKey: KeyObject): Buffer {
-  const algorithm = derSequence(derObjectId(OID.ecdsaWithSha256));
+  const { algorithm, digest } = SIGNATURES.get(privateKey.asymmetricKeyType)!;
   const signed = derSequence(
     derTagged(0, true, derInteger(Buffer.from([2]))),
     derInteger(fields.serial),
@@ -66,7 +84,7 @@ export function signCertificate(fields: CertificateFields, privateKey: KeyObject
     fields.publicKey,
     derTagged(3, true, derSequence(...fields.extensions)),
   );
-  return derSequence(signed, algorithm, derBits(sign('sha256', signed, privateKey)));
+  return derSequence(signed, algorithm, derBits(sign(digest, signed, privateKey)));
 }
 
 /** A serial number of random bytes: positive and never zero (RFC 5280 4.1.2.2). */
@@ -113,9 +131,22 @@ export function subjectKeyId(publicKey: Buffer): Buffer {
   return extension(OID.subjectKeyIdentifier, false, derOctets(keyId(publicKey)));
 }
 
-/** @param publicKey of the authority. */
-export function authorityKeyId(publicKey: Buffer): Buffer {
-  return extension(OID.authorityKeyIdentifier, false, derSequence(derTagged(0, false, keyId(publicKey))));
+/**
+ * @param publicKey of the authority.
+ * @param said which key it is of by its own certificate: where that is another name for it, the two are not known to belong together.
+ */
+export function authorityKeyId(publicKey: Buffer, said: Buffer = keyId(publicKey)): Buffer {
+  return extension(OID.authorityKeyIdentifier, false, derSequence(derTagged(0, false, said)));
+}
+
+/** Which key a certificate says that it is of; undefined where it does not. */
+export function subjectKeyIdOf(certificate: Buffer): Buffer | undefined {
+  const extensions = derParts(derPart(readDer(certificate), 0)).find(({ tag }) => tag === EXTENSIONS_TAG);
+  if (extensions === undefined) return undefined;
+  const found = derParts(derPart(extensions, 0)).find(
+    (one) => objectIdOf(derPart(one, 0)) === OID.subjectKeyIdentifier,
+  );
+  return found && readDer(derParts(found).at(-1)!.content).content;
 }
 
 function keyId(publicKey: Buffer): Buffer {

@@ -11,8 +11,10 @@ import {
   pem,
   serialNumber,
   signCertificate,
+  signingProblem,
   subjectAltNames,
   subjectKeyId,
+  subjectKeyIdOf,
   subjectOf,
 } from '../../values/x509.ts';
 import type { RequestedParts } from './certificate-request.ts';
@@ -63,13 +65,18 @@ export class CertificateAuthority {
   readonly #key: KeyObject;
   readonly #name: Buffer;
   readonly #publicKey: Buffer;
+  readonly #keyId: Buffer | undefined;
 
-  /** From PEM texts, the key on P-256. Throws where they are none. */
+  /** From PEM texts. Throws where they are none, do not belong together, or the key is of a kind that signs no certificates here. */
   constructor({ certPem, keyPem }: { readonly certPem: string; readonly keyPem: string }) {
     const certificate = new X509Certificate(certPem);
     this.#key = createPrivateKey(keyPem);
+    if (!certificate.checkPrivateKey(this.#key)) throw new Error('the key does not belong to the certificate');
+    const problem = signingProblem(this.#key);
+    if (problem !== undefined) throw new Error(problem);
     this.#name = subjectOf(certificate.raw);
     this.#publicKey = certificate.publicKey.export({ type: 'spki', format: 'der' });
+    this.#keyId = subjectKeyIdOf(certificate.raw);
     this.notAfterMs = Date.parse(certificate.validTo);
   }
 
@@ -91,7 +98,7 @@ export class CertificateAuthority {
       ...(purposes.size === 0 ? [] : [extKeyUsage([...purposes])]),
       basicConstraints(false),
       subjectKeyId(publicKey),
-      authorityKeyId(this.#publicKey),
+      authorityKeyId(this.#publicKey, this.#keyId),
       ...(alternativeNames.length === 0
         ? []
         : [subjectAltNames(alternativeNames, subject.length === EMPTY_SUBJECT_BYTES)]),
