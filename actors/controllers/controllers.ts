@@ -4,6 +4,7 @@
 import { DIALECTS, type Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
+import type { FollowedFiles } from '../../runtime/files/followed-files.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { FeedEvent } from '../../storage/following/store-feed.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
@@ -11,6 +12,8 @@ import { FeedFollower, type FeedListener } from '../following/feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../following/feed-of-thread.ts';
 import type { FirstObjects } from '../store/protocol.ts';
 import { Bootstrap } from './bootstrap/bootstrap.ts';
+import { CertificateSigning } from './certificates/certificate-signing.ts';
+import { followedSigner } from './certificates/followed-signer.ts';
 import type { Controller, Due } from './controller.ts';
 import type { CustomTypes } from './custom-types.ts';
 import { isAdvertisable } from './endpoint-addresses.ts';
@@ -72,6 +75,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   readonly #customTypes: CustomTypes;
   readonly #feed: FeedFollower;
   readonly #authorities: FollowedAuthorities;
+  readonly #signer: FollowedFiles;
   readonly #dialect: Dialect;
   /** Undefined: APIServices are not served. */
   #registration: ApiServiceRegistration | undefined;
@@ -105,6 +109,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     });
     const expiry = queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs));
     const managing = switchable(options, { context, dialect, ...questionsOf(context) }).map(queueOf);
+    const signing = managing.map(({ controller }) => controller).find((one) => one instanceof CertificateSigning);
+    this.#signer = followedSigner(context, options.signingAuthority, signing);
     this.#leadership = new Leadership(context, dialect, options, { expiry, managing }, queueOf);
     const collector = managing.map(({ controller }) => controller).find((one) => one instanceof GarbageCollector);
     this.#queues = [
@@ -174,7 +180,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
 
   /** Does not wait for the store: until the stream has been taken up, the hooks say that they are not done. */
   async start(): Promise<void> {
-    await this.#authorities.start();
+    await Promise.all([this.#authorities.start(), this.#signer.start()]);
     this.#feed.start();
     this.#leadership.start();
   }
@@ -185,6 +191,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
 
   async stop(): Promise<void> {
     this.#authorities.stop();
+    this.#signer.stop();
     this.#announcer?.stop();
     await Promise.all(this.#queues.map((queue) => queue.stop()));
     const writer = new Writer(this.#context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: LAST_WRITE_DEADLINE_MS });

@@ -3,6 +3,8 @@
 import type { ServedGroup } from '../../api/resources/registry.ts';
 import type { ControllerName } from '../../config/controllers.ts';
 import type { DialectName } from '../../config/dialect.ts';
+import type { KeyPair } from '../../transport/http.ts';
+import type { PairFiles } from '../../transport/tls/material-files.ts';
 import type { IpRange } from '../../values/ip.ts';
 import type { AuthorityFiles } from '../followed-authorities.ts';
 import type { CustomTypes } from './custom-types.ts';
@@ -46,9 +48,9 @@ export interface AuthenticationInfo {
 }
 
 /** Who signs the certificates that are requested, as PEM. */
-export interface SigningAuthority {
-  readonly certPem: string;
-  readonly keyPem: string;
+export interface SigningAuthority extends KeyPair {
+  /** Where it is from, by absolute paths; absent: it never changes. */
+  readonly files?: PairFiles;
 }
 
 export interface ControllersOptions {

@@ -1,9 +1,9 @@
 // The authority that signs the certificates requested of the cluster: a pair of this server's own, made once and kept in the
 // data directory. Owns those two files.
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SigningAuthority } from '../../actors/controllers/options.ts';
+import { CertificateAuthority } from '../../api/certificates/issue.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
@@ -28,8 +28,9 @@ export function authorityFile(directory: string): string {
  */
 export async function signingAuthority(directory: string): Promise<SigningAuthority> {
   const [certFile, keyFile] = [authorityFile(directory), keyFileOf(directory)];
+  const files = { certFile, keyFile };
   const kept = keptPair(certFile, keyFile);
-  if (kept !== undefined) return kept;
+  if (kept !== undefined) return { ...kept, files };
   const now = Date.now();
   const notAfter = new Date(now);
   notAfter.setUTCFullYear(notAfter.getUTCFullYear() + VALID_YEARS);
@@ -43,7 +44,7 @@ export async function signingAuthority(directory: string): Promise<SigningAuthor
   } catch (error) {
     throw unwritable(directory, error);
   }
-  return pair;
+  return { ...pair, files };
 }
 
 /** Throws what a start would because of the pair in the data directory. Makes nothing. */
@@ -60,10 +61,7 @@ function keptPair(certFile: string, keyFile: string): SigningAuthority | undefin
   if (!existsSync(certFile)) return undefined;
   try {
     const pair = { certPem: readFileSync(certFile, 'utf8'), keyPem: readFileSync(keyFile, 'utf8') };
-    const certificate = new X509Certificate(pair.certPem);
-    if (!certificate.checkPrivateKey(createPrivateKey(pair.keyPem)))
-      throw new Error('the key does not belong to the certificate');
-    return Date.parse(certificate.validTo) > Date.now() ? pair : undefined;
+    return new CertificateAuthority(pair).notAfterMs > Date.now() ? pair : undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${reason}`);

@@ -1,10 +1,13 @@
 // Certificates that the cluster signs: requested, approved by hand or by access rules, and used to be let in.
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { certificateRequest, type RequestPair } from '../server/certificate-request.ts';
 import { HttpsClient } from '../server/https-client.ts';
 import { newServer, type Scope, type ServerProcess } from '../server/server-process.ts';
+import { testAuthority } from '../server/test-authority.ts';
 import { eventually } from './objects.ts';
 
 const REQUESTS = '/apis/certificates.orch.io/v1/certificatesigningrequests';
@@ -137,6 +140,36 @@ test('a node agent gets its certificate without anybody, where access rules say 
   t.is((await node.get('/api/v1/nodes')).status, 200);
   t.is((await node.get('/api/v1/namespaces/default/secrets/other')).status, 403);
   t.is((await statusOf(server, 'of-another')).certificate, undefined);
+});
+
+test('who is signed by an authority that took the place of the cluster’s while it served is let in, and stays so after a restart', async (t) => {
+  const server = await started(t);
+  const folder = mkdtempSync(join(tmpdir(), 'orch-certificates-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const own = testAuthority(folder, 'own', 'RSA-2048');
+  const file = authorityFile(server);
+  renameSync(own.keyFile, file.replace(/crt$/, 'key'));
+  renameSync(own.certFile, file);
+  const pair = certificateRequest('/CN=jane');
+  let requests = 0;
+  const signedBy = async (): Promise<{ readonly certificate: string; readonly issuer: string }> => {
+    const name = `jane-${++requests}`;
+    await requested(server, name, pair, { signerName: CLIENT });
+    await decide(server, name, 'Approved');
+    const certificate = await certificateOf(server, name);
+    return { certificate, issuer: new X509Certificate(certificate).issuer };
+  };
+  const { certificate } = await eventually(signedBy, ({ issuer }) => issuer === 'CN=own');
+  const isKnown = async (): Promise<boolean> => {
+    const client = new HttpsClient(server.url, server.caPem, '', { cert: certificate, key: pair.keyPem });
+    const { text } = await client.get('/api/v1/namespaces/default/pods');
+    client.close();
+    return /User \\"jane\\" cannot list/.test(text);
+  };
+  await eventually(isKnown, (known) => known);
+  await server.stop();
+  await server.restart(['--client-ca-file', file]);
+  t.true(await isKnown());
 });
 
 test('an authority that cannot be used stops the start with a line, and is left as it is', async (t) => {

@@ -8,14 +8,14 @@ const QUIET: ExecFileSyncOptions = { stdio: 'ignore' };
 const NEW_KEYS = {
   'P-256': ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
   'RSA-1024': ['-newkey', 'rsa:1024', '-nodes'],
+  'RSA-2048': ['-newkey', 'rsa:2048', '-nodes'],
+  Ed25519: ['-newkey', 'ed25519', '-nodes'],
 };
 
 /** Several after commas. */
 type IssuedUsage = 'serverAuth' | 'clientAuth' | 'anyExtendedKeyUsage' | 'codeSigning,anyExtendedKeyUsage';
 
-export interface TestAuthority {
-  readonly certFile: string;
-  readonly certPem: string;
+export interface TestAuthority extends IssuedPair {
   /** A pair for the names, DNS names or IP addresses. Its files lie in the authority's folder. */
   issue(commonName: string, names: readonly string[], usage?: IssuedUsage): IssuedPair;
   /** Another certificate of the same key and name. */
@@ -42,7 +42,9 @@ export function testAuthority(
   let issued = 0;
   return {
     certFile,
+    keyFile,
     certPem: readFileSync(certFile, 'utf8'),
+    keyPem: readFileSync(keyFile, 'utf8'),
     issue(commonName, names, usage = 'serverAuth') {
       issued++;
       const base = path(`${name}-${issued}`);

@@ -7,6 +7,7 @@ import { SIGNER_PROBLEMS } from '../../../api/certificates/signers.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
+import type { KeyPair } from '../../../transport/http.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from '../controller.ts';
 import { controllerIdentity } from '../identities.ts';
 import type { SigningAuthority } from '../options.ts';
@@ -36,7 +37,7 @@ export class CertificateSigning implements Controller {
   readonly #environment: { readonly clock: Clock; readonly random: Random };
   readonly #due: Due;
   readonly #dialect: Dialect;
-  readonly #authority: CertificateAuthority;
+  #authority: CertificateAuthority;
   /** By the full name of the signer. */
   readonly #problems: ReadonlyMap<string, (typeof SIGNER_PROBLEMS)[string]>;
   /** Approved, and neither signed nor failed. */
@@ -55,6 +56,11 @@ export class CertificateSigning implements Controller {
     this.#dialect = dialect;
     this.#authority = new CertificateAuthority(authority);
     this.#problems = new Map(Object.entries(SIGNER_PROBLEMS).map(([name, rule]) => [dialect.spell(name), rule]));
+  }
+
+  /** Signs with this pair from now on. Throws where it is none. */
+  replaceAuthority(pair: KeyPair): void {
+    this.#authority = new CertificateAuthority(pair);
   }
 
   reset(): void {

@@ -1,11 +1,15 @@
 // The controllers of certificate requests: which requests each signer signs and what the certificates say, which are approved
 // without anybody's decision, and when they are deleted.
 import { createPublicKey, X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { CertificateApproving } from '../../../actors/controllers/certificates/certificate-approving.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { makeSelfSigned } from '../../../transport/tls/self-signed.ts';
 import { certificateRequest } from '../../server/certificate-request.ts';
+import { testAuthority } from '../../server/test-authority.ts';
 import { DIALECT, type Fixture, started } from './fixture.ts';
 import type { Stored } from './stored.ts';
 
@@ -260,6 +264,59 @@ test('no certificate outlives its authority, and no two have the same number', a
   const [a, b] = [signed(f, 'a')!, signed(f, 'b')!];
   t.true(Date.parse(a.validTo) <= notAfter.getTime());
   t.not(a.serialNumber, b.serialNumber);
+});
+
+for (const keys of ['P-256', 'RSA-2048', 'Ed25519'] as const) {
+  test(`what an authority of the operator’s with a key of ${keys} has signed is known for its own`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'orch-signers-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const { certPem, keyPem } = testAuthority(folder, 'own', keys);
+    const f = await started({ signingAuthority: { certPem, keyPem } });
+    put(f, 'r', { signerName: SIGNERS.client, usages: CLIENT }, [APPROVED]);
+    await f.time.settle();
+    const signer = new X509Certificate(certPem);
+    t.true(signed(f, 'r')?.verify(signer.publicKey), JSON.stringify(statusOf(f, 'r')));
+    t.true(signed(f, 'r')?.checkIssued(signer));
+  });
+}
+
+test('an authority whose files are replaced signs from then on, and one of no use, or half replaced, changes nothing', async (t) => {
+  const before = await authority;
+  const after = await makeSelfSigned({
+    commonName: 'the next',
+    names: [],
+    notBefore: new Date(-DAY_MS),
+    notAfter: new Date('2100-01-01'),
+    purpose: 'authority',
+  });
+  const files = new Map([
+    ['/pki/ca.crt', before.certPem],
+    ['/pki/ca.key', before.keyPem],
+  ]);
+  const f = await started(
+    { signingAuthority: { ...before, files: { certFile: '/pki/ca.crt', keyFile: '/pki/ca.key' } } },
+    ({ context }) =>
+      void Object.assign(context.disk, { readFile: async (path: string) => Buffer.from(files.get(path)!) }),
+  );
+  let requests = 0;
+  const signerNow = async (): Promise<string | undefined> => {
+    // More than two looks at the files.
+    await f.time.advance(10_000);
+    const name = `r-${++requests}`;
+    put(f, name, { signerName: SIGNERS.client, usages: CLIENT }, [APPROVED]);
+    await f.time.settle();
+    return signed(f, name)?.issuer;
+  };
+  t.is(await signerNow(), 'CN=the cluster');
+  files.set('/pki/ca.key', after.keyPem);
+  t.is(await signerNow(), 'CN=the cluster');
+  files.set('/pki/ca.crt', after.certPem.slice(0, 100));
+  t.is(await signerNow(), 'CN=the cluster');
+  files.set('/pki/ca.crt', after.certPem);
+  t.is(await signerNow(), 'CN=the next');
+  t.true(signed(f, `r-${requests}`)?.verify(createPublicKey(after.certPem)));
+  files.clear();
+  t.is(await signerNow(), 'CN=the next');
 });
 
 test('an authority that has expired signs nothing, and says so', async (t) => {
