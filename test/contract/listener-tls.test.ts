@@ -311,6 +311,21 @@ test.serial(
 );
 
 test.serial(
+  'node: a listener that asked for no certificates of clients asks nobody to come anew, whatever it is given',
+  async (t) => {
+    const listener = await openNodeListener(await listenerOptions(true, serveOk, { tls: await pair('server') }));
+    const plain = await RawClient.open(listener.port, true);
+    await listener.replaceTls({ ...(await pair('next')), clientCaPem: testAuthority(folder, 'late').certPem });
+    for (const client of [plain, await RawClient.open(listener.port, true)]) {
+      client.send(get('/'));
+      t.not((await client.answer()).headers.get('connection'), 'close');
+      client.socket.destroy();
+    }
+    await listener.close();
+  },
+);
+
+test.serial(
   'node: certificates for any purpose are those of clients too, where their authority has signed them',
   async (t) => {
     const [known, other] = [testAuthority(folder, 'known'), testAuthority(folder, 'other')];

@@ -70,7 +70,8 @@ export function createSecureServers(options: SecureServerOptions, tls: TlsMateri
       authorities = authoritiesOf(next);
       setContext(main, next, next);
       for (const [address, server] of byAddress) setContext(server, next, names.byAddress.get(address)?.pair ?? next);
-      if (next.clientCaPem === clientCaPem) return false;
+      // Who was never asked for a certificate is not asked now either.
+      if (tls.clientCaPem === undefined || next.clientCaPem === clientCaPem) return false;
       ({ clientCaPem } = next);
       replacements++;
       return true;
