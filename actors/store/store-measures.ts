@@ -39,6 +39,8 @@ export class StoreMeasures {
     this.#countsName = `${storeName}_object_counts`;
     this.#sizeName = `${storeName}_db_total_size_in_bytes`;
     this.#each(objectCountMs, () => this.#count());
+    // A new store has nothing in it as it opens: whoever asks first need not wait for a period to pass.
+    if (objectCountMs > 0) this.#context.metrics.beforeReading(() => this.#objects.size === 0 && this.#count());
     this.#each(diskSizeMs, () => this.#weigh());
   }
 

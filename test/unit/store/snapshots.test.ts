@@ -122,21 +122,23 @@ function objectCounts(rig: Rig): Record<string, number> {
   return Object.fromEntries((family?.series ?? []).map(({ labels, value }) => [labels.resource, value]));
 }
 
-test('objects are counted by resource when the store opens and at each period, also down to none', async (t) => {
+test('objects are counted by resource when somebody first asks and at each period, also down to none', async (t) => {
   const { environment, delivery, time } = createSimulation(2);
   const measures = { objectCountMs: 60_000, diskSizeMs: 30_000, storeName: 'store' };
   const rig = await whileTimePasses(time, startRig({ environment, delivery, options: { measures } }));
   for (let number = 0; number < 7; number++) await whileTimePasses(time, rig.put(`core/pods/default/p${number}`));
   await whileTimePasses(time, rig.put('apps/deployments/default/d'));
-  t.deepEqual(objectCounts(rig), {});
-  await time.advance(61_000);
   t.deepEqual(objectCounts(rig), { pods: 7, 'deployments.apps': 1 });
+  await whileTimePasses(time, rig.put('core/pods/default/p7'));
+  t.is(objectCounts(rig).pods, 7);
+  await time.advance(61_000);
+  t.deepEqual(objectCounts(rig), { pods: 8, 'deployments.apps': 1 });
   await whileTimePasses(
     time,
     rig.commit((writer) => [writer.remove('apps/deployments/default/d', -1)]),
   );
   await time.advance(61_000);
-  t.deepEqual(objectCounts(rig), { pods: 7, 'deployments.apps': 0 });
+  t.deepEqual(objectCounts(rig), { pods: 8, 'deployments.apps': 0 });
   const families = rig.running.metrics().flat();
   for (const store of ['apiserver_storage', 'store'])
     t.true(families.some(({ name }) => name === `${store}_db_total_size_in_bytes`));
