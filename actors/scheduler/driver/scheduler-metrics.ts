@@ -18,6 +18,8 @@ export interface SchedulerMetrics {
   readonly algorithmSeconds: HistogramSeries;
   /** From the end of the decision to the binding's answer. */
   readonly bindingSeconds: HistogramSeries;
+  /** Pods with a node whose binding has not ended: each waits, is prepared, or is written. */
+  readonly bindingsOpen: Series;
   /** From the pod's first sight without a node to its binding, by how many attempts it took. */
   readonly podSeconds: (attempts: number) => HistogramSeries;
   readonly podAttempts: HistogramSeries;
@@ -65,6 +67,13 @@ export function schedulerMetrics(metrics: Metrics, core: SchedulingCore): Schedu
       'How long it took to find a node, where there was one.',
     ),
     bindingSeconds: seconds('scheduler_binding_duration_seconds', 'From a decision to the answer to its binding.'),
+    bindingsOpen: metrics.gauge(
+      'scheduler_scheduler_goroutines',
+      'Work under way beside the decisions, by what it is.',
+      {
+        work: 'binding',
+      },
+    ),
     podSeconds: podSeconds(metrics),
     podAttempts: metrics.histogram(
       'scheduler_pod_scheduling_attempts',

@@ -92,7 +92,7 @@ export class SchedulingLoop {
     this.paused = true;
     this.cancelTimer();
     this.rejectWaiting();
-    for (const { decision } of this.gathering.splice(0)) this.abandon(decision);
+    for (const { decision } of this.gathering.splice(0)) this.abandonBinding(decision);
   }
 
   resume(): void {
@@ -118,6 +118,11 @@ export class SchedulingLoop {
     const { core, clock } = this.parts;
     if (kind === 'bind') core.settleBinding(pod, ABANDONED, clock.monotonicMs());
     else core.takeBackPromise(pod, clock.monotonicMs());
+  }
+
+  private abandonBinding(decision: BindDecision): void {
+    this.parts.metrics.bindingsOpen.add(-1);
+    this.abandon(decision);
   }
 
   private runSlice(): void {
@@ -191,6 +196,7 @@ export class SchedulingLoop {
   private beginBinding(binding: GatheredBinding): void {
     const { decision } = binding;
     const end = this.cycle.begin(decision);
+    this.parts.metrics.bindingsOpen.add(1);
     if (!(end instanceof Promise)) {
       this.endCycle(binding, end);
       return;
@@ -208,7 +214,7 @@ export class SchedulingLoop {
   }
 
   private endCycle(binding: GatheredBinding, end: CycleEnd): void {
-    if (this.paused && (end === 'default' || !end.bound)) this.abandon(binding.decision);
+    if (this.paused && (end === 'default' || !end.bound)) this.abandonBinding(binding.decision);
     else if (end === 'default') this.gathering.push(binding);
     else this.settle(binding, end, this.parts.clock.monotonicMs());
   }
@@ -291,6 +297,7 @@ export class SchedulingLoop {
   private settle({ decision, beganMs, decidedMs }: GatheredBinding, end: BindingEnd, nowMs: number): void {
     const { core, metrics, timing, events, conditions } = this.parts;
     const { pod, queued, node, profile } = decision;
+    metrics.bindingsOpen.add(-1);
     core.settleBinding(pod, end, nowMs);
     const isRejected = !end.bound && end.reason === 'rejected';
     const result = end.bound ? 'scheduled' : isRejected ? 'unschedulable' : 'error';

@@ -129,6 +129,8 @@ test('one batch is under way while the next gathers, and none is larger than all
     [100],
   );
   t.is(status().assumed, 100 + 256, 'no more is decided than two batches hold');
+  const underWay = 'scheduler_scheduler_goroutines{work="binding"}';
+  t.is(cluster.metrics.read(underWay), 100 + 256);
   while (answers.length > 0) {
     answers.shift()!();
     await cluster.time.advance();
@@ -140,6 +142,7 @@ test('one batch is under way while the next gathers, and none is larger than all
   t.is(new Set(cluster.binds.flat().map(({ name }) => name)).size, 900);
   t.is(cluster.metrics.read('scheduler_binding_batch_size'), 5);
   t.is(cluster.metrics.read('scheduler_binding_batch_size_sum'), 900);
+  t.is(cluster.metrics.read(underWay), 0);
 });
 
 test('a turn decides about a bounded number of pods', async (t) => {
