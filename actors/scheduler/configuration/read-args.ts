@@ -155,9 +155,12 @@ export function readRatio(section: Section): PluginArgs['RequestedToCapacityRati
   return { shape: readShape(section), resources: readResources(section, ANY_WEIGHT) };
 }
 
+/** What is said of each resource that is scored. */
+export const RESOURCE_MEMBERS = ['name', 'weight'] as const;
+
 /** An empty list says as little as none. */
 function readResources(section: Section, bounds = WEIGHT): readonly WeightedResource[] {
-  const resources = section.sections('resources', ['name', 'weight']);
+  const resources = section.sections('resources', RESOURCE_MEMBERS);
   if (resources.length === 0) return CPU_AND_MEMORY;
   return resources.map((each) => ({ name: each.requiredText('name'), weight: each.number('weight', bounds, 1) }));
 }

@@ -7,7 +7,7 @@ import type { EnabledPlugin, PluginSets } from '../profiles/default-plugins.ts';
 import { PLUGIN_ARGS, type PluginArgs } from '../profiles/plugin-args.ts';
 import { PLUGINS } from '../profiles/plugin-table.ts';
 import type { ExtenderConfiguration } from './configuration.ts';
-import { readRatio } from './read-args.ts';
+import { RESOURCE_MEMBERS, readRatio } from './read-args.ts';
 import { EXTENDER_MEMBERS, type FileReader, readExtenders } from './read-extenders.ts';
 import { policyVersions } from './versions.ts';
 
@@ -130,6 +130,8 @@ function setsOf(base: PluginSets, filters: readonly string[], scores: readonly E
 /** The arguments of predicates and priorities, which become those of plug-ins; several add up. */
 class PolicyArgs {
   args: PluginArgs;
+  /** Where a policy names no resources for its ratio none is scored; in the args of a plug-in that would mean cpu and memory. */
+  scoresByRatio = false;
   readonly #spreadsByTopology: boolean;
 
   constructor(hardPodAffinityWeight: number, spreadsByTopology: boolean) {
@@ -162,6 +164,7 @@ class PolicyArgs {
 
   setRatio(ratio: Section): void {
     this.args = { ...this.args, [RATIO]: readRatio(ratio) };
+    this.scoresByRatio = ratio.sections('resources', RESOURCE_MEMBERS).length > 0;
   }
 }
 
@@ -219,6 +222,7 @@ function readPriorities(file: Section, args: PolicyArgs): readonly EnabledPlugin
     if (name === EQUAL) continue;
     const { plugin, isOwn } = pluginOfPriority(priority, name, args);
     if (isOwn) ownWeights.check(priority, plugin, weight);
+    if (plugin === RATIO && !args.scoresByRatio) continue;
     if (name === BY_CONSTRAINTS) byConstraints = plugin;
     // Those of one's own that a plug-in does together add up; of one that is named twice the last counts.
     if (isOwn) weights.set(plugin, (weights.get(plugin) ?? 0) + weight);

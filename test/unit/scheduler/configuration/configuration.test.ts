@@ -509,6 +509,20 @@ const BAD_POLICIES: readonly (readonly [policy: unknown, message: string])[] = [
   [{ hardPodAffinitySymmetricWeight: 101 }, 'hardPodAffinitySymmetricWeight: must be within 0 and 100'],
 ];
 
+test('a ratio for which a policy names no resources scores nothing, and one that names some scores those', (t) => {
+  const named = { ...RATIO.requestedToCapacityRatioArguments, resources: [{ name: 'memory' }] };
+  const priorities = (ratio: object) => [{ name: 'ImageLocalityPriority', weight: 1 }, OWN('a', 2, ratio)];
+  const [without, empty, some] = [
+    RATIO,
+    { requestedToCapacityRatioArguments: { ...named, resources: [] } },
+    { requestedToCapacityRatioArguments: named },
+  ].map((ratio) => effective({ policy: { priorities: priorities(ratio) } }).profiles[0]!);
+  t.deepEqual(namesOf(without!.sets.score), ['ImageLocality']);
+  t.deepEqual(namesOf(empty!.sets.score), ['ImageLocality']);
+  t.deepEqual(namesOf(some!.sets.score), ['ImageLocality', 'RequestedToCapacityRatio']);
+  t.deepEqual(some!.args.RequestedToCapacityRatio.resources, [{ name: 'memory', weight: 1 }]);
+});
+
 for (const [policy, message] of BAD_POLICIES) {
   test(`a policy is refused: ${message}`, (t) => {
     t.throws(() => effective({ policy }), { name: 'ConfigurationError', message });
