@@ -205,6 +205,8 @@ export const oidcOptions = optionGroup('OpenID Connect', SERVER, [
     name: 'oidc-username-claim',
     type: 'string',
     default: 'sub',
+    // No token has a claim without a name: each would be 401.
+    form: { pattern: /./, says: 'the name of a claim' },
     description: 'Claim that names the user; any but email is prefixed with the issuer unless a prefix is set.',
     effect: ['in force', 'whose tokens let in, and as whom'],
   },

@@ -63,6 +63,7 @@ export const schedulerAuthorizationOptions = optionGroup('Authorization', SCHEDU
     name: 'authorization-always-allow-paths',
     type: 'list',
     default: '/healthz,/readyz,/livez',
+    form: { pattern: /^[^*]*\*?$/, says: '/path or /path* (only trailing * allowed)' },
     description: 'Paths open to everybody.',
     effect: ['in force', 'which paths anyone may ask for'],
   },

@@ -4,6 +4,10 @@ import { INT32_MAX, optionGroup, SCHEDULER, WITH_SCHEDULER } from './option.ts';
 
 const IN_CONFIG_FILE = 'set it in the file of --config';
 
+const ONE_WORD = { pattern: /^\S+$/, says: 'a name of one word' };
+/** Without one nobody would ever lead. */
+const LOCK_NAME = { pattern: /./, says: 'the name of an object or namespace' };
+
 export const schedulerOptions = optionGroup('Scheduler', SCHEDULER, [
   {
     name: 'write-config-to',
@@ -30,7 +34,7 @@ export const upSchedulerOptions = optionGroup(
       name: 'scheduler-name',
       type: 'string',
       default: 'default-scheduler',
-      form: { pattern: /^\S+$/, says: 'a name of one word' },
+      form: ONE_WORD,
       description: 'Pods whose spec.schedulerName is this are scheduled here; off starts no scheduler.',
       effect: ['in force', 'which pods are bound'],
     },
@@ -75,6 +79,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     name: 'scheduler-name',
     type: 'string',
     default: 'default-scheduler',
+    form: ONE_WORD,
     description: 'Pods whose spec.schedulerName is this are scheduled here.',
     deprecated: IN_CONFIG_FILE,
     effect: ['in force', 'which pods are bound'],
@@ -175,6 +180,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     name: 'lock-object-name',
     type: 'string',
     default: '@short-scheduler',
+    form: LOCK_NAME,
     description: 'Name of the leader-election object.',
     deprecated: 'use --leader-elect-resource-name',
     effect: ['in force', 'the object that the leader holds'],
@@ -183,6 +189,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     name: 'lock-object-namespace',
     type: 'string',
     default: '@short-system',
+    form: LOCK_NAME,
     description: 'Namespace of the leader-election object.',
     deprecated: 'use --leader-elect-resource-namespace',
     effect: ['in force', 'the object that the leader holds'],
@@ -233,6 +240,7 @@ export const leaderElectionOptions = optionGroup('Leader election', SCHEDULER, [
     name: 'leader-elect-resource-name',
     type: 'string',
     default: '@short-scheduler',
+    form: LOCK_NAME,
     description: 'Name of that object.',
     effect: ['in force', 'the object that the leader holds'],
   },
@@ -240,6 +248,7 @@ export const leaderElectionOptions = optionGroup('Leader election', SCHEDULER, [
     name: 'leader-elect-resource-namespace',
     type: 'string',
     default: '@short-system',
+    form: LOCK_NAME,
     description: 'Namespace of that object.',
     effect: ['in force', 'the object that the leader holds'],
   },

@@ -123,6 +123,17 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', '--authorization-mode AlwaysDeny,,', /an element of the list is empty$/],
   ['up', '--data-dir=', /invalid value "" for --data-dir: "" is not of the form \/path\/of\/a\/folder$/],
   ['up', '--authorization-mode=', /--authorization-mode names no mode$/],
+  ['up', '--oidc-username-claim=', /"" is not of the form the name of a claim$/],
+  ['scheduler', '--scheduler-name=', /"" is not of the form a name of one word$/],
+  ['scheduler', '--leader-elect-resource-name=', /"" is not of the form the name of an object or namespace$/],
+  ['scheduler', '--leader-elect-resource-namespace=', /"" is not of the form the name of an object or namespace$/],
+  ['scheduler', '--lock-object-name=', /"" is not of the form the name of an object or namespace$/],
+  ['scheduler', '--lock-object-namespace=', /"" is not of the form the name of an object or namespace$/],
+  [
+    'scheduler',
+    '--authorization-always-allow-paths /healthz,/a/*/b',
+    /"\/a\/\*\/b" is not of the form \/path or \/path\* \(only trailing \* allowed\)$/,
+  ],
   [
     'up',
     '--controllers *,-deployments',
