@@ -149,9 +149,9 @@ export class MetricsRegistry implements Metrics {
     }));
   }
 
-  forget(isGone: (labels: Labels) => boolean): void {
-    for (const { series } of this.#families.values())
-      for (const [key, { labels }] of series) if (isGone(labels)) series.delete(key);
+  forget(isGone: (labels: Labels, name: string) => boolean): void {
+    for (const { name, series } of this.#families.values())
+      for (const [key, { labels }] of series) if (isGone(labels, name)) series.delete(key);
   }
 
   #number(kind: 'counter' | 'gauge', name: string, help: string, labels: Labels): Series {

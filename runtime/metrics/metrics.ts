@@ -34,8 +34,8 @@ export interface Metrics {
   /** Calls `collect` before each reading, for values that are cheaper to read than to keep. */
   beforeReading(collect: () => void): void;
   reading(): MetricsReading;
-  /** Drops the series with such labels. Who has one of them may go on with it, and nobody reads that. */
-  forget(isGone: (labels: Labels) => boolean): void;
+  /** Drops the series with such labels, of a metric of such a name. Who has one of them may go on with it, and nobody reads that. */
+  forget(isGone: (labels: Labels, name: string) => boolean): void;
 }
 
 /** What becomes of the values that several threads have of one gauge. */

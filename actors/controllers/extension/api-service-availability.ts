@@ -31,6 +31,9 @@ interface Check {
   failures: number;
 }
 
+const UNAVAILABLE = 'aggregator_unavailable_apiservice';
+const TIMES_UNAVAILABLE = 'aggregator_unavailable_apiservice_total';
+
 /** The controller of the availability of extension servers. Keys are names of APIServices. */
 export class ApiServiceAvailability implements Controller {
   readonly name = 'apiservice-availability';
@@ -67,7 +70,7 @@ export class ApiServiceAvailability implements Controller {
     const { name, storageKey } = event;
     if (storageKey !== this.#storageKey) this.#onService(event);
     else if (event.type === 'delete') {
-      this.#unavailable(name).set(0);
+      this.#forget(name);
       this.#known.delete(name);
       this.#checks.delete(name);
     } else {
@@ -125,12 +128,19 @@ export class ApiServiceAvailability implements Controller {
   #measure(name: string, before: Finding | undefined, { status, reason }: Finding): void {
     if (status === 'True' || (before !== undefined && before.status !== 'True')) return;
     const help = 'Times that the server of an APIService could not be reached any more.';
-    this.#metrics.counter('aggregator_unavailable_apiservice_total', help, { name, reason }).add(1);
+    this.#metrics.counter(TIMES_UNAVAILABLE, help, { name, reason }).add(1);
   }
 
   #unavailable(name: string): Series {
     const help = '1 where the server of an APIService cannot be reached.';
-    return this.#metrics.gauge('aggregator_unavailable_apiservice', help, { name }, 'max');
+    return this.#metrics.gauge(UNAVAILABLE, help, { name }, 'max');
+  }
+
+  /** Each version of a group that a definition makes has an APIService: those that are gone would be told of for ever. */
+  #forget(gone: string): void {
+    this.#metrics.forget(
+      ({ name }, metric) => name === gone && (metric === UNAVAILABLE || metric === TIMES_UNAVAILABLE),
+    );
   }
 
   /** Of a service or its endpoints. */

@@ -41,6 +41,15 @@ function resting() {
   return { controller, told };
 }
 
+/** One that finds every server away. */
+function looking() {
+  const metrics = new MetricsRegistry();
+  const away = async () => ({ status: 'False', reason: 'ServiceNotFound', message: '' }) as const;
+  const due = { add: () => {} };
+  const controller = new ApiServiceAvailability(new VirtualTime().clock, due, DIALECT, away, metrics);
+  return { controller, metrics, settled: () => new Promise((resolve) => setImmediate(resolve)) };
+}
+
 test('the gauge says what is stored, also of what another server has found', (t) => {
   const { controller, told } = resting();
   controller.onEvent(event('present', REMOTE));
@@ -65,6 +74,20 @@ test('one that is gone is not unavailable, and neither is one of which nothing i
     t.is(told(), 1);
     if (end === 'deleted') controller.onEvent(event('delete', REMOTE, 'False'));
     else controller.reset();
-    t.is(told(), 0, end);
+    t.is(told(), end === 'deleted' ? undefined : 0, end);
   }
+});
+
+test('of APIServices that come and go no series stay, and of others they do', async (t) => {
+  const { controller, metrics, settled } = looking();
+  for (const name of ['v1.gone.test', 'v1.stays.test']) {
+    controller.onEvent({ ...event('put', REMOTE, 'False'), name });
+    controller.plan(name);
+  }
+  await settled();
+  const names = () =>
+    metrics.reading().flatMap(({ name, series }) => series.map(({ labels }) => `${name} ${labels.name}`));
+  t.is(names().length, 4);
+  controller.onEvent({ ...event('delete', REMOTE, 'False'), name: 'v1.gone.test' });
+  t.deepEqual(names().sort(), [`${GAUGE} v1.stays.test`, `${GAUGE}_total v1.stays.test`]);
 });
