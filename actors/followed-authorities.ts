@@ -17,37 +17,36 @@ export interface AuthorityBundles {
 }
 
 export class FollowedAuthorities {
-  readonly #files: FollowedFiles;
+  /** Those of clients and those of proxies, each by themselves: where the ones are of no use, the others are believed all the same. */
+  readonly #followed: readonly FollowedFiles[];
 
-  /** Without files nothing is followed. `onRead` is given what the files hold at the start, and when it has changed. */
+  /**
+   * Without files nothing is followed. `onRead` is given what the files of one kind hold at the start, and when it has changed; with the
+   * other kind absent, it is as it was.
+   */
   constructor(
     { disk, log, timers }: Pick<ActorContext, 'disk' | 'log' | 'timers'>,
     files: AuthorityFiles | undefined,
-    onRead: (bundles: AuthorityBundles) => void,
+    onRead: (bundles: Partial<AuthorityBundles>) => void,
   ) {
-    const { client, proxy } = files ?? { client: [], proxy: [] };
-    const paths = [...client, ...proxy];
-    this.#files = new FollowedFiles({
-      disk,
-      timers,
-      paths,
-      take: (texts) => {
-        const bundles = paths.map((path, index) => bundleOf(path, texts[index]!));
-        onRead({
-          client: bundles.slice(0, client.length).join(''),
-          proxy: bundles.slice(client.length).join(''),
-        });
-      },
-      onRefused: (error) => log.warn({ err: error }, 'the authorities that were replaced are not believed'),
+    this.#followed = (['client', 'proxy'] as const).map((kind) => {
+      const paths = files?.[kind] ?? [];
+      return new FollowedFiles({
+        disk,
+        timers,
+        paths,
+        take: (texts) => onRead({ [kind]: paths.map((path, index) => bundleOf(path, texts[index]!)).join('') }),
+        onRefused: (error) => log.warn({ err: error }, 'the authorities that were replaced are not believed'),
+      });
     });
   }
 
   /** Resolves after the first look. */
-  start(): Promise<void> {
-    return this.#files.start();
+  async start(): Promise<void> {
+    await Promise.all(this.#followed.map((files) => files.start()));
   }
 
   stop(): void {
-    this.#files.stop();
+    for (const files of this.#followed) files.stop();
   }
 }

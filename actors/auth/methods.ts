@@ -54,14 +54,14 @@ export function requestMethods(
   ];
 }
 
-/** Goes by other authorities from now on. */
+/** Goes by other authorities from now on; those that are absent stay. */
 export function replaceAuthorities(
   methods: readonly RequestAuthenticator[],
-  { client, proxy }: AuthorityBundles,
+  { client, proxy }: Partial<AuthorityBundles>,
 ): void {
   for (const method of methods) {
-    if (method instanceof ClientCertificates) method.replaceAuthorities(client);
-    else if (method instanceof AuthenticatingProxy) method.replaceAuthorities(proxy);
+    if (method instanceof ClientCertificates && client !== undefined) method.replaceAuthorities(client);
+    else if (method instanceof AuthenticatingProxy && proxy !== undefined) method.replaceAuthorities(proxy);
   }
 }
 

@@ -103,8 +103,9 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       }),
     );
     this.#bootstrap = bootstrap.controller;
-    this.#authorities = new FollowedAuthorities(context, options.authorityFiles, (bundles) => {
-      Object.assign(authentication, { clientCaPem: bundles.client, requestHeaderCaPem: bundles.proxy });
+    this.#authorities = new FollowedAuthorities(context, options.authorityFiles, ({ client, proxy }) => {
+      if (client !== undefined) authentication.clientCaPem = client;
+      if (proxy !== undefined) authentication.requestHeaderCaPem = proxy;
       if (this.#isUnderWay) this.#bootstrap.review(HOOK_AUTHENTICATION_INFO);
     });
     const expiry = queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs));

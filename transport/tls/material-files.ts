@@ -1,6 +1,6 @@
 // The files that a listener's TLS material is made of, and what they hold as that material. Reading them is the caller's.
 import { OrchError } from '../../runtime/errors.ts';
-import type { TlsMaterial } from '../http.ts';
+import type { KeyPair, TlsMaterial } from '../http.ts';
 import { bundleProblem, pairProblem } from './certificates.ts';
 
 export interface PairFiles {
@@ -29,23 +29,26 @@ export function materialOf(
   { minVersion, ciphers }: Pick<TlsMaterial, 'minVersion' | 'ciphers'>,
 ): TlsMaterial {
   const textOf = new Map(pathsOf(files).map((path, index) => [path, texts[index] ?? '']));
-  const pairOf = ({ certFile, keyFile }: PairFiles): { certPem: string; keyPem: string } => {
-    const pair = { certPem: textOf.get(certFile)!, keyPem: textOf.get(keyFile)! };
-    const problem = pairProblem(pair);
-    if (problem === undefined) return pair;
-    throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${problem}`);
-  };
+  const pairIn = (pair: PairFiles): KeyPair => pairOf(pair, textOf.get(pair.certFile)!, textOf.get(pair.keyFile)!);
   return {
-    ...pairOf(files),
+    ...pairIn(files),
     ...(minVersion === undefined ? {} : { minVersion }),
     ...(ciphers === undefined ? {} : { ciphers }),
     ...(files.named.length === 0
       ? {}
-      : { namedPairs: files.named.map((one) => ({ ...pairOf(one), patterns: one.patterns })) }),
+      : { namedPairs: files.named.map((one) => ({ ...pairIn(one), patterns: one.patterns })) }),
     ...(files.clientCa.length === 0
       ? {}
       : { clientCaPem: files.clientCa.map((path) => bundleOf(path, textOf.get(path)!)).join('') }),
   };
+}
+
+/** The texts of a certificate and its key. Throws BadConfiguration, naming the files, where they cannot be used together. */
+export function pairOf({ certFile, keyFile }: PairFiles, certPem: string, keyPem: string): KeyPair {
+  const pair = { certPem, keyPem };
+  const problem = pairProblem(pair);
+  if (problem === undefined) return pair;
+  throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${problem}`);
 }
 
 /** The text of a bundle of authorities, to be joined with others. Throws BadConfiguration where it is none. */

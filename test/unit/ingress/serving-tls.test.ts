@@ -53,3 +53,67 @@ test('a listener is told of certificates that have changed since it was opened w
     'and its end is told of',
   );
 });
+
+test('a pair, or a bundle of authorities, that is of no use keeps none of the others from being replaced', async (t) => {
+  const files: Record<string, string> = {
+    '/cert': PAIR.certPem,
+    '/key': PAIR.keyPem,
+    '/sni.cert': PAIR.certPem,
+    '/sni.key': PAIR.keyPem,
+    '/clients': PAIR.certPem,
+    '/proxies': PAIR.certPem,
+  };
+  const ticks: (() => void)[] = [];
+  const refused: string[] = [];
+  const context = {
+    clock: { nowMs: Date.now },
+    disk: {
+      readFile: async (path: string) => {
+        const text = files[path];
+        if (text === undefined) throw Object.assign(new Error(), { code: 'ENOENT' });
+        return Buffer.from(text);
+      },
+    },
+    log: { warn: ({ err }: { err: Error }) => void refused.push(err.message), info: () => {} },
+    timers: {
+      every: (_intervalMs: number, callback: () => void) => {
+        ticks.push(callback);
+        return { cancel: () => {} };
+      },
+    },
+  } as unknown as ActorContext;
+  const look = async (): Promise<void> => {
+    for (const tick of ticks) tick();
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const named = [{ certFile: '/sni.cert', keyFile: '/sni.key', patterns: ['a.test'] }];
+  const first = { ...PAIR, namedPairs: [{ ...PAIR, patterns: ['a.test'] }], clientCaPem: PAIR.certPem + PAIR.certPem };
+  const serving = new ServingTls(
+    context,
+    { certFile: '/cert', keyFile: '/key', named, clientCa: ['/clients', '/proxies'] },
+    first,
+  );
+  const opened = await serving.read();
+  let shown: TlsMaterial = opened;
+  const listener: Partial<Listener> = {
+    async replaceTls(tls) {
+      shown = tls;
+    },
+  };
+  await serving.follow(listener as Listener, opened);
+  delete files['/sni.key'];
+  files['/proxies'] = 'half of a cert';
+  Object.assign(files, { '/cert': OTHER.certPem, '/key': OTHER.keyPem, '/clients': OTHER.certPem });
+  await look();
+  await look();
+  t.is(shown.certPem, OTHER.certPem);
+  t.is(shown.keyPem, OTHER.keyPem);
+  t.is(shown.namedPairs?.[0]?.keyPem, PAIR.keyPem);
+  t.is(shown.clientCaPem, OTHER.certPem + PAIR.certPem);
+  t.deepEqual(refused.sort(), ['/proxies holds no certificates', '/sni.key cannot be read (ENOENT)']);
+  Object.assign(files, { '/sni.cert': OTHER.certPem, '/sni.key': OTHER.keyPem, '/proxies': OTHER.certPem });
+  await look();
+  t.is(shown.namedPairs?.[0]?.certPem, OTHER.certPem);
+  t.deepEqual(shown.namedPairs?.[0]?.patterns, ['a.test']);
+  t.is(shown.clientCaPem, OTHER.certPem + OTHER.certPem);
+});
