@@ -121,7 +121,7 @@ export async function schedule(argv: readonly string[]): Promise<void> {
   try {
     const pod = await find(server);
     await keptAlive(() => readCluster(core, server));
-    const answer = await new WhatIfs(core, extenders).answer(pod);
+    const answer = await new WhatIfs(core, extenders, realEnvironment.timers).answer(pod);
     if (answer === undefined) throw new OrchError('Refused', 'no profile is for the pod');
     if (answer.extenders.startsWith('failed')) warn(`extenders ${answer.extenders}`);
     process.stdout.write(isJson ? `${JSON.stringify(answer)}\n` : explanationText(answer.nodes));

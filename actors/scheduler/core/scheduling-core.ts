@@ -283,6 +283,13 @@ export class SchedulingCore {
     return profile && explainUnplaced(pod, profile, this.cluster, this.room.nominations);
   }
 
+  /** The same, where that takes no longer than a turn may: `counting` when it is to be asked again in another. */
+  explainInTurns(object: JsonObject): readonly NodeExplanation[] | undefined | 'counting' {
+    const { topology } = this.cluster;
+    const explained = topology.inTurns(() => ({ nodes: this.explain(object) }));
+    return explained === undefined ? 'counting' : explained.nodes;
+  }
+
   /** The binding of an assumed pod takes longer than others: its place is kept until it is settled. */
   hold(pod: PodInfo): void {
     this.room.hold(pod);

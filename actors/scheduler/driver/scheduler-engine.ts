@@ -107,7 +107,7 @@ export class SchedulerEngine {
     };
     this.#recorder = parts.record && new Recorder(parts.record, options, configuration, parts.log);
     this.#core = this.#recorder?.core ?? new SchedulingCore(options);
-    this.whatIfs = new WhatIfs(this.#core, this.#extenders);
+    this.whatIfs = new WhatIfs(this.#core, this.#extenders, environment.timers);
     const metrics = schedulerMetrics(parts.metrics, this.#core);
     this.#eventWrites = eventWrites(parts, metrics);
     this.#conditionWrites = conditionWrites(parts, metrics);

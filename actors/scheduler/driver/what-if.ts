@@ -2,6 +2,7 @@
 // Decides nothing and changes nothing. Bounded: so many questions at once, so many nodes in an answer.
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { asObject } from '../../../api/json/object-fields.ts';
+import type { Timers } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { NodeAnswer } from '../core/decision.ts';
 import { byTotal, type NodeExplanation } from '../core/explanation.ts';
@@ -33,11 +34,13 @@ export interface WhatIf {
 export class WhatIfs {
   readonly #core: SchedulingCore;
   readonly #extenders: Pick<Extenders, 'judgeNodes' | 'nodes'> | undefined;
+  readonly #timers: Timers;
   #open = 0;
 
-  constructor(core: SchedulingCore, extenders: Pick<Extenders, 'judgeNodes' | 'nodes'> | undefined) {
+  constructor(core: SchedulingCore, extenders: Pick<Extenders, 'judgeNodes' | 'nodes'> | undefined, timers: Timers) {
     this.#core = core;
     this.#extenders = extenders;
+    this.#timers = timers;
   }
 
   /**
@@ -56,7 +59,7 @@ export class WhatIfs {
   }
 
   async #answer(object: JsonObject, nodesMax: number): Promise<WhatIf | undefined> {
-    const explained = this.#core.explain(object);
+    const explained = await this.#explain(object);
     if (explained === undefined) return undefined;
     const { key: pod, schedulerName } = readPod(object);
     const { nodes, extenders } = await this.#withExtenders(object, explained);
@@ -75,6 +78,16 @@ export class WhatIfs {
       nodes: shown,
       nodesLeftOut: nodes.length - shown.length,
     };
+  }
+
+  async #explain(object: JsonObject): Promise<readonly NodeExplanation[] | undefined> {
+    for (;;) {
+      const explained = this.#core.explainInTurns(object);
+      if (explained !== 'counting') return explained;
+      await new Promise<void>((resolve) => this.#timers.soon(resolve));
+      // Nobody else may have anything to do with the scheduler meanwhile.
+      this.#core.cluster.topology.countOn();
+    }
   }
 
   async #withExtenders(

@@ -3,6 +3,7 @@
 import test from 'ava';
 import type { Decision } from '../../../actors/scheduler/core/decision.ts';
 import type { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
+import { WhatIfs } from '../../../actors/scheduler/driver/what-if.ts';
 import { type Entry, recordedPod } from '../../../actors/scheduler/recording/entries.ts';
 import { RecordingCore } from '../../../actors/scheduler/recording/recording-core.ts';
 import { Replay } from '../../../actors/scheduler/recording/replay.ts';
@@ -102,4 +103,33 @@ test('what was decided after several turns is decided the same again when it is 
   const replay = new Replay(newCore());
   for (const entry of entries) replay.apply(entry);
   t.like(replay, { decisions: 1, differing: 0, bound: 1 });
+});
+
+test('a question about a pod with very many terms leaves turns to others while it counts, and is answered as it is in the end', async (t) => {
+  const core = newCore();
+  fill(core);
+  const waiting: (() => void)[] = [];
+  const never = () => {
+    throw new Error('nothing is waited for by time');
+  };
+  const timers = { soon: (callback: () => void) => void waiting.push(callback), after: never, every: never };
+  const answering = new WhatIfs(core, undefined, timers).answer(asking('p'));
+  t.is(waiting.length, 1);
+  core.setPod(boundPod('coming', 'c', labelled('app-3')), 0);
+  let turns = 1;
+  for (; waiting.length > 0; turns++) {
+    waiting.shift()!();
+    await new Promise(setImmediate);
+  }
+  t.true(turns > 1);
+  const { nodes, refusedBy } = (await answering)!;
+  t.deepEqual(
+    nodes.map(({ node, refusals }) => [node, refusals.length]),
+    [
+      ['a', 0],
+      ['b', 0],
+      ['c', 1],
+    ],
+  );
+  t.deepEqual(refusedBy, { InterPodAffinity: 1 });
 });
