@@ -33,8 +33,15 @@ export function listMetadata({ revision, continueToken, remaining }: ListEnvelop
   return metadata;
 }
 
+interface EmptyList {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: object;
+  readonly items: readonly [];
+}
+
 /** The list without its items, which are the last member. A list of a custom type says that nothing follows, too. */
-export function emptyList(envelope: ListEnvelope, { areWhole = false }: Pick<ListItems, 'areWhole'>): object {
+export function emptyList(envelope: ListEnvelope, { areWhole = false }: Pick<ListItems, 'areWhole'>): EmptyList {
   const { listKind, apiVersion } = envelope;
   const metadata = listMetadata(envelope);
   return { kind: listKind, apiVersion, metadata: areWhole ? { continue: '', ...metadata } : metadata, items: [] };

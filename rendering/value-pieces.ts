@@ -40,18 +40,24 @@ const NEWLINE = Buffer.from('\n');
 /** A list that was put together of objects of the version asked for, and is no record. */
 export interface ValueList {
   readonly metadata: object;
-  readonly items: readonly JsonObject[];
+  /** The objects as compact JSON, one or several with commas between them: parsed, they may take a hundred times as much. */
+  readonly items: readonly Uint8Array[];
 }
 
-/** Its bytes in compact JSON, the items last: each piece holds some of them, or one that is larger. */
+/** Its bytes in compact JSON, the items last: each piece holds those that came together. */
 export function* valueListPieces({ items, ...members }: ValueList): Generator<Uint8Array> {
-  let text = JSON.stringify({ ...members, items: [] }).slice(0, -']}'.length);
-  for (const [index, item] of items.entries()) {
-    if (index > 0) text += ',';
-    text += JSON.stringify(item);
-    if (text.length < PIECE_BYTES) continue;
-    yield Buffer.from(text);
-    text = '';
+  let before = JSON.stringify({ ...members, items: [] }).slice(0, -']}'.length);
+  for (const some of items) {
+    yield Buffer.concat([Buffer.from(before), some]);
+    before = ',';
   }
-  yield Buffer.from(`${text}]}\n`);
+  yield Buffer.from(items.length === 0 ? `${before}]}\n` : ']}\n');
+}
+
+/** The objects themselves. */
+export function valueListItems({ items }: ValueList): JsonObject[] {
+  return items.flatMap((some) => {
+    const list = decodeStored(Buffer.concat([Buffer.from('{"items":['), some, Buffer.from(']}')]));
+    return list.items as JsonObject[];
+  });
 }

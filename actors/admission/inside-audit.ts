@@ -6,6 +6,7 @@ import { authorizationNamespace } from '../../api/requests/request-info.ts';
 import { isStatus, isStatusError } from '../../api/status/status.ts';
 import { rootPath } from '../../api/verbs.ts';
 import { isAtLeast } from '../../config/audit-policy.ts';
+import { valueListPieces } from '../../rendering/value-pieces.ts';
 import type { Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { type Soon, whenThere } from '../../runtime/soon.ts';
@@ -127,7 +128,7 @@ export class WriteRecord {
     if (auditAnnotations !== undefined) audit.annotateBy(auditAnnotations);
     if ('body' in reply && isStatus(reply.body)) audit.answerStatus(reply.body);
     else if (isAtLeast(audit.level, 'RequestResponse'))
-      return whenThere('place' in reply ? this.#written(reply.place) : bodyOf(reply.body), (body) => {
+      return whenThere('place' in reply ? this.#written(reply.place) : bodyOf(textOf(reply)), (body) => {
         answer.body = body;
         return endedOf(this.#begun, code);
       });
@@ -173,8 +174,11 @@ function refuse(reply: Reply, error: unknown): void {
   else reply.fail(error);
 }
 
-function bodyOf(body: object): AuditedBody | undefined {
-  const bytes = Buffer.from(JSON.stringify(body));
+function textOf(reply: Exclude<WriteReply, { readonly place: PublishedPlace }>): Buffer {
+  return 'list' in reply ? Buffer.concat([...valueListPieces(reply.list)]) : Buffer.from(JSON.stringify(reply.body));
+}
+
+function bodyOf(bytes: Buffer): AuditedBody | undefined {
   return bytes.length > ANSWER_BYTES_MAX ? undefined : { contentType: JSON_TYPE, bytes };
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Status } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
 import type { AdmissionPluginName } from '../../config/admission-plugins.ts';
+import type { ValueList } from '../../rendering/value-pieces.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { PublishedPlace, StoreFeedTells } from '../store/protocol.ts';
 
@@ -69,9 +70,10 @@ export interface ConnectRequest {
   readonly options: JsonObject;
 }
 
-/** The answer to a write: a stored object, or a body made for the occasion (Status, Scale, a list of deleted objects). */
+/** The answer to a write: a stored object, a list of deleted ones, or a body made for the occasion (Status, Scale). */
 export type WriteReply =
   | (WriteRemarks & { readonly code: number; readonly place: PublishedPlace })
+  | (WriteRemarks & { readonly code: number; readonly list: ValueList })
   | (WriteRemarks & { readonly code: number; readonly body: object });
 
 export interface ConnectReply extends WriteRemarks {

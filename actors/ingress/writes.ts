@@ -6,7 +6,6 @@ import type { ResourceRequestInfo } from '../../api/requests/request-info.ts';
 import { tooLarge } from '../../api/status/failures.ts';
 import { isStatus, StatusError } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
-import type { ValueList } from '../../rendering/value-pieces.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { RequestAborted } from '../../transport/http.ts';
 import { bareMediaType } from '../../transport/media-type.ts';
@@ -65,9 +64,8 @@ export class Writes {
     const reply = await asking;
     if (reply.auditAnnotations !== undefined) exchange.audit?.annotateBy(reply.auditAnnotations);
     if ('place' in reply) return reads.sendWritten(exchange, reply.code, reply.place, form, reply.warnings);
+    if ('list' in reply) return reads.sendList(exchange, reply.list, form.representation, reply.warnings);
     if (isStatus(reply.body)) return sendStatus(exchange, reply.body, statuses.ofStatus(exchange), reply.warnings);
-    if (verb === 'deletecollection')
-      return reads.sendList(exchange, reply.body as ValueList, form.representation, reply.warnings);
     return reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
   }
 }

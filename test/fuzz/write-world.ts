@@ -6,6 +6,7 @@ import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { JsonObject } from '../../api/json/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { TypeSchema } from '../../api/schema/schema.ts';
+import { valueListPieces } from '../../rendering/value-pieces.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { planOfOneThread } from '../../runtime/placement/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
@@ -93,6 +94,7 @@ class WriteWorld {
   /** What a reply holds, as text. */
   answerText(reply: WriteReply): string {
     if ('body' in reply) return JSON.stringify(reply.body);
+    if ('list' in reply) return Buffer.concat([...valueListPieces(reply.list)]).toString('utf8');
     return valueView(this.#slabs!.slab(reply.place), reply.place.offset).toString('utf8');
   }
 

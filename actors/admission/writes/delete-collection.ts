@@ -30,6 +30,7 @@ const COMMIT_OBJECTS = 128;
 const COMMIT_BYTES = 1024 * 1024;
 /** What is decided is not kept uncommitted for longer: behind slow webhooks the time of the request could end before the first commit. */
 const UNCOMMITTED_MS = 1_000;
+const NOTHING = new Uint8Array();
 /** Each is a header of the answer. */
 const WARNINGS_MAX = 16;
 
@@ -53,7 +54,7 @@ export async function deleteCollection(
     const items = await deletion.run(listed);
     const { listKind, apiVersion } = type;
     const list = emptyList({ listKind, apiVersion, ...listed }, { areWhole: type.custom !== undefined });
-    return withWarnings({ code: 200, body: { ...list, items } }, deletion.warnings);
+    return withWarnings({ code: 200, list: { ...list, items } }, deletion.warnings);
   });
 }
 
@@ -79,16 +80,16 @@ class CollectionDeletion {
     return [...this.#warnings];
   }
 
-  /** Answers the objects as they were listed. Rejects after every worker has ended: they read records until then. */
-  async run({ places, slabs }: ListedPlaces): Promise<JsonObject[]> {
+  /** Answers the objects as they were listed, as JSON: the answer has all of them. Rejects after every worker has ended: they read records until then. */
+  async run({ places, slabs }: ListedPlaces): Promise<Uint8Array[]> {
     const steps = stepsOf(places, slabs);
-    const commits: JsonObject[][] = [];
+    const texts: Uint8Array[] = [];
     let next = 0;
     const work = async (): Promise<void> => {
       while (next < steps.length) {
         const step = next++;
         try {
-          commits[step] = await this.#step(steps[step]!, slabs);
+          texts[step] = await this.#step(steps[step]!, slabs);
         } catch (error) {
           next = steps.length;
           throw error;
@@ -98,18 +99,20 @@ class CollectionDeletion {
     const workers = Math.min(this.#write.deletion.collectionWorkers, steps.length);
     const ends = await Promise.allSettled(Array.from({ length: workers }, work));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    return commits.flat();
+    return texts.filter(({ length }) => length > 0);
   }
 
-  async #step({ places, bytes }: Step, slabs: StoreSlabs): Promise<JsonObject[]> {
+  async #step({ places, bytes }: Step, slabs: StoreSlabs): Promise<Uint8Array> {
     if (isLarge(bytes)) await afterOthers(this.#write);
     const some = storedAt(places, slabs);
     if (isLarge(bytes)) await afterOthers(this.#write);
     await this.#deleteSome(some);
-    if (this.#request.target.asStored) return [];
+    if (this.#request.target.asStored) return NOTHING;
     const asked = await this.#asked(some);
+    if (isLarge(bytes)) await afterOthers(this.#write);
     // Custom objects say what they are in a list as well.
-    return this.#type.custom === undefined ? asked.map(asItem) : [...asked];
+    const items = this.#type.custom === undefined ? asked.map(asItem) : asked;
+    return Buffer.from(items.map((item) => JSON.stringify(item)).join(','));
   }
 
   /** As a list of that revision would show them: by the newest definition, which may have changed since the request came. */

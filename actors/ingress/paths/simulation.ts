@@ -106,7 +106,7 @@ async function admitted(
     },
     limits,
   );
-  if ('place' in reply) throw new Error('a dry run has stored a pod');
+  if (!('body' in reply)) throw new Error('a dry run has stored a pod');
   if (reply.code >= 300) throw new StatusError(reply.body as Status);
   return reply.body as Record<string, unknown>;
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../api/json/json-value.ts';
 import { JOB_BYTES_MIN, VALUE_JOB } from '../../../rendering/jobs.ts';
 import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { keepsStoredBytes, keepsStoredValue } from '../../../rendering/rendering.ts';
-import { type ValueList, valueListPieces, valuePieces } from '../../../rendering/value-pieces.ts';
+import { type ValueList, valueListItems, valueListPieces, valuePieces } from '../../../rendering/value-pieces.ts';
 import type { HeapRoom } from '../../../runtime/memory/heap-room.ts';
 import { copyOfBody, decodeRecord, withBody } from '../../../storage/records/record-reading.ts';
 import { type Slab, valueLength } from '../../../storage/records/slab-record.ts';
@@ -17,8 +17,6 @@ import { type Representation, unconverted } from './representation.ts';
 
 /** Up to this an object is rendered in one go: about a millisecond of work. */
 const WHOLE_BYTES_MAX = 16 * 1024;
-/** Up to this a list is: its items may be large, and are at hand already. */
-const WHOLE_ITEMS_MAX = 1;
 
 /** A stored object, as its record has it in this turn. What is not sent by the end of the call is when the promise resolves. */
 export function sendStored(
@@ -73,11 +71,16 @@ export function sendListValue(
 ): Promise<void> | undefined {
   const { renderer } = unconverted(representation);
   const { encoding, pretty, shape } = renderer.rendering;
-  if (encoding === 'json' && !pretty && shape === undefined && list.items.length > WHOLE_ITEMS_MAX) {
-    const answer = new PieceAnswer(exchange, 200, headersFor(representation.contentType, warnings));
-    return answer.inSlices(valueListPieces(list), work.pause);
+  if (encoding === 'json' && !pretty && shape === undefined) {
+    const headers = headersFor(representation.contentType, warnings);
+    const bytes = list.items.reduce((sum, some) => sum + some.length, 0);
+    if (bytes > WHOLE_BYTES_MAX)
+      return new PieceAnswer(exchange, 200, headers).inSlices(valueListPieces(list), work.pause);
+    exchange.answer(200, headers, Buffer.concat([...valueListPieces(list)]));
+    return undefined;
   }
-  const rendered = shape === undefined ? list : renderer.shapedList(list.items, list.metadata);
+  const items = valueListItems(list);
+  const rendered = shape === undefined ? { ...list, items } : renderer.shapedList(items, list.metadata);
   return sendRendered(exchange, 200, rendered, representation, work, warnings);
 }
 

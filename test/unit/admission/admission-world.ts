@@ -16,6 +16,7 @@ import type { Status } from '../../../api/status/status.ts';
 import type { WriteVerb } from '../../../api/verbs.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { parseFeatureGates } from '../../../config/feature-gates.ts';
+import { valueListItems } from '../../../rendering/value-pieces.ts';
 import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
 import { planOfOneThread } from '../../../runtime/placement/plan.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
@@ -411,8 +412,13 @@ export class AdmissionWorld {
 
   #answered(reply: WriteReply): Answered {
     const { code, warnings = [] } = reply;
-    const body: unknown = 'place' in reply ? this.#read(reply.place) : structuredClone(reply.body);
-    return { code, body: body as Answer, warnings };
+    return { code, body: this.#bodyOf(reply), warnings };
+  }
+
+  #bodyOf(reply: WriteReply): Answer {
+    if ('place' in reply) return this.#read(reply.place);
+    if ('list' in reply) return { ...reply.list, items: valueListItems(reply.list) } as unknown as Answer;
+    return structuredClone(reply.body) as Answer;
   }
 
   #read(place: PublishedPlace): Answer {
