@@ -70,6 +70,12 @@ http2Test('a request arrives whole', describe, async (t, session, listener) => {
   });
 });
 
+http2Test('what a path or query says unencoded beyond ASCII is text', describe, async (t, session) => {
+  const path = Buffer.from('/josé?manager=д1', 'utf8').toString('latin1');
+  const { body } = await answerOf(session.request({ ':path': path }));
+  t.like(JSON.parse(body.toString()), { path: '/josé', query: 'manager=д1' });
+});
+
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 // Older ones leave such a header out, and cannot be told not to.

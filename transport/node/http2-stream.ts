@@ -2,6 +2,7 @@
 // like HTTP/1.1 doubles what an open one keeps, and a watch is open for long.
 import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import { headerTextOf } from '../../values/header-text.ts';
 import type { ListenerOptions } from '../http.ts';
 import type { Endable } from '../kept-bytes.ts';
 import type { RequestSource } from './request.ts';
@@ -45,10 +46,12 @@ export function handleStreams(
 function sourceOf(
   stream: ServerHttp2Stream,
   method: string,
-  target: string | undefined,
+  path: string | undefined,
   rawHeaders: readonly string[],
 ): RequestSource {
-  return { method, target: target ?? '/', rawHeaders, body: stream, connection: stream.session ?? stream, socketOf };
+  // A header like others here: what a client leaves unencoded in it comes as bytes. By HTTP/1.1 Node refuses that.
+  const target = headerTextOf(path ?? '/');
+  return { method, target, rawHeaders, body: stream, connection: stream.session ?? stream, socketOf };
 }
 
 /** Of a stream that has lost its session there is none. */
