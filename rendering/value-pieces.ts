@@ -2,6 +2,7 @@
 // list-pieces.ts are. What JSON.parse and the conversion of one object take is not cut up: some ten milliseconds for the
 // largest that can be stored.
 
+import { parseExact } from '../api/json/exact-json.ts';
 import type { JsonObject } from '../api/json/json-value.ts';
 import { decodeStored } from '../storage/forms/stored-json.ts';
 import { YamlText } from '../transport/yaml/write.ts';
@@ -40,24 +41,32 @@ const NEWLINE = Buffer.from('\n');
 /** A list that was put together of objects of the version asked for, and is no record. */
 export interface ValueList {
   readonly metadata: object;
-  /** The objects as compact JSON, one or several with commas between them: parsed, they may take a hundred times as much. */
+  /** The JSON of its items, of some in each: read, all of them may come to a hundred times as much, which is held until they are out. */
   readonly items: readonly Uint8Array[];
 }
 
-/** Its bytes in compact JSON, the items last: each piece holds those that came together. */
-export function* valueListPieces({ items, ...members }: ValueList): Generator<Uint8Array> {
-  let before = JSON.stringify({ ...members, items: [] }).slice(0, -']}'.length);
-  for (const some of items) {
-    yield Buffer.concat([Buffer.from(before), some]);
-    before = ',';
-  }
-  yield Buffer.from(items.length === 0 ? `${before}]}\n` : ']}\n');
+/** Some items of such a list. */
+export function itemsText(items: readonly JsonObject[]): Uint8Array {
+  return Buffer.from(items.map((item) => JSON.stringify(item)).join());
 }
 
-/** The objects themselves. */
-export function valueListItems({ items }: ValueList): JsonObject[] {
-  return items.flatMap((some) => {
-    const list = decodeStored(Buffer.concat([Buffer.from('{"items":['), some, Buffer.from(']}')]));
-    return list.items as JsonObject[];
-  });
+/** All of its items, read. */
+export function itemsOf({ items }: ValueList): readonly JsonObject[] {
+  return parseExact(`[${items.map((some) => Buffer.from(some).toString()).join()}]`) as JsonObject[];
 }
+
+/** Its bytes in compact JSON, the items last. */
+export function* valueListPieces({ items, ...members }: ValueList): Generator<Uint8Array> {
+  let next = Buffer.from(JSON.stringify({ ...members, items: [] }).slice(0, -']}'.length));
+  for (const [index, some] of items.entries()) {
+    next = Buffer.concat(index > 0 ? [next, COMMA, some] : [next, some]);
+    if (next.length < PIECE_BYTES) continue;
+    for (let at = 0; at < next.length; at += PIECE_BYTES) yield next.subarray(at, at + PIECE_BYTES);
+    next = NOTHING;
+  }
+  yield Buffer.concat([next, LIST_END]);
+}
+
+const COMMA = Buffer.from(',');
+const LIST_END = Buffer.from(']}\n');
+const NOTHING = Buffer.alloc(0);

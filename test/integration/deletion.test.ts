@@ -1,14 +1,13 @@
 // What a DELETE is answered with, and what it leaves behind, through admission and the controllers.
 import test from 'ava';
 import type { WriteReply } from '../../actors/admission/protocol.ts';
-import { type InProcessCluster, type Metadata, startCluster } from './in-process-cluster.ts';
+import { type InProcessCluster, type Metadata, namesIn, startCluster } from './in-process-cluster.ts';
 
 const HELD = { finalizers: ['example.com/held'] };
 
 interface Status {
   readonly kind?: string;
   readonly metadata?: Metadata;
-  readonly items?: readonly { readonly metadata: Metadata }[];
   readonly reason?: string;
   readonly message?: string;
   readonly details?: { readonly causes?: readonly { readonly reason?: string; readonly field?: string }[] };
@@ -120,10 +119,7 @@ test('a collection is deleted as asked, whatever the policy', async (t) => {
     }
     const reply = await made.write('deletecollection', '', { propagationPolicy }, { labelSelector: 'owner=yes' });
     t.is(reply.code, 200);
-    t.deepEqual(
-      bodyOf(reply).items?.map(({ metadata }) => metadata.name),
-      ['a', 'b'],
-    );
+    t.deepEqual(namesIn(reply), ['a', 'b']);
     await made.gone('a');
     await made.gone('b');
     if (propagationPolicy === 'Orphan') {
@@ -142,7 +138,7 @@ test('several workers delete a collection whole, and answer in the order of the 
   await made.createAll(names);
   await made.write('update', 'c-0500', { metadata: { name: 'c-0500', ...HELD } });
   const reply = await made.write('deletecollection', '', undefined, { labelSelector: '!kept' });
-  const answered = bodyOf(reply).items?.map(({ metadata }) => metadata.name) ?? [];
+  const answered = namesIn(reply);
   t.deepEqual(
     answered.filter((name) => name.startsWith('c-')),
     names,

@@ -2,6 +2,7 @@
 
 import type { AdmissionProtocol, WriteParameters, WriteReply } from '../../actors/admission/protocol.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
+import { itemsOf } from '../../rendering/value-pieces.ts';
 import { planOfOneThread } from '../../runtime/placement/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { type InProcess, startInProcess } from '../../runtime/threads/in-process.ts';
@@ -13,6 +14,12 @@ const DEADLINE_MS = 120_000;
 const CLIENTS = 500;
 const ACTORS = ['store', 'hub', 'admission', 'controllers'];
 const ADMIN = { name: 'admin', uid: '', groups: ['system:masters'], extra: {} };
+
+/** Of the objects that a deleted collection is answered with. */
+export function namesIn(reply: WriteReply): string[] {
+  if (!('list' in reply)) throw new Error('no list');
+  return itemsOf(reply.list).map(({ metadata }) => (metadata as unknown as Metadata).name);
+}
 
 export interface Reference {
   readonly apiVersion: string;
@@ -83,9 +90,7 @@ export class InProcessCluster {
   /** In the order of names, by way of a dry run. */
   async names(namespace = 'default'): Promise<string[]> {
     const reply = await this.write('deletecollection', '', undefined, { dryRun: ['All'] }, namespace);
-    if (!('body' in reply)) throw new Error('no list');
-    const { items } = reply.body as { items: { metadata: Metadata }[] };
-    return items.map(({ metadata }) => metadata.name).filter((name) => !name.endsWith('root-ca.crt'));
+    return namesIn(reply).filter((name) => !name.endsWith('root-ca.crt'));
   }
 
   /** Resolves when there is no such object any more. */

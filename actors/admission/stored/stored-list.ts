@@ -5,8 +5,9 @@ import type { ListOptions } from '../../../api/list-options.ts';
 import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { StatusError } from '../../../api/status/status.ts';
-import { decodeRecord } from '../../../storage/records/record-reading.ts';
+import { decodeRecord, withBody } from '../../../storage/records/record-reading.ts';
 import type { StoreSlabs } from '../../../storage/records/thread-slabs.ts';
+import { heapBytesOfBody } from '../../../transport/heap-of-body.ts';
 import { refusalStatus } from '../../read-refusal.ts';
 import type { StoreReader } from './store-reader.ts';
 import { StoredObject } from './stored-object.ts';
@@ -65,6 +66,16 @@ const EVERYTHING: ListOptions = {
 
 function versionIn({ freshness }: ListSelection): string {
   return freshness !== undefined && 'revision' in freshness ? String(freshness.revision) : '';
+}
+
+/** About what the objects of places come to on the heap at most, once they are read. */
+export function heapBytesOfListed(places: Uint32Array, slabs: StoreSlabs): number {
+  let bytes = 0;
+  for (let at = 0; at < places.length; at += NUMBERS_A_PLACE) {
+    const slab = slabs.slab(places[at]!);
+    bytes += withBody(slab, places[at + 1]!, heapBytesOfBody, 'application/json', undefined, undefined);
+  }
+  return bytes;
 }
 
 /** The objects of places, decoded. */

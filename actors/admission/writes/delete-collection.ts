@@ -9,6 +9,7 @@ import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import { type DeleteOptions, isDryRun } from '../../../api/requests/request-options.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { emptyList } from '../../../rendering/list.ts';
+import { itemsText } from '../../../rendering/value-pieces.ts';
 import { valueLength } from '../../../storage/records/slab-record.ts';
 import type { StoreSlabs } from '../../../storage/records/thread-slabs.ts';
 import type { Attributes } from '../attributes.ts';
@@ -18,7 +19,7 @@ import { commitEach } from '../commits/commit.ts';
 import { type Draft, withAlso } from '../commits/draft.ts';
 import { afterOthers } from '../large-writes.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
-import { type ListedPlaces, NUMBERS_A_PLACE, storedAt, withList } from '../stored/stored-list.ts';
+import { heapBytesOfListed, type ListedPlaces, NUMBERS_A_PLACE, storedAt, withList } from '../stored/stored-list.ts';
 import type { StoredObject } from '../stored/stored-object.ts';
 import type { WriteContext } from '../write-context.ts';
 import { deleteNamed } from './delete.ts';
@@ -103,6 +104,7 @@ class CollectionDeletion {
   }
 
   async #step({ places, bytes }: Step, slabs: StoreSlabs): Promise<Uint8Array> {
+    await this.#write.heapShare.borrow(heapBytesOfListed(places, slabs));
     if (isLarge(bytes)) await afterOthers(this.#write);
     const some = storedAt(places, slabs);
     if (isLarge(bytes)) await afterOthers(this.#write);
@@ -111,8 +113,7 @@ class CollectionDeletion {
     const asked = await this.#asked(some);
     if (isLarge(bytes)) await afterOthers(this.#write);
     // Custom objects say what they are in a list as well.
-    const items = this.#type.custom === undefined ? asked.map(asItem) : asked;
-    return Buffer.from(items.map((item) => JSON.stringify(item)).join(','));
+    return itemsText(this.#type.custom === undefined ? asked.map(asItem) : asked);
   }
 
   /** As a list of that revision would show them: by the newest definition, which may have changed since the request came. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../api/json/json-value.ts';
 import { JOB_BYTES_MIN, VALUE_JOB } from '../../../rendering/jobs.ts';
 import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { keepsStoredBytes, keepsStoredValue } from '../../../rendering/rendering.ts';
-import { type ValueList, valueListItems, valueListPieces, valuePieces } from '../../../rendering/value-pieces.ts';
+import { itemsOf, type ValueList, valueListPieces, valuePieces } from '../../../rendering/value-pieces.ts';
 import type { HeapRoom } from '../../../runtime/memory/heap-room.ts';
 import { copyOfBody, decodeRecord, withBody } from '../../../storage/records/record-reading.ts';
 import { type Slab, valueLength } from '../../../storage/records/slab-record.ts';
@@ -71,17 +71,25 @@ export function sendListValue(
 ): Promise<void> | undefined {
   const { renderer } = unconverted(representation);
   const { encoding, pretty, shape } = renderer.rendering;
-  if (encoding === 'json' && !pretty && shape === undefined) {
-    const headers = headersFor(representation.contentType, warnings);
-    const bytes = list.items.reduce((sum, some) => sum + some.length, 0);
-    if (bytes > WHOLE_BYTES_MAX)
-      return new PieceAnswer(exchange, 200, headers).inSlices(valueListPieces(list), work.pause);
-    exchange.answer(200, headers, Buffer.concat([...valueListPieces(list)]));
-    return undefined;
+  const isLong = lengthOf(list) > WHOLE_BYTES_MAX;
+  if (encoding === 'protobuf' || shape !== undefined || !isLong) {
+    const items = itemsOf(list);
+    const rendered = shape === undefined ? { ...list, items } : renderer.shapedList(items, list.metadata);
+    return sendRendered(exchange, 200, rendered, representation, work, warnings);
   }
-  const items = valueListItems(list);
-  const rendered = shape === undefined ? { ...list, items } : renderer.shapedList(items, list.metadata);
-  return sendRendered(exchange, 200, rendered, representation, work, warnings);
+  const headers = headersFor(representation.contentType, warnings);
+  if (encoding === 'json' && !pretty)
+    return new PieceAnswer(exchange, 200, headers).inSlices(valueListPieces(list), work.pause);
+  const json = Buffer.concat([...valueListPieces(list)]).subarray(0, -NEWLINE_BYTES);
+  return sendLarge(exchange, 200, headers, json, representation, true, work);
+}
+
+/** Behind compact JSON. */
+const NEWLINE_BYTES = 1;
+
+/** Of its items, in bytes of JSON. */
+function lengthOf({ items }: ValueList): number {
+  return items.reduce((sum, { length }) => sum + length, 0);
 }
 
 function sendRendered(

@@ -16,7 +16,7 @@ import type { Status } from '../../../api/status/status.ts';
 import type { WriteVerb } from '../../../api/verbs.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { parseFeatureGates } from '../../../config/feature-gates.ts';
-import { valueListItems } from '../../../rendering/value-pieces.ts';
+import { itemsOf } from '../../../rendering/value-pieces.ts';
 import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
 import { planOfOneThread } from '../../../runtime/placement/plan.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
@@ -417,7 +417,7 @@ export class AdmissionWorld {
 
   #bodyOf(reply: WriteReply): Answer {
     if ('place' in reply) return this.#read(reply.place);
-    if ('list' in reply) return { ...reply.list, items: valueListItems(reply.list) } as unknown as Answer;
+    if ('list' in reply) return { ...reply.list, items: itemsOf(reply.list) } as unknown as Answer;
     return structuredClone(reply.body) as Answer;
   }
 

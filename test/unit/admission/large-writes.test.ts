@@ -201,6 +201,20 @@ for (const verb of ['patch', 'delete'] as const) {
   });
 }
 
+test('what a DELETE of a collection reads at a time waits for room on the heap beside what other writes hold', async (t) => {
+  const { world, held, collection, hold, settled, goOn } = await heldWorld();
+  const data = Object.fromEntries(Array.from({ length: 500 }, (_, number) => [`${number}`, '']));
+  for (let number = 0; number < 6; number++)
+    await world.created(collection, { metadata: { name: `it-${number}` }, data });
+  hold();
+  const all = Array.from({ length: 3 }, () => world.soon('deletecollection', collection).then(({ code }) => code));
+  await settled();
+  t.is(held.length, 1);
+  goOn();
+  t.deepEqual(await world.during(Promise.all(all)), [200, 200, 200]);
+  await world.stop();
+});
+
 // The steps that follow take 34.
 for (const [what, least, write] of [
   ['an apply', 50, { contentType: 'application/apply-patch+yaml', parameters: { fieldManager: 'me', force: 'true' } }],

@@ -1,20 +1,19 @@
 // Values that are not stored, written piece by piece.
 import test from 'ava';
 import { Renderer } from '../../../rendering/renderer.ts';
-import { valueListItems, valueListPieces, valuePieces } from '../../../rendering/value-pieces.ts';
+import { itemsOf, itemsText, valueListPieces, valuePieces } from '../../../rendering/value-pieces.ts';
 import { renderingOf } from './representations.ts';
 
-test('a list in pieces is the JSON of the whole, with a piece for what came together', (t) => {
+test('a list in pieces is the JSON of the whole, and no piece holds more than it takes', (t) => {
   const item = (bytes: number) => ({ metadata: { name: 'ä' }, data: { text: 'x'.repeat(bytes) } });
   for (const sizes of [[], [1], [1, 2, 3], [200_000, 1, 300_000], Array.from({ length: 40 }, () => 10_000)]) {
     const list = { kind: 'ConfigMapList', metadata: {}, items: sizes.map(item) };
-    const [first, ...others] = list.items.map((one) => JSON.stringify(one));
-    const texts = first === undefined ? [] : [first, ...(others.length === 0 ? [] : [others.join(',')])];
-    const held = { ...list, items: texts.map((text) => Buffer.from(text)) };
-    const pieces = [...valueListPieces(held)];
-    t.is(Buffer.concat(pieces).toString('utf8'), `${JSON.stringify(list)}\n`);
-    t.is(pieces.length, texts.length + 1);
-    t.deepEqual(valueListItems(held), list.items);
+    const texts = { ...list, items: sizes.map((bytes) => itemsText([item(bytes), item(0)])) };
+    const all = sizes.flatMap((bytes) => [item(bytes), item(0)]);
+    const pieces = [...valueListPieces(texts)];
+    t.is(Buffer.concat(pieces).toString('utf8'), `${JSON.stringify({ ...list, items: all })}\n`);
+    t.deepEqual(itemsOf(texts), all);
+    for (const piece of pieces) t.true(piece.length < 128 * 1024 + Math.max(0, ...sizes) + 200);
   }
 });
 

@@ -1,9 +1,11 @@
 // Objects that are rendered for their answer: large ones share the heap.
 import test from 'ava';
-import { sendRenderedObject } from '../../../../actors/ingress/reads/rendered-object.ts';
+import { sendListValue, sendRenderedObject } from '../../../../actors/ingress/reads/rendered-object.ts';
 import { JOB_BYTES_MIN } from '../../../../rendering/jobs.ts';
+import { itemsText } from '../../../../rendering/value-pieces.ts';
 import { NO_JOB_POOL } from '../../../../runtime/jobs/job-pool.ts';
 import { HeapRoom } from '../../../../runtime/memory/heap-room.ts';
+import { yamlText } from '../../../../transport/yaml/write.ts';
 import { renderingOf, representationOf } from '../../rendering/representations.ts';
 import { Client } from './client.ts';
 
@@ -31,3 +33,20 @@ test('a large object is rendered when those before it have gone out, and not at 
   t.is(next.text, slow.text);
   t.is(gone.text, '');
 });
+
+for (const length of [2, 20_000]) {
+  test(`a list whose ${length === 2 ? 'few ' : ''}items come as texts goes out in every encoding as one of objects would`, async (t) => {
+    const work = { pause: () => Promise.resolve(), jobs: NO_JOB_POOL, heapRoom: new HeapRoom(1) };
+    const items = ['a', 'b', 'c'].map((name) => ({ data: { text: name.repeat(length) }, metadata: { name } }));
+    const whole = { kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items };
+    const list = { ...whole, items: [itemsText(items.slice(0, 2)), itemsText(items.slice(2))] };
+    const texts = await Promise.all(
+      [{}, { pretty: true }, { encoding: 'yaml' as const }].map(async (how) => {
+        const client = new Client();
+        await sendListValue(client.exchange, list, representationOf(renderingOf(CONFIG_MAP, how)), work);
+        return client.text;
+      }),
+    );
+    t.deepEqual(texts, [`${JSON.stringify(whole)}\n`, JSON.stringify(whole, null, 2), yamlText(whole)]);
+  });
+}
