@@ -2,6 +2,7 @@
 // bound on what all controllers together have in flight. Decides nothing about retries; the queue does.
 
 import { asObject, asText } from '../../api/json/object-fields.ts';
+import { itemsOf } from '../../rendering/value-pieces.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { WriteReply } from '../admission/protocol.ts';
@@ -57,7 +58,7 @@ export class Writer {
   async #ask(identity: Identity, write: Write): Promise<Answer> {
     if (write.isElsewhere) return this.#askElsewhere(write);
     const reply = await this.#askHere(identity, write);
-    return { code: reply.code, body: 'body' in reply ? asObject(reply.body) : undefined };
+    return { code: reply.code, body: bodyOf(reply) };
   }
 
   async #askElsewhere({ verb, target, body = {} }: Write): Promise<Answer> {
@@ -93,4 +94,10 @@ function outcomeOf(write: Write, { code, body }: Answer): WriteOutcome {
   const isGone = code === 404 && write.verb === 'delete';
   const ok = (code >= 200 && code < 300) || isGone;
   return { ok, code, message: ok ? '' : asText(body?.message) || `code ${code}`, body };
+}
+
+/** Undefined for a stored object. The items of a deleted collection are read again: a sweep goes by what still holds them. */
+function bodyOf(reply: WriteReply): ApiObject | undefined {
+  if ('list' in reply) return { items: itemsOf(reply.list) };
+  return 'body' in reply ? asObject(reply.body) : undefined;
 }
