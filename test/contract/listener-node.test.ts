@@ -1,5 +1,6 @@
 // The listener contract on Node's own server, by HTTP/1.1 plain and with TLS, and what only it can do: client
 // certificates, refusals in the Status format, idle timeouts as configured.
+import { createServer } from 'node:http';
 import { connect } from 'node:http2';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -82,8 +83,11 @@ test.serial('node: a request target with scheme and host is its path', async (t)
   await listener.close();
 });
 
+/** Node 24.9 and newer: what is not to be upgraded stays an ordinary request. */
+const ASKS_WHICH_UPGRADES = 'shouldUpgradeCallback' in createServer();
+
 for (const isTls of [false, true]) {
-  for (const upgrade of ['websocket', 'h2c']) {
+  for (const upgrade of ASKS_WHICH_UPGRADES ? ['websocket'] : ['websocket', 'h2c']) {
     test.serial(
       `node${isTls ? ' with TLS' : ''}: a request for ${upgrade} behind one that is not answered closes the connection, and no more`,
       async (t) => {
@@ -106,6 +110,28 @@ for (const isTls of [false, true]) {
         taken[2]?.respond(200, JSON_HEADERS, '{}');
         t.is((await next.answer()).status, 200);
         next.close();
+        await listener.close();
+      },
+    );
+  }
+
+  if (ASKS_WHICH_UPGRADES) {
+    test.serial(
+      `node${isTls ? ' with TLS' : ''}: a request for h2c behind another is answered in its turn`,
+      async (t) => {
+        const paths: string[] = [];
+        const respond: RequestHandler = ({ path }, response) => {
+          paths.push(path);
+          response.respond(200, JSON_HEADERS, '{}');
+        };
+        const listener = await openNodeListener(await listenerOptions(isTls, respond));
+        const client = await RawClient.open(listener.port, isTls);
+        const asking = 'GET /b HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
+        client.send(`GET /a HTTP/1.1\r\nHost: test\r\n\r\n${asking}`);
+        t.is((await client.answer()).status, 200);
+        t.is((await client.answer()).status, 200);
+        t.deepEqual(paths, ['/a', '/b']);
+        client.close();
         await listener.close();
       },
     );
