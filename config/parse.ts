@@ -67,8 +67,13 @@ function readFlag(argument: string, flags: Flags): { option: Option; text: strin
     return { option, text: equalsAt < 0 ? undefined : argument.slice(equalsAt + 1) };
   }
   const option = flags.byShorthand.get(argument[1]!);
-  if (option === undefined) throw new UsageError(`unknown shorthand flag: ${shown(argument)}`);
+  if (option === undefined) throw unknownShorthand(argument);
   return { option, text: argument.length > 2 ? argument.slice(argument[2] === '=' ? 3 : 2) : undefined };
+}
+
+/** What is attached to it may be what another option keeps to itself: `-store-servers=…`, with one dash. */
+function unknownShorthand(argument: string): UsageError {
+  return new UsageError(`unknown shorthand flag: ${shown(argument.split('=', 1)[0]!)}`);
 }
 
 const takesNoText = ({ type }: Option): boolean => type === 'bool' || type === 'action';
@@ -82,6 +87,8 @@ function nextText(option: Option, next: string | undefined, flags: Flags): strin
 
 /** The error for an argument that is no flag. After a boolean it is likely meant as its value, which Go never takes. */
 function unexpectedArgument(argument: string, before: Option | undefined): UsageError {
+  // Likely more of the same, behind a space where a comma belongs.
+  if (before?.holdsSecrets === true) return new UsageError(`unexpected argument after --${before.name}`);
   const meant = before?.type === 'bool' && parseBoolean(argument) !== undefined;
   return new UsageError(
     `unexpected argument ${shown(argument)}${meant ? ` (did you mean --${before.name}=${argument}?)` : ''}`,
@@ -132,7 +139,7 @@ function tokenise(argv: readonly string[], flags: Flags, problems: string[]): Gi
 
 /** What is wrong with a value that its type accepts; undefined when the option's own row accepts it too. */
 function rowProblem(option: Option, value: unknown, dialect: Dialect): string | undefined {
-  const { bounds, form, values } = option;
+  const { bounds, form, holdsSecrets = false, values } = option;
   if (bounds !== undefined && typeof value === 'number' && (value < bounds[0] || value > bounds[1])) {
     const [least, most] = option.type === 'duration' ? bounds.map(formatDurationMs) : bounds;
     return `must be within ${least} and ${most}${option.unit === undefined ? '' : ` ${option.unit}`}`;
@@ -145,7 +152,8 @@ function rowProblem(option: Option, value: unknown, dialect: Dialect): string | 
     if (odd !== undefined) return `${shown(odd)} is not one of ${allowed.filter((text) => text !== '').join(', ')}`;
   }
   const malformed = form && texts.find((text) => !form.pattern.test(text));
-  return malformed === undefined ? undefined : `${shown(malformed)} is not of the form ${form!.says}`;
+  if (malformed === undefined) return undefined;
+  return `${holdsSecrets ? 'what is there' : shown(malformed)} is not of the form ${form!.says}`;
 }
 
 function readValue(option: Option, texts: readonly string[], dialect: Dialect): unknown {
@@ -157,7 +165,8 @@ function readValue(option: Option, texts: readonly string[], dialect: Dialect): 
     return value;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw new UsageError(`invalid value ${shown(texts.at(-1)!)} for --${option.name}: ${error.message}`);
+    const given = option.holdsSecrets === true ? '' : ` ${shown(texts.at(-1)!)}`;
+    throw new UsageError(`invalid value${given} for --${option.name}: ${error.message}`);
   }
 }
 

@@ -46,6 +46,8 @@ export interface OptionRow {
   /** The values that do what they say in this release; of an option in force, any other is refused. */
   readonly valuesInForce?: readonly string[];
   readonly form?: ValueForm;
+  /** A value may have a password in it: nothing that is said of a wrong one quotes it, or what stands after it. */
+  readonly holdsSecrets?: true;
   /** What to do instead. */
   readonly deprecated?: string;
   /** Values or keys that still work and will not for long. */

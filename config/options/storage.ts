@@ -106,6 +106,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
     name: 'store-servers',
     type: 'list',
     form: { pattern: new RegExp(`^${STORE_ADDRESS}$`), says: 'scheme://address:port' },
+    holdsSecrets: true,
     description:
       'Addresses of the members of an etcd cluster (3.4.23 or newer) that several servers share as their store.',
     effect: ['in force', 'where objects are kept'],
@@ -126,6 +127,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
       pattern: new RegExp(`^[a-z0-9.-]*\\/[a-z0-9-]+#${STORE_ADDRESS}(?:;${STORE_ADDRESS})*$`),
       says: 'group/resource#scheme://address:port;...',
     },
+    holdsSecrets: true,
     description: 'Other store addresses for certain resources.',
     effect: ['refused', 'all objects lie in one store'],
   },

@@ -208,6 +208,25 @@ for (const [program, argv, message] of refused) {
   });
 }
 
+const PASSWORD = 'typed-by-an-operator';
+
+for (const argv of [
+  [`--store-servers=root:${PASSWORD}@etcd:2379`],
+  ['--store-servers', `https://root:a#${PASSWORD}@etcd:2379`],
+  // A comma parts addresses, and so the password.
+  [`--store-servers=https://root:a,${PASSWORD}@etcd:2379`],
+  [`--store-servers=https://root:${PASSWORD}@etcd:2379,`],
+  [`--store-servers-overrides=https://root:${PASSWORD}@etcd:2379`],
+  [`-store-servers=https://root:${PASSWORD}@etcd:2379`],
+  ['--store-servers', 'https://etcd-0:2379', `https://root:${PASSWORD}@etcd-1:2379`],
+]) {
+  test(`what refuses ${argv.join(' ')} names the option and has no password in it`, (t) => {
+    const { message } = t.throws(() => parseArguments('up', argv), { instanceOf: UsageError });
+    t.regex(message, /-store-servers/);
+    t.notRegex(message, new RegExp(PASSWORD));
+  });
+}
+
 const refusedUntilBuilt: readonly string[] = [
   '--cloud-provider=aws',
   '--store-servers-overrides=/events#https://10.0.0.1:2379',
