@@ -45,8 +45,9 @@ const CREDENTIALS: readonly RegExp[] = [
   /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g,
   /(?<=\b(?:password|passwd|token|secret|client_secret|access_token)["']?\s*[=:]\s*["']?)[^\s"'&,;]+/gi,
-  // A name and a password in an address, as --store-servers has them.
-  /(?<=\b[a-z][a-z\d+.-]*:\/\/)[^\s/@"']+(?=@)/gi,
+  // A name and a password in an address, as --store-servers has them: up to the last @ before the path, and a quote is a character like
+  // another in it, unless a text of JSON ends there.
+  /(?<=\b[a-z][a-z\d+.-]*:\/\/)(?:[^\s/"]|"(?!,))+(?=@)/gi,
 ];
 
 /** Throws OrchError where the server does not answer at all. */

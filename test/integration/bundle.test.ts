@@ -24,9 +24,10 @@ test('a bundle holds what tells how a server is, and no secret', async (t) => {
   t.is(created.status, 201);
   await client.get('/api/v1/nodes?token=typed-by-mistake');
   await client.get('/api/v1/nodes?at=http://etcd:typed-in-an-address@10.0.0.1:2379');
+  await client.get("/api/v1/nodes?at=http://etcd:typed-with-it's@and-behind-it@10.0.0.1:2380");
   await eventually(
     async () => readFileSync(log, 'utf8'),
-    (text) => text.includes('10.0.0.1:2379'),
+    (text) => text.includes('10.0.0.1:2380'),
   );
   const file = join(folder, 'bundle.tar.gz');
   await run(process.execPath, [ORCH, 'bundle', file, '--data-dir', dataDirectory, '--log-file', log]);
@@ -63,6 +64,8 @@ test('a bundle holds what tells how a server is, and no secret', async (t) => {
     base64,
     'typed-by-mistake',
     'typed-in-an-address',
+    'typed-with-it',
+    'and-behind-it',
     'PRIVATE KEY',
   ]) {
     t.false(
