@@ -1,6 +1,7 @@
 // The line of each request at `-v 3`, as the original's file of this name writes it, so that what reads its logs reads ours, and
 // `--vmodule httplog=3` shows these lines alone. A request whose line nobody wants costs one comparison.
 import type { Logger } from 'pino';
+import { decodePercent } from '../../../api/requests/query.ts';
 import { isSensitive } from '../../../runtime/logging/sanitized.ts';
 import type { HttpRequest } from '../../../transport/http.ts';
 import { formatDurationMs } from '../../../values/duration.ts';
@@ -12,8 +13,8 @@ const AUDIT_ID_LENGTH_MAX = 64;
 /** Further digits are those of a clock that counts in binary fractions. */
 const MICROS_IN_MS = 1000;
 const SWITCHING_PROTOCOLS = 101;
-/** From where a name can begin: a text without any is passed over once. */
-const PARAMETER = /(?<![^=&])([^=&]+)=[^&]*/g;
+/** From where a name can begin: a text without any is passed over once. A semicolon parts parameters for some. */
+const PARAMETER = /(?<![^=&;])([^=&;]+)=[^&;]*/g;
 const CUT = '[redacted]';
 
 /** To be kept with the request; undefined: its line is not wanted. */
@@ -48,5 +49,5 @@ export function logRequest(log: Logger, exchange: Exchange, latencyMs: number): 
 }
 
 function withoutSecret(parameter: string, name: string): string {
-  return isSensitive(name) ? `${name}=${CUT}` : parameter;
+  return isSensitive(decodePercent(name) ?? name) ? `${name}=${CUT}` : parameter;
 }

@@ -105,6 +105,14 @@ test('a parameter that is a secret by its name is cut out of the URI', (t) => {
   );
 });
 
+test('what a parameter holds is cut out of the line, however the name is written', (t) => {
+  const query = '%74oken=abc&access%5Ftoken=def&x=1;token=ghi;y=2&%zz=3&client%2dsecret=jkl';
+  t.regex(
+    logged('text', { query }),
+    /URI="\/api\/v1\/pods\?%74oken=\[redacted\]&access%5Ftoken=\[redacted\]&x=1;token=\[redacted\];y=2&%zz=3&client%2dsecret=\[redacted\]"/,
+  );
+});
+
 test('a long query without parameters is written in time in proportion to it', (t) => {
   const query = '7'.repeat(1_000_000);
   t.true(logged('text', { query }).includes(query));
