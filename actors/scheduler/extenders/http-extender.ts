@@ -48,7 +48,7 @@ export class HttpExtender {
 
   /** Where it is, as logs name it. */
   get address(): string {
-    return shownAddress(this.configuration);
+    return shownAddress(this.configuration.urlPrefix);
   }
 
   /** It looks after all pods, or after those with a container that names one of its resources. */
@@ -142,8 +142,8 @@ function failureText(verb: string, address: string, error: Error): string {
   return `extender ${address}: ${error.message}`;
 }
 
-/** Where the extender is, without the credentials that an address may hold. */
-function shownAddress({ urlPrefix }: ExtenderConfiguration): string {
+/** Where an extender is, without the credentials that an address may hold. */
+export function shownAddress(urlPrefix: string): string {
   const { origin, pathname } = new URL(urlPrefix);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }

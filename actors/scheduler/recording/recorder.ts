@@ -2,13 +2,14 @@
 // or is full, ends: the scheduler goes on.
 import type { Logger } from 'pino';
 import type { JsonObject } from '../../../api/json/json-value.ts';
-import { asList, asObject } from '../../../api/json/object-fields.ts';
+import { asList, asObject, asText } from '../../../api/json/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { BoundedFile } from '../../../storage/files/bounded-file.ts';
 import type { SchedulerConfiguration } from '../configuration/configuration.ts';
 import { writtenConfiguration } from '../configuration/write-configuration.ts';
 import type { CoreOptions } from '../core/core-options.ts';
+import { shownAddress } from '../extenders/http-extender.ts';
 import { RECORD_FORMAT, type RecordHeader } from './entries.ts';
 import { RecordingCore } from './recording-core.ts';
 
@@ -51,8 +52,8 @@ export class Recorder {
 function headerOf(configuration: SchedulerConfiguration, dialect: Dialect, seed: number): RecordHeader {
   const { clientConnection: _, ...written } = writtenConfiguration(configuration, dialect) as JsonObject;
   const extenders = asList(written.extenders).map((extender) => {
-    const { tlsConfig: __, ...rest } = asObject(extender);
-    return rest;
+    const { tlsConfig: __, urlPrefix, ...rest } = asObject(extender);
+    return { ...rest, urlPrefix: shownAddress(asText(urlPrefix)) };
   });
   return {
     schedulingRecord: RECORD_FORMAT,

@@ -1,10 +1,15 @@
 // Goal: what a scheduler has recorded is decided the same again, and a record that was tampered with is not. Method: generated lives of
 // clusters, recorded and replayed.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
+import { pino } from 'pino';
 import { defaultConfiguration } from '../../../actors/scheduler/configuration/defaults.ts';
 import { profilesOf } from '../../../actors/scheduler/configuration/profiles.ts';
 import { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
 import { type Entry, recordedPod } from '../../../actors/scheduler/recording/entries.ts';
+import { Recorder } from '../../../actors/scheduler/recording/recorder.ts';
 import { RecordingCore } from '../../../actors/scheduler/recording/recording-core.ts';
 import { Replay } from '../../../actors/scheduler/recording/replay.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
@@ -135,4 +140,31 @@ test('what says nothing about where a pod goes is not recorded', (t) => {
   t.notRegex(JSON.stringify(recorded), /hunter2/);
   t.regex(JSON.stringify(recorded), /"kept":"yes"/);
   t.regex(JSON.stringify(recorded), /"image":"i"/);
+});
+
+const NOTHING = { pem: '', file: '' };
+const EXTENDER = {
+  filterVerb: 'filter',
+  preemptVerb: '',
+  prioritizeVerb: '',
+  bindVerb: '',
+  weight: 1,
+  httpTimeoutMs: 1000,
+  enableHttps: true,
+  nodeCacheCapable: true,
+  managedResources: [],
+  ignorable: false,
+};
+
+test('a record says where an extender is, and nothing of what it is shown', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-record-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'record');
+  const tls = { insecure: false, serverName: '', ca: NOTHING, cert: NOTHING, key: { pem: 'hunter2', file: '' } };
+  const extender = { ...EXTENDER, urlPrefix: 'https://scheduler:hunter2@extender:8443/ask', tls };
+  const log = pino({ level: 'silent' });
+  new Recorder({ path, bytesMax: 1e6 }, core(), { ...configuration, extenders: [extender] }, log).close();
+  const header = JSON.parse(readFileSync(path, 'utf8')) as { configuration: { extenders: object[] } };
+  t.like(header.configuration.extenders[0], { urlPrefix: 'https://extender:8443/ask', filterVerb: 'filter' });
+  t.notRegex(JSON.stringify(header), /hunter2|aHVudGVyM/);
 });
