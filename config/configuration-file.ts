@@ -27,7 +27,15 @@ export function membersOf(value: unknown, path: string, known: readonly string[]
   const members = objectOf(value, path, what);
   const unknown = Object.keys(members).find((name) => !known.includes(name));
   if (unknown === undefined) return members;
-  throw new ConfigurationError(memberPath(path, unknown), 'is an unknown field');
+  throw new ConfigurationError(memberPath(path, shownName(unknown)), 'is an unknown field');
+}
+
+const NAME = /^[\w.-]{1,40}/;
+
+/** What may be the name of a field. Where no blank is behind the colon (`secret:…`), YAML takes the value for a part of the name. */
+function shownName(name: string): string {
+  const [beginning = ''] = NAME.exec(name) ?? [];
+  return beginning === name ? name : `${beginning}…`;
 }
 
 /** An object whose members may have any name. */

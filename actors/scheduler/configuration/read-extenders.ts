@@ -66,7 +66,7 @@ function checkManaged(
 
 function readExtender(section: Section, readFile: FileReader): ExtenderConfiguration {
   const urlPrefix = section.requiredText('urlPrefix');
-  if (!URL.canParse(urlPrefix)) section.fail('urlPrefix', `${urlPrefix} is not an address`);
+  if (!URL.canParse(urlPrefix)) section.fail('urlPrefix', 'is not an address');
   if (!/^https?:$/.test(new URL(urlPrefix).protocol)) section.fail('urlPrefix', 'must be an http or https address');
   const prioritizeVerb = section.text('prioritizeVerb', '');
   const weight = section.number('weight', WEIGHT, 0);

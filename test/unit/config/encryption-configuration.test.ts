@@ -87,6 +87,11 @@ const REFUSED: readonly (readonly [content: unknown, message: string])[] = [
   ],
   [file({ resources: ['secrets'] }), 'resources[0].providers: is required'],
   [file(entry()), 'resources[0].providers: must not be empty'],
+  // No blank behind the colon: the key is a part of the name.
+  [
+    file(entry({ aesgcm: { keys: [{ name: 'a', 'secret:YWJj+w==': null }] } })),
+    `${PROVIDER}.aesgcm.keys[0].secret…: is an unknown field`,
+  ],
   [file({ ...entry({}), more: 1 }), 'resources[0].more: is an unknown field'],
   [file(entry({})), `${PROVIDER}: must name a provider: identity, aescbc, aesgcm, secretbox, kms`],
   [file(entry({ rot13: {} })), `${PROVIDER}.rot13: is an unknown field`],

@@ -393,7 +393,9 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
     ),
   ),
   [{ extenders: [{}] }, 'extenders[0].urlPrefix: is required'],
-  [{ extenders: [{ urlPrefix: 'there' }] }, 'extenders[0].urlPrefix: there is not an address'],
+  [{ extenders: [{ urlPrefix: 'there' }] }, 'extenders[0].urlPrefix: is not an address'],
+  // There may be a password in it.
+  [{ extenders: [{ urlPrefix: 'http://me:a#secret@there' }] }, 'extenders[0].urlPrefix: is not an address'],
   [{ extenders: [{ urlPrefix: 'ftp://there' }] }, 'extenders[0].urlPrefix: must be an http or https address'],
   [
     { extenders: [{ ...EXTENDER, tlsConfig: { caData: 'AAAA' } }] },
