@@ -165,7 +165,8 @@ export class Aggregation {
     const { info } = exchange;
     if (!info.isResource) throw new StatusError(badRequest('the path is no stream'));
     if (await isSentElsewhere(this.#parts.door, exchange, info)) return;
-    await join(client, exchange, route, { headers: this.#headers(exchange, ours, true), onSent });
+    const headers = this.#headers(exchange, ours, true);
+    await join(client, exchange, route, { headers, unswitched: route.unreachable, onSent });
   }
 
   /** What is known of the client, and what it says that is not for this server alone. */

@@ -271,7 +271,9 @@ export class Connects {
 
   #join(exchange: Exchange, route: Route, followed?: Redirections): Promise<void> {
     const headers = this.#headers(exchange, true);
-    return this.#at(exchange, route, () => join(this.#client, exchange, route, { headers, followed }));
+    return this.#at(exchange, route, () =>
+      join(this.#client, exchange, route, { headers, followed, unswitched: unnamedError }),
+    );
   }
 
   #passOn(exchange: Exchange, info: ResourceRequestInfo, route: Route): Promise<void> {

@@ -38,12 +38,16 @@ export interface Joined extends Pick<Passed, 'onSent'> {
   readonly headers: HeaderList;
   /** How far redirections of the backend are followed; absent: they are not. */
   readonly followed?: Redirections | undefined;
+  /** What a backend is answered with that neither switches nor refuses. */
+  readonly unswitched: (detail: string) => Status;
 }
 
 /** What a WebSocket's two ends agree on about its frames (RFC 6455 9). */
 const FRAME_EXTENSIONS = 'sec-websocket-extensions';
 /** Protocols that make no sense to a backend but in a tunnel. */
 const TUNNELLED = /^(?:websocket|spdy)/i;
+/** The least status of a refusal, which a client may be told as it is. */
+const REFUSAL_MIN = 400;
 const SPDY = /^spdy\/3\.1$/i;
 /** A kept connection may have been closed by the backend: what changes nothing is sent again, on another. */
 const STALE_TRIES_MAX = 3;
@@ -77,14 +81,14 @@ export async function relay(client: AgentClient, exchange: Exchange, route: Rout
 }
 
 /**
- * Joins the client to the backend, or to where that redirects, as far as that is followed. Throws StatusError; AgentUnreachable where the
- * client has gone.
+ * Joins the client to the backend, or to where that redirects, as far as that is followed. A refusal is passed back. Throws StatusError;
+ * AgentUnreachable where the client has gone.
  */
 export async function join(
   client: AgentClient,
   exchange: Exchange,
   route: Route,
-  { headers, followed = 'none', onSent }: Joined,
+  { headers, followed = 'none', unswitched, onSent }: Joined,
 ): Promise<void> {
   const { request, response } = exchange;
   const { upgrade } = request;
@@ -115,6 +119,11 @@ export async function join(
     answer = await ask(at, 'GET');
   }
   if (answer === undefined) return;
+  // A client of streams goes where it is sent, its credentials along: no backend has a say in where that is.
+  if (answer.status < REFUSAL_MIN) {
+    answer.discard();
+    throw new StatusError(unswitched(`invalid upgrade response: status code ${answer.status}`));
+  }
   // The backend stays with HTTP, and so do we.
   exchange.start(answer.status, uncached(forwardedResponseHeaders(answer.headers)), true);
   await answer.relay(exchange.response, () => exchange.cutOff());

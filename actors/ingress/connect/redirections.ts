@@ -6,7 +6,7 @@ import type { AgentTarget } from '../../../transport/outgoing/agent-address.ts';
 import { bracketed, hostPort } from '../../../values/host-text.ts';
 
 /**
- * How far redirections of streams are followed: `none` gives them to the client (StreamingProxyRedirects is off), `sameHost`
+ * How far redirections of streams are followed: `none` fails there (StreamingProxyRedirects is off), `sameHost`
  * to other ports and paths of the agent's own host, `any` to all hosts (ValidateProxyRedirects is off).
  */
 export type Redirections = 'none' | 'sameHost' | 'any';
