@@ -1,6 +1,8 @@
 // The folder's side of a move: what is done to its files, one call a step, so that a test can stop a move at any of them.
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { OrchError } from '../../runtime/errors.ts';
+import { makeFolder } from '../../runtime/files/make-folder.ts';
 import { syncDirectory } from '../files/sync-directory.ts';
 import { HeadMarker } from '../level/head-marker.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../level/level-layout.ts';
@@ -14,7 +16,12 @@ export interface MoveFolder {
   readonly path: string;
   hasStore(): boolean;
   hasHead(): boolean;
-  /** Begins a store under a name that no start looks at, in the place of one begun before. */
+  /**
+   * From then on every start refuses the folder, until a store is named. Leaves what was begun before. Throws OrchError
+   * BadConfiguration where the folder cannot be written to.
+   */
+  reserve(): void;
+  /** Begins a store in what is reserved, in the place of one begun before. */
   begin(store: NewStore): Promise<StoreWriter>;
   /** Gives what was begun the store's name. */
   name(): void;
@@ -33,8 +40,18 @@ export function moveFolder(path: string): MoveFolder {
     path,
     hasStore: () => existsSync(database),
     hasHead: () => existsSync(head),
+    reserve: () => {
+      try {
+        makeFolder(unfinished, 0o700);
+        syncDirectory(path);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        throw new OrchError('BadConfiguration', `the directory ${path} cannot be written to (${code})`);
+      }
+    },
     begin: (store) => {
-      rmSync(unfinished, { recursive: true, force: true });
+      // Its own name stays: without it, the folder would be taken for an empty one.
+      for (const name of readdirSync(unfinished)) rmSync(join(unfinished, name), { recursive: true, force: true });
       return LevelStoreWriter.create(unfinished, store);
     },
     name: () => {

@@ -1,5 +1,6 @@
 // Moves a keyspace out of etcd into a folder. Writing the identity first ends every server that was overlooked, so that what is
-// read then is all that was ever acknowledged. Nothing in etcd is removed; the folder's store has its name only when it is whole.
+// read then is all that was ever acknowledged. Nothing in etcd is removed; the folder's store has its name only when it is whole, and from
+// before that first write on no start makes another there.
 import { OrchError } from '../../runtime/errors.ts';
 import { REVISION_STRIDE } from '../engines/shared-engine.ts';
 import type { KeyspaceMove } from '../etcd/etcd-identity.ts';
@@ -39,6 +40,8 @@ export async function moveOut(parts: MoveOutParts): Promise<MovedOut> {
   const before = refuseUnfit(parts, found);
   const move: KeyspaceMove = { direction: 'out', folder: folder.path, isDone: false, revision: 0, run };
   if (before === undefined && found.identity.move?.direction !== 'out') await keyspace.refuseInUse();
+  // First: from the claim on the folder's store is the one that is served, and an empty one must not be in its place.
+  if (before === undefined) folder.reserve();
   const version = await keyspace.claim({ ...found.identity, move }, found.version);
   const moved = before ?? (await write(parts, found));
   if (before === undefined) folder.name();

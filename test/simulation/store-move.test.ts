@@ -12,6 +12,7 @@ import { REVISION_STRIDE } from '../../storage/engines/shared-engine.ts';
 import type { EtcdCluster } from '../../storage/etcd/etcd-cluster.ts';
 import { EtcdEngine } from '../../storage/etcd/etcd-engine.ts';
 import { clearRevisions, readStoredValue, writeStoredValue } from '../../storage/forms/stored-value.ts';
+import { refuseUnfinished } from '../../storage/level/unfinished-store.ts';
 import { MovedKeyspace } from '../../storage/move/keyspace.ts';
 import { type MoveFolder, moveFolder, type StoreWriter } from '../../storage/move/move-folder.ts';
 import { moveIn } from '../../storage/move/move-in.ts';
@@ -113,10 +114,16 @@ function opened(key: string, value: Buffer) {
   return readOpenedValue(key, value, plain)!;
 }
 
-async function folderWithStore(t: ExecutionContext): Promise<World> {
+function emptyFolder(t: ExecutionContext): string {
   const path = mkdtempSync(join(tmpdir(), 'orch-move-'));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function folderWithStore(t: ExecutionContext): Promise<World> {
+  const path = emptyFolder(t);
   const folder = moveFolder(path);
+  folder.reserve();
   const writer = await folder.begin({
     dialect: 'orch',
     prefix: '/registry',
@@ -169,6 +176,17 @@ async function out(world: World, stop = NEVER) {
 function engineOn({ model: etcd }: World): EtcdEngine {
   const parts = { cluster: etcd.client(), prefix: '/registry', dialect: 'orch', timers, processId: randomUUID() };
   return new EtcdEngine({ ...parts, tokenKey: Buffer.alloc(32), warn: () => {} });
+}
+
+/** Whether etcd says that its store is moved away. */
+async function isRefusedToServers(world: World): Promise<boolean> {
+  const engine = engineOn(world);
+  const isRefused = await engine.open().then(
+    () => false,
+    () => true,
+  );
+  await engine.close();
+  return isRefused;
 }
 
 /** The versions of everything in etcd, as a server that starts on it reads them. */
@@ -228,11 +246,12 @@ for (const [way, direction] of [
   ['to etcd', into],
   ['out of etcd', out],
 ] as const) {
-  test(`a move ${way} that is stopped at any step is refused to servers, loses nothing, and ends when it is run again`, async (t) => {
+  test(`a move ${way} that is stopped at any step is refused to servers on either side, loses nothing, and ends when it is run again`, async (t) => {
     let stops = 0;
     for (let at = 0; ; at++) {
-      const world = await folderWithStore(t);
-      if (direction === out) await into(world);
+      const source = await folderWithStore(t);
+      if (direction === out) await into(source);
+      const world = direction === out ? { ...source, path: emptyFolder(t) } : source;
       const stop = new Stop(at);
       try {
         await direction(world, stop);
@@ -241,6 +260,8 @@ for (const [way, direction] of [
       }
       if (!stop.wasReached) break;
       stops++;
+      if (direction === out && (await isRefusedToServers(world)) && !moveFolder(world.path).hasStore())
+        t.throws(() => refuseUnfinished(world.path), { message: /a move that was not finished/ }, `stop ${at}`);
       const aside = direction === into && !moveFolder(world.path).hasStore();
       if (!aside) {
         const again = await direction(world).catch((error: Error) => error);
@@ -253,7 +274,7 @@ for (const [way, direction] of [
         t.deepEqual(problems, [], `stop ${at}`);
         t.is(objects.size, OBJECTS, `stop ${at}`);
       }
-      rmSync(world.path, { recursive: true, force: true });
+      for (const { path } of [source, world]) rmSync(path, { recursive: true, force: true });
     }
     t.true(stops >= 16);
   });
