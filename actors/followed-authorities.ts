@@ -22,12 +22,12 @@ export class FollowedAuthorities {
 
   /**
    * Without files nothing is followed. `onRead` is given what the files of one kind hold at the start, and when it has changed; with the
-   * other kind absent, it is as it was.
+   * other kind absent, it is as it was. What it throws or rejects with, those are not believed for.
    */
   constructor(
     { disk, log, timers }: Pick<ActorContext, 'disk' | 'log' | 'timers'>,
     files: AuthorityFiles | undefined,
-    onRead: (bundles: Partial<AuthorityBundles>) => void,
+    onRead: (bundles: Partial<AuthorityBundles>) => void | Promise<void>,
   ) {
     this.#followed = (['client', 'proxy'] as const).map((kind) => {
       const paths = files?.[kind] ?? [];

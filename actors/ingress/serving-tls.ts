@@ -6,6 +6,9 @@ import type { KeyPair, Listener, TlsMaterial } from '../../transport/http.ts';
 import { untimeliness } from '../../transport/tls/certificates.ts';
 import { bundleOf, type PairFiles, pairOf, type TlsFiles } from '../../transport/tls/material-files.ts';
 
+/** Without a pair: what is served to whoever asks for none of the names is from no file. */
+export type FollowedTls = Omit<TlsFiles, keyof PairFiles> & Partial<PairFiles>;
+
 /** Of what is served. */
 type Change = (now: TlsMaterial) => TlsMaterial;
 
@@ -24,7 +27,11 @@ export class ServingTls {
   #replacing: Promise<void> = Promise.resolve();
 
   /** `material`: as the files had it when the process started. */
-  constructor({ clock, disk, log, timers }: ActorContext, files: TlsFiles, material: TlsMaterial) {
+  constructor(
+    { clock, disk, log, timers }: Pick<ActorContext, 'clock' | 'disk' | 'log' | 'timers'>,
+    files: FollowedTls,
+    material: TlsMaterial,
+  ) {
     this.#log = log;
     this.#clock = clock;
     this.#first = material;
@@ -36,8 +43,11 @@ export class ServingTls {
     };
     const followPair = (pair: PairFiles, change: (pems: KeyPair) => Change): FollowedFiles =>
       follow([pair.certFile, pair.keyFile], ([cert = '', key = '']) => change(pairOf(pair, cert, key)));
+    const { certFile, keyFile } = files;
     this.#files = [
-      followPair(files, (pems) => (now) => ({ ...now, ...pems })),
+      ...(certFile === undefined || keyFile === undefined
+        ? []
+        : [followPair({ certFile, keyFile }, (pems) => (now) => ({ ...now, ...pems }))]),
       ...files.named.map((named, place) =>
         followPair(named, (pems) => (now) => ({
           ...now,
@@ -68,6 +78,11 @@ export class ServingTls {
   async follow(listener: Listener, material: TlsMaterial): Promise<void> {
     this.#listeners.add(listener);
     if (this.#material !== material) await listener.replaceTls(this.#material);
+  }
+
+  /** Clients are asked for certificates of these authorities, which are from no file that is followed here; empty for none. */
+  ask(clientCaPem: string): Promise<void> {
+    return this.#take(({ clientCaPem: _, ...now }) => (clientCaPem === '' ? now : { ...now, clientCaPem }));
   }
 
   stop(): void {

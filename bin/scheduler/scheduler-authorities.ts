@@ -1,6 +1,7 @@
 // The authorities that a scheduler believes clients by: those of its options, and what they leave open as the cluster has it, in
 // the config map that an API server keeps for components of its own (`extension-apiserver-authentication`).
 import { resolve } from 'node:path';
+import type { AuthorityBundles, AuthorityFiles } from '../../actors/followed-authorities.ts';
 import { objectPath } from '../../actors/scheduler/remote/resource-paths.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import type { SchedulerOptions } from '../../config/options.ts';
@@ -15,34 +16,47 @@ import type { ClientAuthorities } from './scheduler-access.ts';
 const LOOKUP_DEADLINE_MS = 10_000;
 const MAP_NAME = 'extension-apiserver-authentication';
 
-/** What of the config map says something. */
-type Looked = Readonly<Record<string, string>>;
+/** What the config map says; nothing where it is not asked for. */
+export type ClusterAuthorities = Readonly<Record<string, string>>;
 
-/** `say` is told of a lookup that failed and is tolerated. Throws OrchError BadConfiguration. */
-export async function clientAuthorities(
+/** The files of the options. */
+export function ownFiles({ clientCaFile, requestheaderClientCaFile }: SchedulerOptions): AuthorityFiles {
+  const filesOf = (path: string): readonly string[] => (path === '' ? [] : [resolve(path)]);
+  return { client: filesOf(clientCaFile), proxy: filesOf(requestheaderClientCaFile) };
+}
+
+/** What the files of the options hold. Throws OrchError BadConfiguration. */
+export function ownAuthorities(options: SchedulerOptions): AuthorityBundles {
+  const textOf = (paths: readonly string[]): string => paths.map((path) => bundleOf(path, operatorText(path))).join('');
+  const { client, proxy } = ownFiles(options);
+  return { client: textOf(client), proxy: textOf(proxy) };
+}
+
+/** Those of the options' files, and of the cluster what they leave open. */
+export function clientAuthorities(
   options: SchedulerOptions,
-  say: (line: string) => void,
-): Promise<ClientAuthorities> {
-  const { clientCaFile, requestheaderClientCaFile } = options;
-  const looked = await lookedUp(options, say);
-  const ownProxy: ClientAuthorities = {
-    clientCaPem: clientCaFile === '' ? '' : bundle(clientCaFile),
-    proxyCaPem: requestheaderClientCaFile === '' ? '' : bundle(requestheaderClientCaFile),
-    proxyNames: options.requestheaderAllowedNames,
-    usernameHeaders: lowerCase(options.requestheaderUsernameHeaders),
-    groupHeaders: lowerCase(options.requestheaderGroupHeaders),
-    extraPrefixes: lowerCase(options.requestheaderExtraHeadersPrefix),
-  };
-  const clientCaPem = ownProxy.clientCaPem || (looked['client-ca-file'] ?? '');
-  const proxyCaPem = looked['requestheader-client-ca-file'] ?? '';
-  if (requestheaderClientCaFile !== '' || proxyCaPem === '') return { ...ownProxy, clientCaPem };
+  own: AuthorityBundles,
+  cluster: ClusterAuthorities,
+): ClientAuthorities {
+  const clientCaPem = own.client || (cluster['client-ca-file'] ?? '');
+  const proxyCaPem = cluster['requestheader-client-ca-file'] ?? '';
+  if (options.requestheaderClientCaFile !== '' || proxyCaPem === '') {
+    return {
+      clientCaPem,
+      proxyCaPem: own.proxy,
+      proxyNames: options.requestheaderAllowedNames,
+      usernameHeaders: lowerCase(options.requestheaderUsernameHeaders),
+      groupHeaders: lowerCase(options.requestheaderGroupHeaders),
+      extraPrefixes: lowerCase(options.requestheaderExtraHeadersPrefix),
+    };
+  }
   return {
     clientCaPem,
     proxyCaPem,
-    proxyNames: listIn(looked, 'requestheader-allowed-names'),
-    usernameHeaders: lowerCase(listIn(looked, 'requestheader-username-headers')),
-    groupHeaders: lowerCase(listIn(looked, 'requestheader-group-headers')),
-    extraPrefixes: lowerCase(listIn(looked, 'requestheader-extra-headers-prefix')),
+    proxyNames: listIn(cluster, 'requestheader-allowed-names'),
+    usernameHeaders: lowerCase(listIn(cluster, 'requestheader-username-headers')),
+    groupHeaders: lowerCase(listIn(cluster, 'requestheader-group-headers')),
+    extraPrefixes: lowerCase(listIn(cluster, 'requestheader-extra-headers-prefix')),
   };
 }
 
@@ -53,7 +67,11 @@ export function looksUp(options: SchedulerOptions): boolean {
   return file !== '' && !options.authenticationSkipLookup && isNeeded;
 }
 
-async function lookedUp(options: SchedulerOptions, say: (line: string) => void): Promise<Looked> {
+/** `say` is told of a lookup that failed and is tolerated. Throws OrchError BadConfiguration. */
+export async function clusterAuthorities(
+  options: SchedulerOptions,
+  say: (line: string) => void,
+): Promise<ClusterAuthorities> {
   if (!looksUp(options)) return {};
   try {
     return await readMap(options.authenticationOrchconfig, options);
@@ -65,7 +83,7 @@ async function lookedUp(options: SchedulerOptions, say: (line: string) => void):
   }
 }
 
-async function readMap(file: string, { apiDialect }: SchedulerOptions): Promise<Looked> {
+async function readMap(file: string, { apiDialect }: SchedulerOptions): Promise<ClusterAuthorities> {
   const { disk, clock } = realEnvironment;
   const client = new ApiClient(
     {
@@ -80,20 +98,16 @@ async function readMap(file: string, { apiDialect }: SchedulerOptions): Promise<
     const path = objectPath('v1', 'configmaps', DIALECTS[apiDialect].systemNamespace, MAP_NAME);
     const { status, body } = await client.call({ method: 'GET', path }, LOOKUP_DEADLINE_MS);
     if (status !== 200) throw new Error(`the config map ${MAP_NAME} was answered ${status}`);
-    return (JSON.parse(body.toString('utf8')) as { readonly data?: Looked }).data ?? {};
+    return (JSON.parse(body.toString('utf8')) as { readonly data?: ClusterAuthorities }).data ?? {};
   } finally {
     client.close();
   }
 }
 
 /** Lists stand there as JSON. */
-function listIn(looked: Looked, name: string): readonly string[] {
-  const value: unknown = JSON.parse(looked[name] ?? '[]');
+function listIn(cluster: ClusterAuthorities, name: string): readonly string[] {
+  const value: unknown = JSON.parse(cluster[name] ?? '[]');
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-function bundle(file: string): string {
-  return bundleOf(resolve(file), operatorText(file));
 }
 
 const lowerCase = (names: readonly string[]): readonly string[] => names.map((name) => name.toLowerCase());

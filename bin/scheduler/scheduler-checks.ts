@@ -10,7 +10,7 @@ import { schedulerConfiguration } from '../files/scheduler-configuration.ts';
 import { checkOrigins } from '../server/serving-tls.ts';
 import { requireFile } from '../writable-places.ts';
 import { SchedulerAccess } from './scheduler-access.ts';
-import { clientAuthorities } from './scheduler-authorities.ts';
+import { clientAuthorities, ownAuthorities } from './scheduler-authorities.ts';
 import { serverConnection } from './scheduler-server.ts';
 import { schedulerTls } from './scheduler-tls.ts';
 
@@ -37,7 +37,7 @@ export async function checkedProfiles(options: SchedulerOptions | UpOptions): Pr
   return configuration;
 }
 
-async function access(options: SchedulerOptions): Promise<void> {
-  const authorities = await clientAuthorities({ ...options, authenticationSkipLookup: true }, () => {});
+function access(options: SchedulerOptions): void {
+  const authorities = clientAuthorities(options, ownAuthorities(options), {});
   new SchedulerAccess(options, authorities, new MetricsRegistry());
 }

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import { FilterFailed, filterFailure } from '../../actors/ingress/exchange/filter-failed.ts';
 import { BrowserRules } from '../../actors/ingress/pipeline/browser-rules.ts';
+import { ServingTls } from '../../actors/ingress/serving-tls.ts';
 import type { SchedulerConfiguration } from '../../actors/scheduler/configuration/configuration.ts';
 import { SCHEDULER_RELEASE } from '../../config/cross-checks.ts';
 import { DIALECTS } from '../../config/dialect.ts';
@@ -11,6 +12,7 @@ import { OrchError } from '../../runtime/errors.ts';
 import type { MetricsRegistry } from '../../runtime/metrics/metrics-registry.ts';
 import { metricsRules, shownReadings } from '../../runtime/metrics/metrics-rules.ts';
 import { processMetrics } from '../../runtime/metrics/process-metrics.ts';
+import { realEnvironment } from '../../runtime/real-environment.ts';
 import {
   HEADER_BYTES_MAX,
   type HttpRequest,
@@ -22,10 +24,10 @@ import { openNodeListener } from '../../transport/node/listener.ts';
 import { handshakeErrors } from '../../transport/tls/handshake-errors.ts';
 import { warn } from '../command-line/print-lines.ts';
 import { buildInfo } from '../version.ts';
-import { pemOf, SchedulerAccess } from './scheduler-access.ts';
-import { clientAuthorities } from './scheduler-authorities.ts';
+import { type ClientAuthorities, pemOf, SchedulerAccess } from './scheduler-access.ts';
+import { clientAuthorities, clusterAuthorities, ownAuthorities } from './scheduler-authorities.ts';
 import { type MakePage, type Page, profilePages } from './scheduler-profiles.ts';
-import { ReplacedMaterial } from './scheduler-replaced.ts';
+import { ReplacedAuthorities } from './scheduler-replaced.ts';
 import { schedulerTls } from './scheduler-tls.ts';
 
 const IDLE_SECONDS = 60;
@@ -49,7 +51,8 @@ type Pages = Readonly<Record<string, MakePage>>;
 export class SchedulerEndpoints {
   readonly #parts: SchedulerEndpointsParts;
   readonly #listeners: Listener[] = [];
-  #replaced: ReplacedMaterial | undefined;
+  /** What is looked at from time to time. */
+  readonly #followers: { stop(): void }[] = [];
 
   constructor(parts: SchedulerEndpointsParts) {
     this.#parts = parts;
@@ -62,17 +65,22 @@ export class SchedulerEndpoints {
   }
 
   async close(): Promise<void> {
-    this.#replaced?.stop();
+    for (const follower of this.#followers) follower.stop();
     for (const listener of this.#listeners) listener.stopAccepting();
     await Promise.all(this.#listeners.map((listener) => listener.close()));
   }
 
   async #openSecure(): Promise<readonly string[]> {
-    const { options, metrics } = this.#parts;
+    const { options, metrics, log } = this.#parts;
     if (options.securePort === 0) return [];
-    const authorities = await clientAuthorities(options, warn);
+    const own = ownAuthorities(options);
+    const cluster = await clusterAuthorities(options, warn);
+    const authorities = clientAuthorities(options, own, cluster);
     let access = new SchedulerAccess(options, authorities, metrics);
-    const { tls, paths, replaced } = await schedulerTls(options, pemOf(authorities));
+    const { tls: first, files } = await schedulerTls(options, pemOf(authorities));
+    const serving = new ServingTls({ ...realEnvironment, log }, files, first);
+    this.#followers.push(serving);
+    const tls = await serving.read();
     const rules = await browserRules(options);
     const answer = pagesHandler(this.#pages(true, true));
     const { http2MaxStreamsPerConnection: streams } = options;
@@ -88,26 +96,15 @@ export class SchedulerEndpoints {
         return passed === undefined ? undefined : guarded(access, request, passed, answer);
       },
     });
-    const listener = this.#listeners.at(-1)!;
-    let texts: readonly string[] | undefined;
-    let trusted = pemOf(authorities);
-    this.#replaced = new ReplacedMaterial({
-      options,
-      paths,
-      authorities,
-      log: this.#parts.log,
-      async takePairs(others) {
-        await listener.replaceTls(replaced(others, trusted));
-        texts = others;
-      },
-      async takeAuthorities(others) {
-        const next = new SchedulerAccess(options, others, metrics);
-        await listener.replaceTls(replaced(texts, pemOf(others)));
-        trusted = pemOf(others);
-        access = next;
-      },
-    });
-    await this.#replaced.start();
+    await serving.follow(this.#listeners.at(-1)!, tls);
+    const take = async (others: ClientAuthorities): Promise<void> => {
+      const next = new SchedulerAccess(options, others, metrics);
+      await serving.ask(pemOf(others));
+      access = next;
+    };
+    const replaced = new ReplacedAuthorities({ options, own, cluster, log, take });
+    this.#followers.push(replaced);
+    await replaced.start();
     return [`address https://${hostOf(options.bindAddress)}:${port}`];
   }
 

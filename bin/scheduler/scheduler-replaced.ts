@@ -1,59 +1,54 @@
-// What changes under a scheduler that goes on serving: its certificates, the authorities of its options, and those that the cluster has.
-// Finds out that something is another; putting it into force is the owner's. What is of no use leaves in force what was.
-import { resolve } from 'node:path';
+// The authorities of clients that change under a scheduler that goes on serving: those of its options' files, and those that the cluster
+// has. Finds out that they are others; putting them into force is the owner's. What is of no use leaves in force what was, of its kind.
 import type { Logger } from 'pino';
+import { type AuthorityBundles, FollowedAuthorities } from '../../actors/followed-authorities.ts';
 import type { SchedulerOptions } from '../../config/options.ts';
 import type { Timer } from '../../runtime/environment.ts';
-import { FollowedFiles } from '../../runtime/files/followed-files.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import type { ClientAuthorities } from './scheduler-access.ts';
-import { clientAuthorities, looksUp } from './scheduler-authorities.ts';
+import {
+  type ClusterAuthorities,
+  clientAuthorities,
+  clusterAuthorities,
+  looksUp,
+  ownFiles,
+} from './scheduler-authorities.ts';
 
 /** The cluster's authorities are looked up again as often. */
 const LOOKUP_EVERY_MS = 60_000;
 
-export interface ReplacedMaterialParts {
+export interface ReplacedAuthoritiesParts {
   readonly options: SchedulerOptions;
-  /** Of the certificates that are served. */
-  readonly paths: readonly string[];
-  /** Those in force. */
-  readonly authorities: ClientAuthorities;
+  /** Those in force, by what they are from. */
+  readonly own: AuthorityBundles;
+  readonly cluster: ClusterAuthorities;
   readonly log: Logger;
-  readonly takePairs: (texts: readonly string[]) => Promise<void>;
-  readonly takeAuthorities: (authorities: ClientAuthorities) => Promise<void>;
+  readonly take: (authorities: ClientAuthorities) => Promise<void>;
 }
 
-export class ReplacedMaterial {
-  readonly #parts: ReplacedMaterialParts;
-  readonly #followed: readonly FollowedFiles[];
+export class ReplacedAuthorities {
+  readonly #parts: ReplacedAuthoritiesParts;
+  readonly #followed: FollowedAuthorities;
+  #own: AuthorityBundles;
+  #cluster: ClusterAuthorities;
   #timer: Timer | undefined;
   #inForce: string;
-  /** Those that came last are looked at last. */
-  #looking: Promise<void> = Promise.resolve();
+  /** One after the other, each beside what the others have put into force. */
+  #taking: Promise<void> = Promise.resolve();
 
-  constructor(parts: ReplacedMaterialParts) {
+  constructor(parts: ReplacedAuthoritiesParts) {
     this.#parts = parts;
-    this.#inForce = JSON.stringify(parts.authorities);
-    const { paths, options, log, takePairs } = parts;
-    const { clientCaFile, requestheaderClientCaFile } = options;
-    const authorityPaths = [clientCaFile, requestheaderClientCaFile].filter((path) => path !== '');
-    const follow = (followed: readonly string[], take: (texts: readonly string[]) => Promise<void>, what: string) => {
-      const { disk, timers } = realEnvironment;
-      const onRefused = (err: unknown): void => log.warn({ err }, `${what} that were replaced are not in force`);
-      return new FollowedFiles({ disk, timers, paths: followed, take, onRefused });
-    };
-    this.#followed = [
-      follow(paths, takePairs, 'certificates'),
-      follow(
-        authorityPaths.map((path) => resolve(path)),
-        () => this.#look(),
-        'authorities of clients',
-      ),
-    ];
+    const { options, own, cluster, log } = parts;
+    this.#own = own;
+    this.#cluster = cluster;
+    this.#inForce = JSON.stringify(clientAuthorities(options, own, cluster));
+    this.#followed = new FollowedAuthorities({ ...realEnvironment, log }, ownFiles(options), (bundles) =>
+      this.#next(() => this.#take({ ...this.#own, ...bundles }, this.#cluster)),
+    );
   }
 
   async start(): Promise<void> {
-    await Promise.all(this.#followed.map((files) => files.start()));
+    await this.#followed.start();
     const { options, log } = this.#parts;
     if (!looksUp(options)) return;
     this.#timer = realEnvironment.timers.every(LOOKUP_EVERY_MS, () => {
@@ -63,23 +58,32 @@ export class ReplacedMaterial {
 
   stop(): void {
     this.#timer?.cancel();
-    for (const files of this.#followed) files.stop();
+    this.#followed.stop();
   }
 
-  #look(): Promise<void> {
-    const looked = this.#looking.then(() => this.#takeOthers());
-    this.#looking = looked.catch(() => {});
-    return looked;
-  }
-
-  async #takeOthers(): Promise<void> {
-    const { options, takeAuthorities, log } = this.#parts;
+  async #look(): Promise<void> {
     // A cluster that does not answer has not taken its authorities back.
-    const found = await clientAuthorities({ ...options, authenticationTolerateLookupFailure: false }, () => {});
-    const text = JSON.stringify(found);
-    if (text === this.#inForce) return;
-    await takeAuthorities(found);
+    const options = { ...this.#parts.options, authenticationTolerateLookupFailure: false };
+    const found = await clusterAuthorities(options, () => {});
+    await this.#next(() => this.#take(this.#own, found));
+  }
+
+  #next(take: () => Promise<void>): Promise<void> {
+    const taken = this.#taking.then(take);
+    this.#taking = taken.catch(() => {});
+    return taken;
+  }
+
+  async #take(own: AuthorityBundles, cluster: ClusterAuthorities): Promise<void> {
+    const { options, take, log } = this.#parts;
+    const authorities = clientAuthorities(options, own, cluster);
+    const text = JSON.stringify(authorities);
+    if (text !== this.#inForce) {
+      await take(authorities);
+      log.info('clients are believed by other authorities');
+    }
     this.#inForce = text;
-    log.info('clients are believed by other authorities');
+    this.#own = own;
+    this.#cluster = cluster;
   }
 }

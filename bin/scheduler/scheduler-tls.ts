@@ -2,6 +2,7 @@
 // made for this process.
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import type { FollowedTls } from '../../actors/ingress/serving-tls.ts';
 import type { SchedulerOptions } from '../../config/options.ts';
 import type { TlsMaterial } from '../../transport/http.ts';
 import type { TlsFiles } from '../../transport/tls/material-files.ts';
@@ -18,13 +19,8 @@ const BACKDATED_MS = 3600 * 1000;
 
 export interface SchedulerTls {
   readonly tls: TlsMaterial;
-  /** What of it is from files, which may be replaced; none: it was made for this process. */
-  readonly paths: readonly string[];
-  /**
-   * The material with other texts of those files, undefined for the first, and other authorities of clients. Throws OrchError
-   * BadConfiguration.
-   */
-  readonly replaced: (texts: readonly string[] | undefined, clientCaPem: string) => TlsMaterial;
+  /** What of it is from files, which may be replaced; without a pair, that was made for this process. */
+  readonly files: FollowedTls;
 }
 
 /** `clientCaPem`: whose certificates clients are asked for; empty for none. Throws OrchError BadConfiguration. */
@@ -35,12 +31,7 @@ export async function schedulerTls(options: SchedulerOptions, clientCaPem: strin
   const named = namedPairs(options);
   if (pair !== undefined) {
     const files: TlsFiles = { ...pair, named, clientCa: [] };
-    const first = material(files, options);
-    const replaced = (texts: readonly string[] | undefined, asked: string): TlsMaterial => ({
-      ...(texts === undefined ? first : materialOf(files, texts, spokenTls(options))),
-      ...asking(asked),
-    });
-    return { tls: { ...first, ...asking(clientCaPem) }, paths: pathsOf(files), replaced };
+    return { tls: { ...material(files, options), ...asking(clientCaPem) }, files };
   }
   const made = await makeSelfSigned({
     commonName: hostname().slice(0, 40),
@@ -51,8 +42,7 @@ export async function schedulerTls(options: SchedulerOptions, clientCaPem: strin
   const [first] = named;
   const others = first === undefined ? [] : (material({ ...first, named, clientCa: [] }, options).namedPairs ?? []);
   const own = { ...spokenTls(options), ...made, ...(others.length === 0 ? {} : { namedPairs: others }) };
-  const replaced = (_: unknown, asked: string): TlsMaterial => ({ ...own, ...asking(asked) });
-  return { tls: replaced(undefined, clientCaPem), paths: [], replaced };
+  return { tls: { ...own, ...asking(clientCaPem) }, files: { named, clientCa: [] } };
 }
 
 const asking = (clientCaPem: string) => (clientCaPem === '' ? {} : { clientCaPem });

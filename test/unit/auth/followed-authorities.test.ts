@@ -26,9 +26,9 @@ test('authorities of clients that are replaced are believed also while the file 
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
   const read: unknown[] = [];
-  const followed = new FollowedAuthorities(context, { client: ['/clients'], proxy: ['/proxies'] }, (bundles) =>
-    read.push(bundles),
-  );
+  const followed = new FollowedAuthorities(context, { client: ['/clients'], proxy: ['/proxies'] }, (bundles) => {
+    read.push(bundles);
+  });
   await followed.start();
   t.deepEqual(read, [{ client: PAIR.certPem }]);
   files.set('/clients', OTHER.certPem);

@@ -1,0 +1,104 @@
+// What a scheduler of its own shows of itself in TLS, and whom it believes, while files are replaced under it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { freePort } from '../../../bench/server/free-port.ts';
+import { schedulerConfiguration } from '../../../bin/files/scheduler-configuration.ts';
+import { SchedulerEndpoints } from '../../../bin/scheduler/scheduler-endpoints.ts';
+import type { SchedulerOptions } from '../../../config/options.ts';
+import { parseArguments } from '../../../config/parse.ts';
+import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
+import { OTHER, PAIR } from '../transport/outgoing/made-pairs.ts';
+
+/** Whose certificate a client is shown that asks for `servername`. */
+function nameAt(port: number, servername: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.end();
+    });
+    socket.on('error', reject);
+  });
+}
+
+async function nameBecomes(t: ExecutionContext, port: number, servername: string, name: string): Promise<void> {
+  while ((await nameAt(port, servername)) !== name) await new Promise((resolve) => setTimeout(resolve, 100));
+  t.pass();
+}
+
+async function opened(
+  t: ExecutionContext,
+  files: Record<string, string>,
+  args: (at: (name: string) => string) => string[],
+) {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-scheduler-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const at = (name: string): string => join(directory, name);
+  for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
+  const port = await freePort();
+  const argv = ['--secure-port', String(port), '--port', '0', '--bind-address', '127.0.0.1', ...args(at)];
+  const { options } = parseArguments('scheduler', argv) as { options: SchedulerOptions };
+  const told: string[] = [];
+  const write = (line: string): void => {
+    const { err, msg } = JSON.parse(line) as { readonly err?: { readonly message: string }; readonly msg: string };
+    told.push(err?.message ?? msg);
+  };
+  const endpoints = new SchedulerEndpoints({
+    options,
+    configuration: schedulerConfiguration(options),
+    written: {},
+    metrics: new MetricsRegistry(),
+    log: pino({}, { write }),
+    health: () => '',
+    podResources: async () => '',
+  });
+  await endpoints.open();
+  t.teardown(() => endpoints.close());
+  return { at, port, told };
+}
+
+test('a scheduler serves a pair, and believes authorities of clients, that are replaced while the one for a name, and authorities of proxies, are of no use', async (t) => {
+  const files = {
+    cert: PAIR.certPem,
+    key: PAIR.keyPem,
+    'sni.cert': PAIR.certPem,
+    'sni.key': PAIR.keyPem,
+    proxies: PAIR.certPem,
+  };
+  const { at, port, told } = await opened(t, { ...files, clients: OTHER.certPem }, (at) => [
+    ...['--tls-cert-file', at('cert'), '--tls-private-key-file', at('key')],
+    ...['--tls-sni-cert-key', `${at('sni.cert')},${at('sni.key')}:a.test`],
+    ...['--client-ca-file', at('clients'), '--requestheader-client-ca-file', at('proxies')],
+    ...['--authorization-always-allow-paths', '/healthz'],
+  ]);
+  t.is(await nameAt(port, 'b.test'), 'x');
+  rmSync(at('sni.key'));
+  writeFileSync(at('proxies'), 'half of a cert');
+  writeFileSync(at('clients'), PAIR.certPem);
+  writeFileSync(at('cert'), OTHER.certPem);
+  writeFileSync(at('key'), OTHER.keyPem);
+  await nameBecomes(t, port, 'b.test', 'y');
+  while (!told.includes('clients are believed by other authorities'))
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  t.is(await nameAt(port, 'a.test'), 'x');
+  const problems = [`${at('proxies')} holds no certificates`, `${at('sni.key')} cannot be read (ENOENT)`];
+  while (!problems.every((one) => told.includes(one))) await new Promise((resolve) => setTimeout(resolve, 100));
+  writeFileSync(at('sni.cert'), OTHER.certPem);
+  writeFileSync(at('sni.key'), OTHER.keyPem);
+  await nameBecomes(t, port, 'a.test', 'y');
+});
+
+test('a scheduler whose own pair is made for its process serves a pair for a name that is replaced', async (t) => {
+  const { at, port } = await opened(t, { 'sni.cert': PAIR.certPem, 'sni.key': PAIR.keyPem }, (at) => [
+    ...['--cert-dir', '', '--tls-sni-cert-key', `${at('sni.cert')},${at('sni.key')}:a.test`],
+  ]);
+  await nameBecomes(t, port, 'a.test', 'x');
+  const name = await nameAt(port, 'b.test');
+  writeFileSync(at('sni.cert'), OTHER.certPem);
+  writeFileSync(at('sni.key'), OTHER.keyPem);
+  await nameBecomes(t, port, 'a.test', 'y');
+  t.is(await nameAt(port, 'b.test'), name);
+});
