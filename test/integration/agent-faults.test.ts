@@ -135,6 +135,17 @@ for (const listener of LISTENERS) {
     t.is(log.json.message, 'Internal error occurred: unexpected EOF');
   });
 
+  test(`not one header of an answer is left out, however many an agent sends (${listener})`, async (t) => {
+    const names = Array.from({ length: 2500 }, (_, at) => `X-Own-${at}`);
+    const head = ['HTTP/1.1 200 OK', ...names.map((name) => `${name}: 1`), 'Content-Length: 4', '\r\nwell'];
+    const port = await agentSaying(t, head.join('\r\n'), true);
+    const server = await serverWithNode(t, port, ['--ingress', listener]);
+    const proxied = await asked(t, server, 'GET /api/v1/nodes/n/proxy/x');
+    await until(() => proxied.text().includes('well') || proxied.socket.closed);
+    t.regex(proxied.text(), /^Content-Length: 4\r$/im);
+    t.deepEqual(proxied.text().match(/^X-Own-\d+/gim), names);
+  });
+
   test(`a tunnel asks from time to time whether the agent is still there (${listener})`, async (t) => {
     const agent = await startFakeAgent(t, {
       handler: () => {},

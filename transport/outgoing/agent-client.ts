@@ -170,6 +170,8 @@ export class AgentClient {
             ...(serverName === '' ? undefined : { servername: serverName }),
             agent: isUpgrade ? this.#once(TlsAgent) : this.#tlsAgent(trust),
           });
+    // Counted by bytes: past a number of headers Node would leave the rest out in silence.
+    outgoing.maxHeadersCount = 0;
     // Those that are kept for other requests are asked by Node's agent.
     if (isUpgrade) outgoing.once('socket', (socket) => void socket.setKeepAlive(true, PROBE_MS));
     this.#limitConnecting(outgoing, scheme === 'https' ? 'secureConnect' : 'connect');
