@@ -436,6 +436,10 @@ test('an upgrade that cannot be made is refused in HTTP (node)', async (t) => {
       `${PODS}/p/exec?command=sh`,
       /^HTTP\/1\.1 500 [\s\S]*error dialing backend: dial tcp [^ ]+ connect: connection refused/,
     ],
+    [
+      '/api/v1/nodes/n/proxy/x',
+      /^HTTP\/1\.1 500 [\s\S]*error dialing backend: dial tcp [^ ]+ connect: connection refused/,
+    ],
     [`${PODS}/none/exec?command=sh`, /^HTTP\/1\.1 404 /],
     ['/version', /^HTTP\/1\.1 405 /],
   ];

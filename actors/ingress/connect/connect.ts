@@ -185,7 +185,7 @@ export class Connects {
 
   async #agentRoute(exchange: Exchange, nodeName: string, path: string, trust: AgentTarget['trust']): Promise<Route> {
     const target = { ...(await this.#agent(exchange, nodeName)), trust, addressProblem: this.#agentProblem };
-    return { target, path, unreachable: (detail) => unnamedError(`error dialing backend: ${detail}`) };
+    return { target, path, unreachable: undialed };
   }
 
   /** `rest`: the path at the backend. */
@@ -199,11 +199,11 @@ export class Connects {
       return;
     }
     const path = backendPath(rest) + backendQuery(exchange.request.query);
-    const failing = (what: string) => (detail: string) => serviceUnavailable(`${what}: ${detail}`);
-    if (!asksForTunnel(exchange))
-      await this.#passOn(exchange, info, { target, path, unreachable: failing('error trying to reach service') });
+    const unreachable: Route['unreachable'] = (detail) =>
+      serviceUnavailable(`error trying to reach service: ${detail}`);
+    if (!asksForTunnel(exchange)) await this.#passOn(exchange, info, { target, path, unreachable });
     else if (!(await isSentElsewhere(this.#parts.door, exchange, info)))
-      await this.#join(exchange, { target, path, unreachable: failing('error dialing backend') });
+      await this.#join(exchange, { target, path, unreachable: undialed });
   }
 
   /** The agent itself, or another port of its machine. */
@@ -344,6 +344,11 @@ async function refusalOf(answer: AgentAnswer, podName: string): Promise<Status> 
   const code = answer.status < 400 ? 502 : answer.status;
   const { reason, message } = answerRefused(code, text);
   return failure(code, reason, `${message} ( ${LOGS} ${podName})`, { name: podName, kind: LOGS });
+}
+
+/** Of a stream, whatever it is to: 503 is for requests that stay with HTTP. */
+function undialed(detail: string): Status {
+  return unnamedError(`error dialing backend: ${detail}`);
 }
 
 function nodeOf({ spec }: JsonObject): string {
