@@ -427,7 +427,7 @@ test('authorities of clients that are replaced are believed from then on, and th
   writeFileSync(authorityFile, 'no certificate');
   await eventually(
     async () => scheduler.output,
-    (output) => /authorities of clients that were replaced are not in force/.test(output),
+    (output) => /the authorities that were replaced are not believed/.test(output),
   );
   t.is(await statusFor(first), 200);
   writeFileSync(authorityFile, second!.certPem);
