@@ -100,7 +100,7 @@ test('the options and files of a scheduler of its own are looked at without aski
   );
   t.is(ended.code, 1);
   const problems = problemsOf(ended);
-  t.regex(problems[0] ?? '', /scheduler\.json: extenders\[0\]\.urlPrefix: there is not an address/);
+  t.regex(problems[0] ?? '', /scheduler\.json: extenders\[0\]\.urlPrefix: is not an address$/);
   t.is(problems.length, 3, ended.stderr);
 });
 
