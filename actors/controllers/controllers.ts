@@ -110,10 +110,11 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     });
     const expiry = queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs));
     const managing = switchable(options, { context, dialect, ...questionsOf(context) }).map(queueOf);
-    const signing = managing.map(({ controller }) => controller).find((one) => one instanceof CertificateSigning);
+    const managers = managing.map(({ controller }) => controller);
+    const signing = managers.find((one) => one instanceof CertificateSigning);
     this.#signer = followedSigner(context, options.signingAuthority, signing);
     this.#leadership = new Leadership(context, dialect, options, { expiry, managing }, queueOf);
-    const collector = managing.map(({ controller }) => controller).find((one) => one instanceof GarbageCollector);
+    const collector = managers.find((one) => one instanceof GarbageCollector);
     this.#queues = [
       bootstrap,
       ...this.#leadership.leases,

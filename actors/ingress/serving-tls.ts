@@ -2,6 +2,7 @@
 // change. A file that is of no use is told of once, and what was served before goes on.
 import type { ActorContext } from '../../runtime/actor.ts';
 import { FollowedFiles } from '../../runtime/files/followed-files.ts';
+import { InOrder } from '../../runtime/in-order.ts';
 import type { KeyPair, Listener, TlsMaterial } from '../../transport/http.ts';
 import { untimeliness } from '../../transport/tls/certificates.ts';
 import { bundleOf, type PairFiles, pairOf, type TlsFiles } from '../../transport/tls/material-files.ts';
@@ -24,7 +25,7 @@ export class ServingTls {
   readonly #bundles = new Map<string, string>();
   readonly #listeners = new Set<Listener>();
   /** What has changed at once is put into force one after the other. */
-  #replacing: Promise<void> = Promise.resolve();
+  readonly #replacing = new InOrder();
 
   /** `material`: as the files had it when the process started. */
   constructor(
@@ -91,9 +92,7 @@ export class ServingTls {
   }
 
   #take(change: Change): Promise<void> {
-    const taken = this.#replacing.then(() => this.#replace(change(this.#material)));
-    this.#replacing = taken.catch(() => {});
-    return taken;
+    return this.#replacing.run(() => this.#replace(change(this.#material)));
   }
 
   /** Where a file has been of no use since before us, what it held is only known together with the others. */

@@ -4,14 +4,13 @@ import type { ResourceRequestInfo } from '../../api/requests/request-info.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
-import { OrchError } from '../../runtime/errors.ts';
 import { FollowedFiles, type FollowedFilesParts } from '../../runtime/files/followed-files.ts';
 import { Lazy } from '../../runtime/lazy.ts';
 import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import type { Listener, RequestHandler } from '../../transport/http.ts';
 import { type AgentTlsFiles, agentTlsOf, agentTlsPaths } from '../../transport/outgoing/agent-tls.ts';
 import { egressDials } from '../../transport/outgoing/egress-metrics.ts';
-import { pairProblem } from '../../transport/tls/certificates.ts';
+import { pairOf } from '../../transport/tls/material-files.ts';
 import type { Aggregation, AggregationParts } from './aggregation/aggregation.ts';
 import type { Backends } from './aggregation/backends.ts';
 import type { ConnectSettings, Connects } from './connect/connect.ts';
@@ -125,13 +124,8 @@ export class WayOut {
 
   async #followShown(backends: Backends, files: ShownFiles): Promise<void> {
     if (files === undefined) return;
-    const take = ([certPem, keyPem]: readonly string[]): void => {
-      const pair = { certPem: certPem!, keyPem: keyPem! };
-      const problem = pairProblem(pair);
-      if (problem !== undefined)
-        throw new OrchError('BadConfiguration', `${files.cert} and ${files.key} cannot be used: ${problem}`);
-      backends.replaceShown(pair);
-    };
+    const pair = { certFile: files.cert, keyFile: files.key };
+    const take = ([certPem, keyPem]: readonly string[]): void => backends.replaceShown(pairOf(pair, certPem!, keyPem!));
     await this.#follow([files.cert, files.key], take, 'what was replaced is not shown to extension servers');
   }
 

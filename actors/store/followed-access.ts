@@ -1,10 +1,8 @@
 // How etcd is reached while the server runs: by the certificates that the operator's files hold by then.
 import type { ActorContext } from '../../runtime/actor.ts';
-import { OrchError } from '../../runtime/errors.ts';
 import { FollowedFiles } from '../../runtime/files/followed-files.ts';
 import type { EtcdAccess } from '../../storage/etcd/etcd-access.ts';
-import { pairProblem } from '../../transport/tls/certificates.ts';
-import { bundleOf } from '../../transport/tls/material-files.ts';
+import { bundleOf, pairOf } from '../../transport/tls/material-files.ts';
 
 /** `access`, in which what its files hold takes the place of what they held: connections made from then on go by it. */
 export function followedAccess(
@@ -20,10 +18,8 @@ export function followedAccess(
     take(texts) {
       const ca = caFile === undefined ? {} : { ca: bundleOf(caFile, texts[pairFiles.length]!) };
       const [certificate = '', key = ''] = texts;
-      const problem = pairFiles.length === 0 ? undefined : pairProblem({ certPem: certificate, keyPem: key });
-      if (problem !== undefined) {
-        throw new OrchError('BadConfiguration', `${pairFiles.join(' and ')} cannot be used: ${problem}`);
-      }
+      const [certFile, keyFile] = pairFiles;
+      if (certFile !== undefined && keyFile !== undefined) pairOf({ certFile, keyFile }, certificate, key);
       // At once: no connection may meet a certificate with the key of another.
       Object.assign(followed, ca, pairFiles.length === 0 ? {} : { certificate, key });
     },

@@ -4,11 +4,9 @@ import type { ServerSettings } from '../../actors/server-settings.ts';
 import { DIALECTS, type Dialect } from '../../config/dialect.ts';
 import { type EgressChoice, parseEgressSelector } from '../../config/egress-selector.ts';
 import type { ServerOptions } from '../../config/options.ts';
-import { OrchError } from '../../runtime/errors.ts';
 import type { ServiceConnection } from '../../transport/outgoing/connection-file.ts';
 import type { EgressWay, EgressWays } from '../../transport/outgoing/egress.ts';
-import { pairProblem } from '../../transport/tls/certificates.ts';
-import { bundleOf } from '../../transport/tls/material-files.ts';
+import { bundleOf, pairOf } from '../../transport/tls/material-files.ts';
 import { inOperatorFile, operatorContent, operatorText } from './operator-file.ts';
 
 const WHAT = 'the egress configuration';
@@ -58,9 +56,6 @@ function readWay(choice: EgressChoice | undefined, directory: string): EgressWay
   const path = (name: string): string => resolve(directory, name);
   const caPem = tls.caFile === '' ? '' : bundleOf(path(tls.caFile), operatorText(path(tls.caFile)));
   if (tls.certFile === '') return { host, port, socketPath, tls: { caPem, certPem: '', keyPem: '' } };
-  const pair = { certPem: operatorText(path(tls.certFile)), keyPem: operatorText(path(tls.keyFile)) };
-  const problem = pairProblem(pair);
-  if (problem !== undefined)
-    throw new OrchError('BadConfiguration', `${tls.certFile} and ${tls.keyFile} cannot be used: ${problem}`);
+  const pair = pairOf(tls, operatorText(path(tls.certFile)), operatorText(path(tls.keyFile)));
   return { host, port, socketPath, tls: { caPem, ...pair } };
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type AuthorityBundles, FollowedAuthorities } from '../../actors/followed-authorities.ts';
 import type { SchedulerOptions } from '../../config/options.ts';
 import type { Timer } from '../../runtime/environment.ts';
+import { InOrder } from '../../runtime/in-order.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import type { ClientAuthorities } from './scheduler-access.ts';
 import {
@@ -34,7 +35,7 @@ export class ReplacedAuthorities {
   #timer: Timer | undefined;
   #inForce: string;
   /** One after the other, each beside what the others have put into force. */
-  #taking: Promise<void> = Promise.resolve();
+  readonly #taking = new InOrder();
 
   constructor(parts: ReplacedAuthoritiesParts) {
     this.#parts = parts;
@@ -43,7 +44,7 @@ export class ReplacedAuthorities {
     this.#cluster = cluster;
     this.#inForce = JSON.stringify(clientAuthorities(options, own, cluster));
     this.#followed = new FollowedAuthorities({ ...realEnvironment, log }, ownFiles(options), (bundles) =>
-      this.#next(() => this.#take({ ...this.#own, ...bundles }, this.#cluster)),
+      this.#taking.run(() => this.#take({ ...this.#own, ...bundles }, this.#cluster)),
     );
   }
 
@@ -65,13 +66,7 @@ export class ReplacedAuthorities {
     // A cluster that does not answer has not taken its authorities back.
     const options = { ...this.#parts.options, authenticationTolerateLookupFailure: false };
     const found = await clusterAuthorities(options, () => {});
-    await this.#next(() => this.#take(this.#own, found));
-  }
-
-  #next(take: () => Promise<void>): Promise<void> {
-    const taken = this.#taking.then(take);
-    this.#taking = taken.catch(() => {});
-    return taken;
+    await this.#taking.run(() => this.#take(this.#own, found));
   }
 
   async #take(own: AuthorityBundles, cluster: ClusterAuthorities): Promise<void> {

@@ -19,7 +19,7 @@ import type { ResourceEncryption } from '../../config/encryption-configuration.t
 import type { ServerOptions, UpOptions } from '../../config/options.ts';
 import { traceSettings } from '../../config/trace-environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
-import { pairProblem } from '../../transport/tls/certificates.ts';
+import { pairOf } from '../../transport/tls/material-files.ts';
 import { auditSettings, requireAuditLog } from '../files/audit-files.ts';
 import { authMethods, withAuthority } from '../files/auth-methods.ts';
 import { egressOf, withControlPlaneWay } from '../files/egress-file.ts';
@@ -121,13 +121,8 @@ export function shownToServices({
   proxyClientKeyFile,
 }: ServerOptions): Pick<ServerSettings, 'shownToServices'> {
   if (proxyClientCertFile === '') return {};
-  const pair = { certPem: operatorText(proxyClientCertFile), keyPem: operatorText(proxyClientKeyFile) };
-  const problem = pairProblem(pair);
-  if (problem !== undefined)
-    throw new OrchError(
-      'BadConfiguration',
-      `${proxyClientCertFile} and ${proxyClientKeyFile} cannot be used: ${problem}`,
-    );
+  const given = { certFile: proxyClientCertFile, keyFile: proxyClientKeyFile };
+  const pair = pairOf(given, operatorText(proxyClientCertFile), operatorText(proxyClientKeyFile));
   const files = { ca: '', cert: resolve(proxyClientCertFile), key: resolve(proxyClientKeyFile) };
   return { shownToServices: { ...pair, files, credentials: { kind: 'none' } } };
 }

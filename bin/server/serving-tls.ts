@@ -8,9 +8,9 @@ import type { Plan } from '../../runtime/placement/plan.ts';
 import { chooseCiphers } from '../../transport/cipher-suites.ts';
 import { HEADER_BYTES_MAX, type TlsMaterial, type TlsVersion } from '../../transport/http.ts';
 import { sharesPorts } from '../../transport/node/port-sharing.ts';
-import { pairProblem, untimeliness } from '../../transport/tls/certificates.ts';
+import { untimeliness } from '../../transport/tls/certificates.ts';
 import { reasonForNode } from '../../transport/tls/listener-limits.ts';
-import { materialOf, type PairFiles, pathsOf, type TlsFiles } from '../../transport/tls/material-files.ts';
+import { materialOf, type PairFiles, pairOf, pathsOf, type TlsFiles } from '../../transport/tls/material-files.ts';
 import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import { patternProblem } from '../../transport/tls/server-names.ts';
 import { loadUws, prepareUws } from '../../transport/uws/binary.ts';
@@ -73,11 +73,8 @@ function authorityFilesOf(
 export function checkServingTls(options: ServerOptions): void {
   spokenTls(options);
   const pair = givenPair(options);
-  for (const { certFile, keyFile } of [...(pair === undefined ? [] : [pair]), ...namedPairs(options)]) {
-    const problem = pairProblem({ certPem: operatorText(certFile), keyPem: operatorText(keyFile) });
-    if (problem !== undefined)
-      throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${problem}`);
-  }
+  for (const files of [...(pair === undefined ? [] : [pair]), ...namedPairs(options)])
+    pairOf(files, operatorText(files.certFile), operatorText(files.keyFile));
   requireUws(options);
 }
 

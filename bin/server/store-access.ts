@@ -6,8 +6,7 @@ import type { ServerOptions } from '../../config/options.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { EtcdAccess } from '../../storage/etcd/etcd-access.ts';
 import { refuseUnfinished } from '../../storage/level/unfinished-store.ts';
-import { pairProblem } from '../../transport/tls/certificates.ts';
-import { bundleOf } from '../../transport/tls/material-files.ts';
+import { bundleOf, pairOf } from '../../transport/tls/material-files.ts';
 import { operatorText } from '../files/operator-file.ts';
 
 /** Where `storage/level/level-engine.ts` keeps a store of this process alone. */
@@ -53,12 +52,8 @@ export function etcdAccess(options: ServerOptions): EtcdAccess {
 
 function shownCertificate(certFile: string, keyFile: string): Pick<EtcdAccess, 'certificate' | 'key' | 'pairFiles'> {
   if (certFile === '') return {};
-  const pair = { certPem: operatorText(certFile), keyPem: operatorText(keyFile) };
-  const problem = pairProblem(pair);
-  if (problem !== undefined) {
-    throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${problem}`);
-  }
-  return { certificate: pair.certPem, key: pair.keyPem, pairFiles: [resolve(certFile), resolve(keyFile)] };
+  const { certPem, keyPem } = pairOf({ certFile, keyFile }, operatorText(certFile), operatorText(keyFile));
+  return { certificate: certPem, key: keyPem, pairFiles: [resolve(certFile), resolve(keyFile)] };
 }
 
 /** Addresses may say a name and a password before the host: those of the first hold for all. */

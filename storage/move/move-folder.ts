@@ -1,8 +1,9 @@
 // The folder's side of a move: what is done to its files, one call a step, so that a test can stop a move at any of them.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
 import { makeFolder } from '../../runtime/files/make-folder.ts';
+import { emptyFolder } from '../files/empty-folder.ts';
 import { syncDirectory } from '../files/sync-directory.ts';
 import { HeadMarker } from '../level/head-marker.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../level/level-layout.ts';
@@ -51,7 +52,7 @@ export function moveFolder(path: string): MoveFolder {
     },
     begin: (store) => {
       // Its own name stays: without it, the folder would be taken for an empty one.
-      for (const name of readdirSync(unfinished)) rmSync(join(unfinished, name), { recursive: true, force: true });
+      emptyFolder(unfinished);
       return LevelStoreWriter.create(unfinished, store);
     },
     name: () => {

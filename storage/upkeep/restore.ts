@@ -5,6 +5,7 @@ import { accessSync, constants, createReadStream, readdirSync, renameSync, rmSyn
 import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
 import { makeFolder } from '../../runtime/files/make-folder.ts';
+import { emptyFolder } from '../files/empty-folder.ts';
 import { isFileSystems } from '../files/file-system-folder.ts';
 import { syncDirectory } from '../files/sync-directory.ts';
 import { HeadMarker } from '../level/head-marker.ts';
@@ -26,8 +27,8 @@ export interface Restored {
 }
 
 /**
- * Makes the directory where there is none, in which no start makes a store from then on. Throws OrchError BadConfiguration where it cannot be written, StoreUnusable where it is not
- * empty but for what a file system has of its own. `isNobodys`: what else may be in it.
+ * Makes the directory where there is none, in which no start makes a store from then on. Throws OrchError BadConfiguration where it
+ * cannot be written, StoreUnusable where it is not empty but for what a file system has of its own. `isNobodys`: what else may be in it.
  */
 export function openForRestore(directory: string, isNobodys: (name: string) => boolean = () => false): void {
   makeWritable(directory);
@@ -70,9 +71,8 @@ export async function restoreSnapshot(
 
 /** Takes away what an earlier try has written, and leaves what keeps a start from the directory. */
 function emptyUnfinished(directory: string): void {
-  const unfinished = join(directory, RESTORED_DIRECTORY);
   rmSync(join(directory, HEAD_FILE), { force: true });
-  for (const name of readdirSync(unfinished)) rmSync(join(unfinished, name), { recursive: true, force: true });
+  emptyFolder(join(directory, RESTORED_DIRECTORY));
 }
 
 function makeWritable(directory: string): void {
