@@ -12,6 +12,7 @@ import type { Endpoint, LoadBounds, LoadJob, LoadReply, LoadResult } from './loa
 import { BENCH_NAMESPACE, PATHS } from './objects.ts';
 import { type BenchOptions, UsageError } from './options.ts';
 import { ApiClient } from './server/api-client.ts';
+import { startBareServer } from './server/bare-server.ts';
 import { endpointOf, readConnectionFile } from './server/kubeconfig.ts';
 import { type ServerProcess, startServer } from './server/server-process.ts';
 
@@ -120,12 +121,13 @@ export class Bench {
     return resultOf(reply);
   }
 
-  /** Starts a server on a data directory, a new one by default. */
+  /** Starts a server on a data directory, a new one by default; with --bare, the bare one. */
   startServer(
     dataDir = this.makeDirectory(),
     placement = this.options.placement ?? 'default',
     more: readonly string[] = [],
   ): Promise<ServerProcess> {
+    if (this.options.bare === true) return startBareServer(this.children, dataDir);
     const options = [
       ...more,
       ...(this.options.http2 === true ? ['ingress=node'] : []),

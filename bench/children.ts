@@ -11,6 +11,7 @@ export type BenchProcess =
   | 'floor-listener'
   | 'floor-engine'
   | 'floor-scan'
+  | 'bare-server'
   | 'warden'
   | 'webhook'
   | 'extension';

@@ -169,6 +169,11 @@ export interface ListenerJob {
   readonly certFile: string;
 }
 
+/** Opens the bare server on an empty folder. Answers `{ port }`. */
+export interface BareServerJob extends ListenerJob {
+  readonly directory: string;
+}
+
 /** Opens an admission webhook that allows everything. Answers `{ port }`. */
 export interface WebhookJob extends ListenerJob {
   /** How long what is asked under `/slow` waits for its answer. */

@@ -9,26 +9,28 @@ const OWN: readonly OptionName[] = ['placement', 'server-option'];
 const RUNNING: readonly OptionName[] = ['url', 'kubeconfig', 'token', 'pid', 'allow-remote'];
 /** How long a load is. */
 const BOUNDS: readonly OptionName[] = ['seconds', 'duration', 'count'];
+/** What the bare server has nothing of. */
+const NOT_BARE: readonly OptionName[] = [...OWN, ...RUNNING, 'protobuf', 'beside'];
 const SERVED: readonly OptionName[] = [...OWN, ...RUNNING, 'connections', 'floor'];
 
 /** By the name of the workload, or of what else is done with workloads. */
 const HEEDED: Readonly<Record<string, readonly OptionName[]>> = {
-  create: [...SERVED, ...BOUNDS, 'kind', 'bytes', 'batch'],
-  get: [...SERVED, ...BOUNDS, 'beside', 'objects', 'bytes', 'protobuf'],
+  create: [...SERVED, ...BOUNDS, 'bare', 'kind', 'bytes', 'batch'],
+  get: [...SERVED, ...BOUNDS, 'bare', 'beside', 'objects', 'bytes', 'protobuf'],
   auth: [...OWN, ...BOUNDS, 'connections'],
   audit: [...OWN, ...BOUNDS, 'connections'],
   admission: [...OWN, 'count', 'connections'],
   aggregation: [...OWN, ...BOUNDS, 'connections'],
   fairness: [...OWN, ...BOUNDS],
   list: [...SERVED, ...BOUNDS, 'limit', 'objects', 'bytes', 'protobuf'],
-  update: [...SERVED, ...BOUNDS, 'kind', 'change', 'patch', 'objects', 'bytes', 'batch'],
+  update: [...SERVED, ...BOUNDS, 'bare', 'kind', 'change', 'patch', 'objects', 'bytes', 'batch'],
   custom: [...OWN, ...BOUNDS, 'connections', 'objects'],
-  delete: [...SERVED, 'kind', 'objects', 'bytes', 'batch'],
+  delete: [...SERVED, 'bare', 'kind', 'objects', 'bytes', 'batch'],
   watch: [...SERVED, ...BOUNDS, 'watchers', 'selector', 'stalled', 'http2', 'protobuf', 'rate', 'window', 'bytes'],
   schedule: [...SERVED, 'case', 'nodes', 'pods', 'rate', 'bytes', 'batch'],
   pending: [...OWN, ...BOUNDS, 'objects', 'bytes'],
   start: [...OWN, 'count', 'objects', 'floor'],
-  first: [...OWN, ...RUNNING, ...BOUNDS, 'connections'],
+  first: [...OWN, ...RUNNING, ...BOUNDS, 'bare', 'connections'],
   size: [...OWN, 'objects', 'bytes'],
   codec: ['count', 'bytes', 'floor'],
   hub: ['count', 'objects', 'bytes'],
@@ -48,6 +50,8 @@ export function requireHeeded(names: readonly string[], options: BenchOptions): 
     heeded.add('url');
     heeded.add('kubeconfig');
   }
+  if (options.bare === true && heeded.has('bare')) for (const name of NOT_BARE) heeded.delete(name);
   const unheeded = Object.keys(options).find((name) => !heeded.has(name));
-  if (unheeded !== undefined) throw new UsageError(`${names.join(', ')} does not heed --${unheeded}`);
+  const who = options.bare === true && unheeded !== 'bare' ? `${names.join(', ')} --bare` : names.join(', ');
+  if (unheeded !== undefined) throw new UsageError(`${who} does not heed --${unheeded}`);
 }

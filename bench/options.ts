@@ -55,6 +55,11 @@ const OPTIONS = {
   rounds: { type: 'count', description: 'budget: rounds of a row at most, 5 by default' },
   svg: { type: 'text', description: 'profile: the file of the picture; without it profile-WORKLOAD.svg' },
   floor: { type: 'text', description: 'yes, or no to leave the floors out' },
+  bare: {
+    type: 'flag',
+    description:
+      'create, get, update, delete, first: a bare server (listener, JSON, engine) in the place of the server',
+  },
   url: { type: 'text', description: 'Aim at a server that runs already' },
   'allow-remote': { type: 'flag', description: 'Let --url and --kubeconfig name another machine, which must be yours' },
   kubeconfig: { type: 'text', description: 'Connection file of a server that runs already' },

@@ -1,7 +1,6 @@
 // Entry of the bare engine's process: LevelDB, one synced batch after another, each as large as the server's batches were: the floor
-// of writes. What the server has since done to the engine itself (larger blocks, batches past the library: storage/level/level-database.ts)
-// is not done here, so that ratios stay comparable with those that budgets were set by. With both it costs some three fifths.
-import { Level } from 'level';
+// of writes.
+import { type BareEngine, openBareEngine } from '../floors/bare-engine.ts';
 import { LatencyHistogram } from '../load/latency-histogram.ts';
 import { Measurement } from '../load/measurement.ts';
 import type { EngineJob, LoadReply, LoadResult } from '../load-protocol.ts';
@@ -9,13 +8,7 @@ import { fillerText } from '../objects.ts';
 import { digitsOf } from '../request-template.ts';
 
 async function writeBatches(job: EngineJob): Promise<LoadResult> {
-  const database = new Level<string, Uint8Array>(job.directory, {
-    keyEncoding: 'utf8',
-    valueEncoding: 'view',
-    cacheSize: 1024 * 1024,
-    writeBufferSize: 8 * 1024 * 1024,
-  });
-  await database.open();
+  const database = await openBareEngine(job.directory);
   try {
     return await loop(database, job);
   } finally {
@@ -23,7 +16,7 @@ async function writeBatches(job: EngineJob): Promise<LoadResult> {
   }
 }
 
-async function loop(database: Level<string, Uint8Array>, job: EngineJob): Promise<LoadResult> {
+async function loop(database: BareEngine, job: EngineJob): Promise<LoadResult> {
   const { batchOperations, bounds, keys } = job;
   const value = Buffer.from(fillerText(job.valueBytes));
   const latency = new LatencyHistogram();

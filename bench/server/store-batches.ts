@@ -19,6 +19,11 @@ export function parseBatchTotals(metrics: string): BatchTotals {
   return { transactions: sum('sum'), batches: sum('count') };
 }
 
+/** The totals as a page of metrics that `parseBatchTotals` reads. */
+export function batchTotalsText({ transactions, batches }: BatchTotals): string {
+  return `${HISTOGRAM}_sum ${transactions}\n${HISTOGRAM}_count ${batches}\n`;
+}
+
 /** The totals now; zeros when the server has no such metric. */
 export async function readBatchTotals(client: ApiClient): Promise<BatchTotals> {
   const { status, text } = await client.send('GET', '/metrics');

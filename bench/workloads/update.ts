@@ -15,6 +15,7 @@ import {
   pod,
   podUpdate,
 } from '../objects.ts';
+import { UsageError } from '../options.ts';
 import { repeat } from '../populate.ts';
 import { averageBatch, readBatchTotals } from '../server/store-batches.ts';
 
@@ -59,6 +60,7 @@ export const update: Workload = {
     const { connections, options } = bench;
     const kind = (options.kind ?? 'configmap') as ChangedKind;
     const change = (options.change as Change | undefined) ?? (options.patch === true ? 'merge' : 'put');
+    if (options.bare === true && change === 'apply') throw new UsageError('the bare server knows of no apply');
     const objects = Math.max(connections, options.objects ?? OBJECTS);
     const bytes = options.bytes ?? KINDS[kind].bytes;
     const { result, batch } = await bench.withTarget((target) => load(bench, target, kind, change, objects, bytes));

@@ -11,6 +11,9 @@ const refused: readonly (readonly [argv: string, says: string])[] = [
   ['create --svg a.svg', 'create does not heed --svg'],
   ['create get --rows get', 'create, get does not heed --rows'],
   ['codec --url https://127.0.0.1:1', 'codec does not heed --url'],
+  ['create --bare --placement single', 'create --bare does not heed --placement'],
+  ['get --bare --url https://127.0.0.1:1', 'get --bare does not heed --url'],
+  ['list --bare', 'list does not heed --bare'],
   ['get --workload list', 'get does not heed --workload'],
 ];
 for (const [argv, says] of refused) {
@@ -23,6 +26,7 @@ for (const [argv, says] of refused) {
 const taken = [
   'create get --watchers 5 watch',
   'get --seconds 2 --json --floor no',
+  'create --bare --kind pod',
   'profile create --svg a.svg --kind pod',
   // Which says itself that it has servers of its own.
   'start --url https://127.0.0.1:1',
@@ -34,7 +38,7 @@ for (const argv of taken) {
   });
 }
 
-const SAMPLES: Readonly<Record<string, unknown>> = { protobuf: true, patch: true, http2: true };
+const SAMPLES: Readonly<Record<string, unknown>> = { protobuf: true, patch: true, http2: true, bare: true };
 const workloads = readdirSync('bench/workloads').map((file) => readFileSync(`bench/workloads/${file}`, 'utf8'));
 for (const text of workloads) {
   const name = /^ {2}name: '(\w+)',$/m.exec(text)?.[1];

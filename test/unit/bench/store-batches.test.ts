@@ -1,6 +1,6 @@
 // Goal: the average batch between two pages of metrics, over all threads. Method: pages.
 import test from 'ava';
-import { averageBatch, parseBatchTotals } from '../../../bench/server/store-batches.ts';
+import { averageBatch, batchTotalsText, parseBatchTotals } from '../../../bench/server/store-batches.ts';
 
 const page = [
   '# TYPE orch_store_batch_transactions histogram',
@@ -17,6 +17,8 @@ const page = [
 test('totals are summed over the series of the histogram', (t) => {
   t.deepEqual(parseBatchTotals(page), { transactions: 65, batches: 15 });
   t.deepEqual(parseBatchTotals(''), { transactions: 0, batches: 0 });
+  const totals = { transactions: 29, batches: 2 };
+  t.deepEqual(parseBatchTotals(batchTotalsText(totals)), totals);
 });
 
 test('the average is of what came in between, or the given one when nothing did', (t) => {
