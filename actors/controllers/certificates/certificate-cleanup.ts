@@ -4,7 +4,8 @@ import { X509Certificate } from 'node:crypto';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
-import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from '../controller.ts';
+import type { ApiObject, Controller, Due, Plan } from '../controller.ts';
+import { DatedDeletions } from '../dated-deletions.ts';
 import { controllerIdentity } from '../identities.ts';
 import {
   certificateOf,
@@ -19,29 +20,20 @@ const HOUR_MS = 3600 * 1000;
 const DECIDED_MS = HOUR_MS;
 const PENDING_MS = 24 * HOUR_MS;
 
-interface Dated {
-  readonly endMs: number;
-  readonly revision: number;
-  readonly target: ReturnType<typeof requestTarget>;
-}
-
 /** The cleaner of certificate requests. Keys are their names. */
 export class CertificateCleanup implements Controller {
   readonly name = 'certificate-cleanup';
   readonly identity;
   readonly wants: readonly string[];
   readonly keysInFlightMax = 5;
-  readonly #clock: Clock;
-  readonly #due: Due;
   readonly #dialect: Dialect;
-  readonly #dated = new Map<string, Dated>();
+  readonly #dated: DatedDeletions;
 
   constructor(clock: Clock, due: Due, dialect: Dialect) {
     this.identity = controllerIdentity(dialect, 'certificate-controller');
     this.wants = [requestsStorageKey(dialect)];
-    this.#clock = clock;
-    this.#due = due;
     this.#dialect = dialect;
+    this.#dated = new DatedDeletions(clock, due);
   }
 
   reset(): void {
@@ -54,22 +46,16 @@ export class CertificateCleanup implements Controller {
     const request = event.object();
     const endMs = endOf(request);
     if (endMs === Number.POSITIVE_INFINITY) return;
-    this.#dated.set(event.name, { endMs, revision: event.revision, target: requestTarget(request, this.#dialect) });
-    this.#due.add(event.name);
+    const preconditions = { resourceVersion: String(event.revision) };
+    this.#dated.add(event.name, { endMs, target: requestTarget(request, this.#dialect), preconditions });
   }
 
   onSynced(): void {
-    for (const name of this.#dated.keys()) this.#due.add(name);
+    this.#dated.onSynced();
   }
 
-  // The revision is a precondition: a request that was decided about meanwhile has another end.
   plan(key: string): Plan {
-    const dated = this.#dated.get(key);
-    if (dated === undefined) return NOTHING;
-    const { endMs, revision, target } = dated;
-    const leftMs = endMs - this.#clock.nowMs();
-    if (leftMs > 0) return { writes: [], againAfterMs: leftMs };
-    return { writes: [deletionOf(target, { resourceVersion: String(revision) })] };
+    return this.#dated.plan(key);
   }
 }
 
