@@ -1,5 +1,5 @@
 // The managers of an object's fields, as metadata.managedFields lists them (SPEC.md "managedFields entry"): reading what a
-// client wrote, merging equal ones, the limit on their number, and the order in which they stand.
+// client wrote, the limit on their number, and the order in which they stand.
 import { compareTexts } from '../../values/compare-texts.ts';
 import { isJsonObject } from '../json/json-value.ts';
 import type { ManagedFieldsEntry } from '../metadata/object-meta.ts';
@@ -61,7 +61,7 @@ export function storedManagers(entries: readonly ManagedFieldsEntry[] | undefine
   });
 }
 
-/** The managers that entries of a client name, equal ones merged; undefined when an entry is none. */
+/** The managers that entries of a client name, each by its last; undefined when an entry is none. */
 export function givenManagers(entries: readonly ManagedFieldsEntry[]): Manager[] | undefined {
   const managers: Manager[] = [];
   for (const { manager = '', operation, apiVersion = '', time = '', fieldsType, fieldsV1 } of entries) {
@@ -71,7 +71,17 @@ export function givenManagers(entries: readonly ManagedFieldsEntry[]): Manager[]
     if (fields === undefined) return undefined;
     managers.push({ name: manager, operation, apiVersion, time, fields });
   }
-  return mergedEqual(managers);
+  return lastOfEach(managers);
+}
+
+/** An entry takes the place of one before it that is of the same manager. */
+function lastOfEach(managers: readonly Manager[]): Manager[] {
+  return [...new Map(managers.map((manager) => [identityOf(manager), manager])).values()];
+}
+
+/** The same for managers whose entries must be one (`isSameManager`). */
+function identityOf({ name, operation, apiVersion }: Manager): string {
+  return JSON.stringify(operation === 'Apply' ? [name] : [name, apiVersion]);
 }
 
 /** Why managedFields cannot be read, in the words that clients see; undefined where they can. */
@@ -178,8 +188,7 @@ function ancient(bucket: readonly Manager[]): Manager {
 function mergedEqual(managers: readonly Manager[]): Manager[] {
   const groups = new Map<string, Manager[]>();
   for (const manager of managers) {
-    const { name, operation, apiVersion } = manager;
-    const identity = JSON.stringify(operation === 'Apply' ? [name] : [name, apiVersion]);
+    const identity = identityOf(manager);
     const group = groups.get(identity);
     if (group === undefined) groups.set(identity, [manager]);
     else group.push(manager);

@@ -239,14 +239,11 @@ test('a client can edit managedFields by an update', (t) => {
   t.deepEqual(live.content, { data: { y: '1' } });
 });
 
-test('entries of a client are brought into one form, equal managers merged', (t) => {
+test('entries of a client are brought into one form', (t) => {
   const live = configMap({ x: '1', y: '1' });
   live.update('u', (object) => {
     const [entry] = object.metadata.managedFields;
-    object.metadata.managedFields = [
-      { ...entry, fieldsV1: { 'f:data': { 'f:y': {}, 'f:x': { '.': {} } } } },
-      { ...entry, fieldsV1: { 'f:data': {} } },
-    ];
+    object.metadata.managedFields = [{ ...entry, fieldsV1: { 'f:data': { 'f:y': {}, '.': {}, 'f:x': { '.': {} } } } }];
   });
   t.is(JSON.stringify(live.entries.map(({ fieldsV1 }) => fieldsV1)), '[{"f:data":{".":{},"f:x":{},"f:y":{}}}]');
 });
@@ -280,20 +277,22 @@ test('what is wrong with entries is told of the first that is wrong, in the word
   for (const [entry, problem] of PROBLEMS) t.is(problemOfEntries([GOOD, entry]), problem);
 });
 
-test('of equal entries of a client the time of the latest is kept', (t) => {
-  const live = configMap({ x: '1' });
-  const [first, last] = ['2020-01-01T00:00:00Z', '2020-01-02T00:00:00Z'];
-  live.update('u', (object) => {
-    const [entry] = object.metadata.managedFields;
-    object.metadata.managedFields = [
-      { ...entry, time: last },
-      { ...entry, time: first },
-    ];
-  });
-  t.deepEqual(
-    live.entries.map(({ time }) => time),
-    [last],
-  );
+test('of entries of a client for one manager the last is kept, whenever that was', (t) => {
+  const live = configMap({ x: '1', y: '1' });
+  const [later, earlier] = ['2020-01-02T00:00:00Z', '2020-01-01T00:00:00Z'];
+  const entry = { manager: 'm', apiVersion: 'v1', fieldsType: 'FieldsV1' };
+  for (const operation of ['Update', 'Apply']) {
+    live.update('u', (object) => {
+      object.metadata.managedFields = [
+        { ...entry, operation, time: later, fieldsV1: { 'f:data': { 'f:x': {} } } },
+        { ...entry, operation, time: earlier, fieldsV1: { 'f:data': { 'f:y': {} } } },
+      ];
+    });
+    t.deepEqual(
+      live.entries.map(({ time, fieldsV1 }) => [time, fieldsV1]),
+      [[earlier, { 'f:data': { 'f:y': {} } }]],
+    );
+  }
 });
 
 test('many entries of a client take time in proportion to their number', (t) => {
