@@ -122,7 +122,9 @@ export function* entriesOfUpdateInParts(
   yield;
   const taken = union(added, modified);
   if (isEmpty(taken) && isEmpty(removed))
-    return edited === undefined ? before : entriesOf(withoutFields(served(managers, writer, versions), NO_FIELDS));
+    return edited === undefined
+      ? before
+      : entriesOf(withinLimit(withoutFields(served(managers, writer, versions), NO_FIELDS)));
   const self: Manager = {
     name: writer.manager,
     operation: 'Update',
