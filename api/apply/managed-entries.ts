@@ -32,6 +32,8 @@ export interface Manager {
   readonly entry?: ManagedFieldsEntry;
 }
 
+/** The first letters of steps (field-path.ts). */
+const STEP_KINDS = 'fkvi';
 export const FIELDS_TYPE = 'FieldsV1';
 /** Managers of operation Update that an object may have; the oldest beyond them become one. */
 const UPDATERS_MAX = 10;
@@ -107,20 +109,25 @@ export function readFields(value: unknown): FieldSet | undefined {
 }
 
 function readNode(value: unknown, levelsLeft: number): FieldSet | undefined {
+  if (value === null) return LEAF;
   if (!isJsonObject(value) || levelsLeft < 0) return undefined;
   const read: Record<string, FieldSet> = {};
   let isIn = false;
   for (const step of Object.keys(value)) {
-    if (step === SELF) {
-      isIn = true;
-      continue;
-    }
+    isIn ||= step === SELF;
+    // What a later release may have brought in is left out.
+    if (step === SELF || isOfOtherKind(step)) continue;
     const canonical = canonicalStep(step);
     const below = canonical === undefined ? undefined : readNode(value[step], levelsLeft - 1);
     if (canonical === undefined || below === undefined) return undefined;
     read[canonical] = read[canonical] === undefined ? below : joinedNodes(read[canonical], below);
   }
   return node(isIn, inOrder(read)) ?? LEAF;
+}
+
+/** True for steps of kinds that are not known here. */
+function isOfOtherKind(step: string): boolean {
+  return step.length > 1 && step[1] === ':' && !STEP_KINDS.includes(step[0]!);
 }
 
 /** The one entry, of nothing, by which a client asks that an object's managers be forgotten. */

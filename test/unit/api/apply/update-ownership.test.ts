@@ -265,6 +265,21 @@ test('entries of a client are brought into one form', (t) => {
   t.is(JSON.stringify(live.entries.map(({ fieldsV1 }) => fieldsV1)), '[{"f:data":{".":{},"f:x":{},"f:y":{}}}]');
 });
 
+test('of the fields that a client names, those of a kind that is not known are left out, and null is a field with nothing in it', (t) => {
+  const live = configMap({ x: '1', y: '1' });
+  live.update('u', (object) => {
+    object.metadata.managedFields[0].fieldsV1 = { 'f:data': { 'f:x': null, 'z:new': { data: 1 } } };
+  });
+  t.deepEqual(
+    live.entries.map(({ fieldsV1 }) => fieldsV1),
+    [{ 'f:data': { 'f:x': {} } }],
+  );
+  live.update('u', (object) => {
+    object.metadata.managedFields[0].fieldsV1 = { 'z:new': {} };
+  });
+  t.deepEqual(live.entries, []);
+});
+
 test('an entry of a client that names neither manager nor time stays without them', (t) => {
   const live = configMap({ x: '1' });
   const entry = {
