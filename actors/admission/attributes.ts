@@ -75,7 +75,7 @@ export interface Asked {
 export const SUPPLEMENTAL_GROUPS = 'spec.securityContext.supplementalGroups';
 
 export const NO_OBJECT: JsonObject = Object.freeze({});
-const NO_WARNINGS: readonly string[] = Object.freeze([]);
+const NOTHING: readonly string[] = Object.freeze([]);
 
 export class Attributes implements WriteFacts {
   readonly asked: Asked;
@@ -116,8 +116,10 @@ export class Attributes implements WriteFacts {
   texts: EncodedTexts | undefined;
   /** Of a pod that is created: what is known of the spec that was sent. */
   knownSpec: KnownSpec | undefined;
+  /** Lists that the client gave empty, which the object has no more (`DecodedObject.emptied`). */
+  emptied: readonly string[] = NOTHING;
   /** For the client's user. */
-  warnings: readonly string[] = NO_WARNINGS;
+  warnings: readonly string[] = NOTHING;
 
   /**
    * @param standing guards of every try: what the write goes by beside the object itself.
@@ -200,6 +202,7 @@ export class Attributes implements WriteFacts {
     this.object = object;
     this.isComplete = true;
     this.managedFieldsText = '';
+    this.emptied = this.asked.emptied ?? NOTHING;
     this.guards = this.#standing;
     this.also = NO_DRAFTS;
     this.wantsSecondRound = false;
@@ -207,7 +210,7 @@ export class Attributes implements WriteFacts {
     this.commitBy = undefined;
     this.texts = undefined;
     this.#ownSpec = undefined;
-    this.warnings = NO_WARNINGS;
+    this.warnings = NOTHING;
     this.asked.auditAnnotations.begin(tries);
   }
 

@@ -35,7 +35,9 @@ function changedText(value: unknown, member: Member, levelsLeft: number): string
   if (rule.kind === 'leaf' || levelsLeft === 0) return value === zero || deepEqual(value, zero) ? '' : '{}';
   const below = belowText(value, rule, true, levelsLeft - 1);
   if (below === undefined) return '{}';
-  return below === '' ? '' : `{${below}}`;
+  // An empty list is another value than none, and has no elements to own.
+  if (below === '') return Array.isArray(value) ? '{}' : '';
+  return `{${below}}`;
 }
 
 /** What is asserted below a value; undefined where it is owned as a whole after all. */

@@ -14,6 +14,8 @@ export interface Decoded {
   readonly object: JsonObject;
   /** Paths of members that the type does not have, at most 100. */
   readonly unknownFields: readonly string[];
+  /** Paths of lists that came empty, at most 100, of those that canonical form has null for. */
+  readonly emptied: readonly string[];
 }
 
 /**
@@ -26,33 +28,54 @@ export interface Decoded {
  * @throws DecodeError naming the first member that its type cannot hold, or nesting beyond 512 levels.
  */
 export function decode(value: unknown, type: TypeSchema): Decoded {
-  unknownFields = NONE;
+  notes = NO_NOTES;
   depth = 0;
   orderTop = 0;
   const object = layoutOf(type).read(value);
-  const decoded = { object, unknownFields };
-  unknownFields = NONE;
+  const decoded = { object, unknownFields: noted('unknown'), emptied: noted('emptied') };
+  notes = NO_NOTES;
   return decoded;
 }
 
 const NONE: readonly string[] = [];
-const UNKNOWN_MAX = 100;
+/** Of one kind. */
+const NOTED_MAX = 100;
+
+/** What of a place is told beside the object. */
+interface Note {
+  readonly what: 'unknown' | 'emptied';
+  path: string;
+}
+const NO_NOTES: readonly Note[] = [];
 
 // State of the call under way: decode is synchronous and does not call itself.
-let unknownFields: readonly string[] = NONE;
+let notes: readonly Note[] = NO_NOTES;
+/** Of the notes, by what they tell. */
+const counts = { unknown: 0, emptied: 0 };
 let depth = 0;
 /** Stack of the member indexes met so far, of every object that is being read. */
 const order: number[] = [];
 let orderTop = 0;
 
-function addUnknown(name: string): void {
-  if (unknownFields === NONE) unknownFields = [joinPath(name, '')];
-  else if (unknownFields.length < UNKNOWN_MAX) (unknownFields as string[]).push(joinPath(name, ''));
+/** Answers null, which stands for a list that came empty. */
+function note(what: Note['what'], path: string): null {
+  if (notes === NO_NOTES) {
+    notes = [];
+    counts.unknown = 0;
+    counts.emptied = 0;
+  }
+  if (counts[what] < NOTED_MAX) (notes as Note[]).push({ what, path });
+  counts[what] += 1;
+  return null;
 }
 
-function prefixUnknown(from: number, part: string): void {
-  const paths = unknownFields as string[];
-  for (let i = from; i < paths.length; i++) paths[i] = joinPath(part, paths[i]!);
+function prefixNoted(from: number, part: string): void {
+  for (let i = from; i < notes.length; i++) notes[i]!.path = joinPath(part, notes[i]!.path);
+}
+
+function noted(what: Note['what']): readonly string[] {
+  if (notes === NO_NOTES) return NONE;
+  return notes.filter((note) => note.what === what).map(({ path }) => path);
 }
 
 /** The scalars of which most values are as they should be already. */
@@ -151,7 +174,7 @@ class Layout {
       if (member?.name !== name) {
         member = this.#byName.get(name);
         if (member === undefined) {
-          addUnknown(name);
+          note('unknown', joinPath(name, ''));
           isCanonical = false;
           continue;
         }
@@ -207,26 +230,26 @@ class Layout {
 }
 
 function readMember(member: Member, value: unknown): unknown {
-  const unknownBefore = unknownFields.length;
+  const notedBefore = notes.length;
   let read: unknown;
   try {
     read = member.message === undefined || value === null ? member.read(value) : member.message.get().read(value);
   } catch (error) {
     throw error instanceof DecodeError ? error.within(member.name) : error;
   }
-  if (unknownFields.length !== unknownBefore) prefixUnknown(unknownBefore, member.name);
+  if (notes.length !== notedBefore) prefixNoted(notedBefore, member.name);
   return read;
 }
 
 function readElement(read: ValueReader, value: unknown, key: string | number): unknown {
-  const unknownBefore = unknownFields.length;
+  const notedBefore = notes.length;
   let element: unknown;
   try {
     element = read(value);
   } catch (error) {
     throw error instanceof DecodeError ? error.within(indexPart(key)) : error;
   }
-  if (unknownFields.length !== unknownBefore) prefixUnknown(unknownBefore, indexPart(key));
+  if (notes.length !== notedBefore) prefixNoted(notedBefore, indexPart(key));
   return element;
 }
 
@@ -248,10 +271,9 @@ function memberOf(field: FieldSchema): MemberForm {
 function readingOf(field: FieldSchema): Pick<Member, 'read' | 'empty'> {
   const { emitEmpty } = field;
   if (field.cardinality !== 'one') {
-    const empty = emitEmpty ? () => null : undefined;
-    const whenEmpty = emitEmpty ? null : undefined;
     const read = field.cardinality === 'list' ? listReader(field) : mapReader(field);
-    return { read: (value) => (value === null ? whenEmpty : (read(value) ?? whenEmpty)), empty };
+    if (!emitEmpty) return { read: (value) => (value === null ? undefined : read(value)), empty: undefined };
+    return { read: (value) => (value === null ? null : (read(value) ?? note('emptied', ''))), empty: () => null };
   }
   const read = elementReader(field);
   const zero = zeroOf(field);

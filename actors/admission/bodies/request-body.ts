@@ -1,5 +1,5 @@
 // A write's body and options as the pipeline wants them: decoded, of the kind the path names, checked.
-import { decode } from '../../../api/codec/decode.ts';
+import { type Decoded, decode } from '../../../api/codec/decode.ts';
 import { DecodeError, mismatch } from '../../../api/codec/decode-error.ts';
 import { decodeEnveloped } from '../../../api/codec/protobuf.ts';
 import type { CustomType } from '../../../api/custom/definitions/custom-type.ts';
@@ -53,7 +53,7 @@ interface ToldEmpty {
   readonly members: readonly string[];
 }
 
-/** By kind, the list of which it matters. */
+/** By kind, the list of which it matters, of those that canonical form leaves out. */
 const TOLD_EMPTY: ReadonlyMap<string, ToldEmpty> = new Map([
   ['Pod', { path: SUPPLEMENTAL_GROUPS, members: SUPPLEMENTAL_GROUPS.split('.') }],
 ]);
@@ -128,9 +128,10 @@ function shown(object: JsonObject): string {
 }
 
 function shaped(schema: Schema, request: WriteRequest, expected: ExpectedKind, value: JsonObject): DecodedObject {
-  const emptied = emptiedIn(value, expected);
-  const { object, unknownFields } = canonical(schema, value, expected);
-  return { object, warnings: fieldWarnings(request, () => unknownFields), emptied };
+  const told = emptiedIn(value, expected);
+  const { object, unknownFields, emptied } = canonical(schema, value, expected);
+  const warnings = fieldWarnings(request, () => unknownFields);
+  return { object, warnings, emptied: told.length === 0 ? emptied : [...told, ...emptied] };
 }
 
 /** Protobuf knows no list that is empty. */
@@ -146,19 +147,15 @@ function emptiedIn(value: JsonObject, { kind, custom }: ExpectedKind): readonly 
  * Brings an object of the expected kind, which it may leave unsaid, into the canonical form of its type; kinds without a
  * schema stay as they are. Throws DecodeError.
  */
-export function canonical(
-  schema: Schema,
-  value: JsonObject,
-  expected: ExpectedKind,
-): { object: JsonObject; unknownFields: readonly string[] } {
+export function canonical(schema: Schema, value: JsonObject, expected: ExpectedKind): Decoded {
   const { apiVersion, kind } = expected;
   // Of custom objects 1.21 does not tell it: they may come without managedFields as well as with none in them.
   const asking = expected.custom === undefined ? withResetSaid(value) : value;
   const isNamed = asking.kind === kind && asking.apiVersion === apiVersion;
   const named = isNamed ? asking : Object.assign(ownCopy(asking), { kind, apiVersion });
-  if (expected.custom !== undefined) return expected.custom.schema.read(named);
+  if (expected.custom !== undefined) return { ...expected.custom.schema.read(named), emptied: NONE };
   const type = schemaTypeOf(schema, apiVersion, kind);
-  return type === undefined ? { object: named, unknownFields: [] } : decode(named, type);
+  return type === undefined ? { object: named, unknownFields: NONE, emptied: NONE } : decode(named, type);
 }
 
 /** Empty managedFields ask that they be forgotten, as one empty entry does: canonical form knows that alone, and no list that is empty. */

@@ -1,8 +1,9 @@
 // Who owns the fields of what is written (SPEC.md "Field ownership"): the steps of a write that keep managedFields. The
 // rules are in api/apply; here they meet the request.
+import { withEmptied } from '../../../api/apply/emptied.ts';
 import { type FieldSet, NO_FIELDS } from '../../../api/apply/field-set.ts';
 import type { OtherVersions } from '../../../api/apply/other-versions.ts';
-import type { OwnedType } from '../../../api/apply/owned-type.ts';
+import { type OwnedType, resetFields } from '../../../api/apply/owned-type.ts';
 import {
   type Entries,
   entriesOfCreate,
@@ -12,6 +13,7 @@ import {
   withEntries,
 } from '../../../api/apply/ownership.ts';
 import type { InParts } from '../../../api/in-parts.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Attributes } from '../attributes.ts';
@@ -49,7 +51,7 @@ export function ownByCreator(attributes: Attributes, write: WriteContext): void 
   const plain = withEntries(attributes.object, undefined);
   attributes.object = plain;
   if (write.serverSideApply)
-    attributes.managedFieldsText = entriesOfCreate(plain, attributes.kind.owned, writerOf(attributes));
+    attributes.managedFieldsText = entriesOfCreate(asGiven(attributes), attributes.kind.owned, writerOf(attributes));
 }
 
 /** A step: the updater owns what it has changed. */
@@ -73,7 +75,14 @@ export function ownByUpdater(attributes: Attributes, write: WriteContext): Promi
 }
 
 function entriesIn(attributes: Attributes, parts: Pick<WriteContext, 'forms' | 'kinds'>): InParts<Entries> {
-  const { object, old, type, kind, subresource } = attributes;
+  const { old, type, kind, subresource } = attributes;
   const versions = otherVersions(parts, type, () => NO_FIELDS);
+  const object = asGiven(attributes);
   return entriesOfUpdateInParts(object, old!, kind.owned, writerOf(attributes), subresource === '', versions);
+}
+
+/** The object with the lists that its client gave empty: who gives one owns it. */
+function asGiven({ object, emptied, type, kind, subresource }: Attributes): JsonObject {
+  if (emptied.length === 0) return object;
+  return withEmptied(object, emptied, resetFields(type, kind.owned, subresource, [object]));
 }

@@ -63,7 +63,7 @@ export interface Creation {
   /** Its creator owns its fields; false where the object says itself who does. */
   readonly isTracked: boolean;
   /** As `DecodedObject.emptied`. */
-  readonly emptied?: readonly string[];
+  readonly emptied?: readonly string[] | undefined;
   /** Of a pod, where anything is. */
   readonly knownSpec?: KnownSpec | undefined;
 }

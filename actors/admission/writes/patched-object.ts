@@ -20,7 +20,7 @@ export interface AppliedPatch {
   readonly expected: ExpectedKind;
 }
 
-/** The patched object in canonical form, and the fields that its type does not have. Throws StatusError 422. */
+/** The patched object in canonical form, with what was noted on the way there. Throws StatusError 422. */
 export function readPatchedObject(
   write: WriteContext,
   forms: StoredForm,
@@ -42,8 +42,8 @@ export function readPatchedObject(
     if (isCustom) throw otherThanDefined(result, { apiVersion, kind }, type);
     const other = isObject && kind === type.kind ? forms.inVersion(type, apiVersion) : undefined;
     if (other !== undefined) {
-      const { object, unknownFields } = canonical(write.schema, result, kindOf(other));
-      return { object: forms.between(other, type)(object), unknownFields };
+      const { object, ...noted } = canonical(write.schema, result, kindOf(other));
+      return { object: forms.between(other, type)(object), ...noted };
     }
     const { group, version } = splitApiVersion(apiVersion);
     const isKnown = write.registry.byKind(group, version, kind) !== undefined;

@@ -89,12 +89,14 @@ export async function update(write: WriteContext, request: WriteRequest, type: K
     isTracked: true,
     wanted: () => inOnePart(sent),
     wantedMetadata: metadataOfPut(write, request, write.kinds.of(type)),
+    emptied: () => decoded?.emptied,
     whenMissing: async () => {
       const object = sent();
       // It was there, and is gone: neither it nor another of its name is what is meant.
       requireSameUid(metadataOf(object), { name }, type);
       if (!createsMissing) throw new StatusError(notFound(type, name));
-      return createMissing(write, request, type, withoutVersion(object), { dryRun, isTracked: true });
+      const emptied = decoded?.emptied;
+      return createMissing(write, request, type, withoutVersion(object), { dryRun, isTracked: true, emptied });
     },
   });
   return decoded === undefined ? reply : withWarnings(reply, decoded.warnings);
@@ -116,13 +118,14 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   if (isLarge(request.payload.length)) await afterOthers(write);
   const document = decodeBody(request.payload, 'application/json');
   if (type.custom !== undefined) requireFinite(document, request.payload);
-  const patching: Patching = { write, request, type, expected, schemaType, document, warnings: [] };
+  const patching: Patching = { write, request, type, expected, schemaType, document, warnings: [], emptied: [] };
   const wanted = (shown: JsonObject, forms: StoredForm): InParts<JsonObject> => patched(patching, shown, forms);
   const whenMissing = (): never => {
     throw new StatusError(notFound(type, target.name));
   };
   const wantedMetadata = metadataOfPatch(request, write.kinds.of(type), document);
-  const manner = { dryRun, isTracked: true, wanted, wantedMetadata, whenMissing };
+  const emptied = (): readonly string[] => patching.emptied;
+  const manner = { dryRun, isTracked: true, wanted, wantedMetadata, emptied, whenMissing };
   const reply = await modify(write, request, type, manner);
   return withWarnings(reply, patching.warnings);
 }
@@ -137,6 +140,7 @@ interface Patching {
   readonly document: unknown;
   /** Of the last object that came of it. */
   warnings: readonly string[];
+  emptied: readonly string[];
 }
 
 function* patched(patching: Patching, shown: JsonObject, forms: StoredForm): InParts<JsonObject> {
@@ -147,7 +151,8 @@ function* patched(patching: Patching, shown: JsonObject, forms: StoredForm): InP
   if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
   // What is stored has no unknown fields: those that are found are the patch's.
   const applied = { contentType, patch: document, result, type, expected };
-  const { object, unknownFields } = readPatchedObject(write, forms, applied);
+  const { object, unknownFields, emptied } = readPatchedObject(write, forms, applied);
+  patching.emptied = emptied;
   patching.warnings = fieldWarnings(request, () => unknownFields);
   requireIdentityOfPath(object, target);
   return object;
@@ -181,6 +186,8 @@ export interface Modification {
   readonly wanted: (shown: JsonObject, forms: StoredForm) => InParts<JsonObject>;
   /** The same of metadata alone, where nothing else is wanted. */
   readonly wantedMetadata?: WantedMetadata | undefined;
+  /** Of what was wanted last: as `DecodedObject.emptied`. */
+  readonly emptied?: () => readonly string[] | undefined;
   /** True where it is known to be what is there at a revision. */
   readonly isKnown?: (revision: string) => boolean;
   /** Answers undefined when the object was there after all. */
@@ -249,6 +256,7 @@ async function changeWhole(
   requireValidView(write, view, sent);
   const object = view === undefined ? sent : view.applied(old, sent, type);
   attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, object);
+  attributes.emptied = modification.emptied?.() ?? attributes.emptied;
   const isSettled = object === old && !isTracked;
   const waiting = takeSteps(isSettled ? UNCHANGED_STEPS : UPDATE_STEPS, attributes, write);
   if (waiting !== undefined) await waiting;
