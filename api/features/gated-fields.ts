@@ -83,4 +83,5 @@ export const GATED_FIELDS: Readonly<Record<string, readonly GatedField[]>> = {
     ...gated('CSIInlineVolume', 'volumeLifecycleModes'),
   ],
   'storage.StorageClass': gated('ExpandPersistentVolumes', 'allowVolumeExpansion'),
+  'storage.VolumeAttachmentSource': gated('CSIMigration', 'inlineVolumeSpec'),
 };

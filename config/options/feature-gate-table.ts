@@ -61,7 +61,7 @@ export const FEATURE_GATE_TABLE = [
     name: 'CSIMigration',
     default: true,
     stage: 'Beta',
-    effect: 'the scheduler heeds the gates of this name for single kinds of disks',
+    effect: 'the scheduler heeds the gates of this name for kinds of disks; inlineVolumeSpec of attachments is kept',
   },
   {
     name: 'CSIMigrationAWS',

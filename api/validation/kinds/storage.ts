@@ -39,7 +39,10 @@ const attachmentSource: Rule<AttachmentSpec> = ({ source }, at) => {
   if (inlineVolumeSpec && isNamed) {
     at.forbidden('source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName');
   } else if (!inlineVolumeSpec && !isNamed) {
-    at.required('source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName');
+    const may = at.settings.gate('CSIMigration')
+      ? 'exactly one of inlineVolumeSpec and persistentVolumeName'
+      : 'persistentVolumeName when CSIMigration feature is disabled';
+    at.required('source', `must specify ${may}`);
   } else if (isNamed && persistentVolumeName === '')
     at.required('source.persistentVolumeName', 'must specify non empty persistentVolumeName');
 };

@@ -94,3 +94,19 @@ test('a CSIDriver needs no storageCapacity without the gate that lets it be give
   t.deepEqual(errorsOf(validationOf('kubernetes').create(dropped, type)), ['spec.storageCapacity: FieldValueRequired']);
   t.deepEqual(validationOf('kubernetes', 'CSIStorageCapacity=false').create(dropped, type), []);
 });
+
+test('an attachment of nothing is told what it may name, which is a volume alone without the gate CSIMigration', (t) => {
+  const spec = { attacher: 'a.test', nodeName: 'n', source: {} };
+  const attachment = { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name: 'a' }, spec };
+  const { type, object } = complete(attachment, DIALECTS.kubernetes);
+  const told = (gates: string) =>
+    validationOf('kubernetes', gates)
+      .create(object, type)
+      .map(({ path, message }) => `${path}: ${message}`);
+  t.deepEqual(told(''), [
+    'spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName',
+  ]);
+  t.deepEqual(told('CSIMigration=false'), [
+    'spec.source: Required value: must specify persistentVolumeName when CSIMigration feature is disabled',
+  ]);
+});
