@@ -59,7 +59,7 @@ const FULL = 100;
 /** A pod's claims, sorted by what is to be done about them. */
 interface PodClaims {
   readonly bound: readonly (Volume | undefined)[];
-  /** The smallest first. */
+  /** Those whose volume is being made already, then the smallest first. */
   readonly unbound: readonly UnboundClaim[];
 }
 
@@ -174,8 +174,10 @@ function claimsOf(pod: PodInfo, volumes: VolumeState): PodClaims | Status {
     else if (claim.volumeName === '' && volumes.classes.get(claim.storageClass)?.waitsForConsumer) unbound.push(claim);
     else return refusal('unresolvable', HELPED_BY, WAITS_FOR_BINDING);
   }
-  unbound.sort((a, b) => a.requestBytes - b.requestBytes);
-  return { bound, unbound: unbound.map((claim) => unboundClaim(claim, volumes)) };
+  const isBeingMade = (claim: Claim) => volumes.selectedNode(claim) !== '';
+  const others = unbound.filter((claim) => !isBeingMade(claim)).sort((a, b) => a.requestBytes - b.requestBytes);
+  const inOrder = [...unbound.filter(isBeingMade), ...others];
+  return { bound, unbound: inOrder.map((claim) => unboundClaim(claim, volumes)) };
 }
 
 function unboundClaim(claim: Claim, volumes: VolumeState): UnboundClaim {
@@ -218,8 +220,8 @@ function find(claims: readonly UnboundClaim[], node: NodeInfo): VolumeReservatio
   const bindings: { claim: Claim; volume: Volume }[] = [];
   const provisions: Claim[] = [];
   const taken = new Set<string>();
+  if (claims.some(({ selectedNode }) => selectedNode !== '' && selectedNode !== node.name)) return NONE_TO_BIND;
   for (const { claim, selectedNode, volumeOn, provisioningOn } of claims) {
-    if (selectedNode !== '' && selectedNode !== node.name) return NONE_TO_BIND;
     const volume = selectedNode === '' ? volumeOn(node, taken) : undefined;
     if (volume !== undefined) {
       taken.add(volume.name);

@@ -483,6 +483,16 @@ const BINDING: readonly (readonly [
     { a: 'node(s) did not have enough free storage' },
   ],
   [
+    'that a volume is being made for another node is told before what another claim lacks',
+    {
+      [CLAIMS]: [claim('c'), claim('d', {}, { annotations: { [names.selectedNode]: 'b' } })],
+      [CLASSES]: [makes],
+      [CSI_DRIVERS]: [{ metadata: { name: 'example.com/disks' }, spec: { storageCapacity: true } }],
+    },
+    using('c', 'd'),
+    { a: NONE, b: 'node(s) did not have enough free storage' },
+  ],
+  [
     'a claim made for the pod itself must be its own',
     { [CLAIMS]: [boundClaim('p-v', 'v')], [VOLUMES]: [volume('v')] },
     { spec: { volumes: [{ name: 'v', ephemeral: {} }] } },
