@@ -67,7 +67,8 @@ export const FEATURE_GATE_TABLE = [
     name: 'CSIMigrationAWS',
     default: false,
     stage: 'Beta',
-    effect: 'with CSIMigration, aws-ebs disks count for the CSI driver that their node says it has for them',
+    effect:
+      'with CSIMigration, aws-ebs disks count for the CSI driver that their node has for them, and are in its zones',
   },
   {
     name: 'CSIMigrationAzureDisk',
@@ -80,13 +81,15 @@ export const FEATURE_GATE_TABLE = [
     name: 'CSIMigrationGCE',
     default: false,
     stage: 'Beta',
-    effect: 'with CSIMigration, gce-pd disks count for the CSI driver that their node says it has for them',
+    effect:
+      'with CSIMigration, gce-pd disks count for the CSI driver that their node has for them, and are in its zones',
   },
   {
     name: 'CSIMigrationOpenStack',
     default: true,
     stage: 'Beta',
-    effect: 'with CSIMigration, cinder disks count for the CSI driver that their node says it has for them',
+    effect:
+      'with CSIMigration, cinder disks count for the CSI driver that their node has for them, and are in its zones',
   },
   { name: 'CSIMigrationvSphere', default: false, stage: 'Beta' },
   { name: 'CSIMigrationvSphereComplete', default: false, stage: 'Beta' },

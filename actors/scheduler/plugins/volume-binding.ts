@@ -17,9 +17,11 @@ import type { PodInfo } from '../pods/pod-info.ts';
 import type { ClaimUse } from '../pods/pod-volumes.ts';
 import { refusal, type Status } from '../status.ts';
 import { type ShapePoint, scoreAt, scoreLine } from './requested-to-capacity-ratio.ts';
-import { type Provisioning, provisioning, reachable, type VolumeFinder, volumeFinder } from './volume-match.ts';
+import { type Provisioning, provisioning, type VolumeFinder, volumeFinder } from './volume-match.ts';
+import { type Reach, reachable } from './volume-reach.ts';
 
-const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeLabels | ClusterEvent.volumes;
+/** What a node leaves to CSI drivers may say from where a volume is reached. */
+const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeLabels | ClusterEvent.volumes | ClusterEvent.attachLimits;
 const OUT_OF_REACH = refusal('unresolvable', HELPED_BY, 'node(s) had volume node affinity conflict');
 const NONE_TO_BIND = refusal('unresolvable', HELPED_BY, "node(s) didn't find available persistent volumes to bind");
 const TOO_LITTLE_ROOM = refusal('unresolvable', HELPED_BY, 'node(s) did not have enough free storage');
@@ -72,10 +74,11 @@ interface UnboundClaim {
   readonly provisioningOn: (node: NodeInfo) => Provisioning;
 }
 
-/** `scoresCapacity`: runs at score too. */
+/** `scoresCapacity`: runs at score too. `reach`: from where volumes that somebody has can be reached. */
 export function volumeBinding(
   args: VolumeBindingArgs,
   scoresCapacity = false,
+  reach: Reach = reachable,
 ): FilterPlugin & ReservePlugin & PreBindPlugin & Partial<ScorePlugin> {
   /** By uid, of pods between reservation and binding. */
   const reserved = new Map<string, { readonly reservation: VolumeReservation; readonly volumes: VolumeState }>();
@@ -84,7 +87,9 @@ export function volumeBinding(
     prepareFilter(pod, { objects: { volumes } }) {
       if (pod.volumes.claims.length === 0) return null;
       const claims = claimsOf(pod, volumes);
-      return 'code' in claims ? claims : (node) => check(claims, node);
+      if ('code' in claims) return claims;
+      const isReached = (volume: Volume, node: NodeInfo) => reach(volume, node, volumes);
+      return (node) => check(claims, node, isReached);
     },
     ...(scoresCapacity ? capacityScores(scoreLine(args.shape ?? FULLEST_FIRST)) : {}),
     reserve(pod, node, { objects: { volumes } }) {
@@ -113,7 +118,7 @@ export function volumeBinding(
         writes: writesOf(reservation, volumes),
         timeoutMs: args.bindTimeoutMs,
         waitsFor: 'binding volumes',
-        progress: progressOf({ reservation, volumes, node, pod, isHeld }),
+        progress: progressOf({ reservation, volumes, node, pod, isHeld, reach }),
       };
     },
     settled(pod) {
@@ -199,18 +204,20 @@ function claimProblem(pod: PodInfo, { name, ephemeral }: ClaimUse, claim: Claim 
   return undefined;
 }
 
-function check({ bound, unbound }: PodClaims, node: NodeInfo): Status | null {
-  const ofBound = checkBound(bound, node);
+type IsReached = (volume: Volume, node: NodeInfo) => boolean;
+
+function check({ bound, unbound }: PodClaims, node: NodeInfo, isReached: IsReached): Status | null {
+  const ofBound = checkBound(bound, node, isReached);
   if (unbound.length === 0) return ofBound;
   const found = find(unbound, node);
   if (!('code' in found)) return ofBound;
   return ofBound === null ? found : (BOTH.get(ofBound)?.get(found) ?? ofBound);
 }
 
-function checkBound(volumes: PodClaims['bound'], node: NodeInfo): Status | null {
+function checkBound(volumes: PodClaims['bound'], node: NodeInfo, isReached: IsReached): Status | null {
   for (const volume of volumes) {
     if (volume === undefined) return NO_SUCH_VOLUME;
-    if (!reachable(volume, node)) return OUT_OF_REACH;
+    if (!isReached(volume, node)) return OUT_OF_REACH;
   }
   return null;
 }
@@ -242,6 +249,7 @@ interface Awaited {
   readonly pod: PodInfo;
   /** False when the pod is gone, and what was reserved for it given back. */
   readonly isHeld: () => boolean;
+  readonly reach: Reach;
 }
 
 /** The volume controller and provisioners do their part after what `writesOf` says was written. */
@@ -288,18 +296,19 @@ function stands(now: Pick<Claim, 'resourceVersion'>, isThere: boolean, { before,
 }
 
 /** Where things stand: a text that is neither word says what went wrong. */
-function progress({ reservation, volumes, node, pod, isHeld }: Awaited): string {
+function progress(awaited: Awaited): string {
+  const { reservation, volumes, node, pod, isHeld, reach } = awaited;
   const { bindings, provisions } = reservation;
   if (!isHeld()) return `pod does not exist any more: pod ${quoted(pod.name)} not found`;
   if (!node.present) return `failed to get node ${quoted(node.name)}: node ${quoted(node.name)} not found`;
   for (const { claim, volume } of bindings) {
     const now = volumes.volume(volume.name);
     if (now === undefined) return `failed to check binding: could not find v1.PersistentVolume ${quoted(volume.name)}`;
-    if (!reachable(now, node)) return outOfReach(now, node);
+    if (!reach(now, node, volumes)) return outOfReach(now, node);
     const written = { before: volume, wasThere: volume.claim?.uid === claim.uid };
     if (!stands(now, now.claim?.uid === claim.uid, written)) return `ClaimRef got reset for pv ${quoted(volume.name)}`;
   }
-  const states = bindings.map(({ claim }) => claimProgress('binding', claim, node, volumes));
+  const states = bindings.map(({ claim }) => claimProgress('binding', claim, awaited));
   for (const claim of provisions) {
     const { namespace, name } = claim;
     const now = volumes.claim(namespace, name);
@@ -307,21 +316,21 @@ function progress({ reservation, volumes, node, pod, isHeld }: Awaited): string 
     if (now !== undefined && !stands(now, now.bound || now.selectedNode === node.name, written)) {
       return `provisioning failed for PVC ${quoted(name)}`;
     }
-    states.push(claimProgress('provisioning pvc', claim, node, volumes));
+    states.push(claimProgress('provisioning pvc', claim, awaited));
   }
   const problem = states.find((state) => state !== 'done' && state !== 'waiting');
   return problem ?? (states.includes('waiting') ? 'waiting' : 'done');
 }
 
 /** Where things stand with a claim. `checked` is what is told to fail when it is gone. */
-function claimProgress(checked: string, { namespace, name, uid }: Claim, node: NodeInfo, volumes: VolumeState): string {
+function claimProgress(checked: string, { namespace, name, uid }: Claim, { node, volumes, reach }: Awaited): string {
   const claim = volumes.claim(namespace, name);
   if (claim?.uid !== uid) {
     return `failed to check ${checked}: could not find v1.PersistentVolumeClaim ${quoted(`${namespace}/${name}`)}`;
   }
   const volume = claim.volumeName === '' ? undefined : volumes.volume(claim.volumeName);
   // It may have been bound to another volume than was written.
-  if (volume !== undefined && !reachable(volume, node)) return outOfReach(volume, node);
+  if (volume !== undefined && !reach(volume, node, volumes)) return outOfReach(volume, node);
   return claim.bound && volume !== undefined ? 'done' : 'waiting';
 }
 

@@ -18,6 +18,9 @@ const LIMIT_PREFIX = 'attachable-volumes-';
 /** A node's allocatable names the limit of a CSI driver so, if its CSI object does not. */
 const CSI_LIMIT_PREFIX = `${LIMIT_PREFIX}csi-`;
 
+/** Between the zones of a volume that several zones hold. */
+export const ZONE_SEPARATOR = '__';
+
 interface BuiltInDisks {
   readonly plugin: string;
   /** The member of the volume's source. */
@@ -25,6 +28,8 @@ interface BuiltInDisks {
   readonly provisioner: string;
   /** The CSI driver that such disks are the business of where nodes have been migrated to it, and may be. */
   readonly driver: string;
+  /** The label by which that driver tells the zones of its nodes apart, where volumes are held to it. */
+  readonly zoneLabel?: string;
   /** What a node's allocatable calls the limit. */
   readonly limitName: string;
   readonly limit: (node: NodeInfo) => number;
@@ -34,12 +39,14 @@ const INSTANCE_TYPE_LABEL = /(?:^|\/)instance-type$/;
 /** Machines of these types attach their disks like network cards, of which they have fewer. */
 const FEWER_DISKS = /^(?:[cmr]5|t3|z1d)/;
 
-const BUILT_IN: readonly BuiltInDisks[] = [
+/** The kinds of disks that need no CSI driver. */
+export const BUILT_IN: readonly BuiltInDisks[] = [
   {
     plugin: 'EBSLimits',
     kind: 'awsElasticBlockStore',
     provisioner: 'aws-ebs',
     driver: 'ebs.csi.aws.com',
+    zoneLabel: 'topology.ebs.csi.aws.com/zone',
     limitName: `${LIMIT_PREFIX}aws-ebs`,
     limit: (node) => {
       for (const [label, value] of node.labels) {
@@ -53,6 +60,7 @@ const BUILT_IN: readonly BuiltInDisks[] = [
     kind: 'gcePersistentDisk',
     provisioner: 'gce-pd',
     driver: 'pd.csi.storage.gke.io',
+    zoneLabel: 'topology.gke.io/zone',
     limitName: `${LIMIT_PREFIX}gce-pd`,
     limit: () => 16,
   },
@@ -69,6 +77,7 @@ const BUILT_IN: readonly BuiltInDisks[] = [
     kind: 'cinder',
     provisioner: 'cinder',
     driver: 'cinder.csi.openstack.org',
+    zoneLabel: 'topology.cinder.csi.openstack.org/zone',
     limitName: `${LIMIT_PREFIX}cinder`,
     limit: () => 256,
   },

@@ -4,18 +4,10 @@ import { remembered } from '../../../values/remembered.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
 import type { Claim, StorageCapacity, StorageClass, Volume } from '../objects/volume-objects.ts';
 import type { VolumeState } from '../objects/volume-state.ts';
-import type { NodeTerm } from '../pods/node-terms.ts';
-import { anyTermCheck, type NodeCheck } from './node-selector-terms.ts';
+import type { NodeCheck } from './node-selector-terms.ts';
+import { checkOf, reachable } from './volume-reach.ts';
 
-const anywhere: NodeCheck = () => true;
-const checkOf = (terms: readonly NodeTerm[] | undefined) => (terms === undefined ? anywhere : anyTermCheck(terms));
-const reachOf = remembered(({ nodeTerms }: Volume): NodeCheck => checkOf(nodeTerms));
 const topologiesOf = remembered(({ allowedTopologies }: StorageClass): NodeCheck => checkOf(allowedTopologies));
-
-/** Whether a volume can be reached from a node. */
-export function reachable(volume: Volume, node: NodeInfo): boolean {
-  return reachOf(volume)(node);
-}
 
 /**
  * The volume for a claim that waits for its first consumer, by node: the one that is kept for it, else the smallest free one

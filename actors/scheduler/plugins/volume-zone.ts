@@ -6,12 +6,11 @@ import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { VolumeState } from '../objects/volume-state.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { refusal, type Status } from '../status.ts';
+import { ZONE_SEPARATOR } from './volume-limits.ts';
 
 const VOLUMES = ClusterEvent.volumes;
 const NODES = ClusterEvent.nodeAdded | ClusterEvent.nodeLabels;
 const OTHER_ZONE = refusal('unresolvable', NODES | VOLUMES, 'node(s) had no available volume zone');
-/** Between the zones of a volume that several zones hold. */
-const ZONE_SEPARATOR = '__';
 
 /** A label of a volume, and the values that will do on a node. */
 interface ZoneDemand {

@@ -35,6 +35,7 @@ import { serviceAffinity } from '../plugins/service-affinity.ts';
 import { taintToleration } from '../plugins/taint-toleration.ts';
 import { volumeBinding } from '../plugins/volume-binding.ts';
 import { attachedDisks, builtInVolumeLimits, csiVolumeLimits, type DiskSettings } from '../plugins/volume-limits.ts';
+import { volumeReach } from '../plugins/volume-reach.ts';
 import { volumeRestrictions } from '../plugins/volume-restrictions.ts';
 import { volumeZone } from '../plugins/volume-zone.ts';
 import { type PluginArgs, systemConstraints } from './plugin-args.ts';
@@ -114,7 +115,8 @@ export const PLUGINS: ReadonlyMap<string, PluginEntry> = new Map<string, PluginE
     'VolumeBinding',
     {
       points: ['preFilter', 'filter', 'score', 'reserve', 'preBind'],
-      create: (args, _, { scoresVolumeCapacity }) => volumeBinding(args.VolumeBinding, scoresVolumeCapacity),
+      create: (args, dialect, { scoresVolumeCapacity, migratedDisks }) =>
+        volumeBinding(args.VolumeBinding, scoresVolumeCapacity, volumeReach(dialect, migratedDisks)),
     },
   ],
   [
