@@ -3,7 +3,6 @@
 // Invariant: a pod of ours is in the queue or placed (assumed or bound), never both.
 
 import type { JsonObject } from '../../../api/json/json-value.ts';
-import { asObject } from '../../../api/json/object-fields.ts';
 import type { Profile } from '../framework/framework.ts';
 import { ClusterEvent } from '../objects/cluster-event.ts';
 import { type PodInfo, podKey, readPod } from '../pods/pod-info.ts';
@@ -21,7 +20,7 @@ import type {
   VictimAnswer,
   VictimQuestion,
 } from './decision.ts';
-import { explainUnplaced, type NodeExplanation } from './explanation.ts';
+import { Explaining, type NodeExplanation } from './explanation.ts';
 import { KeptRoom } from './kept-room.ts';
 import { ListedObjects } from './listed-objects.ts';
 import { type Choice, type NoChoice, NodeChooser, UNFINISHED } from './node-choice.ts';
@@ -278,16 +277,19 @@ export class SchedulingCore {
 
   /** What would be said about a pod now, were it without a node; undefined when no profile is for it. */
   explain(object: JsonObject): readonly NodeExplanation[] | undefined {
-    const pod = readPod({ ...object, spec: { ...asObject(object.spec), nodeName: undefined } });
-    const profile = this.profiles.get(pod.schedulerName);
-    return profile && explainUnplaced(pod, profile, this.cluster, this.room.nominations);
+    const told = this.tell(new Explaining(object), Number.POSITIVE_INFINITY);
+    return told === 'unfinished' ? undefined : told;
   }
 
-  /** The same, where that takes no longer than a turn may: `counting` when it is to be asked again in another. */
-  explainInTurns(object: JsonObject): readonly NodeExplanation[] | undefined | 'counting' {
-    const { topology } = this.cluster;
-    const explained = topology.inTurns(() => ({ nodes: this.explain(object) }));
-    return explained === undefined ? 'counting' : explained.nodes;
+  /** The same, where that takes no longer than a turn may: `unfinished` when it is to be asked again in another. */
+  explainInTurns(explaining: Explaining): readonly NodeExplanation[] | undefined | 'unfinished' {
+    const asked = this.cluster.topology.inTurns(() => ({ told: this.tell(explaining) }));
+    return asked === undefined ? 'unfinished' : asked.told;
+  }
+
+  private tell(explaining: Explaining, askedMax?: number): readonly NodeExplanation[] | undefined | 'unfinished' {
+    const profile = this.profiles.get(explaining.pod.schedulerName);
+    return profile && explaining.turn(profile, this.cluster, this.room.nominations, askedMax);
   }
 
   /** The binding of an assumed pod takes longer than others: its place is kept until it is settled. */

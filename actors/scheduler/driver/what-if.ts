@@ -5,7 +5,7 @@ import { asObject } from '../../../api/json/object-fields.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { NodeAnswer } from '../core/decision.ts';
-import { byTotal, type NodeExplanation } from '../core/explanation.ts';
+import { byTotal, Explaining, type NodeExplanation } from '../core/explanation.ts';
 import type { SchedulingCore } from '../core/scheduling-core.ts';
 import type { Extenders } from '../extenders/extenders.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
@@ -81,9 +81,9 @@ export class WhatIfs {
   }
 
   async #explain(object: JsonObject): Promise<readonly NodeExplanation[] | undefined> {
-    for (;;) {
-      const explained = this.#core.explainInTurns(object);
-      if (explained !== 'counting') return explained;
+    for (const explaining = new Explaining(object); ; ) {
+      const explained = this.#core.explainInTurns(explaining);
+      if (explained !== 'unfinished') return explained;
       await new Promise<void>((resolve) => this.#timers.soon(resolve));
       // Nobody else may have anything to do with the scheduler meanwhile.
       this.#core.cluster.topology.countOn();

@@ -11,7 +11,7 @@ import type {
   VictimAnswer,
   VictimQuestion,
 } from '../core/decision.ts';
-import type { NodeExplanation } from '../core/explanation.ts';
+import type { Explaining, NodeExplanation } from '../core/explanation.ts';
 import { SchedulingCore } from '../core/scheduling-core.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { type Entry, outcomeOf, recordedAnswer, recordedPod, recordedVictims } from './entries.ts';
@@ -64,6 +64,11 @@ export class RecordingCore extends SchedulingCore {
 
   override explain(object: JsonObject): readonly NodeExplanation[] | undefined {
     return this.#told({ op: 'explain', object: recordedPod(object) }, () => super.explain(object));
+  }
+
+  override explainInTurns(explaining: Explaining): readonly NodeExplanation[] | undefined | 'unfinished' {
+    const entry = { op: 'explain', object: recordedPod(explaining.object) } as const;
+    return this.#told(entry, () => super.explainInTurns(explaining));
   }
 
   override hold(pod: PodInfo): void {
