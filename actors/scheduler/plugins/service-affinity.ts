@@ -6,6 +6,7 @@ import type { NodeInfo } from '../nodes/node-info.ts';
 import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { refusal } from '../status.ts';
+import type { PodSelection } from '../topology/topology-index.ts';
 import { podsSelected } from './selected-pods.ts';
 
 export interface ServiceAffinityArgs {
@@ -27,11 +28,30 @@ export function serviceAffinity(args: ServiceAffinityArgs, hostnameLabel: string
   return {
     name: 'ServiceAffinity',
     prepareFilter(pod, cluster) {
-      const wanted = wantedValues(pod, cluster, args.affinityLabels, hostnameLabel);
-      if (wanted.size === 0) return null;
-      return ({ labels }) => {
-        for (const [key, value] of wanted) if (labels.get(key) !== value) return ELSEWHERE;
-        return null;
+      const own = ownValues(pod, args.affinityLabels);
+      const isBound = own.size < args.affinityLabels.length && cluster.objects.owners.servicesOf(pod).length > 0;
+      const like = podsSelected(pod.namespace, labelSelectorFromMap(pod.labels));
+      const hosts = isBound ? firstHosts(like, cluster, hostnameLabel) : [];
+      if (own.size === 0 && !isBound) return null;
+      const trial = { host: '', pods: 0 };
+      const standing = withValuesOf(hosts[0]?.node, own, args.affinityLabels);
+      let wanted = standing;
+      return {
+        check({ labels }) {
+          for (const [key, value] of wanted) if (labels.get(key) !== value) return ELSEWHERE;
+          return null;
+        },
+        change(other, node, sign) {
+          if (!isBound || like.amount(other.namespace, other.labels, other.deleting) === 0) return;
+          trial.pods = (trial.host === node.name ? trial.pods : 0) + sign;
+          trial.host = node.name;
+          const left = hosts.find(({ node: { name }, pods }) => pods + (name === trial.host ? trial.pods : 0) > 0);
+          wanted = withValuesOf(left?.node ?? (trial.pods > 0 ? node : undefined), own, args.affinityLabels);
+        },
+        reset() {
+          trial.pods = 0;
+          wanted = standing;
+        },
       };
     },
     prepareScore(pod, cluster) {
@@ -51,22 +71,39 @@ export function serviceAffinity(args: ServiceAffinityArgs, hostnameLabel: string
   };
 }
 
-/** The values that the pod asks for itself, and for the rest those of a node that a pod of its service is on. */
-function wantedValues(
-  pod: PodInfo,
-  { objects, topology, nodes }: ClusterView,
-  keys: readonly string[],
-  hostnameLabel: string,
-): ReadonlyMap<string, string> {
+interface Host {
+  readonly node: NodeInfo;
+  readonly pods: number;
+}
+
+/** The first node with pods like the one in question; and the second, which counts where a trial takes those of the first away. */
+function firstHosts(like: PodSelection, { topology, nodes }: ClusterView, hostnameLabel: string): readonly Host[] {
+  const hosts: Host[] = [];
+  const counts = topology.domainCounts(like, hostnameLabel);
+  for (const node of counts.unused ? [] : nodes) {
+    const pods = counts.onNode(node);
+    if (pods > 0 && hosts.push({ node, pods }) === 2) break;
+  }
+  return hosts;
+}
+
+/** The values that the pod asks for itself. */
+function ownValues({ constraints }: PodInfo, keys: readonly string[]): ReadonlyMap<string, string> {
   const wanted = new Map<string, string>();
   for (const key of keys) {
-    const value = pod.constraints.nodeSelector.get(key);
+    const value = constraints.nodeSelector.get(key);
     if (value !== undefined) wanted.set(key, value);
   }
-  if (wanted.size === keys.length || objects.owners.servicesOf(pod).length === 0) return wanted;
-  const like = podsSelected(pod.namespace, labelSelectorFromMap(pod.labels));
-  const counts = topology.domainCounts(like, hostnameLabel);
-  const host = counts.unused ? undefined : nodes.find((node) => counts.onNode(node) > 0);
+  return wanted;
+}
+
+/** The same, and for the other keys those of a node that a pod of its service is on. */
+function withValuesOf(
+  host: NodeInfo | undefined,
+  own: ReadonlyMap<string, string>,
+  keys: readonly string[],
+): ReadonlyMap<string, string> {
+  const wanted = new Map(own);
   for (const key of host === undefined ? [] : keys) {
     const value = host?.labels.get(key);
     if (value !== undefined && !wanted.has(key)) wanted.set(key, value);

@@ -1,3 +1,6 @@
+import test from 'ava';
+import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
+import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
 import { imageLocality } from '../../../../actors/scheduler/plugins/image-locality.ts';
 import { nodeAffinity } from '../../../../actors/scheduler/plugins/node-affinity.ts';
 import { nodeLabel } from '../../../../actors/scheduler/plugins/node-label.ts';
@@ -11,7 +14,7 @@ import { selectorSpread } from '../../../../actors/scheduler/plugins/selector-sp
 import { serviceAffinity } from '../../../../actors/scheduler/plugins/service-affinity.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { dialect, type PodParts } from '../objects.ts';
-import { clusterFilterCases, clusterScoreCases } from './cluster-cases.ts';
+import { clusterFilterCases, clusterOf, clusterScoreCases, podOf } from './cluster-cases.ts';
 
 const sized = (cpu: string, memory = '0', more: object = {}): PodParts => ({ requests: { cpu, memory, ...more } });
 const ten = { allocatable: { cpu: '10', memory: '10000Mi' } };
@@ -228,6 +231,30 @@ clusterFilterCases(together, [
     refused: { a1: ELSEWHERE, a2: ELSEWHERE },
   },
 ]);
+test('ServiceAffinity: where the pod that the others follow would have to leave, they follow the next one', (t) => {
+  const cluster = clusterOf({ nodes: places, placed: { 'a1/w': web, 'b1/w': web }, objects: SERVICES });
+  const run = new FilterRun(podOf({ nodes: places, pod: web }), cluster, [together], new Nominations());
+  const letIn = () => Object.keys(places).filter((name) => run.check(cluster.node(name)!) === null);
+  t.deepEqual(letIn(), ['a1', 'a2']);
+  const a1 = cluster.node('a1')!;
+  const [first] = a1.pods.values();
+  run.change(first!, a1, -1);
+  t.deepEqual(letIn(), ['b1']);
+  run.change(first!, a1, 1);
+  t.deepEqual(letIn(), ['a1', 'a2']);
+  run.change(first!, a1, -1);
+  run.reset();
+  t.deepEqual(letIn(), ['a1', 'a2']);
+});
+
+test('ServiceAffinity: a pod of the service that is promised room binds the next one to its values', (t) => {
+  const cluster = clusterOf({ nodes: places, objects: SERVICES });
+  const run = new FilterRun(podOf({ nodes: places, pod: web }), cluster, [together], new Nominations());
+  run.change(podOf({ nodes: places, pod: web }), cluster.node('b1')!, 1);
+  t.is(run.check(cluster.node('b1')!), null);
+  t.deepEqual(run.check(cluster.node('a1')!)?.reasons, [ELSEWHERE]);
+});
+
 clusterScoreCases(together, [
   {
     title: 'without pods of the service all values are alike',
