@@ -7,7 +7,7 @@ import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { refusal } from '../status.ts';
 import type { PodSelection } from '../topology/topology-index.ts';
-import { podsSelected } from './selected-pods.ts';
+import { podsSelected, podsThere } from './selected-pods.ts';
 
 export interface ServiceAffinityArgs {
   readonly affinityLabels: readonly string[];
@@ -30,7 +30,7 @@ export function serviceAffinity(args: ServiceAffinityArgs, hostnameLabel: string
     prepareFilter(pod, cluster) {
       const own = ownValues(pod, args.affinityLabels);
       const isBound = own.size < args.affinityLabels.length && cluster.objects.owners.servicesOf(pod).length > 0;
-      const like = podsSelected(pod.namespace, labelSelectorFromMap(pod.labels));
+      const like = podsThere(pod.namespace, labelSelectorFromMap(pod.labels));
       const hosts = isBound ? firstHosts(like, cluster, hostnameLabel) : [];
       if (own.size === 0 && !isBound) return null;
       const trial = { host: '', pods: 0 };

@@ -221,6 +221,14 @@ clusterFilterCases(together, [
     pod: web,
     refused: { b1: ELSEWHERE },
   },
+  {
+    title: 'also where the first is being deleted, as long as it is there',
+    nodes: places,
+    objects: SERVICES,
+    placed: { 'a1/w': { metadata: { ...web.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } },
+    pod: web,
+    refused: { b1: ELSEWHERE },
+  },
   { title: 'a pod of no service goes anywhere', nodes: places, placed: { 'a1/w': web }, pod: web, refused: {} },
   {
     title: 'a pod that names the value itself is taken at its word',
