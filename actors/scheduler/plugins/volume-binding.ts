@@ -45,7 +45,7 @@ const BOTH: ReadonlyMap<Status, ReadonlyMap<Status, Status>> = new Map(
 const WAITS_FOR_BINDING = 'pod has unbound immediate PersistentVolumeClaims';
 
 export interface VolumeBindingArgs {
-  /** How long a pod waits before it is bound for its volumes to be bound or made. */
+  /** How long a pod waits before it is bound for its volumes to be bound or made; 0: for as long as that takes. */
   readonly bindTimeoutMs: number;
   /** How nodes are scored by the share of the found volumes that the claims ask for. */
   readonly shape?: readonly ShapePoint[];
@@ -116,7 +116,7 @@ export function volumeBinding(
       const isHeld = () => reserved.get(pod.uid) === held;
       return {
         writes: writesOf(reservation, volumes),
-        timeoutMs: args.bindTimeoutMs,
+        timeoutMs: args.bindTimeoutMs || Number.POSITIVE_INFINITY,
         waitsFor: 'binding volumes',
         progress: progressOf({ reservation, volumes, node, pod, isHeld, reach }),
       };

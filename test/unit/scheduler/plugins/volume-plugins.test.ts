@@ -569,6 +569,18 @@ test('VolumeBinding: before the pod is bound its volumes are, and the volume con
   t.is(binding.preBind(pod, a), null, 'nothing is left to be done');
 });
 
+test('VolumeBinding: a timeout of 0 is none', (t) => {
+  const cluster = clusterOf({
+    nodes,
+    objects: { [CLAIMS]: [claim('c')], [VOLUMES]: [volume('v')], [CLASSES]: [waits] },
+  });
+  const patient = volumeBinding({ bindTimeoutMs: 0 });
+  const pod = podOf({ nodes, pod: using('c') });
+  const a = cluster.node('a')!;
+  t.is(patient.reserve(pod, a, cluster), null);
+  t.is(patient.preBind(pod, a)?.timeoutMs, Number.POSITIVE_INFINITY);
+});
+
 test('VolumeBinding: two pods of one claim get one volume, and the second goes where that can be reached', (t) => {
   const objects = {
     [CLAIMS]: [claim('c'), claim('d')],
