@@ -30,6 +30,8 @@ export interface HttpRequest {
    * with `RequestAborted` when the client goes away first. Call at most once, in the same turn as the request arrived.
    */
   body(bytesMax: number): Promise<Uint8Array | null>;
+  /** Whether a body follows, which may be empty where its length is not said. */
+  readonly bringsBody: boolean;
   /** The body as it arrives, in place of `body`, for who passes it on. Call in the same turn as the request arrived. */
   bodyFlow(): BodyFlow;
   /** Where the client asks for another protocol that the listener can hand over: on `uws` a WebSocket only. */

@@ -9,6 +9,12 @@ export function headerValue(headers: readonly string[], name: string): string {
   return joined ?? '';
 }
 
+/** Whether the headers of a request by HTTP/1.1 say that a body follows them. */
+export function announceBody(headers: readonly string[]): boolean {
+  const length = headerValue(headers, 'content-length');
+  return (length !== '' && length !== '0') || headerValue(headers, 'transfer-encoding') !== '';
+}
+
 /** True when a header's name begins with `prefix`. */
 export function hasHeaderStarting(headers: readonly string[], prefix: string): boolean {
   for (let i = 0; i < headers.length; i += 2) if (headers[i]!.startsWith(prefix)) return true;

@@ -353,6 +353,7 @@ class Ingress implements Actor<IngressProtocol> {
           ? undefined
           : new ConnectionThrottle(connectionBytesPerSecondMax, context.clock),
       requestTimeoutMs,
+      remotes: this.#options.remotes,
       dispatch: (exchange) => this.#dispatch(exchange),
     });
   }
@@ -387,8 +388,7 @@ class Ingress implements Actor<IngressProtocol> {
   }
 
   #gauge(): void {
-    const { metrics } = this.#context;
-    metrics.gauge('orch_ingress_connections', 'Open connections.').set(this.#listener.openConnections);
+    this.#context.metrics.gauge('orch_ingress_connections', 'Open connections.').set(this.#listener.openConnections);
   }
 }
 

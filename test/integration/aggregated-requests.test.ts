@@ -76,7 +76,8 @@ for (const listener of LISTENERS) {
         const chunks: Buffer[] = [];
         request.on('data', (chunk: Buffer) => chunks.push(chunk));
         request.on('end', () => {
-          bodies.push(Buffer.concat(chunks).toString());
+          // What this server asks by itself, from time to time, has none.
+          if (chunks.length > 0) bodies.push(Buffer.concat(chunks).toString());
           answering({ kind: 'Status', status: 'Success' })(request, response);
         });
       },
@@ -91,14 +92,15 @@ for (const listener of LISTENERS) {
       [`DELETE ${path}/one`],
     );
     t.deepEqual(bodies, [smuggled]);
-    // A length without a body would be the beginning of whatever comes next on that connection.
+    // Passed over, the body would be the beginning of whatever comes next on that connection.
     const pretending = ['X-Remote-User: root', 'x-remote-group: system:masters', 'X-Remote-Extra-Scopes: all'];
     const hop = ['X-Named: mine', 'Keep-Alive: 5', 'TE: trailers', 'Proxy-Authorization: Basic eA=='];
     const impersonating = ['Impersonate-User: jane', 'Impersonate-Group: system:masters', 'Impersonate-Extra-Team: a'];
     const get = [`GET ${path}/two HTTP/1.1`, 'Content-Length: 5', ...pretending, ...hop, ...impersonating];
     t.regex(await raw(t, server, get, 'GET /'), /^HTTP\/1\.1 200 /);
     const { headers } = asked().at(-1)!;
-    t.is(headers['content-length'], undefined);
+    t.is(headers['content-length'], '5');
+    t.is(bodies.at(-1), 'GET /');
     t.is(headers['x-remote-user'], 'jane');
     t.is(headers['x-remote-group'], 'system:masters, system:authenticated');
     t.is(headers['x-remote-extra-team'], 'a');

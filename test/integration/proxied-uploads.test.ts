@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { connect as connectHttp2 } from 'node:http2';
 import { request as startRequest } from 'node:https';
 import type { ExecutionContext } from 'ava';
 import { startFakeAgent } from '../server/fake-agent.ts';
@@ -109,5 +110,55 @@ for (const listener of LISTENERS) {
     outgoing.destroy();
     while (!isClosed) await new Promise((resolve) => setTimeout(resolve, 10));
     t.is((await server.client.get('/readyz')).status, 200);
+  });
+
+  test(`a request without a body reaches an agent as one, and one with a body keeps it, whatever its method (${listener})`, async (t) => {
+    const framings: string[] = [];
+    const agent = await startFakeAgent(t, {
+      handler: (request, response) => {
+        const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+        let body = '';
+        request.setEncoding('utf8').on('data', (text: string) => {
+          body += text;
+        });
+        request.once('end', () => {
+          framings.push([request.method, length ?? coding ?? 'unframed', body].join(' '));
+          response.end();
+        });
+      },
+    });
+    const server = await serverWithNode(t, agent.port, ['--ingress', listener]);
+    const place = `${server.url}/api/v1/nodes/n/proxy/x`;
+    const settings = { ca: server.caPem, agent: false };
+    const authorization = `Bearer ${server.token}`;
+    for (const [method, body] of [
+      ['POST', ''],
+      ['DELETE', ''],
+      ['GET', 'asked'],
+    ] as const) {
+      const headers = body === '' ? { authorization } : { authorization, 'content-length': body.length };
+      const outgoing = startRequest(place, { ...settings, method, headers });
+      outgoing.removeHeader('content-length');
+      if (body !== '') outgoing.setHeader('content-length', body.length);
+      outgoing.useChunkedEncodingByDefault = false;
+      outgoing.end(body);
+      const [message] = (await once(outgoing, 'response')) as [IncomingMessage];
+      await once(message.resume(), 'end');
+    }
+    t.deepEqual(framings, ['POST 0 ', 'DELETE unframed ', 'GET 5 asked']);
+    if (listener === 'uws') return;
+    framings.length = 0;
+    const session = connectHttp2(server.url, { ca: server.caPem });
+    t.teardown(() => session.destroy());
+    for (const [method, body] of [
+      ['POST', ''],
+      ['GET', 'asked'],
+    ] as const) {
+      const path = '/api/v1/nodes/n/proxy/x';
+      const stream = session.request({ ':method': method, ':path': path, authorization }, { endStream: body === '' });
+      if (body !== '') stream.end(body);
+      await once(stream.resume(), 'end');
+    }
+    t.deepEqual(framings, ['POST 0 ', 'GET chunked asked']);
   });
 }

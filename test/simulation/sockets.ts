@@ -213,6 +213,7 @@ function requestOf({
     remoteAddress: '10.1.2.3',
     peerCertificate: undefined,
     body: () => Promise.resolve(Buffer.from(body)),
+    bringsBody: body !== '',
     bodyFlow: () => {
       throw new Error('nothing is proxied here');
     },

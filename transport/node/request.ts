@@ -1,6 +1,7 @@
 // One request that arrived on the node listener, by HTTP/1.1 or HTTP/2. Header names and values are taken from the raw
 // list, so that repeated headers read the same as on the other listener.
 import type { IncomingMessage } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
@@ -16,7 +17,7 @@ import {
   RequestAborted,
 } from '../http.ts';
 import type { Endable } from '../kept-bytes.ts';
-import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
+import { announceBody, hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import { isOfGoodPurpose } from '../tls/client-purpose.ts';
 
 /** A request as Node hands it over, by whichever protocol it came. */
@@ -131,6 +132,11 @@ export class NodeRequest implements HttpRequest {
 
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {
     return headersStarting(this.#headers, prefix);
+  }
+
+  get bringsBody(): boolean {
+    const { endAfterHeaders } = this.#body as Partial<Pick<ServerHttp2Stream, 'endAfterHeaders'>>;
+    return endAfterHeaders === undefined ? announceBody(this.#headers) : !endAfterHeaders;
   }
 
   body(bytesMax: number): Promise<Uint8Array | null> {

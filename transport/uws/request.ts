@@ -3,7 +3,7 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { GatheredBody } from '../gathered-body.ts';
 import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequest, RequestAborted } from '../http.ts';
-import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
+import { announceBody, hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import type { ClientHold } from './client-hold.ts';
 import { isEagerClient } from './eager-clients.ts';
 import type { RemoteAddresses } from './remote-addresses.ts';
@@ -133,7 +133,7 @@ export class UwsRequest implements HttpRequest, Asking {
     else {
       this.#bodyState = 'read';
       this.#response.onAborted(() => flow.lose('aborted'));
-      if (!this.#announcesBody()) flow.end();
+      if (!this.bringsBody) flow.end();
       else {
         flow.hold = this.#response.clientHold();
         this.#nativeResponse.onData((lent, isLast) => {
@@ -151,15 +151,14 @@ export class UwsRequest implements HttpRequest, Asking {
    * instead of waiting for bytes that are gone.
    */
   settle(): void {
-    if (this.#bodyState !== 'unread' || this.#response.isAnswered || !this.#announcesBody()) return;
+    if (this.#bodyState !== 'unread' || this.#response.isAnswered || !this.bringsBody) return;
     this.#nativeResponse.onData(() => {
       this.#bodyState = 'missed';
     });
   }
 
-  #announcesBody(): boolean {
-    const length = this.header(CONTENT_LENGTH);
-    return (length !== '' && length !== '0') || this.header('transfer-encoding') !== '';
+  get bringsBody(): boolean {
+    return announceBody(this.#headers);
   }
 }
 

@@ -1,11 +1,12 @@
 // A request's path, in order, each step one function: parse, authenticate, audit, in-flight, authorize, dispatch. A step
 // that refuses throws a StatusError; nothing after it runs. Owns no state but counts.
 
+import type { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
 import type { User } from '../../../api/authorization/attributes.ts';
 import { forbiddenAccess } from '../../../api/authorization/forbidden-access.ts';
 import type { Own } from '../../../api/json/own-copy.ts';
 import { parseQuery } from '../../../api/requests/query.ts';
-import { parseRequestInfo } from '../../../api/requests/request-info.ts';
+import { parseRequestInfo, type RequestInfo } from '../../../api/requests/request-info.ts';
 import { BODY_BYTES_MAX, internalError, unauthorized } from '../../../api/status/failures.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import { METHODS_WITH_BODY } from '../../../api/verbs.ts';
@@ -20,6 +21,7 @@ import type { RequestAudit } from '../../auditing/request-audit.ts';
 import type { AccessRefusal, Admitted, AuthProtocol } from '../../auth/protocol.ts';
 import { statusOfError, tooLate } from '../../error-status.ts';
 import { filterSeconds } from '../../filter-seconds.ts';
+import { remoteAt } from '../aggregation/remote-paths.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
 import { AnsweredBefore, Exchange } from '../exchange/exchange.ts';
@@ -38,7 +40,7 @@ import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { logIfSlow } from './slow-requests.ts';
-import { accessOf, announcesBody, authorizationOf, isLongRunning, requireReadable } from './what-is-asked.ts';
+import { accessOf, authorizationOf, isLongRunning, requireReadable } from './what-is-asked.ts';
 
 export interface PipelineParts {
   readonly context: ActorContext;
@@ -61,6 +63,7 @@ export interface PipelineParts {
   /** For long-running answers; undefined: each goes as fast as its client reads. */
   readonly throttle: ConnectionThrottle | undefined;
   readonly requestTimeoutMs: number;
+  readonly remotes: RemoteGroups;
   readonly dispatch: (exchange: Exchange) => Soon<void>;
 }
 
@@ -208,10 +211,9 @@ export class Pipeline {
     const query = parseQuery(request.query);
     const info = parseRequestInfo(request.method, request.path, query);
     // The listener holds the body only for this turn.
-    const isProxied = info.isResource && info.subresource === 'proxy';
-    const hasBody = METHODS_WITH_BODY.has(request.method);
-    const bodyFlow = isProxied && (hasBody || announcesBody(request)) ? request.bodyFlow() : undefined;
-    const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
+    const isPassedOn = info.isResource && info.subresource === 'proxy';
+    const bodyFlow = isPassedOn && request.bringsBody ? request.bodyFlow() : undefined;
+    const body = !isPassedOn && this.#isRead(request, info) ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});
     const longRunning = isLongRunning(info);
     const exchange = new Exchange({
@@ -229,6 +231,12 @@ export class Pipeline {
     });
     exchange.arrival = loggedArrival(context.log, request);
     return exchange;
+  }
+
+  /** Whether a body is read whole. What another server answers may have one whatever its method. */
+  #isRead(request: HttpRequest, info: RequestInfo): boolean {
+    if (METHODS_WITH_BODY.has(request.method)) return true;
+    return remoteAt(this.#parts.remotes, info) !== undefined && request.bringsBody;
   }
 
   /** The response as it is to be sent: long answers compressed, long-running ones within their connection's allowance. */

@@ -24,12 +24,6 @@ export function isLongRunning(info: RequestInfo): boolean {
   return verb === 'watch' || (subresource !== '' && LONG_RUNNING_SUBRESOURCES.has(subresource));
 }
 
-/** For methods that usually have none. */
-export function announcesBody(request: HttpRequest): boolean {
-  const length = request.header('content-length');
-  return (length !== '' && length !== '0') || request.header('transfer-encoding') !== '';
-}
-
 /**
  * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
  * 401 for one that cannot be read.

@@ -3,8 +3,10 @@ import test from 'ava';
 import type { RequestAudit } from '../../../../actors/auditing/request-audit.ts';
 import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import { Pipeline, type PipelineParts } from '../../../../actors/ingress/pipeline/pipeline.ts';
+import { RemoteGroups } from '../../../../api/aggregation/remote-groups.ts';
 import { forbidden } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
+import { DIALECTS } from '../../../../config/dialect.ts';
 import { OrchError } from '../../../../runtime/errors.ts';
 import { createLogger } from '../../../../runtime/logging/log.ts';
 import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
@@ -78,6 +80,7 @@ async function served(
     },
     representations: { ofStatus: () => ({ contentType: 'application/json', encode: JSON.stringify }) },
     requestTimeoutMs: 1000,
+    remotes: new RemoteGroups(DIALECTS.orch),
     dispatch,
   } as unknown as PipelineParts;
   const request = {

@@ -8,6 +8,7 @@ import { Pipeline, type PipelineParts } from '../../../../actors/ingress/pipelin
 import { RequestMetrics } from '../../../../actors/ingress/pipeline/request-metrics.ts';
 import type { AnswerForm } from '../../../../actors/ingress/reads/answer-forms.ts';
 import { Watches } from '../../../../actors/ingress/watch/watches.ts';
+import { RemoteGroups } from '../../../../api/aggregation/remote-groups.ts';
 import type { ResourceRequestInfo } from '../../../../api/requests/request-info.ts';
 import type { Registry } from '../../../../api/resources/registry.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
@@ -54,6 +55,7 @@ function world() {
     limits: { isFair: false, enter: () => ({ leave: () => {} }) },
     metrics: new RequestMetrics(metrics, { byPath: () => type } as unknown as Registry),
     requestTimeoutMs: 1000,
+    remotes: new RemoteGroups(DIALECTS.orch),
     dispatch: (exchange: Exchange) => watches.serve(exchange, exchange.info as ResourceRequestInfo, form),
   } as unknown as PipelineParts);
   const count = (name: string): number =>
