@@ -7,9 +7,14 @@ import { StatusError } from '../status/status.ts';
 const FLAGS = ['stdin', 'stdout', 'stderr', 'tty'] as const;
 const PORT_MAX = 65_535;
 
+/** What else a proxied request asks is its backend's to read. */
+const OF_A_PROXY = /ProxyOptions$/;
+
 /** The options of a kind that a request's query and the rest of its path give. Throws StatusError 400. */
 export function connectOptions(kind: string, query: Query, rest: string): JsonObject {
   const options: Record<string, unknown> = { kind, apiVersion: 'v1' };
+  if (rest !== '') options.path = rest;
+  if (OF_A_PROXY.test(kind)) return options;
   for (const flag of FLAGS) if (isTrueParameter(query.get(flag))) options[flag] = true;
   const container = query.get('container');
   if (container !== undefined && container !== '') options.container = container;
@@ -17,7 +22,6 @@ export function connectOptions(kind: string, query: Query, rest: string): JsonOb
   if (command.length > 0) options.command = command;
   const ports = query.all('ports').flatMap((text) => text.split(',').map(portOf));
   if (ports.length > 0) options.ports = ports;
-  if (rest !== '') options.path = rest;
   return options;
 }
 

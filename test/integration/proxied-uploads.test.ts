@@ -161,4 +161,13 @@ for (const listener of LISTENERS) {
     }
     t.deepEqual(framings, ['POST 0 ', 'GET chunked asked']);
   });
+
+  test(`a query that is in another form than ours reaches an agent as it is (${listener})`, async (t) => {
+    const agent = await startFakeAgent(t, { handler: (_request, response) => void response.end() });
+    const server = await serverWithNode(t, agent.port, ['--ingress', listener]);
+    const asked = '/x?q=caf%E9&share=100%&ports=all&container=';
+    t.is((await server.client.get(`/api/v1/nodes/n/proxy${asked}`)).status, 200);
+    t.is(agent.seen.at(-1)!.url, asked);
+    t.is((await server.client.get('/api/v1/nodes?q=caf%E9')).status, 400);
+  });
 }

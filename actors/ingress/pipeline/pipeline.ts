@@ -40,7 +40,7 @@ import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { logIfSlow } from './slow-requests.ts';
-import { accessOf, authorizationOf, isLongRunning, requireReadable } from './what-is-asked.ts';
+import { accessOf, authorizationOf, isLongRunning, isProxied, requireReadable } from './what-is-asked.ts';
 
 export interface PipelineParts {
   readonly context: ActorContext;
@@ -211,7 +211,7 @@ export class Pipeline {
     const query = parseQuery(request.query);
     const info = parseRequestInfo(request.method, request.path, query);
     // The listener holds the body only for this turn.
-    const isPassedOn = info.isResource && info.subresource === 'proxy';
+    const isPassedOn = isProxied(info);
     const bodyFlow = isPassedOn && request.bringsBody ? request.bodyFlow() : undefined;
     const body = !isPassedOn && this.#isRead(request, info) ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});

@@ -11,10 +11,16 @@ import { webSocketOffer } from '../watch/web-socket-offer.ts';
 
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
-/** Throws 400 for what its path or query says in vain. */
+/** Throws 400 for what its path or query says in vain. A query that goes to a node, pod or service is in a form of theirs. */
 export function requireReadable({ info, query }: Exchange): void {
   if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
+  if (isProxied(info)) return;
   if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));
+}
+
+/** Whether the request is for what stands behind a node, pod or service. */
+export function isProxied(info: RequestInfo): boolean {
+  return info.isResource && info.subresource === 'proxy';
 }
 
 /** Whether the request may take as long as its client likes: not bounded in time, and not counted among those in flight. */

@@ -366,3 +366,13 @@ test('headers of one connection, and those that speak to this server, are not pa
     ['Set-Cookie', 'c=d'],
   ]);
 });
+
+test('what the query of a proxied request says is not taken for options of a stream', (t) => {
+  const query = parseQuery('ports=all&stdin=true&command=ls&container=c');
+  t.deepEqual(connectOptions('PodProxyOptions', query, '/x'), {
+    kind: 'PodProxyOptions',
+    apiVersion: 'v1',
+    path: '/x',
+  });
+  t.throws(() => connectOptions('PodPortForwardOptions', query, ''), { instanceOf: StatusError });
+});
