@@ -146,6 +146,17 @@ for (const listener of LISTENERS) {
     t.deepEqual(proxied.text().match(/^X-Own-\d+/gim), names);
   });
 
+  test(`an answer with a long head is passed on whole (${listener})`, async (t) => {
+    const names = Array.from({ length: 400 }, (_, at) => `X-Long-${at}`);
+    const head = ['HTTP/1.1 200 OK', ...names.map((name) => `${name}: ${'l'.repeat(1000)}`), 'Content-Length: 4'];
+    const port = await agentSaying(t, `${head.join('\r\n')}\r\n\r\nwell`, true);
+    const server = await serverWithNode(t, port, ['--ingress', listener]);
+    const proxied = await asked(t, server, 'GET /api/v1/nodes/n/proxy/x');
+    await until(() => proxied.text().includes('well') || proxied.socket.closed);
+    t.deepEqual(proxied.text().match(/^X-Long-\d+(?=: l{1000}\r$)/gim), names);
+    t.true(proxied.text().endsWith('\r\n\r\nwell'));
+  });
+
   test(`a tunnel asks from time to time whether the agent is still there (${listener})`, async (t) => {
     const agent = await startFakeAgent(t, {
       handler: () => {},

@@ -59,6 +59,8 @@ const PARSER_REFUSALS: Readonly<Record<string, readonly [code: number, reason: s
   HPE_HEADER_OVERFLOW: [431, 'RequestHeaderFieldsTooLarge', 'the headers of the request are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Timeout', 'the request did not arrive in time'],
 };
+/** More than a backend's headers, which are passed on, come to; without it Node sends 64 KB at most by HTTP/2. */
+const ANSWER_HEADER_BYTES_MAX = 1024 * 1024;
 const OVERSIZED = PARSER_REFUSALS.HPE_HEADER_OVERFLOW!;
 const MALFORMED: readonly [code: number, reason: string, message: string] = [
   400,
@@ -244,6 +246,7 @@ function secureOptions(options: ListenerOptions): SecureServerOptions {
       maxHeaderListSize: options.headerBytesMax,
     },
     maxHeaderListPairs: HEADERS_MAX,
+    maxSendHeaderBlockLength: ANSWER_HEADER_BYTES_MAX,
     // Otherwise a header whose value begins or ends with a blank is left out in silence, and a request as the user "joe " runs as who
     // sends it. Older Nodes (before 24.2) know no such option. Not in the declared options either.
     ...{ strictFieldWhitespaceValidation: false },

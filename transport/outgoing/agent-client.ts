@@ -23,7 +23,8 @@ import { joinSides } from './tunnel-sides.ts';
 
 /** Connections to one backend that are kept for the next request, where the settings say nothing. */
 const IDLE_SOCKETS_MAX = 8;
-const HEADER_BYTES_MAX = 64 * 1024;
+/** Of all headers of an answer: many times what any backend sends. */
+const HEADER_BYTES_MAX = 512 * 1024;
 const SWITCHING_PROTOCOLS = 101;
 const FINAL_STATUS_MIN = 200;
 const CONTENT_LENGTH = 'content-length';
