@@ -63,11 +63,12 @@ for (const format of ['text', 'json']) {
     const issuer = await OpenIdIssuer.start(t, files, 'issuer');
     const services = await httpsService(t, files, 'services', (request, response) => {
       void jsonOf<{ apiVersion: string; kind: string; spec: { token?: string } }>(request).then((review) => {
-        if (review.kind === 'SubjectAccessReview') response.writeHead(400).end(JSON.stringify(request.headers));
+        if (review.kind === 'SubjectAccessReview')
+          response.writeHead(403).end(`not with ${JSON.stringify(request.headers)}`);
         else if (review.spec.token === OUTSIDE) {
           const status = { authenticated: true, user: { username: 'outsider', groups: ['system:masters'] } };
           sendJson(response, { apiVersion: review.apiVersion, kind: review.kind, status });
-        } else response.writeHead(400).end(JSON.stringify(review));
+        } else response.writeHead(403).end(`not ${JSON.stringify([request.headers, review])}`);
       });
     });
     writeFileSync(file('tokens.csv'), `${STATIC},tom,1,"dev"\n`);

@@ -12,6 +12,7 @@ import {
   type OnCall,
 } from './connection-secrets.ts';
 import { type CallError, callWords } from './dial-words.ts';
+import { withoutCredentials } from './echoed-secrets.ts';
 import { BadAnswer } from './http1/answer-head.ts';
 import { type Answer, AnswerTooLarge } from './http1/answer-parser.ts';
 import { type CalledAddress, calledAddress, requestBytes } from './http1/called-address.ts';
@@ -170,7 +171,8 @@ export class ServiceClient {
     // Who is sent much may answer as much, and in a form that takes more.
     const answerBytesMax = Math.max(this.#answerBytesMax, 2 * (json?.length ?? 0));
     const asked = { method, request, answerBytesMax, ...(doesNothing === true && { doesNothing }) };
-    return secrets.connections.exchange(this.#placeOf(address, place), asked, deadlineMs, this.#told(method, outcome));
+    const silent = authorization === '' ? outcome : unechoed(outcome, authorization);
+    return secrets.connections.exchange(this.#placeOf(address, place), asked, deadlineMs, this.#told(method, silent));
   }
 
   /** The outcome, of which whoever counts the calls is told first. */
@@ -210,9 +212,23 @@ export class ServiceClient {
   }
 }
 
+/** The outcome where credentials were shown, which a refusal may repeat. */
+function unechoed<T>(outcome: Outcome<T>, authorization: string): Outcome<T> {
+  const { failure } = outcome;
+  return {
+    use: (answer) =>
+      outcome.use(isGood(answer) ? answer : { ...answer, text: withoutCredentials(answer.text, authorization) }),
+    failure,
+  };
+}
+
+function isGood({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** The text of a good answer. */
 function textOf(answer: Answer): string {
-  if (answer.status < 200 || answer.status > 299) throw refusedBy(answer);
+  if (!isGood(answer)) throw refusedBy(answer);
   return answer.text;
 }
 

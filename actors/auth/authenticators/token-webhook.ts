@@ -2,6 +2,7 @@
 // remembered.
 import { asList, asObject, asText, asTexts } from '../../../api/json/object-fields.ts';
 import { MapShape, type Shape } from '../../../api/shape.ts';
+import { withoutSecret } from '../../../transport/outgoing/echoed-secrets.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../outside/webhook-call.ts';
 import { reasonOf } from '../../outside/webhook-failure.ts';
@@ -55,13 +56,14 @@ export class TokenWebhook implements TokenAuthenticator {
     try {
       const review = { kind: 'TokenReview', apiVersion, spec };
       const answer = reviewIn(await askWebhook(client, review, environment), review, STATUS);
-      const owner = ownerOf(answer, audiences, this.#settings.audiences);
+      const owner = ownerOf(answer, audiences, this.#settings.audiences, token);
       // What went wrong is no judgement: as soon as it is over, who holds the token is let in again.
       if (owner.user !== null || owner.error === '') this.#remembered.set(key, owner, cacheMs);
       return owner;
     } catch (error) {
       // What nobody foresaw may quote the token.
-      return { user: null, error: reasonOf(error, client.url) ?? 'the service that knows tokens could not be asked' };
+      const reason = reasonOf(error, client.url) ?? 'the service that knows tokens could not be asked';
+      return { user: null, error: withoutSecret(reason, token) };
     }
   }
 }
@@ -70,10 +72,11 @@ function ownerOf(
   review: Readonly<Record<string, unknown>> | undefined,
   asked: readonly string[],
   ours: readonly string[],
+  token: string,
 ): TokenOwner {
   if (review === undefined) return { user: null, error: 'the service that knows tokens answered something else' };
   const status = asObject(review.status);
-  if (status.authenticated !== true) return { user: null, error: asText(status.error) };
+  if (status.authenticated !== true) return { user: null, error: withoutSecret(asText(status.error), token) };
   const user = asObject(status.user);
   const named = asTexts(status.audiences);
   // A service that says nothing of audiences knows none but this server.
