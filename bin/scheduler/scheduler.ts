@@ -63,7 +63,8 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
   }
   requireFile(options.writeConfigTo, '--write-config-to');
   makeFolder(dirname(resolve(options.writeConfigTo)));
-  writeFileSync(options.writeConfigTo, `${JSON.stringify(written, undefined, 2)}\n`);
+  // Keys of extenders may stand in it.
+  writeFileSync(options.writeConfigTo, `${JSON.stringify(written, undefined, 2)}\n`, { mode: 0o600 });
 }
 
 interface Running {

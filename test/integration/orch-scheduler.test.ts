@@ -1,7 +1,7 @@
 // Goal: a scheduler in a process of its own does what the one inside does, one at a time of several, and tells about itself only
 // who may know. Method: a real server without a scheduler, and real `orch scheduler`s.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -455,6 +455,7 @@ test('a policy comes from a config map, unless the policy file is to be taken', 
     const own = ['--orchconfig', server.kubeconfig, '--write-config-to', out, '--policy-config-file', file];
     const scheduler = await spawnScheduler(t, [...own, ...named, ...args]);
     t.is(await scheduler.exited(), 0, scheduler.output);
+    t.is(statSync(out).mode & 0o777, 0o600);
     const { profiles } = JSON.parse(readFileSync(out, 'utf8'));
     return profiles[0].plugins.filter.enabled.map(({ name }: { name: string }) => name);
   };
