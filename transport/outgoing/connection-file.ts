@@ -221,8 +221,8 @@ function entryOf(
 
 function urlOf(server: string): string {
   if (!URL.canParse(server)) throw new ConnectionFileError('clusters[].cluster.server is not an address');
-  const { protocol, username } = new URL(server);
-  if ((protocol !== 'https:' && protocol !== 'http:') || username !== '')
+  const { protocol, username, password } = new URL(server);
+  if ((protocol !== 'https:' && protocol !== 'http:') || username + password !== '')
     throw new ConnectionFileError('clusters[].cluster.server must be an https address');
   return server.replace(/\/+$/, '');
 }

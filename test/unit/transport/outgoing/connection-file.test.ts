@@ -134,6 +134,7 @@ const BAD: readonly (readonly [text: string, message: RegExp])[] = [
   [textOf({ server: '' }, {}), /clusters\[\]\.cluster\.server is not an address/],
   [textOf({ server: 'ftp://x' }, {}), /must be an https address/],
   [textOf({ server: 'https://us:secret@x' }, {}), /must be an https address/],
+  [textOf({ server: 'https://:secret@x' }, {}), /must be an https address/],
   [textOf({ 'proxy-url': 'http://p' }, {}), /proxy-url is not supported/],
   [textOf({ 'certificate-authority': 'empty' }, {}), /certificate-authority holds no certificates/],
   [textOf({ 'certificate-authority-data': '!!' }, {}), /certificate-authority holds no certificates/],
