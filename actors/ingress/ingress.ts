@@ -11,7 +11,6 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { isLogWritable } from '../../runtime/logging/log.ts';
 import { HeapRoom } from '../../runtime/memory/heap-room.ts';
-import { nextTurn } from '../../runtime/next-turn.ts';
 import type { Soon } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
@@ -99,7 +98,6 @@ class Ingress implements Actor<IngressProtocol> {
       requestTimeoutMs,
       metaGroup: dialect.metaGroup,
       timers: context.timers,
-      pause: () => nextTurn(context.timers),
       jobs: options.jobs,
       heapRoom,
       conversion,

@@ -24,6 +24,7 @@ import { isOrchError } from '../../../runtime/errors.ts';
 import type { JobPool } from '../../../runtime/jobs/job-pool.ts';
 import type { HeapRoom } from '../../../runtime/memory/heap-room.ts';
 import type { HeapShare } from '../../../runtime/memory/heap-share.ts';
+import { ownTurn } from '../../../runtime/next-turn.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
 import { decodeStored } from '../../../storage/forms/stored-json.ts';
 import { copyOfBody, decodeRecord, withBody } from '../../../storage/records/record-reading.ts';
@@ -44,6 +45,7 @@ import {
 import type { AnswerForm, AnswerForms } from './answer-forms.ts';
 import { headersFor, sendMessage } from './answers.ts';
 import { streamList, wholeList } from './list-body.ts';
+import type { LongWork } from './piece-answer.ts';
 import { sendProtobufList } from './protobuf-list.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
 import { sendRenderedList } from './rendered-list.ts';
@@ -57,8 +59,6 @@ export interface ReadParts {
   readonly requestTimeoutMs: number;
   readonly metaGroup: string;
   readonly timers: Timers;
-  /** Lets the thread serve others in the middle of long work. */
-  readonly pause: () => Promise<void>;
   readonly jobs: JobPool;
   /** For large objects that are rendered. */
   readonly heapRoom: HeapRoom;
@@ -83,10 +83,14 @@ const ANSWER_LOST = 'the write is done, its answer is not';
 
 export class Reads {
   readonly #parts: ReadParts;
+  readonly #work: LongWork;
   readonly #releases: PatientTells<HubProtocol>;
 
   constructor(parts: ReadParts) {
+    const { timers, jobs, heapRoom } = parts;
     this.#parts = parts;
+    // One long answer goes on in a turn, however many there are: hundreds of lists, each with a piece, would hold the thread up for seconds.
+    this.#work = { pause: () => ownTurn(timers), jobs, heapRoom };
     this.#releases = new PatientTells(parts.hub, parts.timers);
   }
 
@@ -212,7 +216,7 @@ export class Reads {
     representation: Representation,
     warnings?: readonly string[],
   ): Promise<void> | undefined {
-    return sendRenderedObject(exchange, code, object, representation, this.#parts, warnings);
+    return sendRenderedObject(exchange, code, object, representation, this.#work, warnings);
   }
 
   /** Answers with a list of objects of the version asked for that was put together for it. */
@@ -222,7 +226,7 @@ export class Reads {
     representation: Representation,
     warnings?: readonly string[],
   ): Promise<void> | undefined {
-    return sendListValue(exchange, list, representation, this.#parts, warnings);
+    return sendListValue(exchange, list, representation, this.#work, warnings);
   }
 
   /** A stored object as it is asked for. */
@@ -237,7 +241,7 @@ export class Reads {
   ): Promise<void> | undefined {
     const { rendering } = representation;
     if (rendering.encoding !== 'protobuf' && isAsAsked(rendering, slab, offset)) {
-      return sendStored(exchange, code, slab, offset, unconverted(representation), this.#parts, warnings);
+      return sendStored(exchange, code, slab, offset, unconverted(representation), this.#work, warnings);
     }
     if (type.custom?.mayBeOutside === true && !isAsAsked(rendering, slab, offset)) {
       return this.#shownInRoom(exchange, type, slab, offset).then((shown) =>
@@ -245,7 +249,7 @@ export class Reads {
       );
     }
     if (rendering.encoding !== 'protobuf') {
-      return sendStored(exchange, code, slab, offset, representation, this.#parts, warnings);
+      return sendStored(exchange, code, slab, offset, representation, this.#work, warnings);
     }
     const messages = this.#parts.records.of(rendering);
     sendMessage(exchange, code, messages.envelope, messages.bytes(slab, offset), representation, warnings);
@@ -305,11 +309,11 @@ export class Reads {
     };
     const { rendering, renderer } = representation;
     if (rendering.encoding === 'protobuf') {
-      await sendProtobufList(exchange, envelope, items, representation, this.#parts.records, this.#parts.pause);
+      await sendProtobufList(exchange, envelope, items, representation, this.#parts.records, this.#work.pause);
       return;
     }
     if (items.converted !== undefined || rendering.pretty || !renderer.keepsStoredItems) {
-      await sendRenderedList(exchange, envelope, items, representation, this.#parts);
+      await sendRenderedList(exchange, envelope, items, representation, this.#work);
       return;
     }
     const whole = wholeList(envelope, items);
@@ -319,7 +323,7 @@ export class Reads {
       return;
     }
     exchange.start(200, headers);
-    await streamList(envelope, items, exchange, this.#parts.pause);
+    await streamList(envelope, items, exchange, this.#work.pause);
   }
 
   /** The items in the version of the type: in batches, between which the thread serves others. */
@@ -329,7 +333,7 @@ export class Reads {
     items: ListItems,
     share: HeapShare,
   ): Promise<ListItems> {
-    const { conversion, pause, requestTimeoutMs, timers } = this.#parts;
+    const { conversion, requestTimeoutMs, timers } = this.#parts;
     let isLate = false;
     const patience = timers.after(requestTimeoutMs, () => {
       isLate = true;
@@ -351,7 +355,7 @@ export class Reads {
           }
         });
         if (isLate) throw new StatusError(timeout('the webhook of the definition takes too long to convert the list'));
-        await pause();
+        await this.#work.pause();
       }
     } finally {
       patience.cancel();

@@ -76,7 +76,6 @@ for (const [why, ask] of LATE_CASES) {
       requestTimeoutMs: 1000,
       metaGroup: 'meta',
       timers: new VirtualTime(),
-      pause: () => Promise.resolve(),
       jobs: NO_JOB_POOL,
       heapRoom: new HeapRoom(0),
       conversion: NO_CONVERSION,

@@ -2,11 +2,13 @@
 
 import test from 'ava';
 import type { HubProtocol, ListAnswer } from '../../../../actors/hub/protocol.ts';
+import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import type { AnswerForm } from '../../../../actors/ingress/reads/answer-forms.ts';
 import { Reads } from '../../../../actors/ingress/reads/reads.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../../rendering/protobuf-records.ts';
 import type { Ref } from '../../../../runtime/actor.ts';
+import type { Timers } from '../../../../runtime/environment.ts';
 import { NO_JOB_POOL } from '../../../../runtime/jobs/job-pool.ts';
 import { HeapRoom } from '../../../../runtime/memory/heap-room.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
@@ -20,55 +22,85 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const PIN = 7;
 const ITEMS = 200;
 
+/** Reads of one list of a megabyte, and which pins they have let go of. */
+function readsOfList(timers: Timers): { readonly reads: Reads; readonly released: readonly number[] } {
+  const records = new Records();
+  const places = new Uint32Array(ITEMS * 2);
+  for (let i = 0; i < ITEMS; i++) {
+    const { slab, offset } = records.write({ namespace: 'a', name: `o${i}`, text: 'x'.repeat(5000) }, i + 1);
+    places.set([slab, offset], i * 2);
+  }
+  const { incarnation } = records.slabs;
+  const answer: ListAnswer = { places, incarnation, revision: ITEMS, continueToken: '', remaining: 0, pin: PIN };
+  const released: number[] = [];
+  const hub = {
+    ask: () => Promise.resolve(answer),
+    tell: ({ pin }: { pin: number }) => {
+      released.push(pin);
+      return 'queued';
+    },
+  } as unknown as Ref<HubProtocol>;
+  const reads = new Reads({
+    hub,
+    slabs: records.thread,
+    records: new ProtobufRecords(DIALECTS.orch),
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    metaGroup: 'meta',
+    timers,
+    jobs: NO_JOB_POOL,
+    heapRoom: new HeapRoom(0),
+    conversion: NO_CONVERSION,
+    forms: SAME_FORMS,
+  });
+  return { reads, released };
+}
+
+function listed(reads: Reads, exchange: Exchange): Promise<void> {
+  const type = { storageKey: 'core/samples', apiVersion: 'v1', listKind: 'SampleList', selectableFields: [] };
+  const info = { namespace: '', name: '' } as Parameters<Reads['list']>[1];
+  const target = { kind: 'Sample', apiVersion: 'v1' } as unknown as Parameters<typeof renderingOf>[0];
+  const representation = representationOf(renderingOf(target));
+  return reads.list(exchange, info, { type, representation } as unknown as AnswerForm);
+}
+
 for (const [what, isFull, isCut] of [
   ['is cut off', () => true, true],
   ['that was read is left alone', () => false, false],
 ] as const) {
   test(`a list ${what}, and lets go of what it holds back`, async (t) => {
-    const records = new Records();
-    const places = new Uint32Array(ITEMS * 2);
-    for (let i = 0; i < ITEMS; i++) {
-      const { slab, offset } = records.write({ namespace: 'a', name: `o${i}`, text: 'x'.repeat(5000) }, i + 1);
-      places.set([slab, offset], i * 2);
-    }
-    const { incarnation } = records.slabs;
-    const answer: ListAnswer = { places, incarnation, revision: ITEMS, continueToken: '', remaining: 0, pin: PIN };
-    const released: number[] = [];
-    const hub = {
-      ask: () => Promise.resolve(answer),
-      tell: ({ pin }: { pin: number }) => {
-        released.push(pin);
-        return 'queued';
-      },
-    } as unknown as Ref<HubProtocol>;
     const time = new VirtualTime();
-    const reads = new Reads({
-      hub,
-      slabs: records.thread,
-      records: new ProtobufRecords(DIALECTS.orch),
-      requestTimeoutMs: REQUEST_TIMEOUT_MS,
-      metaGroup: 'meta',
-      timers: time,
-      pause: () => Promise.resolve(),
-      jobs: NO_JOB_POOL,
-      heapRoom: new HeapRoom(0),
-      conversion: NO_CONVERSION,
-      forms: SAME_FORMS,
-    });
+    const { reads, released } = readsOfList(time);
     const response = new FakeResponse();
     response.isFull = isFull;
     const exchange = exchangeOver(response);
-    const type = { storageKey: 'core/samples', apiVersion: 'v1', listKind: 'SampleList', selectableFields: [] };
-    const info = { namespace: '', name: '' } as Parameters<Reads['list']>[1];
-    const target = { kind: 'Sample', apiVersion: 'v1' } as unknown as Parameters<typeof renderingOf>[0];
-    const representation = representationOf(renderingOf(target));
-    const listed = reads.list(exchange, info, { type, representation } as unknown as AnswerForm);
+    const done = listed(reads, exchange);
     await time.advance(REQUEST_TIMEOUT_MS - 1);
     t.deepEqual([response.aborted, response.ended, released.length], [false, !isCut, isCut ? 0 : 1]);
     await time.advance(1);
-    await listed;
+    await done;
     t.is(response.aborted, isCut);
     t.is(exchange.isCutOff, isCut);
     t.deepEqual(released, [PIN]);
   });
 }
+
+test('of long lists that go out together one goes on at a time, however many there are', async (t) => {
+  const time = new VirtualTime();
+  let waiting = 0;
+  let waitingMost = 0;
+  const soon = (callback: () => void): void => {
+    waitingMost = Math.max(waitingMost, ++waiting);
+    time.soon(() => {
+      waiting--;
+      callback();
+    });
+  };
+  const timers: Timers = { soon, after: time.after.bind(time), every: time.every.bind(time) };
+  const { reads } = readsOfList(timers);
+  const responses = Array.from({ length: 50 }, () => new FakeResponse());
+  const all = Promise.all(responses.map((response) => listed(reads, exchangeOver(response))));
+  await time.advance(1);
+  await all;
+  t.true(responses.every(({ ended }) => ended));
+  t.is(waitingMost, 1);
+});
