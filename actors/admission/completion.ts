@@ -67,7 +67,8 @@ export class Completion {
   }
 
   #complete(object: JsonObject, old: JsonObject | undefined, schema: TypeSchema, dialect: Dialect): JsonObject {
-    applyDefaults(object as Record<string, unknown>, schema, this.#gate);
+    if (!applyDefaults(object as Record<string, unknown>, schema, this.#gate))
+      throw new StatusError(defaultsTooLarge());
     this.#dropGated(object, old, schema);
     if (!this.#gate('AppArmor')) dropAppArmor(object, old, schema.kind, appArmorPrefix(dialect.labelDomain));
     return object;

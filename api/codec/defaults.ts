@@ -3,19 +3,30 @@
 // order again. Pure: names, uids and times are not made here.
 import { roundedToMilli } from '../../values/quantity.ts';
 import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
+import { OBJECT_BYTES_MAX } from '../status/failures.ts';
 import type { JsonObject } from './decode.ts';
 import type { DefaultRule, Features } from './default-rules.ts';
 import { ROOT_RULES, TYPE_RULES } from './default-rules.ts';
 
+/** How long the JSON of what the object at hand is given by its schema may still get: a list of empty containers comes to a hundred megabytes. */
+let left = 0;
+
+/** In JSON, beside a name, and its value: quotes, a colon, a comma. */
+const AROUND_NAME = '"":,'.length;
+const EMPTY_OBJECT = '{}'.length;
+
 /**
- * Sets the defaults of an object of the kind, and of everything in it.
+ * Sets the defaults of an object of the kind, and of everything in it. False: they came to more than an object may be, and were not
+ * all set.
  *
  * @param object in canonical form, as `decode` returns it; changed in place.
  * @param features says which feature gates are on: a few defaults belong to one.
  */
-export function applyDefaults(object: JsonObject, type: TypeSchema, features: Features = gateDefaults): void {
+export function applyDefaults(object: JsonObject, type: TypeSchema, features: Features = gateDefaults): boolean {
+  left = OBJECT_BYTES_MAX;
   ROOT_RULES[type.name]?.(object, type, features);
   defaulterOf(type)?.apply(object, features);
+  return left >= 0;
 }
 
 /** The gates that defaults ask for and that are on unless the operator says otherwise. */
@@ -62,24 +73,37 @@ function rulesOf(type: TypeSchema): DefaultRule[] {
   return own === undefined ? lifted : [own, ...lifted];
 }
 
+interface DefaultedField {
+  readonly field: FieldSchema;
+  /** What an object gets by it, in JSON. */
+  readonly bytes: number;
+}
+
 class Defaulter {
   readonly #type: TypeSchema;
   readonly #rules: readonly DefaultRule[];
-  readonly #values: readonly FieldSchema[];
+  readonly #values: readonly DefaultedField[];
   readonly #resourceLists: readonly string[];
   #children: readonly Child[] | undefined;
 
   constructor(type: TypeSchema) {
     this.#type = type;
     this.#rules = rulesOf(type);
-    this.#values = type.fields.filter((field) => field.defaultValue !== undefined);
+    this.#values = type.fields.flatMap((field) => {
+      const { name, defaultValue } = field;
+      if (defaultValue === undefined) return [];
+      return [{ field, bytes: name.length + AROUND_NAME + JSON.stringify(defaultValue).length }];
+    });
     this.#resourceLists = type.fields.filter(isResourceList).map((field) => field.name);
   }
 
   apply(object: JsonObject, features: Features): void {
     for (const rule of this.#rules) rule(object, this.#type, features);
-    for (const field of this.#values)
-      if (isUnset(object[field.name], field)) object[field.name] = copyOf(field.defaultValue);
+    for (const { field, bytes } of this.#values) {
+      if (!isUnset(object[field.name], field)) continue;
+      object[field.name] = copyOf(field.defaultValue);
+      left -= bytes;
+    }
     for (const name of this.#resourceLists) roundAmounts(object[name]);
     this.#children ??= childrenOf(this.#type);
     for (const child of this.#children) applyToChild(object, child, features);
@@ -100,6 +124,7 @@ function applyToChild(object: JsonObject, child: Child, features: Features): voi
   const value = object[child.name];
   if (value === undefined || value === null) {
     if (!child.isAlways) return;
+    left -= child.name.length + AROUND_NAME + EMPTY_OBJECT;
     const created: JsonObject = {};
     child.defaulter.apply(created, features);
     object[child.name] = created;
@@ -108,7 +133,10 @@ function applyToChild(object: JsonObject, child: Child, features: Features): voi
   if (child.cardinality === 'one') child.defaulter.apply(value as JsonObject, features);
   else {
     const items = child.cardinality === 'list' ? value : Object.values(value);
-    for (const item of items as readonly JsonObject[]) child.defaulter.apply(item, features);
+    for (const item of items as readonly JsonObject[]) {
+      if (left < 0) return;
+      child.defaulter.apply(item, features);
+    }
   }
 }
 

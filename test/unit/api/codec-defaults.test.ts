@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../api/codec/decode.ts';
 import { decode } from '../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../api/codec/defaults.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
+import { OBJECT_BYTES_MAX } from '../../../api/status/failures.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 
 const schema = schemaOf(DIALECTS.orch);
@@ -492,4 +493,14 @@ test('a broken certificate request is none', (t) => {
     broken[i] = 0xff - broken[i]!;
     t.notThrows(() => parseCertificateRequest(wrap(broken)));
   }
+});
+
+test('defaults that come to more than an object may be are not all set', (t) => {
+  const type = schema.type('core/v1.Pod');
+  const podOf = (containers: number): JsonObject =>
+    ({ spec: { containers: Array.from({ length: containers }, () => ({})) } }) as unknown as JsonObject;
+  t.true(applyDefaults(podOf(1000), type));
+  const pod = podOf(1_000_000);
+  t.false(applyDefaults(pod, type));
+  t.true(JSON.stringify(pod).length < 4 * OBJECT_BYTES_MAX);
 });
