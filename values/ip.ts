@@ -20,13 +20,13 @@ const IP_LENGTH_MAX = 45;
 function parseIpv4Bits(text: string): bigint | undefined {
   const octets = text.split('.');
   if (octets.length !== 4) return undefined;
-  let bits = 0n;
+  let bits = 0;
   for (const octet of octets) {
     // A leading zero means octal to some readers and decimal to others, so it is no address to us.
     if (!/^(?:0|[1-9]\d{0,2})$/.test(octet) || Number(octet) > 255) return undefined;
-    bits = (bits << 8n) | BigInt(octet);
+    bits = bits * 256 + Number(octet);
   }
-  return bits;
+  return BigInt(bits);
 }
 
 /** The 16-bit groups of one side of a `::`; a dotted quad may stand for the last two. */
@@ -166,10 +166,26 @@ export function firstUsableAddress(range: IpRange): string {
   return formatIp({ family: range.family, bits: firstAddress(range).bits + 1n });
 }
 
+/** What the addresses of a range, and no others, have in common. */
+interface RangeBits {
+  readonly family: 4 | 6;
+  readonly hostBits: bigint;
+  /** Of each of its addresses, without the bits of the host. */
+  readonly networkBits: bigint;
+}
+
+function bitsOf(range: IpRange): RangeBits {
+  const hostBits = BigInt(hostBitCount(range));
+  return { family: range.family, hostBits, networkBits: firstAddress(range).bits >> hostBits };
+}
+
+function holds({ family, hostBits, networkBits }: RangeBits, ip: IpAddress): boolean {
+  return family === ip.family && ip.bits >> hostBits === networkBits;
+}
+
 /** True when the address lies in the range. An IPv4 address lies in no IPv6 range, nor the other way round. */
 export function rangeHolds(range: IpRange, ip: IpAddress): boolean {
-  const hostBits = BigInt(hostBitCount(range));
-  return range.family === ip.family && ip.bits >> hostBits === firstAddress(range).bits >> hostBits;
+  return range.family === ip.family && holds(bitsOf(range), ip);
 }
 
 /** True when some address lies in both ranges. */
@@ -192,10 +208,10 @@ const SPECIAL_RANGES = (
     ['ff02::/16', 'linkLocalMulticast'],
     ['ff01::/16', 'interfaceLocalMulticast'],
   ] as const satisfies readonly (readonly [range: string, use: SpecialUse])[]
-).map(([text, use]) => ({ range: parseIpRange(text)!, use }));
+).map(([text, use]) => ({ bits: bitsOf(parseIpRange(text)!), use }));
 
 /** What an address is reserved for, in IPv4 or IPv6 form; undefined for one that others can be reached at. */
 export function specialUse(ip: IpAddress): SpecialUse | undefined {
   const plain = unmapped(ip);
-  return SPECIAL_RANGES.find(({ range }) => rangeHolds(range, plain))?.use;
+  return SPECIAL_RANGES.find(({ bits }) => holds(bits, plain))?.use;
 }
