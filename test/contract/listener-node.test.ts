@@ -27,6 +27,9 @@ import { http1Suite } from './listener-suite.ts';
 http1Suite('node', openNodeListener, false);
 http1Suite('node', openNodeListener, true);
 
+/** Requests of one connection that may be without an answer. */
+const PIPELINED_MAX = 256;
+
 for (const isTls of [false, true]) {
   test.serial(`node${isTls ? ' with TLS' : ''}: refusals of its own are Status objects`, async (t) => {
     const listener = await openNodeListener(await listenerOptions(isTls, () => {}));
@@ -150,6 +153,28 @@ for (const isTls of [false, true]) {
     t.true(taken.every(({ aborted }) => aborted));
     await listener.close();
   });
+
+  test.serial(
+    `node${isTls ? ' with TLS' : ''}: who pipelines hundreds of requests without an answer is cut off`,
+    async (t) => {
+      const taken: HttpResponse[] = [];
+      let aborts = 0;
+      const handler: RequestHandler = (_, response) => {
+        taken.push(response);
+        response.onAborted(() => aborts++);
+      };
+      const listener = await openNodeListener(await listenerOptions(isTls, handler));
+      const client = await RawClient.open(listener.port, isTls);
+      client.send('GET / HTTP/1.1\r\nHost: test\r\n\r\n'.repeat(PIPELINED_MAX));
+      await eventually(() => taken.length === PIPELINED_MAX);
+      t.is(aborts, 0);
+      client.send('GET / HTTP/1.1\r\nHost: test\r\n\r\n'.repeat(3));
+      await eventually(() => aborts === PIPELINED_MAX);
+      t.is(taken.length, PIPELINED_MAX);
+      client.close();
+      await listener.close();
+    },
+  );
 }
 
 /** A request whose body is longer than a TLS record, so that its head comes apart from the rest. */

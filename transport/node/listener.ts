@@ -165,7 +165,7 @@ function serve(
   answers: OpenAnswers,
   upgrade?: OpenUpgrade,
 ): void {
-  answers.begin(native.socket, nativeResponse);
+  if (!answers.begin(native.socket, nativeResponse)) return;
   native.on('error', ignored);
   const offer = webSocketOffer(native, upgrade);
   const response = new NodeResponse(nativeResponse, native.socket, scope, native.method === 'HEAD', offer);
