@@ -49,6 +49,11 @@ export class HeapRoom {
     return true;
   }
 
+  /** True where so many bytes more would not be more than all. */
+  holds(bytes: number): boolean {
+    return this.#bytes + bytes <= this.#bytesMax;
+  }
+
   /** Takes what small work comes to at most; false where there is much of that already: then it has to be counted. */
   takeSmall(bytesAtMost: number): boolean {
     if (this.#smallBytes + bytesAtMost > this.#bytesMax * SMALL_SHARE) return false;

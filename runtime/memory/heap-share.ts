@@ -38,6 +38,12 @@ export class HeapShare {
     return true;
   }
 
+  /** As `borrowNow`, beside what is under way with it already: false also where all that is at work would come to more than the room. */
+  borrowBeside(bytes: number): boolean {
+    const more = this.#kept + bytes - this.#bytes;
+    return more <= 0 || (this.#room.holds(more) && this.borrowNow(bytes));
+  }
+
   /** As `keep`, of what is not counted: it comes to so much at most. False where there is too much of that to go on like this. */
   keepSmall(bytesAtMost: number): boolean {
     if (!this.#room.takeSmall(bytesAtMost)) return false;

@@ -10,6 +10,7 @@ import { type DeleteOptions, isDryRun } from '../../../api/requests/request-opti
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { emptyList } from '../../../rendering/list.ts';
 import { itemsText } from '../../../rendering/value-pieces.ts';
+import { StepsInRoom } from '../../../runtime/memory/steps-in-room.ts';
 import { valueLength } from '../../../storage/records/slab-record.ts';
 import type { StoreSlabs } from '../../../storage/records/thread-slabs.ts';
 import type { Attributes } from '../attributes.ts';
@@ -66,6 +67,8 @@ class CollectionDeletion {
   readonly #options: DeleteOptions;
   /** False where the list is of the past: then each object is looked at again. */
   readonly #isPresent: boolean;
+  /** What the workers read of the list. */
+  readonly #rooms: StepsInRoom;
   readonly #warnings = new Set<string>();
 
   constructor(write: WriteContext, request: WriteRequest, type: KnownType, options: DeleteOptions, isPresent: boolean) {
@@ -74,6 +77,7 @@ class CollectionDeletion {
     this.#type = type;
     this.#options = options;
     this.#isPresent = isPresent;
+    this.#rooms = new StepsInRoom(write.heapShare);
   }
 
   /** What webhooks have said of the deletions, once each. */
@@ -90,7 +94,7 @@ class CollectionDeletion {
       while (next < steps.length) {
         const step = next++;
         try {
-          texts[step] = await this.#step(steps[step]!, slabs);
+          texts[step] = await this.#stepInRoom(steps[step]!, slabs);
         } catch (error) {
           next = steps.length;
           throw error;
@@ -103,8 +107,11 @@ class CollectionDeletion {
     return texts.filter(({ length }) => length > 0);
   }
 
+  #stepInRoom(step: Step, slabs: StoreSlabs): Promise<Uint8Array> {
+    return this.#rooms.run(heapBytesOfListed(step.places, slabs), () => this.#step(step, slabs));
+  }
+
   async #step({ places, bytes }: Step, slabs: StoreSlabs): Promise<Uint8Array> {
-    await this.#write.heapShare.borrow(heapBytesOfListed(places, slabs));
     if (isLarge(bytes)) await afterOthers(this.#write);
     const some = storedAt(places, slabs);
     if (isLarge(bytes)) await afterOthers(this.#write);

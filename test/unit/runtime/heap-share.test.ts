@@ -2,6 +2,7 @@
 import test from 'ava';
 import { HeapRoom } from '../../../runtime/memory/heap-room.ts';
 import { HeapShare } from '../../../runtime/memory/heap-share.ts';
+import { StepsInRoom } from '../../../runtime/memory/steps-in-room.ts';
 
 /** Shares of a room for 10, and the names of those that have been let in. */
 function shares() {
@@ -119,4 +120,39 @@ test('small work takes a quarter beside what is counted, by what it comes to at 
   a.giveBack();
   t.true(b.borrowSmall(7));
   t.false(c.keepSmall(1));
+});
+
+test('steps of one write that go on side by side have room for all of them together; what there is none for waits until one has ended', async (t) => {
+  const { order, settled, begin } = shares();
+  const other = begin('other', 3);
+  const write = begin('write', 1);
+  await settled();
+  const steps = new StepsInRoom(write);
+  const ends = new Map<string, () => void>();
+  const run = (name: string, bytes: number): Promise<void> =>
+    steps.run(bytes, () => {
+      order.push(name);
+      return new Promise((resolve) => {
+        ends.set(name, resolve);
+      });
+    });
+  const all = [run('a', 3), run('b', 3), run('c', 3), run('huge', 20)];
+  await settled();
+  t.deepEqual(order.slice(2), ['a', 'b'], 'a third would be more than all');
+  ends.get('a')!();
+  await settled();
+  t.deepEqual(order.slice(4), ['c']);
+  ends.get('b')!();
+  other.giveBack();
+  await settled();
+  t.deepEqual(order.slice(5), [], 'what is more than all goes on alone');
+  ends.get('c')!();
+  await settled();
+  t.deepEqual(order.slice(5), ['huge']);
+  ends.get('huge')!();
+  await Promise.all(all);
+  write.giveBack();
+  begin('next', 10);
+  await settled();
+  t.is(order.at(-1), 'next');
 });
