@@ -2,6 +2,7 @@
 // removal. What a draft expects of its key is the store's to check.
 import type { EncodedTexts } from '../../../api/codec/encoded-texts.ts';
 import { type EncodedObject, encodeStored, encodeWithRest } from '../../../api/codec/stored-object.ts';
+import { parseExact } from '../../../api/json/exact-json.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { metadataOf, type ObjectMeta } from '../../../api/metadata/object-meta.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
@@ -126,6 +127,17 @@ export function draftWithRest(
 
 function draftOf(type: KnownType, { namespace = '', name = '' }: ObjectMeta, expect: number, put: Put): Draft {
   return plainDraft(keyOf(type, namespace, name), expect, put);
+}
+
+/** The same without managedFields of what is put; undefined where that has none. */
+export function draftWithoutOwners(draft: Draft, { storageApiVersion, kind }: KnownType): Draft | undefined {
+  const { put } = draft;
+  if (put === undefined) return undefined;
+  const object = parseExact(put.text) as Encodable;
+  const { managedFields, ...metadata } = object.metadata;
+  if (managedFields === undefined) return undefined;
+  const encoded = encodeStored({ ...object, metadata }, storageApiVersion, kind);
+  return { ...draft, put: putOf(encoded, put.attributes, put.schemaGeneration) };
 }
 
 /** By what clients can select the object, packed. */

@@ -3,12 +3,13 @@
 import { DefinitionChanged } from '../../../api/custom/definitions/definition-changed.ts';
 import type { Status } from '../../../api/status/status.ts';
 import { StatusError } from '../../../api/status/status.ts';
+import { isOrchError } from '../../../runtime/errors.ts';
 import type { Soon } from '../../../runtime/soon.ts';
 import { objectKey } from '../../../storage/object-key.ts';
 import type { PublishedPlace, TransactionResult } from '../../store/protocol.ts';
 import type { Attributes } from '../attributes.ts';
 import { commitOne } from '../commits/commit.ts';
-import type { Draft } from '../commits/draft.ts';
+import { type Draft, draftWithoutOwners } from '../commits/draft.ts';
 import type { Turn } from '../turns.ts';
 import { withItsWarnings } from '../warned-refusal.ts';
 import type { WriteContext } from '../write-context.ts';
@@ -50,7 +51,15 @@ export async function untilCommitted<Answer>(
       const decided = attempted instanceof Promise ? await attempted : attempted;
       if (decided === undefined) continue;
       if ('answer' in decided) return decided.answer;
-      const result = await (attributes.commitBy ?? commitOne)(write, decided.draft);
+      const commit = attributes.commitBy ?? commitOne;
+      let result: TransactionResult;
+      try {
+        result = await commit(write, decided.draft);
+      } catch (error) {
+        const smaller = smallerFor(error, attributes, decided.draft);
+        if (smaller === undefined) throw error;
+        result = await commit(write, smaller);
+      }
       if (result.ok) return decided.committed(result.places[0]!);
       if (isOfDefinition(write, attributes, result.key)) throw new DefinitionChanged();
       await decided.lost?.(result);
@@ -65,6 +74,15 @@ export async function untilCommitted<Answer>(
   } finally {
     turn?.end();
   }
+}
+
+/**
+ * Of what the store finds too large, the same without those who own its fields, who may take as much room as all else; undefined
+ * where the write is of nothing else (it was applied), where there are none, and for any other refusal.
+ */
+function smallerFor(error: unknown, { type, asked }: Attributes, draft: Draft): Draft | undefined {
+  if (!isOrchError(error, 'StorageTooLarge') || asked.operation === 'delete' || !asked.isTracked) return undefined;
+  return draftWithoutOwners(draft, type);
 }
 
 /**
