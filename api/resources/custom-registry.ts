@@ -1,6 +1,7 @@
-// A registry with custom types beside the built-in ones, which are looked up as before and cannot be covered.
+// A registry with custom types beside the built-in ones, which are looked up as before and cannot be covered: of a group
+// that has any, nothing else is served.
 import { byPriority } from '../version-order.ts';
-import type { Registry, ServedGroup } from './registry.ts';
+import type { Registry } from './registry.ts';
 import { indexed, namespacedOnce, servedGroups } from './registry.ts';
 import type { KnownType } from './resource-table.ts';
 
@@ -10,10 +11,12 @@ import type { KnownType } from './resource-table.ts';
  */
 export function withCustomTypes(builtIn: Registry, types: readonly KnownType[], edition: number): Registry {
   if (types.length === 0) return { ...builtIn, edition };
-  const served = types.filter(({ servedByDefault }) => servedByDefault).sort(inOrder);
+  const isCovered = ({ group }: KnownType): boolean => builtIn.preferredVersion(group) !== undefined;
+  const served = types.filter((type) => type.servedByDefault && !isCovered(type)).sort(inOrder);
   const byPath = indexed(served, (type) => type.plural);
   const byKind = indexed(served, (type) => type.kind);
-  const groups = mergedGroups(builtIn.groups(), servedGroups(served));
+  // Groups that only definitions have stand behind all others.
+  const groups = [...builtIn.groups(), ...servedGroups(served)];
   const groupByName = new Map(groups.map((group) => [group.name, group]));
   const storageTypes = new Map(
     types.filter((type) => type.apiVersion === type.storageApiVersion).map((type) => [type.storageKey, type]),
@@ -51,16 +54,4 @@ export function withCustomTypes(builtIn: Registry, types: readonly KnownType[], 
 function inOrder(a: KnownType, b: KnownType): number {
   if (a.group !== b.group) return a.group < b.group ? -1 : 1;
   return byPriority(a.version, b.version) || (a.plural < b.plural ? -1 : 1);
-}
-
-/** Groups that only definitions have stand behind all others. */
-function mergedGroups(builtIn: readonly ServedGroup[], custom: readonly ServedGroup[]): readonly ServedGroup[] {
-  const more = new Map(custom.map((group) => [group.name, group]));
-  const merged = builtIn.map((group): ServedGroup => {
-    const added = more.get(group.name);
-    if (added === undefined) return group;
-    more.delete(group.name);
-    return { ...group, versions: [...new Set([...group.versions, ...added.versions])] };
-  });
-  return [...merged, ...more.values()];
 }
