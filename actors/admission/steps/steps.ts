@@ -18,7 +18,7 @@ import { keepOwnersReadable } from '../shown-owners.ts';
 import { withItsWarnings } from '../warned-refusal.ts';
 import type { WriteContext } from '../write-context.ts';
 import { requireGrant } from './grants.ts';
-import { keepOwnersOnce } from './owners-once.ts';
+import { keepMutatedOwnersOnce, keepOwnersOnce } from './owners-once.ts';
 import { ownByCreator, ownByUpdater } from './ownership.ts';
 import { requireValidNew, requireValidUpdate } from './validity.ts';
 
@@ -240,6 +240,7 @@ async function mutateAgain(
 
 function keepMutated(attributes: Attributes, write: WriteContext, before: JsonObject): void {
   if (attributes.object === before) return;
+  keepMutatedOwnersOnce(attributes);
   // Webhooks' objects have the defaults of the version that they were told, but a custom type may be written in another.
   if (!attributes.isComplete || attributes.type.custom !== undefined) complete(attributes, write);
   if (attributes.asked.operation !== 'update') return;
