@@ -40,7 +40,9 @@ const TAG_URI = 0x86;
 const TAG_ADDRESS = 0x87;
 const NAME_TAGS: readonly number[] = [TAG_EMAIL, TAG_DNS, TAG_URI, TAG_ADDRESS];
 
-const PEM = /^\s*-----BEGIN CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]*)-----END CERTIFICATE REQUEST-----/;
+/** The first block decides. Before it there may be text, such as `openssl req -text` writes. */
+const FIRST_BLOCK = /(?:^|\n)[^\S\n]*(?=-----BEGIN )/;
+const PEM = /-----BEGIN CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]*)-----END CERTIFICATE REQUEST-----/y;
 
 /** Parses a PEM block `CERTIFICATE REQUEST`; undefined when it is none or its structure is broken. */
 export function parseCertificateRequest(pem: string): CertificateRequest | undefined {
@@ -76,6 +78,9 @@ export function requestedParts(pem: string): RequestedParts | undefined {
 }
 
 function read<T>(pem: string, take: (outer: DerNode) => T): T | undefined {
+  const first = FIRST_BLOCK.exec(pem);
+  if (first === null) return undefined;
+  PEM.lastIndex = first.index + first[0].length;
   const match = PEM.exec(pem);
   if (match === null) return undefined;
   try {

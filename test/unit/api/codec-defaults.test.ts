@@ -479,6 +479,17 @@ test('a certificate request shows its subject and alternative names', (t) => {
   });
 });
 
+test('text may stand before a certificate request, and of several blocks the first decides', (t) => {
+  const pem = request('user').toString();
+  const jane = parseCertificateRequest(pem);
+  t.is(jane?.commonName, 'jane');
+  t.deepEqual(parseCertificateRequest(`Certificate Request:\n    Data:\n        Version: 1 (0x0)\n${pem}`), jane);
+  t.deepEqual(parseCertificateRequest(`Certificate Request:\r\n${pem.replaceAll('\n', '\r\n')}`), jane);
+  t.deepEqual(parseCertificateRequest(`${pem}${request('node-client')}`), jane);
+  t.is(parseCertificateRequest(`-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n${pem}`), undefined);
+  t.is(parseCertificateRequest(`text ${pem}`), undefined);
+});
+
 test('a broken certificate request is none', (t) => {
   const pem = request('node-serving').toString();
   const der = Buffer.from(pem.split('\n').slice(1, -2).join(''), 'base64');
