@@ -13,6 +13,7 @@ import { keptSecret } from './data-directory.ts';
 const KEY_FILE = 'service-account.key';
 /** What errors call the files. */
 const WHAT = 'the service-account key file';
+const PRIVATE_KEY = 'private key';
 
 /** The issuer that the options describe. `serverAddress` is `host:port`. Throws BadConfiguration for a file of no use. */
 export async function serviceAccountIssuer(
@@ -68,7 +69,7 @@ export function checkServiceAccountKeys({
 /** Throws BadConfiguration where the file holds something else: another key in its place would end all tokens that were issued. */
 async function ownKey(directory: string): Promise<string> {
   const pem = await keptSecret(directory, KEY_FILE, newKey);
-  requireKey(join(directory, KEY_FILE), () => createPrivateKey(pem));
+  requireKey(join(directory, KEY_FILE), PRIVATE_KEY, () => createPrivateKey(pem));
   return pem;
 }
 
@@ -80,7 +81,7 @@ function newKey(): string {
 
 function signingKey(path: string): string {
   const pem = operatorText(path, WHAT);
-  requireKey(path, () => createPrivateKey(pem));
+  requireKey(path, PRIVATE_KEY, () => createPrivateKey(pem));
   return pem;
 }
 
@@ -91,7 +92,7 @@ function verificationKeys(path: string): string[] {
   const blocks = [...operatorText(path, WHAT).matchAll(BLOCK)].filter(([, label]) => label !== 'EC PARAMETERS');
   if (blocks.length === 0) throw unusableFile(path, WHAT, 'holds no PEM block');
   return blocks.map(([pem]) => {
-    const key = requireKey(path, () => createPublicKey(pem));
+    const key = requireKey(path, 'key or certificate', () => createPublicKey(pem));
     return key.export({ type: 'spki', format: 'pem' }).toString();
   });
 }
@@ -105,12 +106,22 @@ function servingKeys(path: string): string[] {
   }
 }
 
-function requireKey(path: string, read: () => KeyObject): KeyObject {
+function requireKey(path: string, wanted: string, read: () => KeyObject): KeyObject {
+  const key = keyOf(read);
+  if (key === undefined) throw unusableFile(path, WHAT, `holds no ${wanted} that can be read without a passphrase`);
   try {
-    const key = read();
     tokenKey(key);
     return key;
   } catch (error) {
     throw unusableFile(path, WHAT, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Undefined for what is none: the words of OpenSSL name its decoder, not the file's mistake. */
+function keyOf(read: () => KeyObject): KeyObject | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }

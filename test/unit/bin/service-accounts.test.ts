@@ -56,3 +56,36 @@ for (const [title, [make, verifies]] of Object.entries(SERVING)) {
     else await t.notThrowsAsync(refused);
   });
 }
+
+const NO_KEYS: Readonly<Record<string, readonly [option: string, pem: string, says: RegExp]>> = {
+  'a signing key file that holds the public key is refused as holding no private key': [
+    '--service-account-signing-key-file',
+    generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    /holds no private key that can be read without a passphrase$/,
+  ],
+  'and so is one that has a passphrase': [
+    '--service-account-signing-key-file',
+    generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      .privateKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' })
+      .toString(),
+    /holds no private key that can be read without a passphrase$/,
+  ],
+  'a key file whose block is broken is refused as holding no key or certificate': [
+    '--service-account-key-file',
+    '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n',
+    /holds no key or certificate that can be read without a passphrase$/,
+  ],
+};
+
+for (const [title, [option, pem, says]] of Object.entries(NO_KEYS)) {
+  test(title, (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'orch-keys-'));
+    t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+    const file = join(directory, 'named.key');
+    writeFileSync(file, pem);
+    const given = ['--data-dir', directory, option, file, '--service-account-issuer', 'https://issuer.test'];
+    const others = option.includes('signing') ? ['--service-account-key-file', file] : [];
+    const { options } = parseArguments('up', [...given, ...others]) as { options: ServerOptions };
+    t.throws(() => checkServiceAccountKeys(options), { code: 'BadConfiguration', message: says });
+  });
+}
