@@ -77,6 +77,7 @@ const values: readonly (readonly [argv: string, expected: Partial<UpOptions>])[]
   ['--bind-address ::', { bindAddress: '::' }],
   ['--bind-address=', { bindAddress: '' }],
   ['--secure-port 7443 --', { securePort: 7443 }],
+  ['--insecure-port=0', { insecurePort: 0 }],
 ];
 
 for (const [argv, expected] of values) {
@@ -90,6 +91,7 @@ for (const [argv, expected] of values) {
 
 const refused: readonly (readonly [program: Program, argv: string, message: RegExp])[] = [
   ['up', '--secure-prt 1', /^unknown flag: --secure-prt \(did you mean --secure-port\?\)$/],
+  ['apiserver', '--insecure-port=8080', /^--insecure-port 8080 is not available in this release, .*; available are 0$/],
   ['up', '--zzzzzzzzzzz', /^unknown flag: --zzzzzzzzzzz$/],
   ['up', '--__proto__ x', /^unknown flag: --/],
   ['up', '--constructor=x', /^unknown flag: --constructor$/],
