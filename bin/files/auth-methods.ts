@@ -99,9 +99,9 @@ function authorities(file: string): string {
   return bundleOf(file, operatorText(file));
 }
 
-/** How the service is reached that a file of kind Config names. Throws OrchError BadConfiguration. */
-export function connectionOf(file: string): ServiceConnection {
-  return parsedBy(parseConnectionFile, file);
+/** How the service is reached that a file of kind Config names, at another `address` if one is given. Throws OrchError BadConfiguration. */
+export function connectionOf(file: string, address = ''): ServiceConnection {
+  return parsedBy((text, named) => parseConnectionFile(text, named, address), file);
 }
 
 /** Whom services are shown that the users of a file of kind Config are named after. Throws OrchError BadConfiguration. */

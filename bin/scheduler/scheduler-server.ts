@@ -67,11 +67,8 @@ export function serverConnection(
   if (master !== '' && (!URL.canParse(master) || !/^https?:$/.test(new URL(master).protocol))) {
     throw new OrchError('BadConfiguration', '--master must be an http or https address');
   }
-  const named: ServiceConnection =
-    kubeconfig === ''
-      ? { ...NOTHING_SHOWN, url: master, caPem: '', insecure: false, serverName: '' }
-      : connectionOf(kubeconfig);
-  return master === '' ? named : { ...named, url: master.replace(/\/+$/, '') };
+  if (kubeconfig !== '') return connectionOf(kubeconfig, master);
+  return { ...NOTHING_SHOWN, url: master.replace(/\/+$/, ''), caPem: '', insecure: false, serverName: '' };
 }
 
 /** The policy that a config map holds, where one is named and the file is not to go before it. */

@@ -105,8 +105,8 @@ export interface NamedFiles {
   readonly read: (path: string) => string;
 }
 
-/** The connection of the file's current context. Throws ConnectionFileError. */
-export function parseConnectionFile(text: string, named: NamedFiles): ServiceConnection {
+/** The connection of the file's current context; an `address` that is given stands for its server's. Throws ConnectionFileError. */
+export function parseConnectionFile(text: string, named: NamedFiles, address = ''): ServiceConnection {
   const file = fileOf(text);
   const contextName = asText(file['current-context']);
   if (contextName === '') throw new ConnectionFileError('current-context is missing');
@@ -124,9 +124,11 @@ export function parseConnectionFile(text: string, named: NamedFiles): ServiceCon
   // An authority that is none would leave those of the host.
   const problem = ca.isGiven ? bundleProblem(ca.pem) : undefined;
   if (problem !== undefined) throw new ConnectionFileError(`clusters[].cluster.certificate-authority ${problem}`);
-  const shown = shownOf(user, named);
+  const url = urlOf(address || asText(cluster.server));
+  // As clients do: over plain HTTP nobody is shown a token, a password or a certificate.
+  const shown = shownOf(new URL(url).protocol === 'https:' ? user : {}, named);
   return {
-    url: urlOf(asText(cluster.server)),
+    url,
     caPem: ca.pem,
     insecure,
     serverName: asText(cluster['tls-server-name']),

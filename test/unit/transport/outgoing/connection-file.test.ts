@@ -32,15 +32,16 @@ function textOf(cluster: Fields, user: Fields, change: Fields = {}): string {
   });
 }
 
-function parsed(text: string): ServiceConnection {
-  return parseConnectionFile(text, {
-    resolve: (path) => join('/etc/orch', path),
-    read: (path) => {
+function parsed(text: string, address?: string): ServiceConnection {
+  const named = {
+    resolve: (path: string) => join('/etc/orch', path),
+    read: (path: string) => {
       const found = FILES[path];
       if (found === undefined) throw new Error(`no ${path}`);
       return found;
     },
-  });
+  };
+  return parseConnectionFile(text, named, address);
 }
 
 const PLAIN: ServiceConnection = {
@@ -97,6 +98,21 @@ const GOOD: readonly (readonly [title: string, cluster: Fields, user: Fields, ex
       { credentials: { kind: 'basic', name: 'us', password: 'a:b' } },
     ],
   ];
+
+test('over plain HTTP a service is shown no token, no password and no certificate', (t) => {
+  for (const user of [
+    { token: 'secret' },
+    { tokenFile: 'token' },
+    { username: 'us', password: 'a:b' },
+    { 'client-certificate': 'own.crt', 'client-key': 'own.key' },
+  ]) {
+    const plain = { ...PLAIN, url: 'http://hook.test/path' };
+    t.deepEqual(parsed(textOf({ server: 'http://hook.test/path/' }, user)), plain);
+    t.deepEqual(parsed(textOf({}, user), 'http://hook.test/path'), plain, 'the address that is given counts');
+    const shown = parsed(textOf({ server: 'http://hook.test' }, user), 'https://hook.test/path');
+    t.deepEqual(shown, parsed(textOf({}, user)));
+  }
+});
 
 for (const [title, cluster, user, expected] of GOOD) {
   test(`a file with ${title} is read`, (t) => {
