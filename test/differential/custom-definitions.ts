@@ -113,7 +113,11 @@ function columnOf(dice: Dice): Dict {
 }
 
 /** Where the objects of a version are. */
-export function objectsOf({ group, plural, namespaced }: CustomDefinition, version: string, namespace: string): string {
+export function objectsOf(
+  { group, plural, namespaced }: Pick<CustomDefinition, 'group' | 'plural' | 'namespaced'>,
+  version: string,
+  namespace: string,
+): string {
   return `/apis/${group}/${version}/${namespaced ? `namespaces/${namespace}/` : ''}${plural}`;
 }
 

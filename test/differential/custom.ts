@@ -28,7 +28,12 @@ export async function customCases(sides: Sides, seed: number, count: number): Pr
 }
 
 /** Rejects when that takes half a minute. */
-async function untilServed(client: HttpsClient, definition: CustomDefinition): Promise<void> {
+export async function untilServed(
+  client: HttpsClient,
+  definition: Pick<CustomDefinition, 'plural' | 'group' | 'namespaced'> & {
+    readonly versions: readonly { readonly name: string }[];
+  },
+): Promise<void> {
   const { plural, group, versions } = definition;
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
     const { json } = await client.get(`${DEFINITIONS}/${plural}.${group}`);

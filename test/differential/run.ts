@@ -5,14 +5,18 @@ import { readCommandLine } from '../command-line.ts';
 import type { Answer } from '../server/https-client.ts';
 import { startServer } from '../server/server-process.ts';
 import { builtInCases, builtInTypes } from './built-in.ts';
-import { customCases } from './custom.ts';
+import { customCases, untilServed } from './custom.ts';
+import { DEFINITIONS } from './custom-definitions.ts';
 import { differences } from './differences.ts';
 import { isKnown, isKnownOfStory } from './known.ts';
 import { startOriginal } from './original-apiserver.ts';
+import { OWNED_DEFINITION, OWNED_GROUP } from './owned-objects.ts';
+import { nextOwnerStep, ownerLines } from './owner-stories.ts';
 import { type Asked, Differences } from './report.ts';
 import { ask, type Sides } from './sides.ts';
+import { nextStep } from './stories.ts';
 import type { Pair } from './story-place.ts';
-import { tell } from './story-run.ts';
+import { type Plot, type Told, tell } from './story-run.ts';
 
 const USAGE = `usage: npm run differential -- --original FILE [options]
   --original FILE  a kube-apiserver, of 1.20 or 1.21; etcd has to be on the path
@@ -22,6 +26,7 @@ const USAGE = `usage: npm run differential -- --original FILE [options]
   --types PATTERN  of which types, as plural.group/version (default: all)
   --custom N       of custom types instead, of so many definitions made by the seed
   --stories N      so many stories instead: requests that follow from one another
+  --owners N       so many stories about who owns what
   --case I         this one alone, with both answers
 `;
 /** What needs controllers, which neither server has here. */
@@ -38,6 +43,7 @@ const { values } = readCommandLine(USAGE, {
     types: { type: 'string', default: '' },
     custom: { type: 'string' },
     stories: { type: 'string' },
+    owners: { type: 'string' },
     case: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -75,26 +81,52 @@ async function compareAll(sides: Sides, caseOf: CaseOf): Promise<boolean> {
   return found.differing === 0;
 }
 
+async function definedThings(sides: Sides): Promise<void> {
+  await ask(sides, { method: 'POST', path: DEFINITIONS, body: OWNED_DEFINITION });
+  const things = { plural: 'things', group: OWNED_GROUP, namespaced: true, versions: [{ name: 'v1' }] };
+  await Promise.all([untilServed(sides.original, things), untilServed(sides.ours, things)]);
+}
+
 /** What stories are about: namespaced, and of no other's requests. */
 const STORY_TYPES = /^(?!events|.*webhook|resourcequotas|limitranges|bindings|localsubject|serviceaccounts)/;
 
-async function compareStories(sides: Sides, seed: number): Promise<boolean> {
+/** Stories of one sort, and which of the lines that a step differs in nobody knows of. */
+interface Stories extends Plot {
+  readonly count: number;
+  readonly unknown: (told: Told) => readonly string[];
+}
+
+async function storiesAsked(sides: Sides, seed: number): Promise<Stories | undefined> {
+  if (values.owners !== undefined) {
+    await definedThings(sides);
+    const unknown = ({ asked, lines, answers }: Told): readonly string[] =>
+      ownerLines(lines, answers).filter((line) => !isKnown(asked, line));
+    return { seed, types: [], next: nextOwnerStep, count: Number(values.owners), unknown };
+  }
+  if (values.stories === undefined) return undefined;
   const types = await builtInTypes(sides, new RegExp(values.types === '' ? STORY_TYPES : values.types));
-  const namespaced = types.filter(({ namespaced }) => namespaced);
+  const unknown = ({ asked, lines }: Told): readonly string[] => lines.filter((line) => !isKnownOfStory(asked, line));
+  return {
+    ...{ seed, next: nextStep, count: Number(values.stories), unknown },
+    types: types.filter(({ namespaced }) => namespaced),
+  };
+}
+
+async function compareStories(sides: Sides, stories: Stories): Promise<boolean> {
   const found = new Differences();
-  const count = Number(values.stories);
+  const { count } = stories;
   const only = values.case === undefined ? undefined : Number(values.case);
   const endMs = Date.now() + Number(values.minutes) * MINUTE_MS;
   let [next, steps, refused] = [only ?? 0, 0, 0];
   const lane = async (): Promise<void> => {
     while (next < (only === undefined ? count : only + 1) && Date.now() < endMs) {
       const index = next++;
-      for await (const { asked, answers, lines } of tell(sides, seed, index, namespaced)) {
+      for await (const told of tell(sides, stories, index)) {
         steps += 1;
-        if (answers.original.status >= 400) refused += 1;
-        const unknown = lines.filter((line) => !isKnownOfStory(asked, line));
-        found.add(index, asked, unknown);
-        if (only !== undefined) showStep(asked, answers, unknown);
+        if (told.answers.original.status >= 400) refused += 1;
+        const unknown = stories.unknown(told);
+        found.add(index, told.asked, unknown);
+        if (only !== undefined) showStep(told.asked, told.answers, unknown);
       }
     }
   };
@@ -131,11 +163,16 @@ async function run(file: string): Promise<boolean> {
     const scope = { teardown: (step: () => void | Promise<void>) => void undo.unshift(step) };
     const server = await startServer(scope, {
       command: 'apiserver',
-      args: ['--api-dialect=kubernetes', ...ARGUMENTS, ...(values.stories === undefined ? [] : ['--controllers='])],
+      args: [
+        '--api-dialect=kubernetes',
+        ...ARGUMENTS,
+        ...(values.stories === undefined && values.owners === undefined ? [] : ['--controllers=']),
+      ],
     });
     const sides = { original: await startOriginal(scope, file, ARGUMENTS), ours: server.client };
     const seed = Number(values.seed);
-    if (values.stories !== undefined) return await compareStories(sides, seed);
+    const stories = await storiesAsked(sides, seed);
+    if (stories !== undefined) return await compareStories(sides, stories);
     const caseOf =
       values.custom === undefined
         ? await builtInCases(sides, seed, new RegExp(values.types))

@@ -5,12 +5,11 @@ import { parse } from 'yaml';
 import { isJsonObject, type JsonObject } from '../../api/json/json-value.ts';
 import { asObject } from '../../api/json/object-fields.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { diceOf } from '../fuzz/generate/dice.ts';
+import { type Dice, diceOf } from '../fuzz/generate/dice.ts';
 import type { Answer, ApiObject } from '../server/https-client.ts';
 import { differences } from './differences.ts';
 import type { Asked } from './report.ts';
 import { ask, askEach, type Sides } from './sides.ts';
-import { nextStep } from './stories.ts';
 import type { Pair, Scene, Side, Step } from './story-place.ts';
 
 const STEPS_EACH = 40;
@@ -23,21 +22,24 @@ export interface Told {
   readonly lines: readonly string[];
 }
 
+/** What stories are about. */
+export interface Plot {
+  readonly seed: number;
+  /** Of the objects; none where the steps go by themselves. */
+  readonly types: readonly KnownType[];
+  readonly next: (dice: Dice, scene: Scene) => Step;
+}
+
 /** Tells the story of a number; it ends where one server took what the other refused. */
-export async function* tell(
-  sides: Sides,
-  seed: number,
-  index: number,
-  types: readonly KnownType[],
-): AsyncGenerator<Told> {
+export async function* tell(sides: Sides, { seed, types, next }: Plot, index: number): AsyncGenerator<Told> {
   const dice = diceOf(seed, 'story', index);
   const namespace = `story-${seed}-${index}`;
   await ask(sides, { method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: namespace } } });
-  const chosen = Array.from({ length: TYPES_EACH }, () => dice.pick(types));
+  const chosen = types.length === 0 ? [] : Array.from({ length: TYPES_EACH }, () => dice.pick(types));
   const scene: Scene = { namespace, types: chosen, objects: new Map(), versions: [] };
   const twins = new Twins();
   for (let left = STEPS_EACH; left > 0; left--) {
-    const step = nextStep(dice, scene);
+    const step = next(dice, scene);
     const told = await answersTo(sides, step);
     const lines = [...linesOf(told.answers), ...twins.linesOf(told.answers)];
     yield { ...told, lines };
@@ -69,7 +71,8 @@ function inOrder(answer: Answer): Answer {
   return withText(answer, JSON.stringify({ ...body, ...Object.fromEntries(sorted) }));
 }
 
-function withText({ status, headers, bytes }: Answer, text: string): Answer {
+/** The answer with another text. */
+export function withText({ status, headers, bytes }: Answer, text: string): Answer {
   return {
     status,
     headers,
