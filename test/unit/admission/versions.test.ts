@@ -312,3 +312,32 @@ test('the topology of endpoints is written in v1beta1 only; its node stays when 
   ]);
   await world.stop();
 });
+
+test('who sends an endpoint of v1beta1 again, with the name of its node alone, changes nothing and owns nothing', async (t) => {
+  const world = await AdmissionWorld.start();
+  const sent = {
+    metadata: { name: 'nodes' },
+    addressType: 'IPv4',
+    endpoints: [
+      { addresses: ['10.0.0.1'], nodeName: 'node-1' },
+      { addresses: ['10.0.0.2'], nodeName: 'node-2', topology: { 'orch.io/hostname': 'other', region: 'r' } },
+      { addresses: ['10.0.0.3'], topology: { region: 'r' } },
+    ],
+  };
+  await world.created(OLDER_SLICES, sent);
+  const stored = (await world.stored(`${SLICES}/nodes`))!;
+  await world.write('update', `${OLDER_SLICES}/nodes`, { body: sent, parameters: { fieldManager: 'another' } });
+  t.deepEqual(await world.stored(`${SLICES}/nodes`), stored);
+  t.deepEqual(
+    (stored.endpoints as { nodeName?: string; deprecatedTopology?: object }[]).map((endpoint) => [
+      endpoint.nodeName,
+      endpoint.deprecatedTopology,
+    ]),
+    [
+      ['node-1', undefined],
+      ['node-2', { 'orch.io/hostname': 'other', region: 'r' }],
+      [undefined, { region: 'r' }],
+    ],
+  );
+  await world.stop();
+});
