@@ -41,6 +41,8 @@ for (const isTls of [false, true]) {
       ],
       ['GET / HTTP/1.1\r\nbad header: 1\r\n\r\n', 400, 'BadRequest'],
       ['garbage\r\n\r\n', 400, 'BadRequest'],
+      ['garbage of three\r\n\r\n', 400, 'BadRequest'],
+      ['NOSUCHVERB /api HTTP/1.1\r\nHost: test\r\n\r\n', 405, 'MethodNotAllowed'],
     ];
     for (const [head, code, reason] of cases) {
       const client = await RawClient.open(listener.port, isTls);

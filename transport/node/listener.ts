@@ -14,6 +14,7 @@ import { listenError } from '../uws/address-probe.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
 import { type Http2Response, handleStreams } from './http2-stream.ts';
 import { OpenAnswers } from './open-answers.ts';
+import { OVERSIZED, type ParserError, parserRefusal } from './parser-refusals.ts';
 import { http1Source, NodeRequest, type RequestSource } from './request.ts';
 import { ANSWERS_BYTES_MAX, NodeResponse, type NodeResponseScope, type WebSocketOffer } from './response.ts';
 import { createSecureServers } from './secure-server.ts';
@@ -54,20 +55,8 @@ function ignored(): void {}
 
 type NodeServer = PlainServer | Http2SecureServer;
 
-/** What a request that cannot be read is answered, by the parser's error code; anything else is 400. */
-const PARSER_REFUSALS: Readonly<Record<string, readonly [code: number, reason: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'RequestHeaderFieldsTooLarge', 'the headers of the request are too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Timeout', 'the request did not arrive in time'],
-};
 /** More than a backend's headers, which are passed on, come to; without it Node sends 64 KB at most by HTTP/2. */
 const ANSWER_HEADER_BYTES_MAX = 1024 * 1024;
-const OVERSIZED = PARSER_REFUSALS.HPE_HEADER_OVERFLOW!;
-const MALFORMED: readonly [code: number, reason: string, message: string] = [
-  400,
-  'BadRequest',
-  'the request is not valid HTTP',
-];
-
 /** Opens the listener. Rejects with BadConfiguration when the address is taken or the TLS material cannot be used. */
 export async function openNodeListener(options: ListenerOptions): Promise<Listener> {
   const secure = options.tls === undefined ? undefined : createSecureServers(secureOptions(options), options.tls);
@@ -204,12 +193,12 @@ function headerBytes({ rawHeaders }: RequestSource): number {
 }
 
 /** Answers what the HTTP/1.1 parser could not read, unless another answer is on its way on the same connection. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex, answers: OpenAnswers, ownHeaders: HeaderList = []): void {
+function refuse(error: ParserError, socket: Duplex, answers: OpenAnswers, ownHeaders: HeaderList = []): void {
   if (error.code === 'ECONNRESET' || !socket.writable || answers.isBusy(socket)) {
     socket.destroy();
     return;
   }
-  const [code, reason, message] = PARSER_REFUSALS[error.code ?? ''] ?? MALFORMED;
+  const [code, reason, message] = parserRefusal(error);
   answerRaw(socket, code, ownHeaders, failureBody(code, reason, message));
 }
 
