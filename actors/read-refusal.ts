@@ -3,6 +3,7 @@ import {
   badRequest,
   expiredContinue,
   expiredList,
+  internalError,
   storeNotRead,
   tooLargeResourceVersion,
 } from '../api/status/failures.ts';
@@ -21,6 +22,8 @@ export function refusalStatus(refusal: ReadRefusal, askedVersion = ''): Status {
       return tooLargeResourceVersion(askedVersion, refusal.currentRevision);
     case 'notReady':
       return storeNotRead();
+    case 'unreadable':
+      return internalError(refusal.why);
     default:
       return unreachable(refusal);
   }

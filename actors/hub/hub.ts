@@ -13,6 +13,7 @@ import { StoreSubscription } from '../following/store-subscription.ts';
 import type { PresentState, PublishedPlace, StoreBatch } from '../store/protocol.ts';
 import type { Entry, ResourceCache } from './caches/resource-cache.ts';
 import { ResourceCaches } from './caches/resource-caches.ts';
+import { UnreadableObjects } from './caches/unreadable-objects.ts';
 import type { WatchWindows } from './caches/windows.ts';
 import { HUB_FACTS } from './facts.ts';
 import { type FollowedTypes, HubTypes } from './hub-types.ts';
@@ -56,6 +57,7 @@ export class Hub implements Actor<HubProtocol> {
   readonly #pace: FanOutPace;
   /** Lists in progress: the publication they began at. */
   readonly #pins = new Map<number, number>();
+  readonly #unreadable = new UnreadableObjects();
   #nextPin = 1;
   #readerSlot = 0;
   #shared: SharedState | undefined;
@@ -180,6 +182,11 @@ export class Hub implements Actor<HubProtocol> {
         reply.send(refusal);
         return;
       }
+      const unread = this.#unreadable.at(query.storageKey, query.namespace, query.name);
+      if (unread !== undefined) {
+        reply.send(unread);
+        return;
+      }
       const entry = this.#caches.of(query.storageKey).entryOf(query.namespace, query.name);
       reply.send({
         place: entry === undefined ? null : placeOf(entry, this.#slabs.incarnation),
@@ -215,13 +222,15 @@ export class Hub implements Actor<HubProtocol> {
     return freshness.revision < oldest ? { refused: 'expired', oldestRevision: oldest } : undefined;
   }
 
-  #gather(query: ListQuery, start: ListStart): ListAnswer {
+  #gather(query: ListQuery, start: ListStart): ListAnswer | ReadRefusal {
     const cache = this.#caches.of(query.storageKey);
     const exact = start.freshness.kind === 'exact' ? start.freshness.revision : undefined;
     const revision = exact ?? this.#gate.applied;
     const tree = exact === undefined ? cache.tree : cache.treeAt(exact);
     const selection = compileSelection(query, this.#options.selectableFields(query.storageKey));
     const { places, continueAfter, remaining } = gather(tree, selection, this.#slabs, query.limit, start.after);
+    const unread = this.#unreadable.among(query, { revision, after: start.after, upTo: continueAfter });
+    if (unread !== undefined) return unread;
     let continueToken = '';
     if (continueAfter !== '') {
       continueToken = encodeContinueToken({ revision, after: continueAfter }, query, this.#tokenKey!);
@@ -248,6 +257,11 @@ export class Hub implements Actor<HubProtocol> {
       const isOfAnother = isAhead && incarnation !== this.#slabs.incarnation;
       if (isOfAnother || (isAhead && afterRevision > this.#gate.applied)) {
         reply.send({ refused: 'expired', oldestRevision: this.#gate.applied });
+        return;
+      }
+      const unreadable = this.#unreadable.among(query);
+      if (unreadable !== undefined) {
+        reply.send(unreadable);
         return;
       }
       const cache = this.#caches.of(query.storageKey);
@@ -293,6 +307,7 @@ export class Hub implements Actor<HubProtocol> {
     // Clients go on from what they have seen, as where the change is followed.
     for (const storageKey of this.#types.begin(this.#caches)) this.#watchers.endOf(storageKey);
     for (const [storageKey, revision] of this.#types.ended()) this.#caches.of(storageKey).end(revision);
+    for (const storageKey of this.#unreadable.take(present.unreadable ?? [])) this.#watchers.endOf(storageKey);
     this.#options.records.clear();
     this.#readerSlot = present.readerSlot;
     this.#tokenKey = present.tokenKey;
@@ -323,6 +338,9 @@ export class Hub implements Actor<HubProtocol> {
       cache.moved(cache.entryAt(slab, slabNumber, offset));
       this.#options.records.forget(slab, offset);
     });
+    // What was readable up to there is shown first.
+    if (batch.unreadable !== undefined)
+      for (const storageKey of this.#unreadable.take(batch.unreadable)) this.#watchers.endOf(storageKey);
     if (batch.compactedRevision > this.#gate.compacted) {
       for (const cache of this.#caches.values()) cache.compact(batch.compactedRevision);
     }

@@ -48,7 +48,9 @@ export type ReadRefusal =
   /** The revision asked for has not been reached in time: 504. */
   | { readonly refused: 'tooLarge'; readonly currentRevision: number }
   /** No present state from the store yet: 503. */
-  | { readonly refused: 'notReady' };
+  | { readonly refused: 'notReady' }
+  /** What is asked about is in the store and cannot be read: 500. `why`: in the words that clients are told. */
+  | { readonly refused: 'unreadable'; readonly why: string };
 
 export interface ListAnswer {
   readonly refused?: undefined;

@@ -73,11 +73,16 @@ export type TransactionResult =
   | { readonly ok: true; readonly revision: number; readonly places: readonly PublishedPlace[] }
   | {
       readonly ok: false;
-      /** `exists`, `missing`, `changed`: an operation's expectation failed; `guard`: a guard's did. */
-      readonly reason: 'exists' | 'missing' | 'changed' | 'guard';
+      /**
+       * `exists`, `missing`, `changed`: an operation's expectation failed; `guard`: a guard's did. `unreadable`: nobody can tell what is
+       * at the key.
+       */
+      readonly reason: 'exists' | 'missing' | 'changed' | 'guard' | 'unreadable';
       readonly key: string;
       /** The key's revision now, 0 when absent. */
       readonly currentRevision: number;
+      /** Why what is at the key cannot be read, in the words that clients are told. */
+      readonly why?: string;
     };
 
 /** What was committed, as published to a subscriber. */

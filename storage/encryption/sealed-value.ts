@@ -5,9 +5,10 @@
 //   0 u32 crc32 of key and of bytes 4…   4 u8 format 2   5 u8 0   6 u16 0   8 f64 revision   16 f64 revision of the creation
 //  24 prefix, payload
 import { crc32 } from 'node:zlib';
-import { OrchError } from '../../runtime/errors.ts';
+import { isOrchError, OrchError } from '../../runtime/errors.ts';
 import { clearRevisions, readStoredValue, type StoredValue } from '../forms/stored-value.ts';
 import { stampRevision } from '../records/slab-record.ts';
+import { NOT_CONFIGURED } from './told-failures.ts';
 
 const SEALED_FORMAT = 2;
 const HEADER_BYTES = 24;
@@ -62,18 +63,33 @@ export function readOpenedValue(
   return { ...value, revision, bornRevision, json };
 }
 
-/** The error for a stored value that cannot be read. */
-export function unreadable(key: string, why: string): OrchError {
-  return new OrchError('StoreUnusable', `the stored value of ${key} cannot be read: ${why}`);
+/** What is said of a value that cannot be read, beside the log's line. */
+interface Unreadable {
+  /** To clients. */
+  readonly told: string;
+  /** Somebody was asked who may answer otherwise another time. */
+  readonly mayPass: boolean;
+}
+
+/** The error for a stored value that cannot be read. `told`: where clients are not told `why`. */
+export function unreadable(key: string, why: string, told = why, mayPass = false): OrchError {
+  const details: Unreadable = { told, mayPass };
+  return new OrchError('StoreUnusable', `the stored value of ${key} cannot be read: ${why}`, details);
+}
+
+/** What there is to say of a value where it is that which cannot be read. */
+export function unreadableIn(error: unknown): Unreadable | undefined {
+  const details = isOrchError(error, 'StoreUnusable') ? (error.details as Partial<Unreadable> | undefined) : undefined;
+  return details?.told === undefined ? undefined : (details as Unreadable);
 }
 
 /** The error for a sealed form that no provider reads, of those configured for `resource` if there are any. */
-export function noProvider(key: string, bytes: Uint8Array, resource?: string): OrchError {
+export function noProvider(key: string, bytes: Uint8Array, resource?: string, told = NOT_CONFIGURED): OrchError {
   const body = sealedBody(key, bytes);
   if (body === undefined) return unreadable(key, 'it does not match its checksum');
   const whose = resource === undefined ? '' : ` among those of ${resource}`;
   const missing = `--encryption-provider-config has no such provider${whose}`;
-  return unreadable(key, `it is encrypted with ${shownPrefix(body)}, and ${missing}`);
+  return unreadable(key, `it is encrypted with ${shownPrefix(body)}, and ${missing}`, told);
 }
 
 /** The prefix of a sealed body as far as it can be told without its provider. */

@@ -6,6 +6,7 @@ import { IDENTITY, KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './c
 import type { EncryptionMeasures, TransformationType } from './encryption-measures.ts';
 import { type KeyService, KmsEnvelope } from './kms-envelope.ts';
 import { isSealedValue, noProvider, sealedBody, unreadable, writeSealedValue } from './sealed-value.ts';
+import { NOT_CONFIGURED, toldOfMissing, toldOfUnopened } from './told-failures.ts';
 
 /** What encryption needs of the world. */
 export interface EncryptionParts {
@@ -124,13 +125,13 @@ export class StoredEncryption {
       transformed(true);
       return plain;
     };
-    const failed = (error: unknown): never => {
+    const failed = (error: unknown, mayPass = false): never => {
       transformed(false);
-      throw unreadable(key, `${reader.cipher.prefix} does not decrypt it (${reasonOf(error)})`);
+      throw notOpened(reader, key, error, mayPass);
     };
     try {
       const plain = reader.cipher.open(payload, key);
-      return plain instanceof Promise ? plain.then(opened, failed) : opened(plain);
+      return plain instanceof Promise ? plain.then(opened, (error) => failed(error, true)) : opened(plain);
     } catch (error) {
       return failed(error);
     }
@@ -155,18 +156,19 @@ export class StoredEncryption {
     const reader = ring === undefined ? undefined : this.#bareReaderOf(ring, bytes);
     if (reader === undefined) {
       if (ring === undefined && !this.#isBareSealed(bytes)) return bytes;
-      throw unreadable(context, 'no provider of --encryption-provider-config reads it');
+      this.#transformed('from_storage', UNKNOWN, this.#parts.monotonicMs(), false);
+      throw unreadable(context, 'no provider of --encryption-provider-config reads it', toldOf(ring, bytes));
     }
     const { cipher, prefixBytes, shown } = reader;
     if (cipher === IDENTITY) return bytes;
-    const failed = (error: unknown): never => {
-      throw unreadable(context, `${cipher.prefix} does not decrypt it (${reasonOf(error)})`);
+    const failed = (error: unknown, mayPass = false): never => {
+      throw notOpened(reader, context, error, mayPass);
     };
     try {
       const plain = this.#measured('from_storage', shown, () =>
         cipher.open(bytes.subarray(prefixBytes.length), context),
       );
-      return plain instanceof Promise ? plain.catch(failed) : plain;
+      return plain instanceof Promise ? plain.catch((error) => failed(error, true)) : plain;
     } catch (error) {
       return failed(error);
     }
@@ -254,8 +256,21 @@ function readerOf(ring: KeyRing, key: string, bytes: Uint8Array): Reader | undef
 }
 
 function noReader(ring: KeyRing | undefined, key: string, bytes: Uint8Array): Error {
-  if (isSealedValue(bytes)) return noProvider(key, bytes, ring?.resource);
-  return unreadable(key, `it is not encrypted, and the providers of ${ring?.resource} do not include identity`);
+  const body = isSealedValue(bytes) ? sealedBody(key, bytes) : bytes;
+  const told = toldOf(ring, body ?? bytes);
+  if (isSealedValue(bytes)) return noProvider(key, bytes, ring?.resource, told);
+  return unreadable(key, `it is not encrypted, and the providers of ${ring?.resource} do not include identity`, told);
+}
+
+function toldOf(ring: KeyRing | undefined, body: Uint8Array): string {
+  if (ring === undefined) return NOT_CONFIGURED;
+  const providers = ring.readers.filter(({ cipher }) => cipher !== IDENTITY).map(({ shown }) => shown);
+  return toldOfMissing(providers, body);
+}
+
+function notOpened({ cipher, shown }: Reader, whose: string, error: unknown, mayPass: boolean): Error {
+  const reason = reasonOf(error);
+  return unreadable(whose, `${cipher.prefix} does not decrypt it (${reason})`, toldOfUnopened(shown, reason), mayPass);
 }
 
 /** Node says of a wrong key only what its library calls it. */

@@ -62,11 +62,23 @@ export interface SharedEvent {
   readonly last?: Uint8Array;
   /** The value lies there in a form that would not be written now. */
   readonly isStale?: boolean;
+  /** There is a value, and the engine, whose form it is, cannot read it. */
+  readonly unread?: UnreadValue;
+}
+
+/** Why a value could not be read (`unreadableIn`), and another look at it, which throws or rejects where it still cannot be. */
+export interface UnreadValue {
+  readonly error: unknown;
+  readonly lookAgain: () => unknown;
+  /** It may be none of ours: unless there was an object, there is none. */
+  readonly mayBeNone?: boolean;
 }
 
 /** Hears the state at one revision, then every revision after it that changed something of ours, whole and in order. */
 export interface Follower {
   value(key: string, revision: number, value: Uint8Array, isStale?: boolean): void | Promise<void>;
+  /** There is a value that the engine, whose form it is, cannot read. Absent: then nothing can be followed. */
+  unreadable?(key: string, error: unknown): void;
   /** The values so far are void: others forgot their revision while it was read, and all are told of a later one. */
   again(): void;
   /** The next is told when this one is done. */
@@ -90,6 +102,8 @@ export interface SharedView {
 export interface SharedEngine {
   /** What values look like there, and their encryption, is the engine's: it takes and tells stored forms as they are. */
   readonly keepsForm?: boolean;
+  /** Under what an object lies there. */
+  pathOf(key: string): string;
   /** Keys of which no two may be written by batches that are under way at once say the same; absent: each is its own. */
   readonly contendedAs?: (key: string) => string;
   /** Opens the keyspace, or makes it. Throws OrchError StoreUnusable with one clear line when it is not one of ours. */

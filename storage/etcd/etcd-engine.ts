@@ -81,6 +81,10 @@ export class EtcdEngine implements SharedEngine {
     return contents;
   }
 
+  pathOf(key: string): string {
+    return this.#keys.objects + key;
+  }
+
   async follow(follower: Follower): Promise<number> {
     let pages = new ObjectPages(this.#cluster, this.#keys);
     const load = async (): Promise<NewestBatch> => {

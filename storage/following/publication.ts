@@ -2,6 +2,19 @@
 import { recordLength, type Slab } from '../records/slab-record.ts';
 import type { SlabMemories, SlabView } from '../records/thread-slabs.ts';
 
+/** A value in the store that nobody here can read: it is encrypted otherwise, or damaged, or of no form that is known. */
+export interface UnreadableValue {
+  readonly key: string;
+  /** Its name in the engine, as clients are told it. */
+  readonly path: string;
+  /** In the words that clients are told; nothing of the value. */
+  readonly why: string;
+  /** The versions from here on are without it; 0: all that there are. */
+  readonly since: number;
+  /** Readers have the object as it was before; else they have heard nothing of it. */
+  readonly isKnown: boolean;
+}
+
 /** One commit batch as published, or several: the records lie in shared memory, in order of revision. */
 export interface Publication {
   /** Of the store that published it. */
@@ -19,6 +32,8 @@ export interface Publication {
   readonly movedRuns: readonly number[];
   /** Slabs the subscriber has not seen. */
   readonly newSlabs: SlabMemories;
+  /** All values that cannot be read as of this publication; absent: as before. */
+  readonly unreadable?: readonly UnreadableValue[] | undefined;
 }
 
 /** Everything a reader needs to begin: all live objects, or those of the types it follows, and the events of the history window. */
@@ -46,6 +61,8 @@ export interface PresentState {
   readonly tokenKey: Uint8Array;
   /** Others write as well: what is committed here is not all that was acknowledged (`barrier` of the store). */
   readonly isShared: boolean;
+  /** What cannot be read; of some of it `live` has what it was before. Absent: nothing. */
+  readonly unreadable?: readonly UnreadableValue[] | undefined;
 }
 
 /** Visits every record of the runs in order. */

@@ -21,6 +21,8 @@ export interface OriginalSubject {
 class Listener {
   readonly values = new Map<string, { readonly revision: number; readonly text: string }>();
   readonly told: { readonly revision: number; readonly events: readonly string[] }[] = [];
+  /** What could not be read. */
+  readonly unread: SharedEvent[] = [];
   lost: Error | undefined;
   #waiting: (() => void)[] = [];
 
@@ -30,6 +32,7 @@ class Listener {
     },
     again: (): void => this.values.clear(),
     revision: (revision: number, events: readonly SharedEvent[]): void => {
+      this.unread.push(...events.filter(({ unread }) => unread !== undefined));
       this.told.push({
         revision,
         events: events.map(({ key, value }) => (value ? `${key}=${textOf(key, value)}` : `-${key}`)),
@@ -414,11 +417,15 @@ export function originalEngineContract(
     t.deepEqual(await nextPage(), []);
   });
 
-  contract('a value that nobody here can read ends the feed with a line that names it', async (t, world) => {
+  contract('a value that nobody here can read is told as such with a line that names it', async (t, world) => {
     const listener = await opened(world.engine());
     await world.original.leave('configmaps/default/broken', Buffer.from('k8s\0???'));
-    await listener.until(() => listener.lost !== undefined);
-    t.regex(listener.lost?.message ?? '', /configmaps\/default\/broken cannot be read/);
+    await listener.until(() => listener.unread.length > 0);
+    const [found] = listener.unread;
+    t.is(found?.key, `${MAP}broken`);
+    t.regex(String(found?.unread?.error), /configmaps\/default\/broken cannot be read/);
+    t.is(listener.lost, undefined);
+    // Who is not prepared for it is told nothing at all.
     await t.throwsAsync(opened(world.engine()), { message: /configmaps\/default\/broken cannot be read/ });
   });
 }

@@ -1,7 +1,6 @@
 // Reads the present for writes: asks the hub of the thread where a record lies and parses it there.
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
-import { storeNotRead } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
@@ -10,6 +9,7 @@ import { objectKey } from '../../../storage/object-key.ts';
 import { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
 import type { Freshness, HubProtocol } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
+import { refusalStatus } from '../../read-refusal.ts';
 import type { PublishedPlace } from '../../store/protocol.ts';
 import { Patience } from '../patience.ts';
 import { StoredObject } from './stored-object.ts';
@@ -70,7 +70,7 @@ export function findRecord(
     { deadlineMs: requestTimeoutMs, requestNumber },
   );
   return whenThere(asking, (answer) => {
-    if (answer.refused !== undefined) throw new StatusError(storeNotRead());
+    if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer));
     return answer.place;
   });
 }

@@ -1,6 +1,7 @@
 // The one loop of the write path: reads and decides, commits what was decided if nobody came in between, and else begins
 // again.
 import { DefinitionChanged } from '../../../api/custom/definitions/definition-changed.ts';
+import { internalError } from '../../../api/status/failures.ts';
 import type { Status } from '../../../api/status/status.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
@@ -61,6 +62,7 @@ export async function untilCommitted<Answer>(
         result = await commit(write, smaller);
       }
       if (result.ok) return decided.committed(result.places[0]!);
+      if (result.reason === 'unreadable') throw new StatusError(internalError(result.why ?? result.key));
       if (isOfDefinition(write, attributes, result.key)) throw new DefinitionChanged();
       await decided.lost?.(result);
       if (turn?.key === result.key || !isInLine(attributes, decided.draft, result)) continue;

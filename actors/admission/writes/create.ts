@@ -131,8 +131,11 @@ function commitmentTo(
   return {
     draft: withAlso(put, also, guards),
     committed: (place) => withWarnings({ code: 201, place }, warnings),
-    lost: async ({ reason, key }: Refusal) => {
-      if (reason === 'exists' && key === put.key && !isGenerated) await refuseTaken(write, attributes);
+    lost: async ({ reason, key, why }: Refusal) => {
+      if (reason !== 'exists' || key !== put.key || isGenerated) return;
+      // What is there cannot be read: nothing but the name is known of it.
+      if (why !== undefined) throw new StatusError(alreadyExists(type, metadataOf(stored).name ?? '', false));
+      await refuseTaken(write, attributes);
     },
   };
 }

@@ -40,7 +40,7 @@ export class AdmittedEvents {
 
   /** An object that was there before anybody watched. */
   load(key: string, revision: number, value: StoredValue, isStale: boolean): void {
-    this.#write(key, revision, value, isStale, undefined);
+    this.#write(key, revision, value, { isStale, isTold: false }, undefined);
   }
 
   /** Takes back all that was loaded, which nobody has seen. */
@@ -57,7 +57,7 @@ export class AdmittedEvents {
   /** An object was created or changed. `isStale`: it lies in the engine in a form that is not written here any more. */
   put(key: string, revision: number, value: StoredValue, isStale: boolean): Place {
     const before = this.#log.current.get(key);
-    const place = this.#write(key, revision, value, isStale, before);
+    const place = this.#write(key, revision, value, { isStale, isTold: true }, before);
     this.#remember(place, before);
     return place;
   }
@@ -81,12 +81,14 @@ export class AdmittedEvents {
     key: string,
     revision: number,
     value: StoredValue,
-    isStale: boolean,
+    { isStale, isTold }: { readonly isStale: boolean; readonly isTold: boolean },
     before: CurrentRecord | undefined,
   ): Place {
     const { current, digests } = this.#log;
     const bornRevision = value.bornRevision === 0 ? revision : value.bornRevision;
-    const type = bornRevision === revision ? CREATED : UPDATED;
+    // To readers an object begins with its first value that they are told, whatever could not be read before.
+    const isNew = isTold && before === undefined;
+    const type = bornRevision === revision || isNew ? CREATED : UPDATED;
     const room = this.#pool.write({ ...value, revision, bornRevision, type }, key, value.attributes, value.json);
     const slab = this.#pool.slab(room.slab);
     stampRevision(slab.bytes, valueStart(slab, room.offset) + value.revisionOffset, revision);

@@ -27,7 +27,9 @@ function recordsIn(runs: readonly number[]): number {
 
 /** Both as one: `later` was published directly after `earlier`, which moved nothing. */
 function joined(earlier: News, later: News): News {
-  return { ...later, after: earlier.after, runs: [...earlier.runs, ...later.runs] };
+  const unreadable = later.unreadable ?? earlier.unreadable;
+  const runs = [...earlier.runs, ...later.runs];
+  return { ...later, after: earlier.after, runs, ...(unreadable && { unreadable }) };
 }
 
 export class HeldPublications {

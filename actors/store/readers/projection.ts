@@ -13,6 +13,7 @@ import type { PresentState, Subscription } from '../protocol.ts';
 import type { STORE_SETTINGS, StoreOptions } from '../settings.ts';
 import { SettledSteps } from '../settled-steps.ts';
 import { Subscribers } from './subscribers.ts';
+import { UnreadableValues } from './unreadable-values.ts';
 
 const COMPACTION_CHECKS_PER_INTERVAL = 10;
 
@@ -35,6 +36,7 @@ export class Projection {
   readonly commitTimes = new CommitTimes();
   readonly compactor: Compactor;
   readonly settled: SettledSteps;
+  readonly unreadable: UnreadableValues;
   readonly #parts: ProjectionParts;
   /** Of this thread, which may host readers: they find the slabs like everyone else. */
   readonly #slabs: SlabView;
@@ -50,6 +52,7 @@ export class Projection {
     this.pool = new SlabPool(settings.slabBytes, this.shared);
     this.subscribers = new Subscribers(context, this.shared, this.pool, settings);
     this.log = new RevisionLog(this.pool, options.media, encryption, this.subscribers.incarnation);
+    this.unreadable = new UnreadableValues(context);
     this.#slabs = ThreadSlabs.of(context).viewOf(context.name);
     this.compactor = new Compactor({
       log: this.log,
@@ -123,6 +126,7 @@ export class Projection {
       history: history ? this.log.window.places() : new Uint32Array(),
       tokenKey,
       isShared,
+      ...(this.unreadable.size > 0 && { unreadable: this.unreadable.all() }),
     };
   }
 
@@ -134,11 +138,13 @@ export class Projection {
   /** Returns the publication's number. */
   #publish(runs: readonly number[], movedRuns: readonly number[]): number {
     this.#learnSlabs();
+    const unreadable = this.unreadable.takeChanged();
     this.subscribers.publish({
       lastRevision: this.log.revision,
       compactedRevision: this.log.compactedRevision,
       runs,
       movedRuns,
+      ...(unreadable && { unreadable }),
     });
     return this.subscribers.sequence;
   }

@@ -87,15 +87,15 @@ export class Subscribers {
   }
 
   publish(batch: Omit<News, 'sequence' | 'after'>): void {
-    const { lastRevision, compactedRevision, runs, movedRuns } = batch;
     const after = this.sequence++;
-    const news = { sequence: this.sequence, after, lastRevision, compactedRevision, runs, movedRuns };
+    const news = { ...batch, sequence: this.sequence, after };
     this.#send(news, false);
     this.#held.add(news);
   }
 
   /** To those who are patient, or those who are not. */
-  #send({ sequence, after, lastRevision, compactedRevision, runs, movedRuns }: News, toPatient: boolean): void {
+  #send(news: News, toPatient: boolean): void {
+    const { sequence, after, lastRevision, compactedRevision, runs, movedRuns, unreadable } = news;
     let isAnyLost = false;
     for (const [name, subscriber] of this.#byName) {
       if (subscriber.isPatient !== toPatient) continue;
@@ -112,6 +112,7 @@ export class Subscribers {
         runs,
         movedRuns,
         newSlabs,
+        ...(unreadable && { unreadable }),
       };
       // Whoever is not patient hears of it before who wrote it is answered, where both are on this thread.
       const sent = toPatient ? subscriber.ref.tell<'storeBatch'>(batch) : subscriber.ref.tellSoon<'storeBatch'>(batch);

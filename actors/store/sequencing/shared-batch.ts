@@ -3,11 +3,12 @@
 // may name a key that one before it writes, nor one that a batch under way does; those wait for a later batch.
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
 import { REVISION_STRIDE, type SharedTransaction, type SharedWrite } from '../../../storage/engines/shared-engine.ts';
+import type { UnreadableValue } from '../../../storage/following/publication.ts';
 import { type StorageMedia, storedValueBytesMax, writeStoredValue } from '../../../storage/forms/stored-value.ts';
 import type { RevisionLog } from '../log/revision-log.ts';
 import { refusalOf } from '../log/transaction-check.ts';
 import { DYING_PLACE, type VersionNumbers } from '../log/version-numbers.ts';
-import { EXPECT_ANY, type PutOperation, type Transaction, type TransactionResult } from '../protocol.ts';
+import { EXPECT_ABSENT, EXPECT_ANY, type PutOperation, type Transaction, type TransactionResult } from '../protocol.ts';
 import type { PendingCommit } from './pending-commits.ts';
 
 /** What a batch may hold, but for its first transaction, which it always does. */
@@ -63,6 +64,8 @@ export interface BatchParts {
   readonly limits: BatchLimits;
   /** Keys that nobody sees any more and that still lie in the engine, with the engine revision of each. */
   readonly remains: ReadonlyMap<string, number>;
+  /** Keys whose values cannot be read: nobody knows what would be written over, or guarded. */
+  readonly unreadable: Pick<ReadonlyMap<string, UnreadableValue>, 'get' | 'size'>;
   /** What batches under way write, and those that are formed beside this one; what this one writes is added. */
   readonly written: Set<string>;
   /** Keys of which one may be written at a time have one name in `written`. */
@@ -125,7 +128,10 @@ export class SharedBatch {
     if (group.some(({ transaction }) => this.#namesWritten(transaction))) return all(this.#laterAll(group));
     const refusal = this.#refusal(first);
     if (refusal === 'barrier') return all('barrier');
-    if (refusal !== undefined) return [refusal, ...behind.map((): Verdict => ({ ...refusal, reason: 'guard' }))];
+    if (refusal !== undefined) {
+      const reason = refusal.reason === 'unreadable' ? 'unreadable' : 'guard';
+      return [refusal, ...behind.map((): Verdict => ({ ...refusal, reason }))];
+    }
     const refusals = behind.map((candidate) => this.#refusal(candidate));
     if (refusals.includes('barrier')) return all('barrier');
     const named = new Set(first.transaction.operations.map(({ key }) => key));
@@ -188,9 +194,20 @@ export class SharedBatch {
 
   /** Why it does not hold, if what is known is enough to say so. */
   #refusal({ transaction, isFresh }: Candidate): Refusal | 'barrier' | undefined {
-    const refusal = refusalOf(transaction, this.#revisionOf);
+    const refusal = this.#unread(transaction) ?? refusalOf(transaction, this.#revisionOf);
     if (refusal === undefined) return undefined;
     return isFresh || isCertain(transaction, refusal) ? refusal : 'barrier';
+  }
+
+  /** There is something at a key that cannot be read: who expects nothing there learns that, and nobody else is served. */
+  #unread({ operations, guards = [] }: Transaction): Refusal | undefined {
+    const { unreadable } = this.#parts;
+    if (unreadable.size === 0) return undefined;
+    const found = [...operations, ...guards].find(({ key }) => unreadable.get(key) !== undefined);
+    if (found === undefined) return undefined;
+    const { key, expect } = found;
+    const reason = 'valueOffset' in found && expect === EXPECT_ABSENT ? 'exists' : 'unreadable';
+    return { ok: false, reason, key, currentRevision: this.#revisionOf(key), why: unreadable.get(key)!.why };
   }
 
   /** Of two that name a key in one message the second begins again. Adds what it names. */

@@ -2,16 +2,29 @@
 // revision everything has been shown, and lets others wait for one.
 import type { ActorContext } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
-import { isSealedValue, noProvider, readOpenedValue, unreadable } from '../../../storage/encryption/sealed-value.ts';
+import {
+  isSealedValue,
+  noProvider,
+  readOpenedValue,
+  unreadable,
+  unreadableIn,
+} from '../../../storage/encryption/sealed-value.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
 import type { EngineView } from '../../../storage/engines/local-engine.ts';
-import type { Follower, SharedContents, SharedEngine, SharedEvent } from '../../../storage/engines/shared-engine.ts';
+import type {
+  Follower,
+  SharedContents,
+  SharedEngine,
+  SharedEvent,
+  UnreadValue,
+} from '../../../storage/engines/shared-engine.ts';
 import { type StoredValue, storedRevision } from '../../../storage/forms/stored-value.ts';
 import { AdmittedEvents } from '../log/admitted-events.ts';
 import { DYING_PLACE, VersionNumbers } from '../log/version-numbers.ts';
 import type { Place } from '../protocol.ts';
 import type { Projection } from '../readers/projection.ts';
 import type { StoreOptions } from '../settings.ts';
+import { PassingFailures } from './passing-failures.ts';
 import { sharedView } from './shared-view.ts';
 
 export interface FollowerParts {
@@ -29,8 +42,19 @@ interface Arrived {
   readonly value: StoredValue | undefined;
   readonly isStale: boolean;
   readonly place: number | undefined;
+  /** It cannot be read. */
+  readonly unread?: UnreadValue;
+  /** It cannot be read, and says that its object is gone. */
+  readonly isGone?: boolean;
   /** Of a removal: what the object was when it went, where its writer said so. */
   readonly last?: StoredValue | undefined;
+}
+
+/** What a stored value says. */
+interface Read {
+  readonly value: StoredValue;
+  /** It would not be stored so now. */
+  readonly isStale: boolean;
 }
 
 interface Waiting {
@@ -41,6 +65,7 @@ interface Waiting {
 export class SharedFollower implements Follower {
   readonly #parts: FollowerParts;
   readonly #admitted: AdmittedEvents;
+  readonly #passing: PassingFailures;
   /** Keys that lie in the engine although their objects are gone: their last value said so. */
   readonly remains = new Map<string, number>();
   numbers = new VersionNumbers(0);
@@ -52,6 +77,7 @@ export class SharedFollower implements Follower {
   constructor(parts: FollowerParts) {
     this.#parts = parts;
     const { log, pool } = parts.projection;
+    this.#passing = new PassingFailures(parts.context, () => parts.onLost(passed()));
     this.#admitted = new AdmittedEvents(log, pool);
   }
 
@@ -101,13 +127,27 @@ export class SharedFollower implements Follower {
       this.remains.set(key, revision);
       return;
     }
-    const opened = this.#open(key, bytes);
-    const { value, isStale } = this.#read(key, bytes, opened instanceof Promise ? await opened : opened);
+    let read: Read;
+    try {
+      const opened = this.#open(key, bytes);
+      read = this.#read(key, bytes, opened instanceof Promise ? await opened : opened);
+    } catch (error) {
+      // A service that answers for keys may do so later: the start is tried again until it does.
+      if (unreadableIn(error)?.mayPass !== false) throw error;
+      this.unreadable(key, error);
+      return;
+    }
+    const { value, isStale } = read;
     if (value.revision >= DYING_PLACE) this.remains.set(key, revision);
     else this.#admitted.load(key, this.numbers.version(revision, value.revision), value, isStale || isOld);
   }
 
+  unreadable(key: string, error: unknown): void {
+    this.#unread(key, error, 0);
+  }
+
   again(): void {
+    this.#parts.projection.unreadable.clear();
     this.#admitted.unload();
     this.remains.clear();
   }
@@ -116,6 +156,7 @@ export class SharedFollower implements Follower {
     const { encryption } = this.#parts;
     const arrived: (Arrived | Promise<Arrived>)[] = events.map((event) => {
       const { key, value, place, last } = event;
+      if (event.unread !== undefined) return { key, value: undefined, isStale: false, place, unread: event.unread };
       if (value === undefined) {
         return { key, value, isStale: false, place, last: last && this.#read(key, last, last).value };
       }
@@ -123,8 +164,19 @@ export class SharedFollower implements Follower {
         const { value: plainValue, isStale } = this.#read(key, value, plain);
         return { key, value: plainValue, isStale: isStale || event.isStale === true, place };
       };
-      const opened = this.#open(key, value);
-      return opened instanceof Promise ? opened.then(read) : read(opened);
+      const failed = (error: unknown): Arrived => {
+        if (unreadableIn(error) === undefined) throw error;
+        const clear = isSealedValue(value) ? storedRevision(key, value) : undefined;
+        const isGone = clear !== undefined && clear >= DYING_PLACE;
+        const unread = { error, lookAgain: () => this.#open(key, value) };
+        return { key, value: undefined, isStale: false, place: clear && clear % DYING_PLACE, unread, isGone };
+      };
+      try {
+        const opened = this.#open(key, value);
+        return opened instanceof Promise ? opened.then(read).catch(failed) : read(opened);
+      } catch (error) {
+        return failed(error);
+      }
     });
     if (encryption === undefined) {
       this.#show(revision, arrived as readonly Arrived[]);
@@ -152,12 +204,20 @@ export class SharedFollower implements Follower {
     this.#letGo();
   }
 
-  #admit({ key, value, isStale, last }: Arrived, revision: number, place: number): void {
+  #admit({ key, value, isStale, last, unread, isGone }: Arrived, revision: number, place: number): void {
     const version = this.numbers.version(revision, place);
+    if (unread !== undefined && isGone !== true) {
+      this.remains.delete(key);
+      const isOurs = unread.mayBeNone !== true || this.#parts.projection.log.current.has(key);
+      if (isOurs) this.#unread(key, unread.error, version, unread.lookAgain);
+      return;
+    }
+    this.#readAgain(key);
     if (value === undefined) {
       this.remains.delete(key);
       const removed = this.#admitted.remove(key, version, last);
       if (removed !== undefined) this.#places.get(key)?.set(version, removed);
+      if (isGone === true) this.remains.set(key, revision);
       return;
     }
     const written = this.#admitted.put(key, version, value, isStale);
@@ -168,6 +228,21 @@ export class SharedFollower implements Follower {
     }
     this.#admitted.remove(key, this.numbers.version(revision, place + 1));
     this.remains.set(key, revision);
+  }
+
+  /** The object is for readers as it was; a value that nobody told them of, they do not know. */
+  #unread(key: string, error: unknown, since: number, lookAgain?: () => unknown): void {
+    const { engine, projection } = this.#parts;
+    const { told: why, mayPass } = unreadableIn(error)!;
+    const isKnown = projection.log.current.has(key);
+    projection.unreadable.add({ key, path: engine.pathOf(key), why, since, isKnown }, (error as Error).message);
+    if (mayPass && lookAgain !== undefined) this.#passing.add(key, lookAgain);
+    else this.#passing.remove(key);
+  }
+
+  #readAgain(key: string): void {
+    this.#parts.projection.unreadable.remove(key);
+    this.#passing.remove(key);
   }
 
   #letGo(): void {
@@ -185,16 +260,24 @@ export class SharedFollower implements Follower {
     return bytes;
   }
 
-  /** `stored`: as it lies in the engine. */
-  #read(
-    key: string,
-    stored: Uint8Array,
-    plain: Uint8Array,
-  ): { readonly value: StoredValue; readonly isStale: boolean } {
-    const { encryption, options } = this.#parts;
+  /** `stored`: as it lies in the engine. Throws OrchError StoreUnusable. */
+  #read(key: string, stored: Uint8Array, plain: Uint8Array): Read {
+    const { encryption } = this.#parts;
     const read = readOpenedValue(key, stored, plain);
     if (read === undefined) throw unreadable(key, 'it is none of ours, or damaged');
-    const value = options.currentVersion?.(key, read) ?? read;
+    const value = this.#inCurrentVersion(key, read);
     return { value, isStale: value !== read || encryption?.isStale(key, stored) === true };
   }
+
+  #inCurrentVersion(key: string, value: StoredValue): StoredValue {
+    try {
+      return this.#parts.options.currentVersion?.(key, value) ?? value;
+    } catch (error) {
+      throw unreadable(key, `it does not decode (${error instanceof Error ? error.message : String(error)})`);
+    }
+  }
+}
+
+function passed(): OrchError {
+  return new OrchError('StoreUnusable', 'values can be read that could not be: the store begins anew');
 }

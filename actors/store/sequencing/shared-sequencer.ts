@@ -232,6 +232,7 @@ export class SharedSequencer implements Sequencer {
       encryption,
       limits: this.#limits,
       remains,
+      unreadable: projection.unreadable,
       written,
       contendedAs,
     });

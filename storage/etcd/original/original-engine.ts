@@ -98,6 +98,10 @@ export class OriginalEngine implements SharedEngine {
     return ServiceRanges.isRecord(key) ? 'ranges' : key;
   }
 
+  pathOf(key: string): string {
+    return this.#parts.keys.pathOf(key);
+  }
+
   async open(): Promise<SharedContents> {
     const { tokenKey, dialect, processId, keys } = this.#parts;
     const identity = `${keys.own}identity`;

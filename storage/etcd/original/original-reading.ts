@@ -2,6 +2,7 @@
 // process is known by its counter and told in the form that it had. Keeps the ranges and the services' claims up with what is told,
 // in its order.
 
+import { unreadable, unreadableIn } from '../../encryption/sealed-value.ts';
 import type { Follower, SharedEvent, SharedTransaction, SharedValue } from '../../engines/shared-engine.ts';
 import { decodeStored } from '../../forms/stored-json.ts';
 import { readStoredValue } from '../../forms/stored-value.ts';
@@ -81,7 +82,18 @@ export class OriginalReading {
       ranges.told(path, await this.#rangeOf(path, value), modRevision);
       return;
     }
-    for (const read of await this.valuesAt(pair)) {
+    let values: readonly SharedValue[];
+    try {
+      values = await this.valuesAt(pair);
+    } catch (error) {
+      // A service that answers for keys may do so later: the start is tried again until it does.
+      if (follower.unreadable === undefined || unreadableIn(error)?.mayPass !== false) throw error;
+      const key = this.#parts.keys.keyOf(path)!;
+      ranges.serviceUnread(key);
+      follower.unreadable(key, error);
+      return;
+    }
+    for (const read of values) {
       this.#noteService(read.key, read.value);
       await follower.value(read.key, modRevision, read.value, forms.isStale(read.key, value));
     }
@@ -117,13 +129,27 @@ export class OriginalReading {
     const key = keys.keyOf(path);
     if (key === undefined) return [];
     const told = (read: Uint8Array | undefined): readonly SharedEvent[] => {
+      if (read === undefined && value !== undefined && !keys.isMasterLease(key)) {
+        const error = unreadable(path, 'it is no object');
+        return [{ key, value: undefined, place: undefined, unread: { error, lookAgain: again, mayBeNone: true } }];
+      }
       this.#noteService(key, read);
       const isStale = value !== undefined && forms.isStale(key, value);
       return [{ key, value: read, place: undefined, isStale }];
     };
     if (value === undefined) return told(undefined);
-    const read = forms.read(key, path, value, createRevision);
-    return read instanceof Promise ? read.then(told) : told(read);
+    const again = (): ReturnType<OriginalForms['read']> => forms.read(key, path, value, createRevision);
+    const unread = (error: unknown): readonly SharedEvent[] => {
+      if (unreadableIn(error) === undefined) throw error;
+      ranges.serviceUnread(key);
+      return [{ key, value: undefined, place: undefined, unread: { error, lookAgain: again } }];
+    };
+    try {
+      const found = again();
+      return found instanceof Promise ? found.then(told, unread) : told(found);
+    } catch (error) {
+      return unread(error);
+    }
   }
 
   #readRange(
@@ -133,10 +159,18 @@ export class OriginalReading {
   ): readonly SharedEvent[] | Promise<readonly SharedEvent[]> {
     const { ranges } = this.#parts;
     if (value === undefined) return ranges.told(path, undefined, revision);
-    const state = this.#rangeOf(path, value);
-    return state instanceof Promise
-      ? state.then((one) => ranges.told(path, one, revision))
-      : ranges.told(path, state, revision);
+    const told = (state: RangeBits): readonly SharedEvent[] => ranges.told(path, state, revision);
+    // What is given out then is not known here: who would give out more finds the range changed.
+    const unread = (error: unknown): readonly SharedEvent[] => {
+      if (unreadableIn(error) === undefined) throw error;
+      return [];
+    };
+    try {
+      const state = this.#rangeOf(path, value);
+      return state instanceof Promise ? state.then(told, unread) : told(state);
+    } catch (error) {
+      return unread(error);
+    }
   }
 
   #rangeOf(path: string, value: Uint8Array): RangeBits | Promise<RangeBits> {

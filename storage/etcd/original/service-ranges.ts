@@ -53,6 +53,8 @@ export class ServiceRanges {
   readonly #byPath: ReadonlyMap<string, KnownRange>;
   /** Keys of records by the service that claims them. */
   readonly #claims = new Map<string, readonly string[]>();
+  /** Services that nobody here can read. */
+  readonly #unread = new Set<string>();
   readonly #sightings = new Map<string, number>();
 
   /** `root`: before the paths of ranges. */
@@ -92,6 +94,7 @@ export class ServiceRanges {
       range.born.clear();
     }
     this.#claims.clear();
+    this.#unread.clear();
   }
 
   /** A range as it is at a revision, by whomever it was written; the records that have come and gone with it. */
@@ -158,8 +161,14 @@ export class ServiceRanges {
     for (const { path, state } of writes) this.told(path, state, revision);
   }
 
+  /** What lies under a key cannot be read. Of a service it is not known what it claims: until it is, nothing is freed. */
+  serviceUnread(key: string): void {
+    if (parseKey(key).storageKey === 'core/services') this.#unread.add(key);
+  }
+
   /** A service as it was written, or undefined when it is gone. */
   noteService(key: string, service: JsonObject | undefined): void {
+    this.#unread.delete(key);
     if (service === undefined) {
       this.#claims.delete(key);
       return;
@@ -174,6 +183,7 @@ export class ServiceRanges {
 
   /** What the ranges must be by the services: what one claims is noted, and what none has claimed for a while is free. */
   repairs(): readonly RangeWrite[] {
+    if (this.#unread.size > 0) return [];
     const claimed = new Set([...this.#claims.values()].flat());
     return this.#ranges.flatMap((range) => {
       const isOurs = range.state.spec === range.pool.shown && range.modRevision > 0;

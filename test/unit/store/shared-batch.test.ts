@@ -60,6 +60,7 @@ function batch(known: Readonly<Record<string, number>> = {}, more: Partial<Batch
     encryption: undefined,
     limits: { operations: 10_000, bytes: 10_000_000 },
     remains: new Map(),
+    unreadable: new Map(),
     written: new Set(),
     contendedAs: (key) => key,
     ...more,

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { EncryptionProvider } from '../../../../config/encryption-configuration.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
-import { isSealedValue, writeSealedValue } from '../../../../storage/encryption/sealed-value.ts';
+import { isSealedValue, unreadableIn, writeSealedValue } from '../../../../storage/encryption/sealed-value.ts';
 import { readStoredValue, storedRevision } from '../../../../storage/forms/stored-value.ts';
 import { encryption, keyed, SECRET_KEY, storedForm } from './encryption-world.ts';
 
@@ -165,4 +165,35 @@ test('other resources are left as they are', (t) => {
     t.is(values.open(key, stored), stored);
     t.false(values.isStale(key, stored));
   }
+});
+
+/** What clients are told of what must not be read. */
+function toldOf(read: () => unknown): string | undefined {
+  try {
+    read();
+  } catch (error) {
+    return unreadableIn(error)?.told;
+  }
+  return 'nothing was refused';
+}
+
+test("what clients are told of what cannot be read is the original's words", (t) => {
+  const stored = storedForm(SECRET_KEY, MARKER);
+  const told = (writer: EncryptionProvider, ...readers: EncryptionProvider[]): string | undefined => {
+    const sealed = encryption([writer]).seal(SECRET_KEY, stored);
+    return toldOf(() => encryption(readers).open(SECRET_KEY, sealed));
+  };
+  const noKey = (cipher: string): string => `no matching key was found for the provided ${cipher} transformer`;
+  t.is(told(keyed('aescbc', 'a', 1), keyed('aescbc', 'b', 1), IDENTITY), noKey('AES'));
+  t.is(told(keyed('aesgcm', 'a', 1), keyed('aesgcm', 'b', 1)), noKey('AES'));
+  t.is(told(keyed('secretbox', 'a', 1), keyed('secretbox', 'b', 1)), noKey('Secretbox'));
+  t.is(told(keyed('aescbc', 'a', 1), keyed('aesgcm', 'a', 1), IDENTITY), 'no matching prefix found');
+  t.is(told(IDENTITY, keyed('aescbc', 'a', 1)), 'no matching prefix found');
+  t.is(told(keyed('aesgcm', 'a', 1), keyed('aesgcm', 'a', 2)), 'cipher: message authentication failed');
+  const elsewhere = encryption([keyed('aescbc', 'a', 1)], { resource: 'configmaps' });
+  const sealed = encryption([keyed('aescbc', 'a', 1)]).seal(SECRET_KEY, stored);
+  t.is(
+    toldOf(() => elsewhere.open(SECRET_KEY, sealed)),
+    'identity transformer tried to read encrypted data',
+  );
 });
