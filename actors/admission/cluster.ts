@@ -5,10 +5,12 @@
 import { type StoredForm, storedKind } from '../../api/catalog/stored-form.ts';
 import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Registry } from '../../api/resources/registry.ts';
-import { storeNotRead } from '../../api/status/failures.ts';
+import { internalError, storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
+import type { UnreadableValue } from '../../storage/following/publication.ts';
 import type { FeedEvent } from '../../storage/following/store-feed.ts';
+import { parseKey } from '../../storage/object-key.ts';
 import { FeedFollower } from '../following/feed-follower.ts';
 import { feedOfThread } from '../following/feed-of-thread.ts';
 import type { StoreBatch } from '../store/protocol.ts';
@@ -23,6 +25,11 @@ export interface Whereabouts {
   readonly revision: number;
 }
 
+/** An object that cannot be read, and why, in the words that clients are told. */
+interface Unread extends Pick<Whereabouts, 'namespace' | 'name'> {
+  readonly why: string;
+}
+
 /** What is kept of an object; undefined: nothing. */
 export type Keep<T> = (object: JsonObject, of: Whereabouts) => T | undefined;
 
@@ -33,6 +40,7 @@ export class KindView<T> {
   readonly #keep: Keep<T>;
   readonly #byNamespace = new Map<string, Map<string, T>>();
   #changes = 0;
+  #unread: readonly Unread[] = [];
 
   constructor(keep: Keep<T>) {
     this.#keep = keep;
@@ -43,18 +51,27 @@ export class KindView<T> {
     return this.#changes;
   }
 
+  /** Throws 500 where there is such an object and it cannot be read. */
   get(namespace: string, name: string): T | undefined {
+    if (this.#unread.length > 0) this.#requireRead(namespace, name);
     return this.#byNamespace.get(namespace)?.get(name);
   }
 
-  /** The objects of a namespace (empty: of the cluster) by name. */
+  /** The objects of a namespace (empty: of the cluster) by name. Throws 500 where there are some that cannot be read. */
   within(namespace: string): ReadonlyMap<string, T> {
+    if (this.#unread.length > 0) this.#requireRead(namespace);
     return this.#byNamespace.get(namespace) ?? NONE;
   }
 
   reset(): void {
     this.#changes++;
     this.#byNamespace.clear();
+  }
+
+  /** The objects that are there and of which nothing is known, as they cannot be read: nobody is let through by that. */
+  setUnread(unread: readonly Unread[]): void {
+    this.#changes++;
+    this.#unread = unread;
   }
 
   put(object: JsonObject, of: Whereabouts): void {
@@ -77,6 +94,11 @@ export class KindView<T> {
     const within = this.#byNamespace.get(namespace);
     within?.delete(name);
     if (within?.size === 0) this.#byNamespace.delete(namespace);
+  }
+
+  #requireRead(namespace: string, name?: string): void {
+    const found = this.#unread.find((one) => one.namespace === namespace && (name === undefined || one.name === name));
+    if (found !== undefined) throw new StatusError(internalError(found.why));
   }
 }
 
@@ -180,6 +202,7 @@ export class ClusterView {
         for (const followers of this.#followed.values()) for (const { view } of followers) view.reset();
       },
       onEvent: (event) => this.#onEvent(event),
+      onUnread: (values) => this.#onUnread(values),
       onSynced: () => {
         this.#isWhole = true;
         this.#release();
@@ -199,6 +222,14 @@ export class ClusterView {
 
   onLost(): void {
     this.#follower?.onLost();
+  }
+
+  #onUnread(values: readonly UnreadableValue[]): void {
+    const all = values.map(({ key, why }) => ({ ...parseKey(key), why }));
+    for (const [storageKey, followers] of this.#followed) {
+      const ofType = all.filter((one) => one.storageKey === storageKey);
+      for (const { view } of followers) view.setUnread(ofType);
+    }
   }
 
   #onEvent(event: FeedEvent): void {

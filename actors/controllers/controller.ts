@@ -86,6 +86,8 @@ export interface Controller {
    * been told of everything.
    */
   readonly goesBy?: FirstObjects;
+  /** It acts on what is not there. It rests while something that it wants is there and cannot be read. */
+  readonly countsAbsence?: boolean;
   /** Keys worked on at the same time. */
   readonly keysInFlightMax: number;
   /** The longest pause after a failure; absent: half a minute. */

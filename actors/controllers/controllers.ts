@@ -6,7 +6,9 @@ import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../
 import { OrchError } from '../../runtime/errors.ts';
 import type { FollowedFiles } from '../../runtime/files/followed-files.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
+import type { UnreadableValue } from '../../storage/following/publication.ts';
 import type { FeedEvent } from '../../storage/following/store-feed.ts';
+import { storageKeyOf } from '../../storage/object-key.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
 import { FeedFollower, type FeedListener } from '../following/feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../following/feed-of-thread.ts';
@@ -270,6 +272,16 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       this.#customTypes.onEvent(event);
     } catch (error) {
       this.#context.log.error({ definition: event.name, err: error }, 'definition not understood');
+    }
+  }
+
+  onUnread(values: readonly UnreadableValue[]): void {
+    const types = [...new Set(values.map(({ key }) => storageKeyOf(key)))];
+    for (const queue of this.#queues) {
+      const { wants, wantsCustom = false } = queue.controller;
+      const isWanted = (type: string): boolean =>
+        wants.includes(type) || (wantsCustom && this.#customTypes.isCustomKey(type));
+      queue.setBlind(types.some(isWanted));
     }
   }
 

@@ -32,6 +32,7 @@ export class RoleAggregation implements Controller {
   readonly name = 'clusterrole-aggregation';
   readonly identity;
   readonly wants: readonly string[];
+  readonly countsAbsence = true;
   readonly keysInFlightMax = 5;
   readonly #due: Due;
   readonly #group: string;

@@ -28,6 +28,7 @@ export class StorageProtection implements Controller {
   readonly name = 'storage-protection';
   readonly identity;
   readonly wants: readonly string[];
+  readonly countsAbsence = true;
   readonly keysInFlightMax = 16;
   readonly #ofVolumes: Identity;
   readonly #due: Due;

@@ -40,6 +40,9 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
   readonly #metrics: WorkQueueMetrics;
   #open = false;
   #isResting = false;
+  /** It was begun, and not ended since: it may rest all the same. */
+  #isBegun = false;
+  #isBlind = false;
   #stopped = false;
   #turnAsked = false;
   #onIdle: (() => void) | undefined;
@@ -75,7 +78,22 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
 
   /** The controller's state is being rebuilt: plan nothing. Writes under way go on. */
   close(): void {
+    this.#isBegun = false;
     this.#open = false;
+  }
+
+  /**
+   * Something that the controller wants is there and cannot be read. To one for whom absence counts it would be absent: it rests until
+   * that is over, whoever begins it.
+   */
+  setBlind(isBlind: boolean): void {
+    if (this.#controller.countsAbsence !== true || this.#isBlind === isBlind) return;
+    this.#isBlind = isBlind;
+    const { log } = this.#context;
+    if (isBlind)
+      log.warn({ controller: this.#controller.name }, 'a controller rests: it cannot read all that it goes by');
+    if (isBlind) this.#rest();
+    else if (this.#isBegun) this.begin();
   }
 
   /**
@@ -83,6 +101,11 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
    * way go on.
    */
   rest(): void {
+    this.#isBegun = false;
+    this.#rest();
+  }
+
+  #rest(): void {
     this.#isResting = true;
     this.#open = false;
     this.#forget();
@@ -92,6 +115,11 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
 
   /** The controller, whose state is whole, says what is due, and that is planned. */
   begin(): void {
+    this.#isBegun = true;
+    if (this.#isBlind) {
+      this.#rest();
+      return;
+    }
     this.#isResting = false;
     this.#controller.onSynced();
     this.open();

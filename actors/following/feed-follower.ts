@@ -3,7 +3,9 @@
 import type { ActorContext } from '../../runtime/actor.ts';
 import { MergedAsks } from '../../runtime/messages/merged-asks.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
+import type { UnreadableValue } from '../../storage/following/publication.ts';
 import type { FeedEvent, StoreFeed } from '../../storage/following/store-feed.ts';
+import { storageKeyOf } from '../../storage/object-key.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import type { FirstObjects, PresentState, StoreBatch } from '../store/protocol.ts';
 import type { FeedFactory } from './feed-of-thread.ts';
@@ -23,6 +25,11 @@ export interface FeedListener {
   onMoved?(event: FeedEvent): void;
   /** After the changes that were committed together. */
   onBatchEnd?(): void;
+  /**
+   * All objects that are there and that it is told nothing of, for they cannot be read: before those of a present state are told, and
+   * when that has changed. What it was told of before, and cannot be read now, is not among them.
+   */
+  onUnread?(values: readonly UnreadableValue[]): void;
 }
 
 /** How a follower is told of the store. */
@@ -42,6 +49,8 @@ export class FeedFollower {
   readonly #feed: StoreFeed;
   readonly #listener: FeedListener;
   readonly #partObjects: number | undefined;
+  readonly #storageKeys: readonly string[] | undefined;
+  #hasUnread = false;
   readonly #subscription: StoreSubscription;
   readonly #barriers: MergedAsks<{ readonly revision: number }>;
   #shared: SharedState | undefined;
@@ -59,6 +68,7 @@ export class FeedFollower {
     this.#context = context;
     this.#listener = listener;
     this.#partObjects = partObjects;
+    this.#storageKeys = storageKeys;
     const feed = feedFactory(
       context,
       storageKeys,
@@ -81,6 +91,7 @@ export class FeedFollower {
       onPresent: (present, isCurrent) => this.#tell(present, isCurrent),
       onBatch: (batch) => {
         feed.apply(batch);
+        if (batch.unreadable !== undefined) this.#tellUnread(batch.unreadable);
         this.#appliedRevision = batch.lastRevision;
         listener.onBatchEnd?.();
       },
@@ -96,6 +107,7 @@ export class FeedFollower {
     this.#listener.onReset();
     this.#shared = new SharedState(present.sharedState);
     this.#isShared = present.isShared;
+    this.#tellUnread(present.unreadable ?? []);
     const parts = this.#feed.begin(present, this.#partObjects);
     let isFirstTold = false;
     const isTold = (): boolean => {
@@ -108,6 +120,14 @@ export class FeedFollower {
       return true;
     };
     return isTold() ? undefined : this.#tellRest(isTold, isCurrent);
+  }
+
+  #tellUnread(values: readonly UnreadableValue[]): void {
+    const types = this.#storageKeys;
+    const unread = values.filter(({ key, isKnown }) => !isKnown && types?.includes(storageKeyOf(key)) !== false);
+    if (!this.#hasUnread && unread.length === 0) return;
+    this.#hasUnread = unread.length > 0;
+    this.#listener.onUnread?.(unread);
   }
 
   /** A part each turn. */

@@ -43,6 +43,9 @@ export class Scheduler implements Actor<SchedulerProtocol> {
   #leads: boolean;
   /** The engine has been told all that there is. */
   #isWhole = false;
+  /** It was told all that can be read, while there is more: without that it does not begin. */
+  #isBlind = false;
+  #isTold = false;
 
   constructor(
     context: ActorContext,
@@ -65,7 +68,10 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       record,
       crash: (error) => context.crash(error),
     });
-    const follow = listener(this.#engine, profiles, (isWhole) => this.#told(isWhole));
+    const follow = {
+      ...listener(this.#engine, profiles, (isTold) => this.#told(isTold)),
+      onUnread: ({ length }: readonly unknown[]) => this.#unread(length > 0),
+    };
     const how = { partObjects: settings.presentObjectsMax, isPatient: true };
     this.#follower = new FeedFollower(context, this.#engine.storageKeys, feedFactory, follow, how);
   }
@@ -118,10 +124,17 @@ export class Scheduler implements Actor<SchedulerProtocol> {
   }
 
   /** What it knows begins anew, or is whole: by what is whole the leader decides. */
-  #told(isWhole: boolean): void {
-    this.#isWhole = isWhole;
-    if (!isWhole) this.#engine.beginList();
-    else if (this.#leads) this.#engine.endList();
+  #told(isTold: boolean): void {
+    this.#isTold = isTold;
+    this.#isWhole = isTold && !this.#isBlind;
+    if (!isTold) this.#engine.beginList();
+    else if (this.#leads && this.#isWhole) this.#engine.endList();
+  }
+
+  /** Who has begun goes on by what it knows. */
+  #unread(isBlind: boolean): void {
+    this.#isBlind = isBlind;
+    if (!isBlind && this.#isTold && !this.#isWhole) this.#told(true);
   }
 
   /** Who does not lead any more begins anew, and decides nothing. */

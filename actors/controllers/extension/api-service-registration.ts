@@ -45,6 +45,7 @@ export class ApiServiceRegistration implements Controller {
   readonly identity;
   readonly wants: readonly string[];
   readonly goesBy: FirstObjects;
+  readonly countsAbsence = true;
   readonly keysInFlightMax = 128;
   readonly #due: Due;
   readonly #types: CustomTypes;

@@ -50,6 +50,7 @@ export class GarbageCollector implements Controller {
   readonly identity;
   readonly wants: readonly string[];
   readonly wantsCustom = true;
+  readonly countsAbsence = true;
   readonly keysInFlightMax = 64;
   readonly #clock: Clock;
   readonly #due: Due;

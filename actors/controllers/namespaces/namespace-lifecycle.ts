@@ -63,6 +63,7 @@ export class NamespaceLifecycle implements Controller {
   readonly name = 'namespace';
   readonly identity;
   readonly wants: readonly string[];
+  readonly countsAbsence = true;
   readonly keysInFlightMax = 10;
   readonly #clock: Clock;
   readonly #due: Due;

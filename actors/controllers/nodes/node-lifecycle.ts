@@ -54,6 +54,7 @@ export class NodeLifecycle implements Controller {
   readonly name = 'node-lifecycle';
   readonly identity;
   readonly wants: readonly string[];
+  readonly countsAbsence = true;
   readonly keysInFlightMax = 16;
   readonly #clock: Clock;
   readonly #due: Due;

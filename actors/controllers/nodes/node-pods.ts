@@ -49,6 +49,7 @@ export class NodePods implements Controller {
   readonly name = 'node-pods';
   readonly identity;
   readonly wants = [PODS, NODES];
+  readonly countsAbsence = true;
   readonly keysInFlightMax = 32;
   readonly #clock: Clock;
   readonly #due: Due;

@@ -35,6 +35,7 @@ export class PodGarbage implements Controller {
   readonly name = 'pod-garbage';
   readonly identity;
   readonly wants: readonly string[];
+  readonly countsAbsence = true;
   readonly keysInFlightMax = 32;
   readonly #clock: Clock;
   readonly #due: Due;

@@ -30,6 +30,7 @@ export class ResourceQuotas implements Controller {
   readonly wants: readonly string[];
   readonly wantsCustom = true;
   readonly #customTypes: CountedCustomTypes;
+  readonly countsAbsence = true;
   readonly keysInFlightMax = 16;
   readonly #clock: Clock;
   readonly #due: Due;

@@ -57,6 +57,7 @@ export class ServiceAccountTokens implements Controller {
   readonly name = 'serviceaccount-token';
   readonly identity;
   readonly wants = [ACCOUNTS, SECRETS, NAMESPACES];
+  readonly countsAbsence = true;
   readonly keysInFlightMax = 5;
   readonly #due: Due;
   readonly #settings: TokenSettings;

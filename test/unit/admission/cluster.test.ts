@@ -1,5 +1,6 @@
 // What plugins know of the cluster: everything that was acknowledged before, also when the stream of changes is behind or lost.
 import test from 'ava';
+import { KindView } from '../../../actors/admission/cluster.ts';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
 import { AdmissionWorld } from './admission-world.ts';
 
@@ -89,4 +90,19 @@ test('what is known of the cluster is waited for anew where it was lost while th
   await world.created(CONFIG_MAPS, { metadata: { name: 'it' } });
   t.deepEqual(seen, [{ high: 5 }]);
   await world.stop();
+});
+
+test('nobody is let through by an object that is there and cannot be read: who judges by it refuses', (t) => {
+  const view = new KindView(() => true);
+  view.put({}, { namespace: 'a', name: 'known', revision: 1 });
+  const { changes } = view;
+  view.setUnread([{ namespace: 'a', name: 'unread', why: 'no key' }]);
+  t.true(view.changes > changes);
+  const refused = { message: 'Internal error occurred: no key' };
+  t.throws(() => view.within('a'), refused);
+  t.throws(() => view.get('a', 'unread'), refused);
+  t.true(view.get('a', 'known'));
+  t.is(view.within('b').size, 0);
+  view.setUnread([]);
+  t.is(view.within('a').size, 1);
 });

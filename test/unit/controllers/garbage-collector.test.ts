@@ -749,3 +749,21 @@ test('an owner whose record the store has moved is found where it lies now', asy
   await f.time.advance(1000);
   t.deepEqual(names(f), ['large']);
 });
+
+test('nothing goes for want of an owner that is there and cannot be read, and what has none goes when that is known', async (t) => {
+  const unread = { key: `${CONFIG_MAPS}/shop/owner`, path: '', why: 'no key', since: 0, isKnown: false };
+  const f = await world((cluster) => {
+    put(cluster, 'child', { owners: [ownedBy('owner')] });
+    const subscribe = cluster.subscribe.bind(cluster);
+    cluster.subscribe = async (wants) => ({ ...(await subscribe(wants)), unreadable: [unread] });
+  });
+  await f.cluster.advance(120_000);
+  t.deepEqual(names(f), ['child']);
+  const { slot } = f.cluster;
+  const hear = slot.onMessage;
+  slot.onMessage = (message, reply) =>
+    hear(message.type === 'storeBatch' ? { ...message, unreadable: [] } : message, reply);
+  put(f.cluster, 'other');
+  await f.cluster.advance(1000);
+  t.deepEqual(names(f), ['other'], 'it has gone elsewhere');
+});

@@ -105,6 +105,37 @@ test('a queue that rests keeps no keys, not those of writes that fail either; wh
   );
 });
 
+test('a controller that acts on absence rests while it cannot read all, whoever begins it, and begins when it can', async (t) => {
+  const { all, time, queue, planned } = bench(() => ({ writes: [] }), 2, { countsAbsence: true });
+  all.push('a');
+  queue.setBlind(true);
+  queue.begin();
+  queue.add('b');
+  await time.settle();
+  t.deepEqual(planned, []);
+  queue.setBlind(false);
+  await time.settle();
+  t.is(planned.length, 1);
+  queue.setBlind(true);
+  queue.add('c');
+  queue.rest();
+  queue.setBlind(false);
+  await time.settle();
+  t.is(planned.length, 1, 'another server does the work');
+  queue.begin();
+  await time.settle();
+  t.is(planned.length, 2);
+});
+
+test('a controller that does not act on absence goes on beside what cannot be read', async (t) => {
+  const { all, time, queue, planned } = bench(() => ({ writes: [] }));
+  all.push('a');
+  queue.setBlind(true);
+  queue.begin();
+  await time.settle();
+  t.is(planned.length, 1);
+});
+
 test('a key that is due twice is planned once', async (t) => {
   const { time, queue, planned } = bench(() => ({ writes: [] }));
   queue.open();

@@ -3,6 +3,7 @@ import test from 'ava';
 import type { SchedulerProtocol } from '../../../actors/scheduler/protocol.ts';
 import { createScheduler, type Scheduler } from '../../../actors/scheduler/scheduler.ts';
 import type { MessageOf, Reply } from '../../../runtime/actor.ts';
+import type { UnreadableValue } from '../../../storage/following/publication.ts';
 import { FakeCluster, feedEvent } from './fake-context.ts';
 import { dialect, node, pod } from './objects.ts';
 
@@ -12,8 +13,9 @@ const LONG_MS = 10 * 60_000;
 const pending = (name: string) => feedEvent('put', 'core/pods', pod(name));
 
 /** A scheduler that waits to lead, of a store with a pod and a node for it. */
-async function standingBy() {
+async function standingBy(prepare: (cluster: FakeCluster) => void = () => {}) {
   const cluster = new FakeCluster();
+  prepare(cluster);
   cluster.listed = [pending('first'), feedEvent('present', 'core/nodes', node('n'))];
   const options = { dialect, host: 'here', waitsToLead: true };
   const scheduler: Scheduler = createScheduler(cluster.context(), options, cluster.feedFactory);
@@ -33,7 +35,9 @@ async function standingBy() {
   };
   const bound = () => cluster.binds.flat().map(({ name }) => name);
   await cluster.time.advance(LONG_MS);
-  return { cluster, feed, lead, bound };
+  const unread = (...unreadable: readonly UnreadableValue[]) =>
+    tell({ ...cluster.batch(++sequence, []), unreadable }, LONG_MS);
+  return { cluster, feed, lead, bound, unread };
 }
 
 test('a scheduler that does not lead binds nothing, whatever comes, and all of it once it leads', async (t) => {
@@ -74,4 +78,19 @@ test('what a scheduler has decided and not sent when it leads no more is decided
   await cluster.time.advance(LONG_MS);
   t.false(bound().includes('second'), 'somebody else has bound it');
   t.true(bound().includes('third'));
+});
+
+test('a scheduler does not begin while there is something that it cannot read, and goes on when it had begun', async (t) => {
+  const other = { key: 'core/nodes//other', path: '', why: 'no key', since: 0, isKnown: false };
+  const { lead, feed, bound, unread } = await standingBy((cluster) => {
+    const { onSubscribe } = cluster;
+    cluster.onSubscribe = async () => ({ ...(await onSubscribe()), unreadable: [other] });
+  });
+  await lead(true);
+  t.deepEqual(bound(), []);
+  await unread();
+  t.deepEqual([...new Set(bound())], ['first']);
+  await unread(other);
+  await feed('second');
+  t.deepEqual([...new Set(bound())], ['first', 'second'], 'by what it knows');
 });

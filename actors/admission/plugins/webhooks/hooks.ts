@@ -49,9 +49,10 @@ export class Hooks {
   }
 
   #refresh(): void {
+    const configurations = this.#view.within('');
     this.#changes = this.#view.changes;
     this.#known = new WeakMap();
-    this.#hooks = [...this.#view.within('')].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, hooks]) => hooks);
+    this.#hooks = [...configurations].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, hooks]) => hooks);
     this.#onChange(this.#hooks);
   }
 }
