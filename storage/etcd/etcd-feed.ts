@@ -31,6 +31,8 @@ export interface FeedParts {
 
 interface Change {
   readonly batch: NewestBatch;
+  /** It wrote no outline, where batches do: somebody has put something under a key of ours. */
+  readonly isForeign?: boolean;
   readonly read: () => Told;
 }
 
@@ -175,7 +177,8 @@ export class EtcdFeed {
       const some = events.slice(from, to);
       const outline = some.find(({ key }) => key === view.outline)?.value;
       const mark = outline === undefined ? undefined : readMark(outline);
-      changes.push({ batch: { revision, mark }, read: view.arrived(some, revision) });
+      const isForeign = view.outline !== undefined && outline === undefined;
+      changes.push({ batch: { revision, mark }, isForeign, read: view.arrived(some, revision) });
     }
     return changes;
   }
@@ -197,7 +200,8 @@ export class EtcdFeed {
 
   #push(change: Change): void {
     this.#ahead.delete(change.batch.revision);
-    this.#history.add(change.batch);
+    if (change.isForeign === true) this.#history.pass(change.batch.revision);
+    else this.#history.add(change.batch);
     this.#queue.push(change);
   }
 

@@ -37,6 +37,11 @@ export class EtcdHistory {
     this.newest = batch;
   }
 
+  /** Something else has come, which is no batch of ours. */
+  pass(revision: number): void {
+    this.reached = revision;
+  }
+
   /** Where it stands, to be compared with what is asked for from now on. */
   get position(): { readonly reached: number; readonly newest: NewestBatch } {
     return { reached: this.reached, newest: this.newest };

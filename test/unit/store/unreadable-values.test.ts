@@ -10,7 +10,7 @@ import { CREATED } from '../../../storage/records/slab-record.ts';
 import type { EtcdModel } from '../../simulation/etcd-model.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { engineOn, quietModel } from './shared-rig.ts';
-import { type Rig, rigFor, until } from './store-rig.ts';
+import { DEADLINE_MS, type Rig, rigFor, until } from './store-rig.ts';
 
 /** Timers of the environment alone keep no process alive. */
 const alive = setInterval(() => {}, 60_000);
@@ -96,6 +96,7 @@ test('an object whose value is damaged is to readers what it was, until it goes'
   leave(model, MAP, 'garbage');
   await until(() => toldBy(one) !== undefined);
   t.like(toldBy(one), [{ key: MAP, isKnown: true }]);
+  t.true((await one.store.ask({ type: 'barrier' }, { deadlineMs: DEADLINE_MS })).revision > 0);
   t.true(toldBy(one)![0]!.since > reader.state.get(MAP)!.revision);
   t.is(reader.state.get(MAP)?.data, 'x');
   leave(model, MAP, undefined);
