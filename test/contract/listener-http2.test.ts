@@ -450,3 +450,19 @@ http2Test(
   },
   { sendsAway: sentAwayOnce() },
 );
+
+http2Test(
+  'a client that is sent away hears of it before its answer, so that it sends its next request elsewhere',
+  (_request, response) => response.respond(200, JSON_HEADERS, '{}'),
+  async (t, session) => {
+    const heard: string[] = [];
+    session.once('goaway', () => heard.push('goaway'));
+    const closed = new Promise<void>((resolve) => session.once('close', resolve));
+    const stream = session.request({ ':path': '/get' });
+    stream.once('response', () => heard.push('response'));
+    t.is((await answerOf(stream)).body.toString(), '{}');
+    await closed;
+    t.deepEqual(heard, ['goaway', 'response']);
+  },
+  { sendsAway: () => true },
+);

@@ -33,14 +33,30 @@ export function handleStreams(
     // A tunnel; nothing here is a proxy.
     if (method === 'CONNECT') response.refuse(405, own);
     else if (headers.expect !== undefined && !response.meets(headers.expect)) response.refuse(417, own);
-    else serve(sourceOf(stream, method, headers[':path'], raw ?? []), response);
+    else {
+      const source = sourceOf(stream, method, headers[':path'], raw ?? []);
+      if (sendsAway?.() === true) sendAway(stream, () => serve(source, response));
+      else serve(source, response);
+    }
     const { session } = stream;
-    if (session === undefined) return;
-    // A GOAWAY says the last stream that was taken: behind all that came together with this one, which are served.
-    if (sendsAway?.() === true) setImmediate(() => session.close());
-    else if (isSentAway()) setImmediate(() => session.closed || session.destroyed || session.goaway());
+    if (session !== undefined && isSentAway())
+      setImmediate(() => session.closed || session.destroyed || session.goaway());
   };
   server.on('stream', onStream);
+}
+
+/**
+ * Tells the client of a stream to go elsewhere for its next one (GOAWAY), and serves this one after that: who heard of it behind the answer
+ * would have sent the next one here by then, and not all clients repeat one that was not taken. In a turn of its own: the GOAWAY names the
+ * last stream that was taken, behind all that came together with this one.
+ */
+function sendAway(stream: ServerHttp2Stream, serve: () => void): void {
+  // Nobody else listens yet.
+  stream.on('error', () => {});
+  setImmediate(() => {
+    stream.session?.close();
+    if (!stream.destroyed && !stream.closed) serve();
+  });
 }
 
 function sourceOf(
