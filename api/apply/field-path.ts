@@ -34,6 +34,14 @@ export function indexStep(index: number): string {
   return `i:${index}`;
 }
 
+/** The first letters of steps. */
+const STEP_KINDS = 'fkvi';
+
+/** True for steps of kinds that are not known here. */
+export function isOfOtherKind(step: string): boolean {
+  return step.length > 1 && step[1] === ':' && !STEP_KINDS.includes(step[0]!);
+}
+
 /** The one spelling of a step that means the same; undefined when it is none. */
 export function canonicalStep(step: string): string | undefined {
   const text = step.slice(2);

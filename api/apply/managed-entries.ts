@@ -3,7 +3,7 @@
 import { compareTexts } from '../../values/compare-texts.ts';
 import { isJsonObject } from '../json/json-value.ts';
 import type { ManagedFieldsEntry } from '../metadata/object-meta.ts';
-import { canonicalStep } from './field-path.ts';
+import { canonicalStep, isOfOtherKind } from './field-path.ts';
 import {
   difference,
   FIELD_LEVELS_MAX,
@@ -32,8 +32,6 @@ export interface Manager {
   readonly entry?: ManagedFieldsEntry;
 }
 
-/** The first letters of steps (field-path.ts). */
-const STEP_KINDS = 'fkvi';
 export const FIELDS_TYPE = 'FieldsV1';
 /** Managers of operation Update that an object may have; the oldest beyond them become one. */
 const UPDATERS_MAX = 10;
@@ -123,11 +121,6 @@ function readNode(value: unknown, levelsLeft: number): FieldSet | undefined {
     read[canonical] = read[canonical] === undefined ? below : joinedNodes(read[canonical], below);
   }
   return node(isIn, inOrder(read)) ?? LEAF;
-}
-
-/** True for steps of kinds that are not known here. */
-function isOfOtherKind(step: string): boolean {
-  return step.length > 1 && step[1] === ':' && !STEP_KINDS.includes(step[0]!);
 }
 
 /** The one entry, of nothing, by which a client asks that an object's managers be forgotten. */

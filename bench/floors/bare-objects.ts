@@ -2,6 +2,7 @@
 // each of what came while the one before it was written. An object is parsed and written as text, gets what no client can
 // give it, and that is all: nobody is asked who they are, nothing is checked, defaulted or owned, nothing is watched or logged.
 import { randomUUID } from 'node:crypto';
+import { applyMergePatch } from '../../api/patch/merge-patch.ts';
 import type { BareEngine } from './bare-engine.ts';
 
 interface BareObject {
@@ -68,7 +69,7 @@ export class BareObjects {
   patch(key: string, body: Buffer, written: Written): void {
     const before = this.#parsed(key);
     if (before === undefined) written(undefined);
-    else this.#store(key, merged(before, JSON.parse(body.toString())) as BareObject, written);
+    else this.#store(key, applyMergePatch(before, JSON.parse(body.toString())) as BareObject, written);
   }
 
   remove(key: string, written: Written): void {
@@ -115,14 +116,4 @@ export class BareObjects {
     for (const { answer, written } of batch) written(answer);
     if (this.#waiting.length > 0) this.#writeNext();
   }
-}
-
-function merged(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const object = typeof target === 'object' && target !== null ? (target as Record<string, unknown>) : {};
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete object[name];
-    else object[name] = merged(object[name], value);
-  }
-  return object;
 }

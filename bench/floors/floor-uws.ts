@@ -3,6 +3,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { UwsModule } from '../../transport/uws/binary.ts';
 import type { ListenerJob } from '../load-protocol.ts';
 import { bodyOf, Frames, frameOf } from './floor-answers.ts';
+import { withBody } from './uws-body.ts';
 
 const watches = new Set<HttpResponse>();
 
@@ -30,13 +31,8 @@ function sendAll(response: HttpResponse, body: Buffer): void {
 
 function publish(response: HttpResponse, request: HttpRequest): void {
   const frameBytes = Number(request.getQuery('frame')) || 0;
-  const parts: Buffer[] = [];
   response.onAborted(() => {});
-  response.onData((part, isLast) => {
-    // The bytes are valid during the call only.
-    parts.push(Buffer.from(new Uint8Array(part).slice()));
-    if (!isLast) return;
-    const object = Buffer.concat(parts);
+  withBody(response, (object) => {
     response.cork(() => {
       response.writeHeader('Content-Type', 'application/json');
       response.end(object);

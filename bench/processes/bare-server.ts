@@ -5,26 +5,25 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { loadUws } from '../../transport/uws/binary.ts';
 import { openBareEngine } from '../floors/bare-engine.ts';
 import { BareObjects, type Written } from '../floors/bare-objects.ts';
+import { withBody } from '../floors/uws-body.ts';
 import type { BareServerJob } from '../load-protocol.ts';
 import { batchTotalsText } from '../server/store-batches.ts';
 
 const JSON_TYPE = 'application/json';
 
-/** Calls `use` with all of the body, and answers with what it is told then. */
-function exchange(response: HttpResponse, success: string, use: (body: Buffer, written: Written) => void): void {
-  let isGone = false;
-  const parts: Buffer[] = [];
-  response.onAborted(() => {
-    isGone = true;
-  });
-  response.onData((part, isLast) => {
-    // The bytes are valid during the call only.
-    parts.push(Buffer.from(new Uint8Array(part).slice()));
-    if (!isLast) return;
-    use(parts.length === 1 ? parts[0]! : Buffer.concat(parts), (object) => {
-      if (!isGone) response.cork(() => answer(response, success, object));
+/** Does something by the path and the body of a request, and answers with what comes of it. */
+function writing(success: string, write: (path: string, body: Buffer, written: Written) => void) {
+  return (response: HttpResponse, request: HttpRequest): void => {
+    const path = request.getUrl();
+    let isGone = false;
+    response.onAborted(() => {
+      isGone = true;
     });
-  });
+    const written: Written = (object) => {
+      if (!isGone) response.cork(() => answer(response, success, object));
+    };
+    withBody(response, (body) => write(path, body, written));
+  };
 }
 
 function answer(response: HttpResponse, success: string, object: Buffer | undefined): void {
@@ -41,30 +40,26 @@ async function listen({ keyFile, certFile, directory }: BareServerJob): Promise<
   const uws = await loadUws();
   const objects = new BareObjects(await openBareEngine(directory), fail);
   const app = uws.SSLApp({ key_file_name: keyFile, cert_file_name: certFile });
-  const routes = {
-    create: (response: HttpResponse, request: HttpRequest) => {
-      const collection = request.getUrl();
-      exchange(response, '201 Created', (body, written) => objects.create(collection, body, written));
-    },
-    get: (response: HttpResponse, request: HttpRequest) => answer(response, '200 OK', objects.get(request.getUrl())),
-    put: (response: HttpResponse, request: HttpRequest) => {
-      const key = request.getUrl();
-      exchange(response, '200 OK', (body, written) => objects.put(key, body, written));
-    },
-    patch: (response: HttpResponse, request: HttpRequest) => {
-      const key = request.getUrl();
-      exchange(response, '200 OK', (body, written) => objects.patch(key, body, written));
-    },
-    remove: (response: HttpResponse, request: HttpRequest) => {
-      const key = request.getUrl();
-      exchange(response, '200 OK', (_body, written) => objects.remove(key, written));
-    },
-  };
   app.get('/metrics', (response) => {
     response.end(batchTotalsText({ transactions: objects.batches.writes, batches: objects.batches.count }));
   });
-  app.post('/*', routes.create).get('/*', routes.get).put('/*', routes.put).patch('/*', routes.patch);
-  app.del('/*', routes.remove);
+  app.get('/*', (response, request) => answer(response, '200 OK', objects.get(request.getUrl())));
+  app.post(
+    '/*',
+    writing('201 Created', (path, body, written) => objects.create(path, body, written)),
+  );
+  app.put(
+    '/*',
+    writing('200 OK', (path, body, written) => objects.put(path, body, written)),
+  );
+  app.patch(
+    '/*',
+    writing('200 OK', (path, body, written) => objects.patch(path, body, written)),
+  );
+  app.del(
+    '/*',
+    writing('200 OK', (path, _body, written) => objects.remove(path, written)),
+  );
   app.listen('127.0.0.1', 0, (socket) => {
     if (socket === false) fail(new Error('no port to listen on'));
     process.send!({ port: uws.us_socket_local_port(socket) });
