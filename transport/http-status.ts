@@ -81,6 +81,12 @@ export function isBodiless(code: number): boolean {
   return code === 204 || code === 304 || code < 200;
 }
 
+/** The code, reason and message of the Status that a listener refuses a request with. */
+export type Refusal = readonly [code: number, reason: string, message: string];
+
+/** What came is no request (RFC 9112). */
+export const MALFORMED: Refusal = [400, 'BadRequest', 'the request is not valid HTTP'];
+
 /** A failed Status object as JSON text, for the refusals of the listener itself. */
 export function failureBody(code: number, reason: string, message: string): string {
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };

@@ -52,6 +52,32 @@ for (const isTls of [false, true]) {
   });
 }
 
+for (const isTls of [false, true]) {
+  const name = `uws${isTls ? ' with TLS' : ''}`;
+  test.serial(
+    `${name}: a body without its length is no method of the next request, and ends the connection`,
+    async (t) => {
+      const methods: string[] = [];
+      const listener = await openUwsListener(
+        await listenerOptions(isTls, ({ method }, response) => {
+          methods.push(method);
+          response.respond(200, [], '');
+        }),
+      );
+      const client = await RawClient.open(listener.port, isTls);
+      client.send('DELETE /a HTTP/1.1\r\nHost: test\r\n\r\n');
+      t.is((await client.answer()).status, 200);
+      client.send('{"gracePeriodSeconds":0}NOSUCHVERB /b HTTP/1.1\r\nHost: test\r\n\r\n');
+      const { status, body } = await client.answer();
+      t.is(status, 400);
+      t.like(JSON.parse(body.toString()), { kind: 'Status', reason: 'BadRequest', code: 400 });
+      await client.untilClosed();
+      t.deepEqual(methods, ['DELETE']);
+      await listener.close();
+    },
+  );
+}
+
 test.serial('client certificates and TLS 1.3 alone are refused', async (t) => {
   const options = await listenerOptions(true, () => {});
   const tls = options.tls!;

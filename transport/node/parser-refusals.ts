@@ -1,22 +1,16 @@
 // What a request is answered that Node's parser refuses (RFC 9112): it comes to no handler, so that nobody is asked whose it is.
 
-/** The code, reason and message of a Status. */
-export type ParserRefusal = readonly [code: number, reason: string, message: string];
+import { MALFORMED, type Refusal } from '../http-status.ts';
 
-export const OVERSIZED: ParserRefusal = [
-  431,
-  'RequestHeaderFieldsTooLarge',
-  'the headers of the request are too large',
-];
-const UNKNOWN_METHOD: ParserRefusal = [
+export const OVERSIZED: Refusal = [431, 'RequestHeaderFieldsTooLarge', 'the headers of the request are too large'];
+const UNKNOWN_METHOD: Refusal = [
   405,
   'MethodNotAllowed',
   'the server does not allow this method on the requested resource',
 ];
-const MALFORMED: ParserRefusal = [400, 'BadRequest', 'the request is not valid HTTP'];
 
 /** By the parser's error code; anything else is malformed. */
-const REFUSALS: Readonly<Record<string, ParserRefusal>> = {
+const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: OVERSIZED,
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Timeout', 'the request did not arrive in time'],
 };
@@ -31,7 +25,7 @@ export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-export function parserRefusal({ code = '', rawPacket }: ParserError): ParserRefusal {
+export function parserRefusal({ code = '', rawPacket }: ParserError): Refusal {
   const isRequest = REQUEST_LINE.test(rawPacket?.toString('latin1', 0, REQUEST_LINE_BYTES_MAX) ?? '');
   if (code === 'HPE_INVALID_METHOD' && isRequest) return UNKNOWN_METHOD;
   return REFUSALS[code] ?? MALFORMED;

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
 import { BODIES_BYTES_MAX } from '../gathered-body.ts';
 import type { Listener, ListenerOptions, TlsMaterial } from '../http.ts';
+import { FAILURE_HEADERS, failureBody, MALFORMED } from '../http-status.ts';
 import { KeptBytes } from '../kept-bytes.ts';
 import { lastAnswersTaken } from '../last-answers.ts';
 import { runHandler } from '../run-handler.ts';
@@ -25,6 +26,7 @@ import { webSocketKey } from '../websocket/handshake.ts';
 import { listenError, probeAddress } from './address-probe.ts';
 import { loadUws, prepareUws, type UwsModule } from './binary.ts';
 import { Cork } from './cork.ts';
+import { writeHead } from './head.ts';
 import type { KeptAlive, ParkedResponses } from './parking.ts';
 import { RemoteAddresses } from './remote-addresses.ts';
 import { UwsRequest } from './request.ts';
@@ -40,6 +42,9 @@ const WEB_SOCKET_IDLE_SECONDS = 120;
 const CLIENT_MESSAGE_BYTES_MAX = 1024 * 1024;
 /** Of the loop, while connections are closed: about five of those that wait for their handshake a turn. */
 const CLOSING_TURNS_MAX = 10_000;
+
+/** What a method may be (RFC 9110 9.1). The binary takes for it whatever comes before the first blank. */
+const METHOD = /^[!#$%&'*+.^_`|~\w-]+$/;
 
 const SHARE_PORT = 0;
 const EXCLUSIVE_PORT = 1;
@@ -184,6 +189,10 @@ function serve(
   const sent = nativeRequest.getCaseSensitiveMethod();
   // The one text for all requests: its hash is known, and it is told by its address.
   const method = sent === 'GET' ? 'GET' : sent;
+  if (method !== 'GET' && !METHOD.test(method)) {
+    refuse(native, options);
+    return;
+  }
   const key = context === undefined ? undefined : webSocketKey(method, (name) => nativeRequest.getHeader(name));
   const offer = context === undefined || key === undefined ? undefined : { key, context };
   const response = new UwsResponse(native, scope);
@@ -197,6 +206,18 @@ function serve(
   // Half the bytes of a closure, and nothing of what is made here is kept by it: an open watch keeps it, and there may be tens of thousands.
   native.onAborted(response.onNativeAborted.bind(response));
   request.settle();
+}
+
+/**
+ * Answers what is no request, and closes its connection: as a rule it begins with the body of the request before, which said no length, so
+ * that nobody can tell what else is wrong.
+ */
+function refuse(native: NativeResponse, { ownHeaders = [] }: ListenerOptions): void {
+  const [code, reason, message] = MALFORMED;
+  native.cork(() => {
+    writeHead(native, code, [...FAILURE_HEADERS, ...ownHeaders]);
+    native.end(failureBody(code, reason, message), true);
+  });
 }
 
 /** Parked responses, with a timer that runs only while there are some. */
