@@ -6,7 +6,7 @@ import { VALUE_TYPES } from './options/value-types.ts';
 
 /** `-v, --v int`, `--request-timeout duration`, `--profiling`. */
 export function optionSyntax(option: Option): string {
-  const names = [option.name, ...(option.aliases ?? [])].map((name) => `--${name}`);
+  const names = [option.name, ...(option.aliases ?? []), ...(option.formerNames ?? [])].map((name) => `--${name}`);
   const shorthand = option.shorthand === undefined ? [] : [`-${option.shorthand}`];
   return `${[...shorthand, ...names].join(', ')} ${VALUE_TYPES[option.type].placeholder}`.trimEnd();
 }

@@ -14,6 +14,7 @@ import {
   delegatedAuthorizationOptions,
   schedulerAuthorizationOptions,
 } from './options/authorization.ts';
+import { deprecatedServerOptions } from './options/deprecated.ts';
 import {
   actionOptions,
   dialectOptions,
@@ -52,6 +53,7 @@ const SERVER_GROUPS = [
   serviceOptions,
   nodeAgentOptions,
   featureOptions,
+  deprecatedServerOptions,
 ] as const;
 
 const SHARED_GROUPS = [

@@ -2,6 +2,7 @@
 // opens no file and prints nothing; warnings and errors go back as lines for the command line to print.
 
 import { formatDurationMs } from '../values/duration.ts';
+import { ADMISSION_PLUGINS } from './admission-plugins.ts';
 import { crossCheck } from './cross-checks.ts';
 import { DIALECTS, type Dialect } from './dialect.ts';
 import { elementsOf, optionWarnings, refuseWhatIsNotInForce, standingWarning } from './effects.ts';
@@ -45,7 +46,9 @@ function flagsOf(program: Program): Flags {
   const options = programOptions(program);
   return {
     byName: new Map(
-      options.flatMap((option) => [option.name, ...(option.aliases ?? [])].map((name) => [name, option])),
+      options.flatMap((option) =>
+        [option.name, ...(option.aliases ?? []), ...(option.formerNames ?? [])].map((name) => [name, option]),
+      ),
     ),
     byShorthand: new Map(options.flatMap((option) => (option.shorthand ? [[option.shorthand, option]] : []))),
   };
@@ -57,14 +60,22 @@ function unknownFlag(name: string, flags: Flags): UsageError {
   return new UsageError(`unknown flag: --${bounded}${nearest === undefined ? '' : ` (did you mean --${nearest}?)`}`);
 }
 
+interface ReadFlag {
+  readonly option: Option;
+  readonly text: string | undefined;
+  /** The name that was written, if it is on its way out. */
+  readonly formerName?: string | undefined;
+}
+
 /** One argument as the option it names and the text attached to it, if any. */
-function readFlag(argument: string, flags: Flags): { option: Option; text: string | undefined } {
+function readFlag(argument: string, flags: Flags): ReadFlag {
   if (argument.startsWith('--')) {
     const equalsAt = argument.indexOf('=');
     const name = argument.slice(2, equalsAt < 0 ? undefined : equalsAt).replaceAll('_', '-');
     const option = flags.byName.get(name);
     if (option === undefined) throw unknownFlag(name, flags);
-    return { option, text: equalsAt < 0 ? undefined : argument.slice(equalsAt + 1) };
+    const formerName = option.formerNames?.find((former) => former === name);
+    return { option, text: equalsAt < 0 ? undefined : argument.slice(equalsAt + 1), formerName };
   }
   const option = flags.byShorthand.get(argument[1]!);
   if (option === undefined) throw unknownShorthand(argument);
@@ -106,7 +117,7 @@ function attempt<T>(problems: string[], step: () => T): T | undefined {
   }
 }
 
-function tokenise(argv: readonly string[], flags: Flags, problems: string[]): Given {
+function tokenise(argv: readonly string[], flags: Flags, problems: string[], warnings: string[]): Given {
   const given = new Map<Option, string[]>();
   let before: Option | undefined;
   for (let index = 0; index < argv.length; index += 1) {
@@ -120,7 +131,8 @@ function tokenise(argv: readonly string[], flags: Flags, problems: string[]): Gi
       if (!argument.includes('=') && argv[index + 1]?.startsWith('-') === false) index += 1;
       continue;
     }
-    const { option, text: attached } = flag;
+    const { option, text: attached, formerName } = flag;
+    if (formerName !== undefined) warnings.push(`--${formerName} is deprecated: use --${option.name}`);
     let text = attached;
     if (text === undefined && takesNoText(option)) text = 'true';
     if (text === undefined) {
@@ -183,6 +195,17 @@ function settleAnonymous(options: ServerOptions): { anonymousAuth: boolean; warn
   return { anonymousAuth: false, warnings: [warning] };
 }
 
+/** The plugins of --admission-control and no others, as the two options say it that came after it. */
+function onlyPlugins(
+  { admissionControl }: ServerOptions,
+  given: ReadonlySet<string>,
+): Pick<ServerOptions, 'enableAdmissionPlugins' | 'disableAdmissionPlugins'> {
+  const beside = ['enable-admission-plugins', 'disable-admission-plugins'].find((name) => given.has(name));
+  if (beside !== undefined) throw new UsageError(`--admission-control and --${beside} are mutually exclusive`);
+  const others = ADMISSION_PLUGINS.map(({ name }) => name).filter((name) => !admissionControl.includes(name));
+  return { enableAdmissionPlugins: admissionControl, disableAdmissionPlugins: others };
+}
+
 /** Of the store's two layouts one has leases. */
 function idleLeases({ storeLayout }: ServerOptions, given: ReadonlySet<string>): readonly string[] {
   if (storeLayout !== 'own' || !given.has('lease-reuse-duration-seconds')) return [];
@@ -235,13 +258,17 @@ function readOptions(program: Program, given: Given, problems: string[]): ReadOp
  */
 export function parseArguments<P extends Program>(program: P, argv: readonly string[]): ParsedArguments<P> {
   const problems: string[] = [];
-  const given = tokenise(argv, flagsOf(program), problems);
+  const formerNames: string[] = [];
+  const given = tokenise(argv, flagsOf(program), problems, formerNames);
   for (const [{ name, type }, texts] of given) {
     if (problems.length > 0) break;
     if (type === 'action' && parseBoolean(texts.at(-1)!) === true) return { action: name as 'help' | 'version' };
   }
   const { values, warnings } = readOptions(program, given, problems);
+  warnings.unshift(...formerNames);
   const givenNames = new Set([...given.keys()].map(({ name }) => name));
+  if (givenNames.has('admission-control'))
+    attempt(problems, () => Object.assign(values, onlyPlugins(values as unknown as ServerOptions, givenNames)));
   const { disableAdmissionPlugins = [] } = values as Partial<ServerOptions>;
   const standing = program === 'scheduler' ? undefined : standingWarning(program, givenNames, disableAdmissionPlugins);
   if (program !== 'scheduler') {

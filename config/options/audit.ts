@@ -170,6 +170,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
   {
     name: 'audit-webhook-initial-backoff',
     type: 'duration',
+    formerNames: ['audit-webhook-batch-initial-backoff'],
     default: '10s',
     description: 'Wait before the first repeat of a failed send.',
     effect: ['in force', 'whatever fails is tried five times, each wait longer by half'],

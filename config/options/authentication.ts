@@ -182,6 +182,7 @@ export const serviceAccountOptions = optionGroup('Service accounts', SERVER, [
   {
     name: 'api-audiences',
     type: 'list',
+    formerNames: ['service-account-api-audiences'],
     description: 'Names of which a token must carry one; the issuer when blank.',
     effect: ['in force', 'which tokens are believed, and the aud claim of issued ones'],
   },

@@ -56,6 +56,7 @@ export const schedulerAuthorizationOptions = optionGroup('Authorization', SCHEDU
   {
     name: 'authorization-orchconfig',
     type: 'path',
+    aliases: ['authorization-kubeconfig'],
     description: 'Connection file of the server asked about access; blank forbids all that is not always allowed.',
     effect: ['in force', 'who is asked about access'],
   },

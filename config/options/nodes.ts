@@ -5,6 +5,7 @@ export const nodeAgentOptions = optionGroup('Node agents', SERVER, [
   {
     name: 'orchlet-timeout',
     type: 'duration',
+    aliases: ['kubelet-timeout'],
     default: '5s',
     description: 'Time until a connection to a node agent must stand; 0 for no limit.',
     effect: ['in force', 'logs, exec and proxies fail after it'],
@@ -12,6 +13,7 @@ export const nodeAgentOptions = optionGroup('Node agents', SERVER, [
   {
     name: 'orchlet-preferred-address-types',
     type: 'list',
+    aliases: ['kubelet-preferred-address-types'],
     default: 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP',
     values: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
     description: 'Which address of a node is tried first.',
@@ -20,24 +22,28 @@ export const nodeAgentOptions = optionGroup('Node agents', SERVER, [
   {
     name: 'orchlet-certificate-authority',
     type: 'path',
+    aliases: ['kubelet-certificate-authority'],
     description: "Authorities of the node agents' certificates; without, any certificate is believed.",
     effect: ['in force', 'which node agents are believed'],
   },
   {
     name: 'orchlet-client-certificate',
     type: 'path',
+    aliases: ['kubelet-client-certificate'],
     description: 'Client certificate shown to node agents.',
     effect: ['in force', 'whom node agents see'],
   },
   {
     name: 'orchlet-client-key',
     type: 'path',
+    aliases: ['kubelet-client-key'],
     description: 'Private key of --orchlet-client-certificate.',
     effect: ['in force', 'whom node agents see'],
   },
   {
     name: 'orchlet-port',
     type: 'int',
+    formerNames: ['kubelet-port'],
     default: '10250',
     bounds: [1, 65_535],
     description: 'Port of the node agents that do not report theirs.',

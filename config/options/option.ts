@@ -58,6 +58,8 @@ export interface OptionRow {
   readonly shorthand?: string;
   /** Other names, without dashes. */
   readonly aliases?: readonly string[];
+  /** Names that are on their way out, without dashes: a start with one says so. */
+  readonly formerNames?: readonly string[];
   /** What can be seen of it. */
   readonly effect: Effect;
 }

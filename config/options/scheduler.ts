@@ -143,6 +143,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
   {
     name: 'orchconfig',
     type: 'path',
+    aliases: ['kubeconfig'],
     description: 'Connection file: the API server and the credentials for it.',
     deprecated: IN_CONFIG_FILE,
     effect: ['in force', 'the server that is asked, and as whom'],
@@ -150,6 +151,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
   {
     name: 'orch-api-qps',
     type: 'float',
+    aliases: ['kube-api-qps'],
     unit: 'requests per second',
     default: '50',
     bounds: [0, INT32_MAX],
@@ -160,6 +162,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
   {
     name: 'orch-api-burst',
     type: 'int',
+    aliases: ['kube-api-burst'],
     unit: 'requests',
     default: '100',
     bounds: [0, INT32_MAX],
@@ -170,6 +173,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
   {
     name: 'orch-api-content-type',
     type: 'string',
+    aliases: ['kube-api-content-type'],
     default: 'application/vnd.@brand.protobuf',
     values: ['application/vnd.@brand.protobuf', 'application/json'],
     description: 'Encoding of requests to the API server.',

@@ -45,17 +45,6 @@ export const serverPortOptions = optionGroup('Secure serving', SERVER, [
     description: 'Port of HTTPS; it cannot be switched off with 0.',
     effect: ['in force', 'the port that is listened on'],
   },
-  // Installers of clusters write it, with 0, into what they start this release with.
-  {
-    name: 'insecure-port',
-    type: 'int',
-    default: '0',
-    bounds: [0, 65535],
-    valuesInForce: ['0'],
-    description: 'Port of plain HTTP; 0 for none.',
-    deprecated: 'leave it out',
-    effect: ['refused', 'the API is served over HTTPS only'],
-  },
 ]);
 
 export const schedulerPortOptions = optionGroup('Secure serving', SCHEDULER, [

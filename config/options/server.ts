@@ -195,6 +195,7 @@ export const serviceOptions = optionGroup('Services and endpoints', SERVER, [
   {
     name: 'orch-service-node-port',
     type: 'int',
+    aliases: ['kubernetes-service-node-port'],
     default: '0',
     bounds: [0, 65535],
     description: "Node port of the control plane's own service; 0 makes it a ClusterIP service.",

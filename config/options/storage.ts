@@ -57,6 +57,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
   {
     name: 'store-prefix',
     type: 'string',
+    aliases: ['etcd-prefix'],
     default: '/registry',
     description: 'Put before every key in the store.',
     effect: ['in force', 'the keys in the store'],
@@ -64,6 +65,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
   {
     name: 'store-compaction-interval',
     type: 'duration',
+    aliases: ['etcd-compaction-interval'],
     default: '5m0s',
     bounds: [0, TIMER_MS_MAX],
     description: 'Time after which past changes are dropped; 0 keeps what --store-history-bytes allows.',
@@ -72,6 +74,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
   {
     name: 'store-healthcheck-timeout',
     type: 'duration',
+    aliases: ['etcd-healthcheck-timeout'],
     default: '2s',
     bounds: [1, TIMER_MS_MAX],
     description: 'Time the store has to answer a health check.',
@@ -80,6 +83,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
   {
     name: 'store-count-metric-poll-period',
     type: 'duration',
+    aliases: ['etcd-count-metric-poll-period'],
     default: '1m0s',
     bounds: [0, TIMER_MS_MAX],
     description: 'Time between counts of the objects of each resource, for the metrics; 0 for never.',
@@ -88,6 +92,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
   {
     name: 'store-db-metric-poll-interval',
     type: 'duration',
+    aliases: ['etcd-db-metric-poll-interval'],
     default: '30s',
     bounds: [0, TIMER_MS_MAX],
     description: 'Time between measurements of the store, for the metrics; 0 for never.',
@@ -105,6 +110,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
   {
     name: 'store-servers',
     type: 'list',
+    aliases: ['etcd-servers'],
     form: { pattern: new RegExp(`^${STORE_ADDRESS}$`), says: 'scheme://address:port' },
     holdsSecrets: true,
     description:
@@ -123,6 +129,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
   {
     name: 'store-servers-overrides',
     type: 'list',
+    aliases: ['etcd-servers-overrides'],
     form: {
       pattern: new RegExp(`^[a-z0-9.-]*\\/[a-z0-9-]+#${STORE_ADDRESS}(?:;${STORE_ADDRESS})*$`),
       says: 'group/resource#scheme://address:port;...',
@@ -137,24 +144,28 @@ export const storeTransportOptions = optionGroup('Store', ALL_PROGRAMS, [
   {
     name: 'encryption-provider-config',
     type: 'path',
+    formerNames: ['experimental-encryption-provider-config'],
     description: 'File that says which resources are encrypted in the store, and how (EncryptionConfiguration).',
     effect: ['in force', 'how values are kept in the store'],
   },
   {
     name: 'store-cafile',
     type: 'path',
+    aliases: ['etcd-cafile'],
     description: 'Authorities of the certificate of a store outside.',
     effect: ['in force', 'which certificate of the store is believed'],
   },
   {
     name: 'store-certfile',
     type: 'path',
+    aliases: ['etcd-certfile'],
     description: 'Client certificate shown to a store outside.',
     effect: ['in force', 'who the server is for the store'],
   },
   {
     name: 'store-keyfile',
     type: 'path',
+    aliases: ['etcd-keyfile'],
     description: 'Private key of --store-certfile.',
     effect: ['in force', 'who the server is for the store'],
   },

@@ -114,7 +114,7 @@ const OTHERS_OPTIONS = [
 
 test('every option that a page names is there', (t) => {
   const known = new Set([
-    ...OPTIONS.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+    ...OPTIONS.flatMap(({ name, aliases = [], formerNames = [] }) => [name, ...aliases, ...formerNames]),
     ...[...benchUsage([]).matchAll(/^ +--(\S+)/gm)].map(([, name]) => name!),
     ...[...COMMAND_OPTIONS, ...RUN_OPTIONS, ...OTHERS_OPTIONS],
   ]);

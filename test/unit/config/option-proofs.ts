@@ -152,6 +152,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     'unit/admission/plugin-table.test.ts',
     'the default plugins run unless they are switched off',
   ],
+  'admission-control': ['unit/config/parse.test.ts', '--admission-control names the only plugins that run'],
   'default-not-ready-toleration-seconds': TOLERATIONS,
   'default-unreachable-toleration-seconds': TOLERATIONS,
   'admission-control-config-file': [

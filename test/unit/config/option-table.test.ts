@@ -46,7 +46,7 @@ test('an option of another program is not accepted', (t) => {
 test('a program has one option of each name, letter and property', (t) => {
   for (const program of ALL_PROGRAMS) {
     const options = programOptions(program);
-    const names = options.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    const names = options.flatMap(({ name, aliases = [], formerNames = [] }) => [name, ...aliases, ...formerNames]);
     const letters = options.flatMap(({ shorthand }) => (shorthand === undefined ? [] : [shorthand]));
     const properties = options.map(({ property }) => property);
     for (const all of [names, letters, properties]) t.is(new Set(all).size, all.length);

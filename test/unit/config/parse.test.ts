@@ -7,9 +7,10 @@ import {
   DEFAULT_ADMISSION_PLUGINS,
 } from '../../../config/admission-plugins.ts';
 import type { Program } from '../../../config/options/option.ts';
-import type { UpOptions } from '../../../config/options.ts';
+import { programOptions, type UpOptions } from '../../../config/options.ts';
 import { type ParsedArguments, parseArguments } from '../../../config/parse.ts';
 import { UsageError } from '../../../config/usage-error.ts';
+import { ORIGINAL_FLAGS } from './original-flags.ts';
 
 type Run<P extends Program> = Extract<ParsedArguments<P>, { action: 'run' }>;
 
@@ -78,6 +79,10 @@ const values: readonly (readonly [argv: string, expected: Partial<UpOptions>])[]
   ['--bind-address=', { bindAddress: '' }],
   ['--secure-port 7443 --', { securePort: 7443 }],
   ['--insecure-port=0', { insecurePort: 0 }],
+  ['--port=0', { insecurePort: 0 }],
+  ['--kubelet-timeout=7s', { orchletTimeoutMs: 7000 }],
+  ['--kubelet-port=10260', { orchletPort: 10260 }],
+  ['--service-account-api-audiences=a,b', { apiAudiences: ['a', 'b'] }],
 ];
 
 for (const [argv, expected] of values) {
@@ -91,6 +96,12 @@ for (const [argv, expected] of values) {
 
 const refused: readonly (readonly [program: Program, argv: string, message: RegExp])[] = [
   ['up', '--secure-prt 1', /^unknown flag: --secure-prt \(did you mean --secure-port\?\)$/],
+  ['apiserver', '--ssh-user=core', /^--ssh-user is not available in this release, .*\(nodes are connected to/],
+  [
+    'apiserver',
+    '--admission-control=Priority --enable-admission-plugins=Priority',
+    /^--admission-control and --enable-admission-plugins are mutually exclusive$/,
+  ],
   ['apiserver', '--insecure-port=8080', /^--insecure-port 8080 is not available in this release, .*; available are 0$/],
   ['up', '--zzzzzzzzzzz', /^unknown flag: --zzzzzzzzzzz$/],
   ['up', '--__proto__ x', /^unknown flag: --/],
@@ -260,6 +271,43 @@ test('the layout of a kube-apiserver is for its dialect, in an etcd', (t) => {
 test('a value that says what happens anyway is no reason for a line', (t) => {
   const argv = ['--cloud-provider=external'];
   t.deepEqual(run('up', argv).warnings, []);
+});
+
+/** Every flag of a kube-apiserver and kube-scheduler of 1.20, those that their help hides included. */
+test('a command line of an API server or scheduler of Kubernetes is understood: no flag of theirs is unknown', (t) => {
+  for (const [program, flags] of Object.entries(ORIGINAL_FLAGS)) {
+    const known = programOptions(program as Program).flatMap(({ name, aliases = [], formerNames = [] }) => [
+      name,
+      ...aliases,
+      ...formerNames,
+    ]);
+    t.deepEqual(
+      flags.filter((flag) => !known.includes(flag)),
+      [],
+    );
+  }
+});
+
+test('what does nothing any more is accepted with a line that says so', (t) => {
+  const argv = ['--target-ram-mb=2048', '--kubelet-https=true', '--kubelet-read-only-port=0', '--kubelet-port=10250'];
+  t.deepEqual(run('apiserver', [...argv, '--authorization-mode=RBAC']).warnings, [
+    '--kubelet-port is deprecated: use --orchlet-port',
+    '--target-ram-mb is deprecated: leave it out',
+    '--target-ram-mb is not in force: caches go by --store-history-bytes and --encoding-cache-bytes',
+    '--kubelet-https is deprecated: leave it out',
+    '--kubelet-read-only-port is deprecated: leave it out',
+    '--kubelet-read-only-port is not in force: nothing is asked there',
+  ]);
+});
+
+test('--admission-control names the only plugins that run', (t) => {
+  const { options, warnings } = run('up', ['--admission-control=NamespaceLifecycle,Priority']);
+  t.deepEqual(options.enableAdmissionPlugins, ['NamespaceLifecycle', 'Priority']);
+  t.true(options.disableAdmissionPlugins.includes('ResourceQuota'));
+  t.false(options.disableAdmissionPlugins.includes('Priority'));
+  t.deepEqual(warnings, [
+    '--admission-control is deprecated: use --enable-admission-plugins or --disable-admission-plugins',
+  ]);
 });
 
 test('an insecure value is accepted with a line that says so', (t) => {
