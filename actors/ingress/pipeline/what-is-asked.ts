@@ -9,6 +9,8 @@ import type { Exchange } from '../exchange/exchange.ts';
 import { PROFILES_PATH } from '../paths/profiles/profile-answers.ts';
 import { webSocketOffer } from '../watch/web-socket-offer.ts';
 
+const AUTHORIZATION = 'authorization';
+
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /** Throws 400 for what its path or query says in vain. A query that goes to a node, pod or service is in a form of theirs. */
@@ -31,11 +33,14 @@ export function isLongRunning(info: RequestInfo): boolean {
 }
 
 /**
- * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
+ * The Authorization header, of several the first. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
  * 401 for one that cannot be read.
  */
 export function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
-  const header = request.header('authorization');
+  const header = request.header(AUTHORIZATION);
+  // A scheme may have commas of its own.
+  if (header.includes(','))
+    return request.headersWithPrefix(AUTHORIZATION).find(([name]) => name === AUTHORIZATION)![1];
   if (header !== '' || !request.isWebSocket) return header;
   const { token, isMalformed } = webSocketOffer(request, bearerPrefix);
   if (isMalformed) throw new StatusError(unauthorized());
