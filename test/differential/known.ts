@@ -146,6 +146,11 @@ const TOLD: readonly Known[] = [
   { line: /^answer: 406 .*\| 200 $/s, why: 'of several forms that are asked for, the next that there is' },
   { path: /resourceVersion=0&.*limit=/, line: /./, why: 'any version is paged as well' },
   { types: /^endpointslices/, line: /endpoints|hints/, why: 'fields of 1.21' },
+  {
+    types: /^endpointslices/,
+    line: /metadata\.resourceVersion: as before \| another$/,
+    why: 'who leaves such a field out changes the slice',
+  },
   { line: /^answer: 504 Timeout: Too large resource version/, why: 'each type of the original has a newest version' },
   {
     line: /managedFields|resourceVersion: another \| as before$/,
@@ -159,6 +164,24 @@ const TOLD: readonly Known[] = [
     line: /^(?:words|answer: 4(?:00|22)).*(?:Incorrect version specified|must be a list|cannot unmarshal|invalid resource version|cannot restore)/s,
     why: 'likewise',
   },
+  {
+    line: /^answer: 400 error decoding YAML: .*invalid Unicode character escape code/s,
+    why: 'an apply may be JSON, in which halves of characters are read as U+FFFD',
+  },
+  { line: /\.[^.]*\uFFFD[^.]*: (?:".*" \| –|– \| ".*")$/, why: 'and so they are in objects of any form' },
+  {
+    path: /[?&]continue=/,
+    line: /^answer: 200 .*\| 400 invalid continue token: continue key is not valid$/s,
+    why: 'a token holds for the list that it was given for, with the same selectors',
+  },
+  { path: /resourceVersion=0&watch=1/, line: /^: "" \| \[/, why: 'any version may be an old one' },
+  { line: /^words: .*spec is immutable after creation.*core\.\w+\{?/s, why: 'no values in the form of Go' },
+  { line: /^words: .*Unsupported value: (?:\w+\.\w+\{|"\\x00")/, why: 'likewise' },
+  {
+    types: /^services/,
+    line: /^\.(?:kind: "Status" \| "Service"|status: "Success" \| \{|details: \{.*"kind":"services".*\} \| –|spec: – \| |metadata\.(?:name|namespace|deletionGracePeriodSeconds|finalizers): – \| )/,
+    why: 'an object that waits for its finalizers is answered, of any type',
+  },
   { line: /metadata\.(?:labels|annotations): null \| –$/, why: 'some metadata of the original has nulls' },
   { line: /^(?:\.items: null \| \[\]|: "" \| " ")$/, why: 'nothing is an empty list, and a watch begins with a blank' },
   {
@@ -166,6 +189,10 @@ const TOLD: readonly Known[] = [
     why: 'columns are described in our words, and ages are counted',
   },
   { line: /^answer: (?:4\d\d .*\| 406|406 .*\| 4\d\d) /s, why: 'which error is told first' },
+  {
+    line: /^answer: (?:409 Apply failed .*\| 400 the body cannot be read|403 .*\| 400 the body cannot be read|409 .*StorageError.* \| 422 Scale\.|400 the name of the object .*\| 422 .*patch: Invalid)/s,
+    why: 'likewise',
+  },
   { line: /^answer: 422 .*\| 400 resourceVersion should not be set/s, why: 'likewise' },
   { line: /^answer: 201 .*\| 400 resourceVersion should not be set/s, why: 'a dry run is refused what a create is' },
   {
@@ -186,7 +213,7 @@ const TOLD: readonly Known[] = [
   },
   {
     types: /^daemonsets/,
-    line: /\.object\.metadata\.annotations: –/,
+    line: /metadata\.annotations: – \| \{"deprecated\.daemonset/,
     why: 'what v1 tells in annotations is there in metadata too',
   },
 ];
