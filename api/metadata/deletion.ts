@@ -5,6 +5,7 @@ import { isSet } from '../json/object-fields.ts';
 import { type Own, ownCopy } from '../json/own-copy.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { conflict } from '../status/failures.ts';
+import { refusedGroup } from '../status/refused-group.ts';
 import { StatusError } from '../status/status.ts';
 import { metadataOf, type ObjectMeta, timestampOf, withMetadata } from './object-meta.ts';
 
@@ -66,8 +67,8 @@ export function requirePreconditions(object: JsonObject, type: ResourceType, pre
     }
     const mismatch = `the ${member} in the precondition (${value}) does not match the ${member} in record (${actual})`;
     // Clients find the Kind here, where other conflicts name the resource.
-    const { group, kind } = type;
-    throw new StatusError(conflict({ group, plural: kind }, name, `${mismatch}. The object might have been ${what}`));
+    const named = { group: refusedGroup(type), plural: type.kind };
+    throw new StatusError(conflict(named, name, `${mismatch}. The object might have been ${what}`));
   }
 }
 

@@ -10,8 +10,8 @@ import {
 } from '../../../api/metadata/object-meta-rules.ts';
 import { type KnownType, splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { type FieldError, invalidFrom, NO_FIELD_ERRORS } from '../../../api/status/field-error.ts';
+import { refusedGroup } from '../../../api/status/refused-group.ts';
 import { StatusError } from '../../../api/status/status.ts';
-import { kindKey } from '../../../api/strategy/strategies.ts';
 import type { SubresourceView } from '../../../api/subresource-views.ts';
 import type { Attributes } from '../attributes.ts';
 import type { WriteContext } from '../write-context.ts';
@@ -92,14 +92,6 @@ export function requireValidView(write: WriteContext, view: SubresourceView | un
   if (errors.length > 0) throw new StatusError(invalidFrom(kind, group, metadataOf(sent).name ?? '', errors));
 }
 
-/** Kinds that refusals name by the group in which they were first, by kind. */
-const NAMED_BY: Readonly<Record<string, string>> = {
-  'events/events': '',
-  'networking/ingresses': 'extensions',
-  'networking/networkpolicies': 'extensions',
-  'policy/podsecuritypolicies': 'extensions',
-};
-
 function refuseIfAny(
   type: KnownType,
   object: JsonObject,
@@ -108,6 +100,5 @@ function refuseIfAny(
 ): void {
   if (ofMetadata.length === 0 && ofKind.length === 0) return;
   const name = metadataOf(object).name ?? '';
-  const group = type.custom === undefined ? (NAMED_BY[kindKey(type)] ?? type.group) : type.group;
-  throw new StatusError(invalidFrom(type.kind, group, name, [...ofMetadata, ...ofKind]));
+  throw new StatusError(invalidFrom(type.kind, refusedGroup(type), name, [...ofMetadata, ...ofKind]));
 }

@@ -272,6 +272,16 @@ test('preconditions that do not hold are a conflict that names the Kind and what
   }
 });
 
+test('preconditions of a kind that was in another group first are told by that, as what is invalid of it is', (t) => {
+  const policies = {
+    ...{ ...type, storageKey: 'networking/networkpolicies', group: 'networking.orch.io' },
+    ...{ plural: 'networkpolicies', kind: 'NetworkPolicy' },
+  };
+  const target = object({ uid: 'u-1', resourceVersion: '7' });
+  const error = t.throws(() => requirePreconditions(target, policies as typeof type, { uid: 'u-2' }));
+  t.regex(error?.message ?? '', /^Operation cannot be fulfilled on NetworkPolicy\.extensions "web": the UID/);
+});
+
 test('preconditions of a namespace are told in the words of other conflicts', (t) => {
   const namespaces = { ...type, storageKey: 'core/namespaces', group: '', plural: 'namespaces', kind: 'Namespace' };
   const target = object({ uid: 'u-1', resourceVersion: '7' });
