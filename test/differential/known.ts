@@ -22,7 +22,10 @@ const KNOWN: readonly Known[] = [
     why: 'what cannot be read is told by its place, in words of our own',
   },
   { line: /^words: .*must be of type \S+\): couldn't get version/, why: 'likewise' },
-  { line: /^words: .*(?:(?:DNS|RFC) ?1[01]\d\d|valid label)/, why: 'what a name may be is said in our own words' },
+  {
+    line: /^words: .*(?:(?:DNS|RFC) ?1[01]\d\d|valid label|name part|valid config key)/,
+    why: 'what a name may be is said in our own words',
+  },
   { line: /^words: .*(?:runtime\.Unknown|[a-z]\.[A-Z]\w+Spec|rbac\.RoleRef)\{/, why: 'no values in the form of Go' },
   { line: /a field named "__proto__"/, why: 'such a name is refused' },
   { types: /^events/, line: /namespace|eventTime/, why: 'an event is told of by the fields of its version' },
@@ -124,6 +127,35 @@ const KNOWN: readonly Known[] = [
     why: 'told where it is, and not at a place that is not there',
   },
   { types: /^networkpolicies/, line: /spec\.policyTypes/, why: 'too many are told to be that' },
+  { line: /^words: .*Invalid value: (?:\[\]byte|map\[string\]string)/, why: 'no values in the form of Go' },
+  { line: /^words: .*"\\(?:x00|u2028)"/, why: 'nor texts' },
+  { types: /^nodes/, line: /^words: .*AvoidPods/, why: 'what is no JSON is told in words of our own' },
+  {
+    types: /^nodes/,
+    line: /^cause – \| \[\] FieldValueForbidden$/,
+    why: 'podCIDRs are of 1.21, and cannot be changed',
+  },
+  { types: /^poddisruptionbudgets/, line: /status\.conditions/, why: 'a field of 1.21' },
+  { types: /^endpointslices/, line: /topology/, why: 'the node is told there as well from 1.21 on' },
+  {
+    line: /^answer: (?:201|422) .*\| 400 .*cannot unmarshal "10000000\d+" into a value of type int32/s,
+    why: 'a number that is too large is none; the original takes some of its bits',
+  },
+  {
+    line: /^answer: 422 .*\| 400 .*cannot unmarshal array into a value of type bytes$/s,
+    why: 'bytes are a text',
+  },
+  { line: /^cause – \| metadata\.name FieldValue(?:Required|Invalid)$/, why: 'a name that is not there is told so' },
+  {
+    line: /^cause .*\b[cC]lient(?:Config)?\.service\.name(?:space)? FieldValueRequired/,
+    why: 'of name and namespace the original tells the other one',
+  },
+  {
+    types: /^ingresses/,
+    path: /dryRun=/,
+    line: /^\.spec\.(?:defaultB|b)ackend: .* \| –$/,
+    why: 'a dry run of the original reads what it would store into what is stored',
+  },
   { types: /^priorityclasses/, line: /^cause – \| preemptionPolicy/, why: 'what is created is checked in updates too' },
   { types: /^podsecuritypolicies/, line: /allowedProcMountTypes/, why: 'a field whose gate is off owns nothing' },
 ];
@@ -147,9 +179,8 @@ const TOLD: readonly Known[] = [
   { path: /resourceVersion=0&.*limit=/, line: /./, why: 'any version is paged as well' },
   { types: /^endpointslices/, line: /endpoints|hints/, why: 'fields of 1.21' },
   {
-    types: /^endpointslices/,
     line: /metadata\.resourceVersion: as before \| another$/,
-    why: 'who leaves such a field out changes the slice',
+    why: 'who leaves out a field of 1.21 changes the object, and who applies an empty map owns it',
   },
   { line: /^answer: 504 Timeout: Too large resource version/, why: 'each type of the original has a newest version' },
   {
@@ -176,10 +207,13 @@ const TOLD: readonly Known[] = [
   },
   { path: /resourceVersion=0&watch=1/, line: /^: "" \| \[/, why: 'any version may be an old one' },
   { line: /^words: .*spec is immutable after creation.*core\.\w+\{?/s, why: 'no values in the form of Go' },
-  { line: /^words: .*Unsupported value: (?:\w+\.\w+\{|"\\x00")/, why: 'likewise' },
+  {
+    line: /^words: .*(?:Unsupported value: (?:\w+\.\w+\{|"\\x00")|Invalid value: v1\.LabelSelector\{)/,
+    why: 'likewise',
+  },
   {
     types: /^services/,
-    line: /^\.(?:kind: "Status" \| "Service"|status: "Success" \| \{|details: \{.*"kind":"services".*\} \| –|spec: – \| |metadata\.(?:name|namespace|deletionGracePeriodSeconds|finalizers): – \| )/,
+    line: /^\.(?:kind: "Status" \| "Service"|status: "Success" \| \{|details: \{.*"kind":"services".*\} \| –|spec: – \| |metadata\.(?:name|namespace|deletionGracePeriodSeconds|finalizers|labels|annotations|generateName): – \| )/,
     why: 'an object that waits for its finalizers is answered, of any type',
   },
   { line: /metadata\.(?:labels|annotations): null \| –$/, why: 'some metadata of the original has nulls' },
@@ -190,7 +224,7 @@ const TOLD: readonly Known[] = [
   },
   { line: /^answer: (?:4\d\d .*\| 406|406 .*\| 4\d\d) /s, why: 'which error is told first' },
   {
-    line: /^answer: (?:409 Apply failed .*\| 400 the body cannot be read|403 .*\| 400 the body cannot be read|409 .*StorageError.* \| 422 Scale\.|400 the name of the object .*\| 422 .*patch: Invalid)/s,
+    line: /^answer: (?:409 Apply failed .*\| 400 the body cannot be read|403 .*\| 400 the body cannot be read|409 .*StorageError.* \| 422 Scale\.|400 the name of the object .*\| 422 .*patch: Invalid|422 {1,2}"" is invalid: patch: .*\| 400 the name of the object|403 .*\| 400 resourceVersion should not be set)/s,
     why: 'likewise',
   },
   { line: /^answer: 422 .*\| 400 resourceVersion should not be set/s, why: 'likewise' },
