@@ -1,7 +1,7 @@
 // What controllers know of the types that definitions make: followed by their own stream, so that a type is known before its
 // first instance comes.
 import { TypeCatalog } from '../../api/catalog/catalog.ts';
-import type { DefinedNames, Definition } from '../../api/custom/definitions/definition.ts';
+import type { Definition } from '../../api/custom/definitions/definition.ts';
 import { parseDefinition } from '../../api/custom/definitions/definition-text.ts';
 import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Registry } from '../../api/resources/registry.ts';
@@ -9,13 +9,11 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { FeedEvent } from '../../storage/following/store-feed.ts';
 
 export class CustomTypes {
-  readonly #builtIn: Registry;
   readonly #builtInKeys: ReadonlySet<string>;
   readonly #catalog: TypeCatalog;
   readonly #objects = new Map<string, JsonObject>();
 
   constructor(builtIn: Registry) {
-    this.#builtIn = builtIn;
     this.#builtInKeys = new Set(builtIn.known().map(({ storageKey }) => storageKey));
     this.#catalog = new TypeCatalog(builtIn);
   }
@@ -71,14 +69,6 @@ export class CustomTypes {
     const { registry } = this.#catalog;
     const type = registry.byKind(group, version, kind) ?? ofSmallKind(registry, group, version, kind);
     return type?.custom === undefined ? undefined : type;
-  }
-
-  /** What built-in types of a group are called. */
-  *builtInNames(group: string): Iterable<DefinedNames> {
-    for (const type of this.#builtIn.known()) {
-      // Built-in types have no other names on the wire than these.
-      if (type.group === group) yield { ...type, singular: '' };
-    }
   }
 }
 

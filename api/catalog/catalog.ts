@@ -72,7 +72,8 @@ export class TypeCatalog {
     const read = readDefinition(this.#inVersion(object), revision);
     const definition = this.#isSharedWithOthers ? { ...read, isSharedWithOthers: true } : read;
     const before = this.#entries.get(definition.name);
-    const types = knownTypesOf(definition, this.#words, before?.types[0]?.custom);
+    const isBuiltIn = this.storageKeyOf(definition.name) === undefined;
+    const types = isBuiltIn ? [] : knownTypesOf(definition, this.#words, before?.types[0]?.custom);
     this.#entries.set(definition.name, { definition, types });
     this.#current = undefined;
     return before?.definition.generation === definition.generation ? undefined : storageKeyOf(before);
@@ -89,10 +90,11 @@ export class TypeCatalog {
     return editions;
   }
 
-  /** Where the objects are stored that the definition of a name makes, or made. */
-  storageKeyOf(name: string): string {
+  /** Where the objects are stored that the definition of a name makes, or made; undefined for the name of a built-in type. */
+  storageKeyOf(name: string): string | undefined {
     const dot = name.indexOf('.');
-    return `${name.slice(dot + 1)}/${name.slice(0, dot)}`;
+    const storageKey = `${name.slice(dot + 1)}/${name.slice(0, dot)}`;
+    return this.#builtIn.storageType(storageKey) === undefined ? storageKey : undefined;
   }
 
   /** Answers with where the objects of the definition were. */

@@ -219,6 +219,57 @@ test('names that are taken are refused, and given when they become free', async 
   t.is((await client.get(path('others'))).status, 200);
 });
 
+test('a definition called like a built-in type is established, and as it goes the objects of that type stay', async (t) => {
+  const { client } = await startServer(t);
+  const group = 'networking.orch.io';
+  const policies = `/apis/${group}/v1/namespaces/default/networkpolicies`;
+  const kept = {
+    apiVersion: `${group}/v1`,
+    kind: 'NetworkPolicy',
+    metadata: { name: 'kept' },
+    spec: { podSelector: {} },
+  };
+  t.is((await client.request('POST', policies, { body: kept })).status, 201);
+  const name = `networkpolicies.${group}`;
+  const schema = {
+    openAPIV3Schema: { type: 'object', required: ['extra'], properties: { extra: { type: 'string' } } },
+  };
+  const named = {
+    plural: 'networkpolicies',
+    singular: 'networkpolicy',
+    kind: 'NetworkPolicy',
+    listKind: 'NetworkPolicyList',
+  };
+  const body = {
+    apiVersion: 'apiextensions.orch.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name, annotations: { 'api-approved.orch.io': 'unapproved, a test' } },
+    spec: { group, scope: 'Namespaced', names: named, versions: [{ name: 'v1', served: true, storage: true, schema }] },
+  };
+  const made = await client.request('POST', DEFINITIONS, { body });
+  t.is(made.status, 201, made.text);
+  await eventually(
+    () => conditionOf(client, name, 'Established'),
+    (condition) => condition?.status === 'True',
+  );
+  t.like(await conditionOf(client, name, 'NamesAccepted'), { status: 'True', reason: 'NoConflicts' });
+  const another = { ...kept, metadata: { name: 'another' } };
+  t.is((await client.request('POST', policies, { body: another })).status, 201);
+  const watched = (await client.get(policies)).json.metadata.resourceVersion;
+  t.is((await client.request('DELETE', `${DEFINITIONS}/${name}`)).status, 200);
+  await eventually(
+    () => client.get(`${DEFINITIONS}/${name}`),
+    ({ status }) => status === 404,
+  );
+  const left = (await client.get(policies)).json.items as unknown as { metadata: { name: string } }[];
+  t.deepEqual(
+    left.map(({ metadata }) => metadata.name),
+    ['another', 'kept'],
+  );
+  // Its history is not that of the definition either.
+  t.is((await client.get(`${policies}?resourceVersion=${watched}&resourceVersionMatch=Exact`)).status, 200);
+});
+
 test('a name that a definition has already is no short name that it may be given', async (t) => {
   const { client } = await startServer(t);
   await establish(client);

@@ -180,9 +180,11 @@ export class CustomDefinitions implements Controller {
     return { writes: [this.#statusWrite(object, status)] };
   }
 
-  /** Its own are among them: a name that it has in one place is taken in another. */
+  /**
+   * Its own are among them: a name that it has in one place is taken in another. Those of built-in types are not: a definition that has
+   * them is established, and never asked for.
+   */
   *#namesIn({ group }: Definition): Iterable<DefinedNames> {
-    yield* this.#types.builtInNames(group);
     for (const [name, { definition }] of this.#known) if (definition.group === group) yield* this.#namesOf(name);
   }
 

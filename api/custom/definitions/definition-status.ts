@@ -13,7 +13,7 @@ export interface DefinitionCondition {
   readonly message: string;
 }
 
-/** Names that definitions of the group have, with the one in question, and built-in types. */
+/** Names that definitions of the group have, with the one in question. */
 export interface TakenNames {
   /** Plural, singular and short names. */
   readonly resources: ReadonlySet<string>;
@@ -178,7 +178,7 @@ function writtenNames({ plural, singular, shortNames, kind, listKind, categories
   };
 }
 
-/** The names that definitions and built-in types of a group have. */
+/** The names that definitions of a group have. */
 export function takenNames(all: Iterable<DefinedNames>): TakenNames {
   const resources = new Set<string>();
   const kinds = new Set<string>();

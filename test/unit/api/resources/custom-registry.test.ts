@@ -5,14 +5,18 @@ import { createRegistry, type Registry } from '../../../../api/resources/registr
 import { DIALECTS } from '../../../../config/dialect.ts';
 
 function withFoosOf(group: string, ...runtimeConfig: string[]): Registry {
+  return catalogWith('foos', group, ...runtimeConfig).registry;
+}
+
+function catalogWith(plural: string, group: string, ...runtimeConfig: string[]): TypeCatalog {
   const catalog = new TypeCatalog(createRegistry(DIALECTS.kubernetes, { runtimeConfig }));
   const schema = { openAPIV3Schema: { type: 'object' } };
   const definition = {
     kind: 'CustomResourceDefinition',
-    metadata: { name: `foos.${group}`, uid: 'a', generation: 1 },
+    metadata: { name: `${plural}.${group}`, uid: 'a', generation: 1 },
     spec: {
       group,
-      names: { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' },
+      names: { plural, singular: 'foo', kind: 'Foo', listKind: 'FooList' },
       scope: 'Namespaced',
       versions: [
         { name: 'v1', served: true, storage: true, schema },
@@ -22,7 +26,7 @@ function withFoosOf(group: string, ...runtimeConfig: string[]): Registry {
     status: { conditions: [{ type: 'Established', status: 'True' }] },
   };
   catalog.put(definition, 1);
-  return catalog.registry;
+  return catalog;
 }
 
 test('a definition in a built-in group adds nothing to it, neither to a version that there is nor as one more', (t) => {
@@ -43,4 +47,13 @@ test('a definition is served in a built-in group that is switched off, and in on
   const own = withFoosOf('example.com');
   t.is(own.byPath('example.com', 'v1', 'foos')?.kind, 'Foo');
   t.is(own.groups().at(-1)?.name, 'example.com');
+});
+
+test('a definition called like a built-in type makes no type, and nothing of what is stored as that type is its own', (t) => {
+  const catalog = catalogWith('networkpolicies', 'networking.k8s.io');
+  t.false(catalog.registry.known().some(({ custom }) => custom !== undefined));
+  t.is(catalog.editions().size, 0);
+  t.is(catalog.storageKeyOf('networkpolicies.networking.k8s.io'), undefined);
+  t.is(catalog.remove('networkpolicies.networking.k8s.io'), undefined);
+  t.is(catalog.storageKeyOf('foos.networking.k8s.io'), 'networking.k8s.io/foos');
 });
