@@ -13,24 +13,75 @@ interface PromValue {
   readonly metricName?: string;
 }
 
+/** Values that are written between two looks at what else there is to do: some ten milliseconds of work. */
+const SLICE_VALUES = 1000;
+/** Of a text of one family: its help and its type. */
+const HEADER = /^.*\n.*\n?/;
+
 /** The text of all readings together. Series with the same name and labels become one: the sum, or as their gauge says. */
 export async function renderMetrics(readings: readonly MetricsReading[]): Promise<string> {
+  let text = '';
+  for await (const piece of metricsPieces(readings)) text += piece;
+  return text;
+}
+
+/**
+ * The same in pieces, between which others can be served: requests are counted by resource, and a thousand custom types make a
+ * hundred thousand values. A piece may be empty: there was work, and nothing to show yet.
+ */
+export async function* metricsPieces(readings: readonly MetricsReading[]): AsyncGenerator<string> {
+  const all = readings.flat();
   const isSummary = ({ kind }: FamilyReading): boolean => kind === 'summary';
-  const families = readings.map((reading) => reading.filter((one) => !isSummary(one)).map(promFamily));
-  const merged = grouped(readings.flat().filter(isSummary), ({ name }) => name).map(promSummary);
-  const text = await promClient.AggregatorRegistry.aggregate([...families, merged]).metrics();
+  const ordered = [...all.filter((one) => !isSummary(one)), ...all.filter(isSummary)];
+  let [text, gap, values] = ['', '', 0];
+  for (const family of grouped(ordered, ({ name }) => name)) {
+    const first = family[0]!;
+    const alike = yield* alikeSeries(family);
+    const valuesEach = (first.bucketsUpTo ?? first.quantiles ?? []).length + 1;
+    const step = Math.ceil(SLICE_VALUES / valuesEach);
+    text += gap;
+    gap = '\n';
+    for (let from = 0; from === 0 || from < alike.length; from += step) {
+      const slice = alike.slice(from, from + step);
+      const written = await textOf(first, slice);
+      text += from === 0 ? written : written.replace(HEADER, '');
+      values += slice.length * valuesEach;
+      if (values < SLICE_VALUES) continue;
+      yield text;
+      [text, values] = ['', 0];
+    }
+  }
+  yield text;
+}
+
+/** The series of one family in all readings, those with the same labels together. */
+function* alikeSeries(family: readonly FamilyReading[]): Generator<string, readonly (readonly SeriesReading[])[]> {
+  const groups = new Map<string, SeriesReading[]>();
+  for (const { series } of family)
+    for (const [index, one] of series.entries()) {
+      const key = JSON.stringify(Object.entries(one.labels).toSorted());
+      const known = groups.get(key);
+      if (known === undefined) groups.set(key, [one]);
+      else known.push(one);
+      if (index % SLICE_VALUES === SLICE_VALUES - 1) yield '';
+    }
+  return [...groups.values()];
+}
+
+/** A family with some of its series, as lines. */
+async function textOf(family: FamilyReading, alike: readonly (readonly SeriesReading[])[]): Promise<string> {
+  const shown =
+    family.kind === 'summary' ? promSummary(family, alike) : promFamily({ ...family, series: alike.flat() });
+  const text = await promClient.AggregatorRegistry.aggregate([[shown]]).metrics();
   // prom-client spells it so that strict readers of the format choke on it.
   return text.replaceAll(/ Nan$/gm, ' NaN');
 }
 
-/** One summary of every thread's readings. Quantiles do not add up, so they are found in what all threads counted. */
-function promSummary(of: readonly FamilyReading[]): object {
-  const { name, help, quantiles = [] } = of[0]!;
-  const labelled = ({ labels }: SeriesReading): string => JSON.stringify(Object.entries(labels).toSorted());
-  const alike = grouped(
-    of.flatMap(({ series }) => series),
-    labelled,
-  );
+/** Quantiles do not add up, so they are found in what all threads counted. */
+function promSummary(
+  { name, help, quantiles = [] }: FamilyReading,
+  alike: readonly (readonly SeriesReading[])[],
+): object {
   const values = alike.flatMap((series) => summaryValues(name, quantiles, series));
   return { name, help, type: 'summary', aggregator: 'sum', values };
 }

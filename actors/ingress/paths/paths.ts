@@ -5,16 +5,14 @@ import type { NonResourceRequestInfo } from '../../../api/requests/request-info.
 import { methodNotAllowed } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
-import type { MetricsReading } from '../../../runtime/metrics/metrics.ts';
-import { type MetricsRules, shownReadings } from '../../../runtime/metrics/metrics-rules.ts';
 import type { AuthProtocol } from '../../auth/protocol.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { DUMPS, mergedDump } from '../fairness/dump.ts';
 import { type FlowDump, SNAPSHOT_PATH } from '../protocol.ts';
 import { headersFor, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
-import { buildMetric } from './build-metric.ts';
 import type { Health, HealthEndpoint } from './health.ts';
+import { type MetricsParts, sendMetrics } from './metrics-answer.ts';
 import type { OpenApi } from './openapi.ts';
 import { type DebugFlags, isFlagPath } from './profiles/debug-flags.ts';
 import { PROFILES_PATH } from './profiles/profile-answers.ts';
@@ -23,11 +21,7 @@ import { SIMULATION_PATH, type SimulationParts, sendSimulation } from './simulat
 import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
 import { ISSUER_PATHS, serveIssuer } from './token-issuer.ts';
 
-export interface PathParts {
-  /** Of the dialect. */
-  readonly brand: string;
-  /** The documents of the present types. */
-  readonly discovery: () => Discovery;
+export interface PathParts extends MetricsParts {
   readonly health: Health;
   readonly representations: Representations;
   readonly openapi: OpenApi;
@@ -37,8 +31,6 @@ export interface PathParts {
   readonly simulation: SimulationParts;
   /** What waits and runs on each thread; undefined: nothing ever waits. */
   readonly flows: () => Promise<readonly FlowDump[] | undefined>;
-  readonly metrics: () => Promise<readonly MetricsReading[]>;
-  readonly metricsRules: MetricsRules;
   /** Absent without `--profiling`. */
   readonly profiles: Profiles | undefined;
   /** Likewise. */
@@ -56,7 +48,7 @@ const openapi3: Serve = (exchange, path, { openapi }) => openapi.serveVersion3(e
 
 /** Paths served here besides discovery's; those of health are its own. */
 const SERVED: ReadonlyMap<string, Serve> = new Map<string, Serve>([
-  ['/metrics', sendMetrics],
+  ['/metrics', (exchange, _path, parts) => sendMetrics(exchange, parts)],
   ['/openapi/v2', (exchange, _path, { openapi }) => openapi.serve(exchange)],
   ['/openapi/v3', openapi3],
   [SNAPSHOT_PATH, (exchange, _path, { snapshot }) => sendSnapshot(exchange, snapshot)],
@@ -162,14 +154,4 @@ async function sendDump(exchange: Exchange, path: string, { flows }: PathParts):
   if (dumps === undefined) return false;
   const levels = mergedDump(dumps);
   return sendText(exchange, 200, DUMPS.get(path)!(levels, (exchange.query.get(DETAILS) ?? '') !== ''));
-}
-
-async function sendMetrics(exchange: Exchange, _path: string, parts: PathParts): Promise<void> {
-  const { brand, discovery, metrics, metricsRules } = parts;
-  const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../../transport/metrics-text.ts');
-  const { processMetrics } = await import('../../../runtime/metrics/process-metrics.ts');
-  const [ofThreads, ofProcess] = await Promise.all([metrics(), processMetrics()]);
-  const build = buildMetric(brand, discovery().document('/version') ?? {});
-  const text = await renderMetrics(shownReadings([...ofThreads, ofProcess, build], metricsRules));
-  exchange.answer(200, headersFor(METRICS_CONTENT_TYPE), text);
 }

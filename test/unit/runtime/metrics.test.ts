@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { MetricsReading } from '../../../runtime/metrics/metrics.ts';
 import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
-import { METRICS_CONTENT_TYPE, renderMetrics } from '../../../transport/metrics-text.ts';
+import { METRICS_CONTENT_TYPE, metricsPieces, renderMetrics } from '../../../transport/metrics-text.ts';
 import { MetricsText } from '../../server/metrics-text.ts';
 
 function sampled(thread: string, requests: number): MetricsReading {
@@ -67,6 +67,32 @@ test('the text form has help, type, labels and cumulative buckets, summed over t
     'seconds_count 8',
   ]);
   t.is(METRICS_CONTENT_TYPE, 'text/plain; version=0.0.4; charset=utf-8');
+});
+
+test('very many series come in short pieces, which are one text: a family has one header, and threads are summed', async (t) => {
+  const readings = [1, 2].map((amount) => {
+    const metrics = new MetricsRegistry();
+    metrics.counter('before', 'Before.').add(amount);
+    const upTo = Array.from({ length: 40 }, (_, bucket) => bucket);
+    for (let i = 0; i < 500; i++) {
+      metrics.histogram('seconds', 'Seconds.', upTo, { resource: `type${i}` }).observe(amount);
+      metrics.counter('requests_total', 'Requests.', { resource: `type${i}` }).add(amount);
+    }
+    return metrics.reading();
+  });
+  const pieces: string[] = [];
+  for await (const piece of metricsPieces(readings)) pieces.push(piece);
+  const longest = Math.max(...pieces.map((piece) => piece.split('\n').length));
+  t.true(longest <= 1200, `${longest} lines in one piece`);
+  const whole = pieces.join('');
+  t.is(whole.match(/^# HELP/gm)?.length, 3);
+  t.deepEqual(whole.match(/^$/gm)?.length, 3, 'a blank line between families, and the end');
+  const text = new MetricsText(whole);
+  t.is(text.matching('seconds_bucket').length, 500 * 41);
+  t.is(text.matching('seconds_count', { resource: 'type499' })[0]!.value, 2);
+  t.is(text.sum('seconds_sum'), 1500);
+  t.is(text.matching('requests_total').length, 500);
+  t.is(text.sum('requests_total'), 1500);
 });
 
 const SHAPE = { quantiles: [0.5, 0.99], ageMs: 5000 };
