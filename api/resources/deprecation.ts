@@ -7,6 +7,9 @@ import { apiVersionOf } from './resource-table.ts';
 /** The minor release whose API this server speaks, 1.21. */
 export const API_MINOR_VERSION = 21;
 
+/** Kinds that the text names otherwise than by the kind to use, as the original's does. */
+const TOLD_AS: Readonly<Record<string, string>> = { IngressClass: 'IngressClassList' };
+
 /** The minor release whose removals and deprecations apply, of an `--emulated-release` such as `1.22`. */
 export function minorOf(release: string): number {
   return Number(release.slice(release.indexOf('.') + 1));
@@ -28,6 +31,8 @@ export function deprecationWarning(type: KnownType, minorRelease: number = API_M
   if (deprecatedIn === null || minorOf(deprecatedIn) > minorRelease) return undefined;
   const removal = removedIn === null ? '' : `, unavailable in v${removedIn}+`;
   const instead =
-    replacement === null ? '' : `; use ${apiVersionOf(replacement.group, replacement.version)} ${replacement.kind}`;
+    replacement === null
+      ? ''
+      : `; use ${apiVersionOf(replacement.group, replacement.version)} ${TOLD_AS[replacement.kind] ?? replacement.kind}`;
   return `${type.apiVersion} ${type.kind} is deprecated in v${deprecatedIn}+${removal}${instead}`;
 }

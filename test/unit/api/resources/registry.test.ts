@@ -276,6 +276,11 @@ const WARNINGS: readonly (readonly [apiVersion: string, kind: string, warning: s
     'CronJob',
     'batch/v1beta1 CronJob is deprecated in v1.21+, unavailable in v1.25+; use batch/v1 CronJob',
   ],
+  [
+    'networking.k8s.io/v1beta1',
+    'IngressClass',
+    'networking.k8s.io/v1beta1 IngressClass is deprecated in v1.19+, unavailable in v1.22+; use networking.k8s.io/v1 IngressClassList',
+  ],
   ['flowcontrol.apiserver.k8s.io/v1beta1', 'FlowSchema', undefined],
   ['v1', 'Pod', undefined],
 ];
