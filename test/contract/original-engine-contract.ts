@@ -405,6 +405,36 @@ export function originalEngineContract(
     t.deepEqual(values.get('internal/nodeports//30007')?.owner, { namespace: 'default', name: 's', uid });
   });
 
+  contract(
+    'a view tells of records what was told of them: their revisions, and those that no service has',
+    async (t, world) => {
+      const engine = world.engine();
+      const listener = await opened(engine);
+      const key = 'core/services/default/s';
+      const { revision } = await engine.commit([serviceWith(key, '10.96.0.5', 30007)]);
+      const [service] = serviceWith(key, '10.96.0.5', 30007).writes;
+      await engine.commit([{ guards: [], writes: [{ ...service!, expect: revision }], place: 0 }]);
+      await engine.commit([{ guards: [], writes: serviceWith(key, '10.96.0.6', 30008).writes.slice(1), place: 0 }]);
+      const last = await engine.commit([write(`${MAP}z`, 0, 'z')]);
+      await listener.reach(last.revision);
+      const view = engine.view(last.revision);
+      const viewed = new Map<string, number>();
+      const nextPage: typeof view.next = () => view.next().catch(() => nextPage());
+      for (let page = await nextPage(); page.length > 0; page = await nextPage()) {
+        for (const { key: viewedKey, modRevision } of page) {
+          t.false(viewed.has(viewedKey), viewedKey);
+          viewed.set(viewedKey, modRevision);
+        }
+      }
+      const told = new Map<string, number>();
+      for (const { revision: toldAt, events } of listener.told) {
+        for (const event of events) told.set(event.split('=')[0]!, toldAt);
+      }
+      t.deepEqual([...viewed].sort(), [...told].sort());
+      t.is(told.size, 6);
+    },
+  );
+
   contract('a view is the state at its revision, as objects of ours', async (t, world) => {
     const engine = world.engine();
     await opened(engine);

@@ -12,9 +12,8 @@ import type { OriginalForms } from './original-forms.ts';
 import { type OriginalKeys, RANGES_AS } from './original-keys.ts';
 import type { PlannedWrite } from './original-writes.ts';
 import type { RangeAllocations, RangeBits } from './range-allocation.ts';
-import type { ServiceRanges } from './service-ranges.ts';
-
-const SERVICES = 'core/services';
+import { RecordsOfView } from './records-of-view.ts';
+import { SERVICES, type ServiceRanges } from './service-ranges.ts';
 
 /** A commit of this process whose outcome is not known yet. */
 export interface Flight {
@@ -107,13 +106,9 @@ export class OriginalReading {
     return key === undefined || read === undefined ? [] : [{ key, modRevision, value: read }];
   }
 
-  /** The records of what services among values have, which lie nowhere as such. */
-  recordsIn(values: readonly SharedValue[]): readonly SharedValue[] {
-    return values.flatMap(({ key, modRevision, value }) => {
-      const stored = parseKey(key).storageKey === SERVICES ? readStoredValue(key, value) : undefined;
-      if (stored === undefined) return [];
-      return this.#parts.ranges.recordsOf(decodeStored(stored.json)).map((record) => ({ ...record, modRevision }));
-    });
+  /** The records that are there at a revision up to which all was read, for a view of it. */
+  recordsAt(revision: number): RecordsOfView {
+    return new RecordsOfView(this.#parts.ranges, revision);
   }
 
   #read(events: readonly EtcdEvent[], revision: number): readonly SharedEvent[] | Promise<readonly SharedEvent[]> {

@@ -23,6 +23,9 @@ export interface ServiceNetwork {
   readonly nodePorts: { readonly first: number; readonly last: number };
 }
 
+/** The storage key of services. */
+export const SERVICES = 'core/services';
+
 /** As often is a number seen that no service claims before it is free again: somebody may be about to write the service. */
 const LEAK_SIGHTINGS = 3;
 
@@ -163,7 +166,7 @@ export class ServiceRanges {
 
   /** What lies under a key cannot be read. Of a service it is not known what it claims: until it is, nothing is freed. */
   serviceUnread(key: string): void {
-    if (parseKey(key).storageKey === 'core/services') this.#unread.add(key);
+    if (parseKey(key).storageKey === SERVICES) this.#unread.add(key);
   }
 
   /** A service as it was written, or undefined when it is gone. */

@@ -1,5 +1,6 @@
 // What etcd tells in the original's layout, as a store is told it, and what is kept up with it: ranges, and what services claim.
 import test from 'ava';
+import type { SharedValue } from '../../../../storage/engines/shared-engine.ts';
 import { originalLayout } from '../../../../storage/etcd/original/assembled-engine.ts';
 import type { OriginalForms } from '../../../../storage/etcd/original/original-forms.ts';
 import { OriginalReading } from '../../../../storage/etcd/original/original-reading.ts';
@@ -101,15 +102,20 @@ test('a range that somebody has damaged is what services have, and stops nobody'
   t.deepEqual([...ranges.repairs()[0]!.state.bits], [4]);
 });
 
-test('a view has the records of the services in it, and of nothing that only looks like one', (t) => {
+test('a view has the records of the services in it, of nothing that only looks like one, and behind them what no service has', async (t) => {
+  const { reading, range } = rig();
+  const told = { key: ADDRESSES, createRevision: 3, value: range(0, 4) };
+  await reading.arrived([{ ...told, modRevision: 3 }], 3)();
+  await reading.arrived([{ ...told, modRevision: 11, value: range(0, 4, 6) }], 11)();
   const key = 'core/configmaps/default/s';
   const values = [
-    { key: SERVICE, modRevision: 9, value: service },
     { key, modRevision: 10, value: withAddress(key, 'ConfigMap') },
+    { key: SERVICE, modRevision: 9, value: service },
   ];
-  const records = rig().reading.recordsIn(values);
-  t.deepEqual(
-    records.map((record) => [record.key, record.modRevision]),
-    [[RECORD, 9]],
-  );
+  const records = reading.recordsAt(10);
+  const shown = (some: readonly SharedValue[]) => some.map((record) => [record.key, record.modRevision]);
+  t.deepEqual(shown(records.takeOf(values)), [[RECORD, 3]]);
+  t.deepEqual(shown(records.takeOf(values)), []);
+  t.deepEqual(shown(records.takeRest()), [[FIRST_RECORD, 3]]);
+  t.deepEqual(records.takeRest(), []);
 });
