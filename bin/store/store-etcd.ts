@@ -38,14 +38,14 @@ export function checkEtcd(argv: readonly string[]): Promise<void> {
     const found = await inspect(options, cluster, encryptionOf(options));
     print(contents(found));
     print(found.problems.map((problem) => `damaged: ${problem}`));
-    if (found.problems.length === 0) {
-      print(['the store is sound']);
-      return;
+    if (found.problems.length > 0) {
+      throw new OrchError(
+        'StoreUnusable',
+        `the store at ${found.place} is damaged; orch store repair --store-servers … puts aside what nobody can read`,
+      );
     }
-    throw new OrchError(
-      'StoreUnusable',
-      `the store at ${found.place} is damaged; orch store repair --store-servers … puts aside what nobody can read`,
-    );
+    if (found.unserved !== undefined) throw found.unserved;
+    print(['the store is sound']);
   });
 }
 
@@ -93,6 +93,7 @@ export function repairEtcd(argv: readonly string[]): Promise<void> {
         `${found.place} cannot be read, and nothing else says whose the store is: restore a snapshot of etcd's`,
       );
     }
+    if (found.unserved !== undefined) throw found.unserved;
     if (found.problems.length === 0) {
       print(['the store is sound: nothing was changed']);
       return;

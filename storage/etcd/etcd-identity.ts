@@ -59,7 +59,8 @@ export async function openIdentity(
       `${key} was made by a server of dialect ${found.dialect}; start with --api-dialect ${found.dialect}`,
     );
   }
-  refuseMoving(key, found.move);
+  const unserved = unservedIn(key, found.move);
+  if (unserved !== undefined) throw unserved;
   return {
     contents: {
       tokenKey: Buffer.from(found.tokenKey, 'base64'),
@@ -99,13 +100,13 @@ export function readIdentity(key: string, pair: EtcdPair | undefined, layout?: '
   throw unusable(`${key} is of format ${found.format}, which this release does not know`);
 }
 
-/** Throws OrchError StoreUnusable where a move is under way, or the objects were moved away. */
-export function refuseMoving(key: string, move: KeyspaceMove | undefined): void {
-  if (move === undefined || (move.direction === 'in' && move.isDone)) return;
+/** Why nothing is served where a move is under way, or the objects were moved away. */
+export function unservedIn(key: string, move: KeyspaceMove | undefined): OrchError | undefined {
+  if (move === undefined || (move.direction === 'in' && move.isDone)) return undefined;
   const { direction, folder, isDone } = move;
-  if (isDone) throw unusable(`${key} says that the objects were moved to ${folder}`);
+  if (isDone) return unusable(`${key} says that the objects were moved to ${folder}`);
   const way = direction === 'in' ? `from ${folder}` : `to ${folder}`;
-  throw unusable(`${key} says that a move ${way} is not finished; run orch store move again`);
+  return unusable(`${key} says that a move ${way} is not finished; run orch store move again`);
 }
 
 function unusable(what: string): OrchError {

@@ -8,7 +8,7 @@ import { storedRevision } from '../forms/stored-value.ts';
 import { AddressRecords } from './address-records.ts';
 import { askedAgain } from './asked-again.ts';
 import type { EtcdCluster, EtcdPair } from './etcd-cluster.ts';
-import { type Identity, readIdentity, refuseMoving } from './etcd-identity.ts';
+import { type Identity, readIdentity, unservedIn } from './etcd-identity.ts';
 import { type EtcdKeys, etcdKeys } from './etcd-keys.ts';
 import { isOutline } from './etcd-outline.ts';
 import { type LookedInto, lookInto, outerProblems, unreadable } from './value-problems.ts';
@@ -45,6 +45,8 @@ export interface KeyspaceInspection {
   readonly bytes: number;
   /** One line each; empty when the keyspace is sound. */
   readonly problems: readonly string[];
+  /** Why no server serves it, sound as it may be: it is being moved, or was moved away. */
+  readonly unserved: OrchError | undefined;
   /** Objects that nobody can read. */
   readonly unreadable: readonly FoundKey[];
   /** Records of addresses that no service has. */
@@ -64,6 +66,7 @@ class KeyspaceReading {
   readonly #addresses = new AddressRecords();
   readonly #problems: string[] = [];
   readonly #unreadable: FoundKey[] = [];
+  #unserved: OrchError | undefined;
   readonly #revisions = new Map<string, number>();
   #identity: Identity | undefined;
   #identityVersion = 0;
@@ -114,6 +117,7 @@ class KeyspaceReading {
       encrypted: this.#encrypted,
       bytes: this.#bytes,
       problems: this.#problems,
+      unserved: this.#unserved,
       unreadable: this.#unreadable,
       orphans: orphans.map((one) => ({ ...one, modRevision: this.#revisions.get(one.key) ?? 0 })),
     };
@@ -135,10 +139,11 @@ class KeyspaceReading {
     this.#identityVersion = pair.version;
     try {
       this.#identity = readIdentity(pair.key, pair);
-      refuseMoving(pair.key, this.#identity.move);
     } catch (error) {
       this.#problems.push((error as Error).message);
+      return;
     }
+    this.#unserved = unservedIn(pair.key, this.#identity.move);
   }
 
   #lookAtOutline({ key, modRevision, value }: EtcdPair): void {

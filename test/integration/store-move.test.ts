@@ -19,8 +19,12 @@ interface Ended {
 }
 
 function move(...args: string[]): Promise<Ended> {
+  return store('move', ...args);
+}
+
+function store(...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ORCH, 'store', 'move', ...args], { timeout: 240_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [ORCH, 'store', ...args], { timeout: 240_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), text: stdout + stderr });
     });
   });
@@ -79,6 +83,12 @@ test('a folder moves to a real etcd and back: objects keep their uids, versions 
   const again = await move('--to', join(root, 'other'), ...shared);
   t.regex(again.text, /were moved to/);
   t.not(again.code, 0);
+  for (const command of ['check', 'repair']) {
+    const looked = await store(command, ...shared);
+    t.not(looked.code, 0);
+    t.regex(looked.text, /^orch: \S+ says that the objects were moved to \S+back$/m);
+    t.notRegex(looked.text, /damage|repair/);
+  }
 });
 
 test('a move under a prefix says that servers are to be started with it, in either direction, and they find the objects there', async (t) => {

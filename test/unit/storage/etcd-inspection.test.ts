@@ -93,6 +93,22 @@ test('a keyspace whose objects, labels, addresses and counters agree has no prob
   t.is(found.objects, 3);
 });
 
+const MOVES: readonly (readonly [direction: 'in' | 'out', isDone: boolean, RegExp])[] = [
+  ['in', false, /a move from \/f is not finished; run orch store move again/],
+  ['out', false, /a move to \/f is not finished; run orch store move again/],
+  ['out', true, /the objects were moved to \/f$/],
+];
+
+for (const [direction, isDone, why] of MOVES) {
+  test(`a keyspace that is${isDone ? ' no more' : ' yet'} to be moved ${direction} is served by nobody, and not damaged`, async (t) => {
+    const identity = JSON.stringify({ ...IDENTITY, move: { direction, folder: '/f', isDone } });
+    const { found } = await inspected({}, { identity });
+    t.deepEqual(found.problems, []);
+    t.is(found.unserved?.code, 'StoreUnusable');
+    t.regex(found.unserved?.message ?? '', why);
+  });
+}
+
 const SPOILED: readonly (readonly [
   string,
   Readonly<Record<string, Uint8Array>>,
@@ -121,12 +137,6 @@ const SPOILED: readonly (readonly [
   ],
   ['an outline', {}, { newest: '[' }, /orch\/newest cannot be read/],
   ['an identity', {}, { identity: '{' }, /orch\/identity cannot be read/],
-  [
-    'a move',
-    {},
-    { identity: JSON.stringify({ ...IDENTITY, move: { direction: 'in', folder: '/f', isDone: false } }) },
-    /a move from \/f is not finished/,
-  ],
   ['a counter', {}, { 'writers/w': '7' }, /writers\/w was written 1 times, and does not say so/],
   ['a stranger', {}, { unheard: 'x' }, /orch\/unheard is none of ours/],
   [
