@@ -32,15 +32,21 @@ import { REPLAY_USAGE, replay } from './schedule-replay.ts';
 import { explanationText } from './schedule-text.ts';
 import { preparedScheduler } from './scheduler-server.ts';
 
-const USAGE = [
-  'usage: orch schedule explain [NAMESPACE/]POD [-o json] [OPTIONS of orch scheduler]',
-  '       orch schedule simulate [-f] FILE [-o json] [OPTIONS of orch scheduler]',
-  `       ${REPLAY_USAGE}`,
-].join('\n');
+const USAGES = new Map([
+  ['explain', 'orch schedule explain [NAMESPACE/]POD [-o json] [OPTIONS of orch scheduler]'],
+  ['simulate', 'orch schedule simulate [-f] FILE [-o json] [OPTIONS of orch scheduler]'],
+  ['replay', REPLAY_USAGE],
+]);
 const DEPTH_MAX = 32;
 
 /** Reads the pod in question from the server, or lets it make one of a file. Rejects with OrchError. */
 type FindPod = (server: ApiServer) => Promise<JsonObject>;
+
+/** What a command takes; where there is no such command, what each of them takes. */
+function usageOf(what: string | undefined): UsageError {
+  const usage = USAGES.get(what ?? '') ?? [...USAGES.values()].join(', or\n       ');
+  return new UsageError(`usage: ${usage}`);
+}
 
 /** The pod that the arguments ask about, and what is left of them. Throws UsageError. */
 function questionOf([what, ...argv]: readonly string[]): { readonly find: FindPod; readonly rest: readonly string[] } {
@@ -59,7 +65,7 @@ function questionOf([what, ...argv]: readonly string[]): { readonly find: FindPo
       if (path !== undefined) return { find: (server) => podMadeOf(server, path), rest: others };
     }
   }
-  throw new UsageError(USAGE);
+  throw usageOf(what);
 }
 
 /** `-o json` anywhere: the answer as a server gives it. Throws UsageError. */
@@ -73,7 +79,7 @@ async function podOf(server: ApiServer, pod: string): Promise<JsonObject> {
   const slash = pod.indexOf('/');
   const [namespace = '', name = ''] = slash < 0 ? ['default', pod] : [pod.slice(0, slash), pod.slice(slash + 1)];
   // The path without a name is that of all pods.
-  if (namespace === '' || name === '') throw new UsageError(USAGE);
+  if (namespace === '' || name === '') throw usageOf('explain');
   const { status, object } = await server.get(objectPath('v1', 'pods', namespace, name));
   if (status !== 200) throw new OrchError('Refused', `the pod ${namespace}/${name} cannot be read (${status})`);
   return object;
@@ -109,7 +115,7 @@ export async function schedule(argv: readonly string[]): Promise<void> {
   const { isJson, others } = formIn(argv);
   const { find, rest } = questionOf(others);
   const parsed = parseArguments('scheduler', rest);
-  if (parsed.action !== 'run') throw new UsageError(USAGE);
+  if (parsed.action !== 'run') throw usageOf(what);
   const { options } = parsed;
   const dialect = DIALECTS[options.apiDialect];
   const log = createLogger('schedule', logSettings(options, new Date()));

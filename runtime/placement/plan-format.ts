@@ -4,7 +4,8 @@ import type { Plan, PlannedThread } from './plan.ts';
 /** One line a thread with its actors, settings below their actor, warnings last. Ends without a newline. */
 export function formatPlan(plan: Plan): string {
   const width = Math.max(...plan.threads.map(({ name }) => name.length));
-  const lines = [`placement ${plan.name}: ${plan.threads.length} threads beside the main one`];
+  const threads = plan.threads.length === 1 ? '1 thread' : `${plan.threads.length} threads`;
+  const lines = [`placement ${plan.name}: ${threads} beside the main one`];
   for (const { name, actors } of plan.threads) {
     lines.push(`  ${name.padEnd(width)}  ${actors.map((actor) => actor.name).join(' ')}`);
     for (const actor of actors) {

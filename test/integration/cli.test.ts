@@ -257,6 +257,9 @@ const BAD_ARGUMENTS: readonly (readonly [args: readonly string[], reason: RegExp
   [['nonsense'], /unknown command "nonsense"/],
   [['constructor'], /unknown command "constructor"/],
   [['version', 'now'], /usage: orch version/],
+  [['schedule', 'explain'], /^orch: usage: orch schedule explain [^,]*$/m],
+  [['schedule', 'simulate'], /^orch: usage: orch schedule simulate [^,]*$/m],
+  [['schedule', 'nonsense'], /usage: orch schedule explain .*, or orch schedule simulate .*, or orch schedule replay /],
 ];
 for (const [args, reason] of BAD_ARGUMENTS) {
   test(`orch ${args.join(' ')} is refused with one line`, async (t) => {
@@ -358,8 +361,9 @@ const SYNTAXES: Readonly<Record<string, RegExp>> = {
   'store restore': /^usage: orch store restore FILE DIR\n\nMake a new data folder of a snapshot\.\n$/,
   'store reencrypt': /^usage: orch store reencrypt DIR \| /,
   'store move': /^usage: orch store move \[--to\] DIR /,
-  schedule: /^usage: orch schedule explain .*\n +orch schedule simulate /,
-  'schedule explain': /^usage: orch schedule explain /,
+  schedule: /^usage: orch schedule explain .*, or\n +orch schedule simulate .*, or\n +orch schedule replay /,
+  'schedule explain': /^usage: orch schedule explain .*\n\nPrint what a scheduler says /,
+  'schedule simulate': /^usage: orch schedule simulate .*\n\nThe same for a pod /,
   placement: /^usage: orch placement check FILE/,
   'placement check': /^usage: orch placement check FILE/,
   'placement compare': /^usage: orch placement check FILE, or orch placement compare FILE FILE\.\.\. /,
@@ -398,6 +402,7 @@ test('placement check prints the threads of a plan and their actors', async (t) 
   t.is(code, 0);
   t.regex(stdout, /^placement default: 2 threads beside the main one$/m);
   t.regex(stdout, /^ +front +ingress auth audit hub admission store$/m);
+  t.regex((await orch('placement', 'check', 'single')).stdout, /^placement single: 1 thread beside the main one$/m);
 });
 
 function tokenFile(t: ExecutionContext): string {
