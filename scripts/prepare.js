@@ -36,7 +36,9 @@ function newestSourceMs(folder) {
   return newest;
 }
 
-function run(command, args) {
+/** `what` is said first: each may take half a minute, and prints nothing meanwhile. */
+function run(what, command, args) {
+  process.stderr.write(`prepare: ${what}\n`);
   const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (done.status !== 0) {
     process.stderr.write(`prepare: ${command} ${args.join(' ')} failed\n`);
@@ -67,12 +69,12 @@ const isStale = modifiedMs(buildStamp) < newest || isOfOther;
 
 if (isOutdated || (isStale && lacksCompiler)) {
   // Not `npm ci`: it begins by removing what is installed, which may be somebody else's where it is shared by a link.
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--include=dev']);
+  run('installing dependencies', 'npm', ['install', '--no-save', '--no-audit', '--no-fund', '--include=dev']);
 }
 if (isStale) {
   rmSync(join(root, 'dist'), { recursive: true, force: true });
-  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
-  run(process.execPath, [join(root, 'scripts', 'pack.js')]);
+  run('compiling', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+  run('packing', process.execPath, [join(root, 'scripts', 'pack.js')]);
   mkdirSync(dirname(buildStamp), { recursive: true });
   writeFileSync(buildStamp, thisNode.join(' '));
 }

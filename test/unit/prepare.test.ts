@@ -1,6 +1,6 @@
 // Goal: `npm start` works in a folder whatever was installed there before. Method: the script of a checkout of its own, with
 // stand-ins for npm, the compiler and what packs.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -36,9 +36,15 @@ function checkout(t: ExecutionContext): string {
   return folder;
 }
 
-function prepare(folder: string): void {
+/** Answers what was printed. Throws where it fails. */
+function prepare(folder: string): string {
   const PATH = `${join(folder, 'path')}${delimiter}${process.env.PATH}`;
-  execFileSync(process.execPath, [join(folder, 'scripts', 'prepare.js')], { env: { ...process.env, PATH } });
+  const { status, stderr, stdout } = spawnSync(process.execPath, [join(folder, 'scripts', 'prepare.js')], {
+    env: { ...process.env, PATH },
+    encoding: 'utf8',
+  });
+  if (status !== 0 || stdout !== '') throw new Error(stdout + stderr);
+  return stderr;
 }
 
 test('a build that lacks its compiler installs it, whatever npm was told to omit', (t) => {
@@ -46,6 +52,13 @@ test('a build that lacks its compiler installs it, whatever npm was told to omit
   prepare(folder);
   t.regex(readFileSync(join(folder, 'npm.log'), 'utf8'), /^install .*--include=dev\n$/);
   t.true(existsSync(join(folder, 'dist', '.built')));
+});
+
+test('each step that takes long is told before it, and where there is none, nothing is', (t) => {
+  const folder = checkout(t);
+  t.is(prepare(folder), 'prepare: installing dependencies\nprepare: compiling\nprepare: packing\n');
+  built(folder, '');
+  t.is(prepare(folder), '');
 });
 
 /** A build newer than every source, and the Node that its stamp names. */
