@@ -2,10 +2,11 @@
 // the commands of the store on such a keyspace.
 import { execFile } from 'node:child_process';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
+import { freePort } from '../../bench/server/free-port.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { EtcdClient } from '../../storage/etcd/etcd-client.ts';
 import { EtcdMember } from '../server/etcd-member.ts';
@@ -13,7 +14,7 @@ import type { ApiObject } from '../server/https-client.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { type Json, OriginalServer } from '../server/original-server.ts';
 import { ORCH } from '../server/program.ts';
-import { newServer, type ServerProcess, startServer } from '../server/server-process.ts';
+import { newServer, ServerProcess, startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
 
 const SECRETS = '/api/v1/namespaces/default/secrets';
@@ -168,6 +169,21 @@ test('the store is checked beside a server; what no command does for this layout
   }
   const saved = await store('snapshot', join(folder, 'etcd.db'), ...shared);
   t.is(saved.code, 0, saved.stderr);
+});
+
+test('a snapshot of a server has nothing in the clear that is encrypted, and a folder made of it serves it with the same keys', async (t) => {
+  const [file, restored] = [join(folder, 'objects.snap'), join(folder, 'restored')];
+  const saved = await store('snapshot', file, '--data-dir', one.dataDirectory);
+  t.deepEqual([saved.code, saved.stderr], [0, '']);
+  const bytes = readFileSync(file);
+  t.false(bytes.includes('hidden') || bytes.includes(text('hidden')));
+  t.is((await store('restore', file, restored)).code, 0);
+  const args = ['--api-dialect', 'kubernetes', '--encryption-provider-config', configuration];
+  const server = new ServerProcess(restored, await freePort(), { args });
+  scope.teardown(() => server.dispose());
+  t.is(await server.start(), undefined);
+  t.like((await server.client.get(`${SECRETS}/ours`)).json as unknown as Json, { data: { k: text('hidden') } });
+  await server.stop();
 });
 
 test('a server of the other layout does not start on the keyspace', async (t) => {

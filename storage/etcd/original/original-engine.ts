@@ -183,7 +183,7 @@ export class OriginalEngine implements SharedEngine {
           const values: SharedValue[] = [];
           for (const pair of page) values.push(...(await this.#reading.valuesAt(pair)));
           values.push(...records.takeOf(values));
-          if (values.length > 0) return values;
+          if (values.length > 0) return Promise.all(values.map((value) => this.#sealed(value)));
         }
       },
     };
@@ -210,6 +210,10 @@ export class OriginalEngine implements SharedEngine {
       await this.#cluster.transact(removal).catch(() => {});
     }
     this.#cluster.close();
+  }
+
+  async #sealed({ key, modRevision, value }: SharedValue): Promise<SharedValue> {
+    return { key, modRevision, value: await this.#parts.forms.sealStored(key, value) };
   }
 
   #pages(revision = 0): EtcdPages {

@@ -66,6 +66,14 @@ export class OriginalForms {
     await encryption?.readyFor([{ operations: [{ key: keys.providersOf(key) }] }]);
   }
 
+  /** A stored form as a folder or a snapshot has it: encrypted there as well, where its resource is. Rejects with StorageFailed. */
+  async sealStored(key: string, stored: Uint8Array): Promise<Uint8Array> {
+    const { encryption } = this.#parts;
+    if (encryption === undefined) return stored;
+    await encryption.readyFor([{ operations: [{ key }] }]);
+    return encryption.seal(key, Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength));
+  }
+
   isSealed(bytes: Uint8Array): boolean {
     return isBareSealed(bytes, this.#parts.dialect.encryptionPrefix);
   }

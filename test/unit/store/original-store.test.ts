@@ -2,9 +2,11 @@
 import test, { type ExecutionContext } from 'ava';
 import type { TransactionResult } from '../../../actors/store/protocol.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
+import { readOpenedValue } from '../../../storage/encryption/sealed-value.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
 import { forEachRecord } from '../../../storage/following/publication.ts';
 import { CREATED, DELETED } from '../../../storage/records/slab-record.ts';
+import { SNAPSHOT_FORMAT, SnapshotReader, snapshotHeader } from '../../../storage/upkeep/snapshot-file.ts';
 import type { EtcdModel } from '../../simulation/etcd-model.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { engineOn } from '../storage/original/original-rig.ts';
@@ -69,6 +71,34 @@ test('a version is the revision of etcd, and what lies there is the object, encr
   t.like(JSON.parse(plain.toString()), { kind: 'Sample', metadata: { name: 'a' }, data: 'x' });
   await until(() => rig.followers[0]!.state.has(keyOf('a')));
   t.like(rig.followers[0]!.state.get(keyOf('a')), { revision, born: revision, data: 'x' });
+});
+
+test('what is encrypted there is encrypted in a snapshot, and is read from it with the same keys', async (t) => {
+  const rig = await storeOn(t, quietModel(), true);
+  const revision = await rig.put(keyOf('a'), 'hidden');
+  const { id } = await rig.store.ask({ type: 'openSnapshot' }, { deadlineMs: DEADLINE_MS });
+  const { payload } = await rig.store.ask({ type: 'readSnapshot', id }, { deadlineMs: DEADLINE_MS });
+  t.false(Buffer.from(payload).includes('hidden'));
+  const header = {
+    snapshotFormat: SNAPSHOT_FORMAT,
+    dialect: '',
+    prefix: '',
+    revision,
+    objects: 1,
+    digest: 0,
+    wallMs: 0,
+  };
+  const reader = new SnapshotReader();
+  reader.read(snapshotHeader(header));
+  const [[key, value] = ['', Buffer.alloc(0)]] = reader.read(Buffer.from(payload));
+  t.is(key, keyOf('a'));
+  const opened = await encryptionOfSamples().open(key, value);
+  const read = readOpenedValue(key, value, opened);
+  t.is(read?.revision, revision);
+  t.like(JSON.parse(Buffer.from(read?.json ?? []).toString()), {
+    data: 'hidden',
+    metadata: { resourceVersion: String(revision) },
+  });
 });
 
 test('who takes the last finalizer away is answered with what the object was then, and watches see it go as it was', async (t) => {
