@@ -52,9 +52,9 @@ export async function repair(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** What is lost, one line each, and a last one for what cannot be named. */
+/** What is lost, one line each, and last what cannot be named. */
 function losses(found: Inspection): readonly string[] {
-  const { findings, isComplete, soundRevision, reachedRevision } = found;
+  const { findings, isComplete, unnamed, soundRevision, reachedRevision } = found;
   const named = findings.flatMap(lossOf);
   if (isComplete) return ['lost: no object, only the history of changes'];
   const unknown =
@@ -63,7 +63,9 @@ function losses(found: Inspection): readonly string[] {
           `lost: whatever else was written in revisions ${soundRevision + 1} to ${reachedRevision}, unless it is listed as kept`,
         ]
       : [];
-  return [...named, ...unknown];
+  const objects = unnamed === 1 ? '1 object' : `${unnamed} objects`;
+  const counted = unnamed > 0 ? [`lost: ${objects} of which nothing is left, not even the name`] : [];
+  return [...named, ...counted, ...unknown];
 }
 
 function lossOf({ key, isLost, lostRevision, keptRevision }: ObjectFinding): readonly string[] {

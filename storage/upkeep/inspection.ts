@@ -41,6 +41,8 @@ export interface Inspection {
   /** The objects that are whole, as they must be by all that is known: their stored forms. */
   readonly objects: ReadonlyMap<string, Buffer>;
   readonly findings: readonly ObjectFinding[];
+  /** How many objects more there must be, by the newest acknowledged event record, of which nothing tells even the keys. */
+  readonly unnamed: number;
   /** True when the newest acknowledged event record names exactly these objects: whatever is damaged, none is lost. */
   readonly isComplete: boolean;
   /** Of the objects' keys and revisions, as event records hold it. */
@@ -70,6 +72,7 @@ function inspect(files: DatabaseFiles, marked: number): Inspection {
   const objects = readObjects(values, chain.records);
   const digest = digestOf(objects);
   const contradiction = contradictionOf(chain.records.at(-1), objects, digest);
+  const isAcknowledged = chain.records.length > 0 && reached >= marked;
   problems.push(...objects.findings.map(({ what }) => what), ...missingRecord(chain, objects));
   if (objects.findings.length === 0 && contradiction !== undefined) problems.push(contradiction);
   return {
@@ -84,7 +87,8 @@ function inspect(files: DatabaseFiles, marked: number): Inspection {
     events: chain.records.reduce((sum, record) => sum + record.events.length, 0),
     objects: objects.whole,
     findings: objects.findings,
-    isComplete: chain.records.length > 0 && reached >= marked && contradiction === undefined,
+    unnamed: isAcknowledged ? Math.max(0, chain.records.at(-1)!.liveObjects - objects.revisions.size) : 0,
+    isComplete: isAcknowledged && contradiction === undefined,
     digest,
     bytes: files.bytes,
   };

@@ -112,6 +112,24 @@ test('a damaged store is refused with one line that names the check; the check s
   t.like(await firstWatched(server.client, last), { type: 'ERROR', object: { code: 410 } });
 });
 
+test('objects that no history tells of any more are counted among what a repair has lost', async (t) => {
+  const server = await startServer(t, { args: SINGLE });
+  await create(server.client, 'struck', 'a text that is only here');
+  const [file, folder] = [join(server.dataDirectory, 'snapshot'), join(server.dataDirectory, 'restored')];
+  t.is((await store('snapshot', file, '--data-dir', server.dataDirectory)).code, 0);
+  await server.stop();
+  t.is((await store('restore', file, folder)).code, 0);
+  damage(folder, 'a text that is only here');
+  const missing = /^damaged: there must be (\d+) objects at revision \d+, (\d+) were found$/m;
+  const { stdout } = await store('repair', folder);
+  const [, expected, found] = missing.exec(stdout) ?? [];
+  const lost = Number(expected) - Number(found);
+  t.true(lost > 0, stdout);
+  t.regex(stdout, new RegExp(`^lost: ${lost} objects? of which nothing is left, not even the name$`, 'm'));
+  t.regex(stdout, new RegExp(`^repaired: ${found} objects; `, 'm'));
+  t.is((await store('check', folder)).code, 0);
+});
+
 test('a store beside which nothing says up to where it was acknowledged is refused, and a repair loses nothing', async (t) => {
   const server = await startServer(t, { args: SINGLE });
   const version = await create(server.client, 'kept');
