@@ -1,7 +1,7 @@
 // How orch's own commands reach a server that runs: by the kubeconfig in its data folder. Apart from what writes that at each start, since
 // a start has no use for a client's TLS.
 import { join } from 'node:path';
-import type { SecureContextOptions } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import { asObject, asText } from '../../api/json/object-fields.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { believing } from '../../transport/tls/certificates.ts';
@@ -13,7 +13,7 @@ import { holdsOneOf } from '../server/data-directory.ts';
 export interface AdminConnection {
   readonly url: string;
   /** The server's certificate is believed for being in the file, whoever signed it, as kubectl believes it. */
-  readonly tls: Pick<SecureContextOptions, 'ca' | 'allowPartialTrustChain' | 'ciphers'>;
+  readonly tls: Pick<ConnectionOptions, 'ca' | 'allowPartialTrustChain' | 'ciphers' | 'servername'>;
   readonly token: string;
 }
 
@@ -29,5 +29,7 @@ export function adminConnection(directory: string): AdminConnection {
   const token = asText(asObject(named(content.users, ADMIN_ENTRIES.user).user).token);
   if (url === '' || token === '') throw new OrchError('BadConfiguration', `${path} names no server and user`);
   const caPem = Buffer.from(asText(cluster['certificate-authority-data']), 'base64').toString();
-  return { url, tls: { ...believing(caPem), ciphers: USUAL_SUITES }, token };
+  const servername = asText(cluster['tls-server-name']);
+  const tls = { ...believing(caPem), ciphers: USUAL_SUITES, ...(servername === '' ? {} : { servername }) };
+  return { url, tls, token };
 }

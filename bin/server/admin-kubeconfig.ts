@@ -18,7 +18,8 @@ const DEPTH_MAX = 8;
 export const ADMIN_ENTRIES = { user: 'orch-admin', cluster: 'orch', context: 'orch' } as const;
 
 /** How the admin reaches the server now. */
-export type AdminWay = Required<Pick<KubeconfigInput, 'server' | 'caPem' | 'token'>>;
+export type AdminWay = Required<Pick<KubeconfigInput, 'server' | 'caPem' | 'token'>> &
+  Pick<KubeconfigInput, 'serverName'>;
 
 /**
  * Writes how the server is reached now into the folder's kubeconfig, whole or not at all, and returns its path. Not synced: every start

@@ -20,6 +20,7 @@ import type { ServerOptions, UpOptions } from '../../config/options.ts';
 import { traceSettings } from '../../config/trace-environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { pairOf } from '../../transport/tls/material-files.ts';
+import { nameToAskFor } from '../../transport/tls/server-names.ts';
 import { auditSettings, requireAuditLog } from '../files/audit-files.ts';
 import { authMethods, withAuthority } from '../files/auth-methods.ts';
 import { egressOf, withControlPlaneWay } from '../files/egress-file.ts';
@@ -101,7 +102,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   };
   return {
     settings: withControlPlaneWay(settings, egress?.controlplane),
-    way: { server: url, caPem: tls.certPem, token },
+    way: { server: url, caPem: tls.certPem, serverName: nameToAskFor(tls.certPem, host), token },
   };
 }
 

@@ -1,12 +1,13 @@
 // What `orch bundle` and `orch top` say of a running server, and what they must not.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { samplesOf, table } from '../../bin/admin/top-table.ts';
+import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { ORCH } from '../server/program.ts';
 import { startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
@@ -86,6 +87,22 @@ test('top prints every actor of every thread once', async (t) => {
       new RegExp(`^\\S+ +${actor}\\S* +\\d+ +\\d+ +\\d+ +(?:[≤>] [\\d.]+ ms|-) +[\\d.]+ ms$`, 'm'),
       actor,
     );
+});
+
+test('the server’s own commands reach one whose certificate is for a name alone', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-named-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const times = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 86_400_000) };
+  const pair = await makeSelfSigned({ commonName: 'named', names: ['api.example.org'], ...times });
+  const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+  writeFileSync(cert, pair.certPem);
+  writeFileSync(key, pair.keyPem, { mode: 0o600 });
+  const { dataDirectory } = await startServer(t, { args: ['--tls-cert-file', cert, '--tls-private-key-file', key] });
+  t.regex(readFileSync(join(dataDirectory, 'admin.conf'), 'utf8'), /^ {4}tls-server-name: "api\.example\.org"$/m);
+  const there = ['--data-dir', dataDirectory];
+  t.regex((await run(process.execPath, [ORCH, 'top', '--once', ...there])).stdout, /^requests /);
+  const saved = await run(process.execPath, [ORCH, 'store', 'snapshot', join(folder, 'snapshot'), ...there]);
+  t.regex(saved.stdout, /^saved \d+ objects /);
 });
 
 test('what happened between two looks is shown by the second', (t) => {

@@ -7,6 +7,8 @@ export interface KubeconfigInput {
   readonly server: string;
   /** The authority that signed the server's certificate. */
   readonly caPem?: string;
+  /** The name that the server's certificate is for, where that is another than the URL's. */
+  readonly serverName?: string | undefined;
   /** Bearer token of the user. */
   readonly token?: string;
   readonly user: string;
@@ -16,9 +18,10 @@ export interface KubeconfigInput {
 
 /** The file's text. It may hold a token: write it readable by its owner alone. */
 export function kubeconfigText(input: KubeconfigInput): string {
-  const { server, caPem, token, user, cluster, context } = input;
+  const { server, caPem, serverName, token, user, cluster, context } = input;
   const authority =
     caPem === undefined ? [] : [`    certificate-authority-data: ${Buffer.from(caPem).toString('base64')}`];
+  const name = serverName === undefined ? [] : [`    tls-server-name: ${JSON.stringify(serverName)}`];
   const credentials = token === undefined ? ['  user: {}'] : ['  user:', `    token: ${JSON.stringify(token)}`];
   return [
     'apiVersion: v1',
@@ -28,6 +31,7 @@ export function kubeconfigText(input: KubeconfigInput): string {
     '  cluster:',
     `    server: ${JSON.stringify(server)}`,
     ...authority,
+    ...name,
     'users:',
     `- name: ${JSON.stringify(user)}`,
     ...credentials,

@@ -39,6 +39,18 @@ function namesOf(certPem: string): readonly string[] {
 }
 
 /**
+ * What clients have to ask for that connect to an address which a certificate is not for: the first name that it is for, and for a
+ * pattern a name of it. Undefined where it is for the address, or for no name.
+ */
+export function nameToAskFor(certPem: string, address: string): string | undefined {
+  const certificate = new X509Certificate(certPem);
+  if (certificate.checkIP(address) !== undefined) return undefined;
+  const names = namesOf(certPem).map((name) => name.replace(/^\*\./, 'any.'));
+  // Clients go by the common name no more.
+  return names.find((name) => certificate.checkHost(name, { subject: 'never' }) !== undefined);
+}
+
+/**
  * Entries in the operator's order. A name that several are for goes to the first; patterns given in words go before those
  * read from certificates. A client's name finds itself before it finds a pattern, and a longer pattern before a shorter one.
  */

@@ -97,3 +97,11 @@ for (const text of [undefined, '', '[', '\0', '- a list']) {
     t.like(adminConnection(directory), THERE);
   });
 }
+
+test('the name that the certificate is for is asked for, as long as it is another than the address', (t) => {
+  const { directory } = folder(t, EDITED);
+  writeAdminKubeconfig(directory, { ...WAY, serverName: 'a.example' });
+  t.like(adminConnection(directory), { ...THERE, tls: { servername: 'a.example' } });
+  writeAdminKubeconfig(directory, WAY);
+  t.false('servername' in adminConnection(directory).tls);
+});

@@ -36,6 +36,17 @@ test('a kubeconfig names the server, its authority and the user', (t) => {
   });
 });
 
+test('a kubeconfig says the name that the certificate is for where it is told', (t) => {
+  const text = kubeconfigText({
+    server: 'https://[::1]:6443',
+    serverName: 'a.example',
+    user: 'u',
+    cluster: 'c',
+    context: 'x',
+  });
+  t.like(parseYaml(text, DEPTH_MAX), { clusters: [{ cluster: { 'tls-server-name': 'a.example' } }] });
+});
+
 test('a kubeconfig without authority and token is one for plain HTTP', (t) => {
   const text = kubeconfigText({ server: 'http://localhost:8080', user: 'u', cluster: 'c', context: 'x' });
   t.like(parseYaml(text, DEPTH_MAX), {

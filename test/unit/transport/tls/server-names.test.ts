@@ -1,7 +1,7 @@
 // Which certificate a name finds: the operator's patterns and those of certificates, in Kubernetes 1.21's order.
 import test from 'ava';
 import { makeSelfSigned } from '../../../../transport/tls/self-signed.ts';
-import { patternProblem, serverNames } from '../../../../transport/tls/server-names.ts';
+import { nameToAskFor, patternProblem, serverNames } from '../../../../transport/tls/server-names.ts';
 
 const NO_CERTIFICATE = '';
 
@@ -88,4 +88,17 @@ test('what is neither host name, pattern nor address is said to be', (t) => {
     t.is(patternProblem(good), undefined, good);
   for (const bad of ['', 'a..b', 'a.*', '-a', 'a b', '*a.b', 'a_b', `${'a'.repeat(64)}.b`, '1:2'])
     t.regex(patternProblem(bad) ?? '', /is neither a host name/, bad);
+});
+
+test('of a certificate that is not for an address, clients ask for its first name, or for one of its pattern', async (t) => {
+  const cases: readonly (readonly [names: readonly string[], address: string, asked: string | undefined])[] = [
+    [['127.0.0.1', 'a.example'], '127.0.0.1', undefined],
+    [['::1', 'a.example'], '::1', undefined],
+    [['10.0.0.1', 'a.example', 'b.example'], '127.0.0.1', 'a.example'],
+    [['*.a.example'], '127.0.0.1', 'any.a.example'],
+    [['10.0.0.1'], '127.0.0.1', undefined],
+  ];
+  for (const [names, address, asked] of cases) {
+    t.is(nameToAskFor(await certificate('common.example', names), address), asked, names.join());
+  }
 });
