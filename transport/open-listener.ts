@@ -1,7 +1,7 @@
 // Chooses the listener: uws where it can do what is asked and its binary can be loaded, node otherwise. Each is loaded
 // only when chosen.
 import type { Listener, ListenerOptions } from './http.ts';
-import { reasonForNode } from './tls/listener-limits.ts';
+import { reasonBeforeUws } from './tls/listener-limits.ts';
 import { loadUws, prepareUws, uwsHeaderBytesMax } from './uws/binary.ts';
 
 export type ListenerKind = 'auto' | 'uws' | 'node';
@@ -15,14 +15,14 @@ export interface OpenedListener {
 export type OpenListener = typeof openListener;
 
 /**
- * Opens a listener. `auto` takes `node` for what uws cannot do (tls/listener-limits.ts), or where the uws binary cannot be
+ * Opens a listener. `auto` takes `node` for what uws cannot do, or not as well (tls/listener-limits.ts), or where the uws binary cannot be
  * loaded, and says so in `note`. Rejects with an OrchError BadConfiguration when the address or the TLS material cannot be
  * used, or when `uws` was named and cannot be loaded.
  */
 export async function openListener(kind: ListenerKind, options: ListenerOptions): Promise<OpenedListener> {
   if (kind === 'node') return { listener: await openNode(options) };
   if (kind === 'auto') {
-    const reason = reasonForNode(options) ?? (await loadFailure(options));
+    const reason = reasonBeforeUws(options) ?? (await loadFailure(options));
     if (reason !== undefined) {
       return { listener: await openNode(options), note: `serving with the slower node listener: ${reason}` };
     }

@@ -1,5 +1,6 @@
 // What the listener shows and speaks, by the options: finds and reads the operator's certificate files, and refuses at the
 // start what no listener could serve.
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { AuthorityFiles } from '../../actors/followed-authorities.ts';
 import type { SchedulerOptions, ServerOptions } from '../../config/options.ts';
@@ -9,7 +10,7 @@ import { chooseCiphers } from '../../transport/cipher-suites.ts';
 import { HEADER_BYTES_MAX, type TlsMaterial, type TlsVersion } from '../../transport/http.ts';
 import { sharesPorts } from '../../transport/node/port-sharing.ts';
 import { untimeliness } from '../../transport/tls/certificates.ts';
-import { reasonForNode } from '../../transport/tls/listener-limits.ts';
+import { reasonAgainstAuthorities, reasonBeforeUws, reasonForNode } from '../../transport/tls/listener-limits.ts';
 import { materialOf, type PairFiles, pairOf, pathsOf, type TlsFiles } from '../../transport/tls/material-files.ts';
 import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import { patternProblem } from '../../transport/tls/server-names.ts';
@@ -76,12 +77,22 @@ export function checkServingTls(options: ServerOptions): void {
   for (const files of [...(pair === undefined ? [] : [pair]), ...namedPairs(options)])
     pairOf(files, operatorText(files.certFile), operatorText(files.keyFile));
   requireUws(options);
+  requireAuthoritiesForUws(options);
 }
 
 /** Whoever names a listener must not go without what else he asks for. */
 function requireUws(options: ServerOptions): void {
   if (options.ingress !== 'uws') return;
-  const reason = askedOfNode(options);
+  refuseUws(reasonForNode(listenerNeeds(options)));
+}
+
+/** As the listener itself does when it opens. What cannot be read is refused elsewhere, or is there once a start has made it. */
+function requireAuthoritiesForUws({ ingress, clientCaFile, requestheaderClientCaFile }: ServerOptions): void {
+  const files = [clientCaFile, requestheaderClientCaFile].filter((path) => path !== '' && existsSync(path));
+  if (ingress === 'uws') refuseUws(reasonAgainstAuthorities(files.map((path) => operatorText(path)).join('\n')));
+}
+
+function refuseUws(reason: string | undefined): void {
   if (reason !== undefined) throw new OrchError('BadConfiguration', `the uws listener cannot do it: ${reason}`);
 }
 
@@ -92,16 +103,16 @@ export async function checkListener({ ingress }: Pick<ServerOptions, 'ingress'>)
   await loadUws();
 }
 
-/** Why only Node's listener can serve what the options ask for, if so. */
-function askedOfNode(options: ServerOptions): string | undefined {
+/** Of what the options ask for as much as decides which listener can serve it. */
+function listenerNeeds(options: ServerOptions): Parameters<typeof reasonForNode>[0] {
   const { goawayChance, http2MaxStreamsPerConnection } = options;
   const asksClients =
     options.clientCaFile + options.requestheaderClientCaFile === '' ? {} : { clientCaPem: options.clientCaFile };
-  return reasonForNode({
+  return {
     tls: { ...spokenTls(options), ...asksClients, namedPairs: namedPairs(options) },
     ...(goawayChance > 0 ? { sendsAway: () => false } : {}),
     ...(http2MaxStreamsPerConnection > 0 ? { streamsPerConnectionMax: http2MaxStreamsPerConnection } : {}),
-  });
+  };
 }
 
 /** Throws OrchError BadConfiguration for an origin that is no regular expression. */
@@ -116,7 +127,7 @@ export function requireListener(options: ServerOptions, plan: Plan): void {
   const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ actor }) => actor === 'ingress').length;
   if (sharesPorts() || (ingresses < 2 && !options.permitPortSharing)) return;
   const { ingress } = options;
-  const reason = askedOfNode(options);
+  const reason = reasonBeforeUws(listenerNeeds(options));
   if (ingress === 'uws' || (ingress === 'auto' && reason === undefined)) return;
   const asked = reason === undefined ? '--ingress node' : `the node listener, which must serve since ${reason},`;
   const shared = ingresses < 2 ? '--permit-port-sharing' : `the placement ${plan.name}, with ${ingresses} ingresses,`;

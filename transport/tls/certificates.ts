@@ -27,6 +27,13 @@ export function isSignedByOneOf(bundlePem: string, der: Uint8Array, nowMs: numbe
   );
 }
 
+/** The subject of the first authority of a bundle that is signed by one which is not in it, if there is such. Throws where one cannot be read. */
+export function signedElsewhere(bundlePem: string): string | undefined {
+  const authorities = certificatesOf(bundlePem);
+  const found = authorities.find((one) => !authorities.some((issuer) => one.checkIssued(issuer)));
+  return found?.subject.replaceAll('\n', ', ');
+}
+
 /** TLS options by which each authority of a bundle is believed by itself, whether or not another vouches for it. */
 export function believing(bundlePem: string): { readonly ca: string; readonly allowPartialTrustChain: true } {
   return { ca: bundlePem, allowPartialTrustChain: true };

@@ -1,9 +1,10 @@
 // The fast listener: HTTP/1.1, plain or TLS, on uWebSockets.js. Owns the native app, its listen socket and the timer
-// that keeps stalled clients connected. It offers neither HTTP/2 nor client certificates, and of upgrades WebSockets only.
+// that keeps stalled clients connected. It offers no HTTP/2, and of upgrades WebSockets only.
 //
 // What the binary decides by itself: HTTP/1.0, absolute request targets and malformed requests are refused with short
 // HTML pages; a connection that sends no whole request for ten seconds, or a body slower than 16 KB/s, is closed, and so
-// is an idle one after ten seconds; a second request on a connection whose first is not answered yet closes it.
+// is an idle one after ten seconds; the handshake of a client whose certificate nobody vouches for ends; a second request
+// on a connection whose first is not answered yet closes it.
 
 import type {
   HttpRequest as NativeRequest,
@@ -21,7 +22,7 @@ import { FAILURE_HEADERS, failureBody, MALFORMED } from '../http-status.ts';
 import { KeptBytes } from '../kept-bytes.ts';
 import { lastAnswersTaken } from '../last-answers.ts';
 import { runHandler } from '../run-handler.ts';
-import { reasonAgainstUws } from '../tls/listener-limits.ts';
+import { reasonAgainstAuthorities, reasonAgainstUws } from '../tls/listener-limits.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
 import { listenError, probeAddress } from './address-probe.ts';
 import { loadUws, prepareUws, type UwsModule } from './binary.ts';
@@ -29,8 +30,9 @@ import { Cork } from './cork.ts';
 import { writeHead } from './head.ts';
 import type { KeptAlive, ParkedResponses } from './parking.ts';
 import { RemoteAddresses } from './remote-addresses.ts';
-import { UwsRequest } from './request.ts';
+import { type Peers, UwsRequest } from './request.ts';
 import { UwsResponse, type WebSocketData } from './response.ts';
+import { ShownCertificates } from './shown-certificates.ts';
 import type { UwsResponseScope } from './stream.ts';
 
 /** The binary cuts a socket whose bytes are refused for ten seconds; its clock ticks every four. */
@@ -58,11 +60,14 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
   const uws = await loadUws();
   const parked = new ParkedSet();
   const scope = scopeOf(options, parked);
-  const addresses = new RemoteAddresses();
+  const peers: Peers = {
+    addresses: new RemoteAddresses(),
+    certificates: options.tls?.clientCaPem === undefined ? undefined : new ShownCertificates(),
+  };
   const openConnections = (): number => apps.reduce((sum, { connections }) => sum + connections, 0);
   const isFull = (): boolean => openConnections() > (options.connectionsMax ?? Number.POSITIVE_INFINITY);
   const serving = async (tls: TlsMaterial | undefined): Promise<ServingApp> =>
-    servingApp(await createApp(uws, tls), options, scope, addresses, isFull);
+    servingApp(await createApp(uws, tls), options, scope, peers, isFull);
   const front = await serving(options.tls);
   /** Those that connections are on: the front, and the one that took its place last. */
   let apps = [front];
@@ -129,10 +134,11 @@ function servingApp(
   app: TemplatedApp,
   options: ListenerOptions,
   scope: UwsResponseScope,
-  addresses: RemoteAddresses,
+  peers: Peers,
   isFull: () => boolean,
 ): ServingApp {
   const serving: ServingApp = { app, connections: 0 };
+  const { addresses } = peers;
   const countConnection = (native: NativeResponse, change: unknown): void => {
     serving.connections += Number(change);
     if (Number(change) < 0) {
@@ -151,7 +157,7 @@ function servingApp(
     maxBackpressure: 0,
     idleTimeout: WEB_SOCKET_IDLE_SECONDS,
     sendPingsAutomatically: true,
-    upgrade: (response, request, context) => serve(options, scope, addresses, response, request, context),
+    upgrade: (response, request, context) => serve(options, scope, peers, response, request, context),
     open: (socket) => socket.getUserData().response.onOpen(socket),
     drain: (socket) => socket.getUserData().response.onDrain(),
     message: (socket, message, isBinary) => socket.getUserData().response.onMessage(message, isBinary),
@@ -162,7 +168,7 @@ function servingApp(
       socket.getUserData().response.onClosed(code, reason);
     },
   });
-  app.any('/*', (response, request) => serve(options, scope, addresses, response, request));
+  app.any('/*', (response, request) => serve(options, scope, peers, response, request));
   return serving;
 }
 
@@ -180,7 +186,7 @@ function distributing(app: TemplatedApp): DistributingApp {
 function serve(
   options: ListenerOptions,
   scope: UwsResponseScope,
-  addresses: RemoteAddresses,
+  peers: Peers,
   native: NativeResponse,
   nativeRequest: NativeRequest,
   context?: us_socket_context_t,
@@ -196,7 +202,7 @@ function serve(
   const key = context === undefined ? undefined : webSocketKey(method, (name) => nativeRequest.getHeader(name));
   const offer = context === undefined || key === undefined ? undefined : { key, context };
   const response = new UwsResponse(native, scope);
-  const request = new UwsRequest(method, nativeRequest, native, response, offer, addresses);
+  const request = new UwsRequest(method, nativeRequest, native, response, offer, peers);
   if (request.isFramedUnclearly) {
     response.abort();
     return;
@@ -248,13 +254,14 @@ class ParkedSet implements ParkedResponses {
 /** The binary reads TLS material from files only, while the app is made: they exist no longer than that. */
 async function createApp(uws: UwsModule, tls: TlsMaterial | undefined): Promise<TemplatedApp> {
   if (tls === undefined) return uws.App();
-  const reason = reasonAgainstUws(tls);
+  const reason = reasonAgainstUws(tls) ?? reasonAgainstAuthorities(tls.clientCaPem ?? '');
   if (reason !== undefined) throw new OrchError('BadConfiguration', `the uws listener cannot do it: ${reason}`);
-  return await withPairFiles(tls, (keyFile, certFile) => {
+  return await withTlsFiles(tls, (keyFile, certFile, clientCaFile) => {
     try {
       return uws.SSLApp({
         key_file_name: keyFile,
         cert_file_name: certFile,
+        ...(clientCaFile === undefined ? {} : { ca_file_name: clientCaFile }),
         ...(tls.ciphers === undefined ? {} : { ssl_ciphers: tls.ciphers.older.join(':') }),
       });
     } catch (error) {
@@ -263,9 +270,9 @@ async function createApp(uws: UwsModule, tls: TlsMaterial | undefined): Promise<
   });
 }
 
-async function withPairFiles<T>(
-  { keyPem, certPem }: TlsMaterial,
-  use: (keyFile: string, certFile: string) => T,
+async function withTlsFiles<T>(
+  { keyPem, certPem, clientCaPem }: TlsMaterial,
+  use: (keyFile: string, certFile: string, clientCaFile: string | undefined) => T,
 ): Promise<T> {
   let directory: string | undefined;
   try {
@@ -273,7 +280,9 @@ async function withPairFiles<T>(
     const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
     await writeFile(keyFile, keyPem, { mode: 0o600 });
     await writeFile(certFile, certPem, { mode: 0o600 });
-    return use(keyFile, certFile);
+    const clientCaFile = clientCaPem === undefined ? undefined : join(directory, 'clients.pem');
+    if (clientCaFile !== undefined) await writeFile(clientCaFile, clientCaPem!, { mode: 0o600 });
+    return use(keyFile, certFile, clientCaFile);
   } catch (error) {
     if (error instanceof OrchError) throw error;
     const { code } = error as NodeJS.ErrnoException;

@@ -2,12 +2,27 @@
 // read by chunks that are only lent. Knows nothing of what the answer will be.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { GatheredBody } from '../gathered-body.ts';
-import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequest, RequestAborted } from '../http.ts';
+import {
+  type BodyFlow,
+  type BodyReceiver,
+  type ConnectionUpgrade,
+  type HttpRequest,
+  type PeerCertificate,
+  RequestAborted,
+} from '../http.ts';
 import { announceBody, hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import type { ClientHold } from './client-hold.ts';
 import { isEagerClient } from './eager-clients.ts';
 import type { RemoteAddresses } from './remote-addresses.ts';
 import type { Asking, UwsResponse, WebSocketOffer } from './response.ts';
+import type { ShownCertificates } from './shown-certificates.ts';
+
+/** What is known of clients but from what they send. */
+export interface Peers {
+  readonly addresses: RemoteAddresses;
+  /** Absent where they are not asked for certificates. */
+  readonly certificates: ShownCertificates | undefined;
+}
 
 // The list that `collectHeader` fills: one callback for all requests instead of a closure for each.
 let collecting: string[] = [];
@@ -38,7 +53,7 @@ export class UwsRequest implements HttpRequest, Asking {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly peerCertificate = undefined;
+  readonly peerCertificate: PeerCertificate | undefined;
   readonly offer: WebSocketOffer | undefined;
   /**
    * It has several Content-Length headers, or is encoded in another way than in chunks (RFC 9112 6.3): whoever passed it on may have gone by
@@ -58,7 +73,7 @@ export class UwsRequest implements HttpRequest, Asking {
     nativeResponse: NativeResponse,
     response: UwsResponse,
     offer: WebSocketOffer | undefined,
-    addresses: RemoteAddresses,
+    { addresses, certificates }: Peers,
   ) {
     this.method = method;
     this.offer = offer;
@@ -69,6 +84,7 @@ export class UwsRequest implements HttpRequest, Asking {
     this.#nativeResponse = nativeResponse;
     this.#response = response;
     this.#addresses = addresses;
+    this.peerCertificate = certificates?.of(nativeResponse);
     response.belongsTo(this);
   }
 

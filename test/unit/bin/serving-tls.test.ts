@@ -1,5 +1,5 @@
 // What is said of the operator's certificates before a start.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -7,6 +7,7 @@ import { checkServingTls, servingTls, untimelyCertificates } from '../../../bin/
 import type { ServerOptions } from '../../../config/options.ts';
 import { parseArguments } from '../../../config/parse.ts';
 import { makeSelfSigned } from '../../../transport/tls/self-signed.ts';
+import { certificateAuthority, intermediateAuthority } from '../../server/credentials.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -26,10 +27,39 @@ test('a certificate that has ended, or begins later, is told of before a start',
   t.regex(String(await toldOf(1, 2)), /a\.crt begins later \(.*\): clients refuse it$/);
 });
 
+test('an authority of clients that the uws listener does not go by is told of before a start, and the other goes by it', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-authorities-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  certificateAuthority(directory, 'root');
+  intermediateAuthority(directory, 'root', 'branch');
+  const check = (ingress: string, file: string): void =>
+    checkServingTls(
+      (
+        parseArguments('up', ['--ingress', ingress, '--client-ca-file', join(directory, file)]) as {
+          options: ServerOptions;
+        }
+      ).options,
+    );
+  const message =
+    /^the uws listener cannot do it: the authority of clients CN=branch is signed by another, which is not/;
+  t.throws(() => check('uws', 'branch.crt'), { code: 'BadConfiguration', message });
+  for (const [ingress, file] of [
+    ['node', 'branch.crt'],
+    ['auto', 'branch.crt'],
+    ['uws', 'root.crt'],
+    ['uws', 'not-there-yet.crt'],
+  ] as const)
+    t.notThrows(() => check(ingress, file));
+  writeFileSync(
+    join(directory, 'both.crt'),
+    ['root.crt', 'branch.crt'].map((file) => readFileSync(join(directory, file), 'utf8')).join(''),
+  );
+  t.notThrows(() => check('uws', 'both.crt'));
+});
+
 for (const [argv, reason] of [
   [['--goaway-chance', '0.01'], 'HTTP/2 is asked for'],
   [['--http2-max-streams-per-connection', '5'], 'HTTP/2 is asked for'],
-  [['--client-ca-file', '/a/file'], 'client certificates are asked for'],
   [['--tls-min-version', 'VersionTLS13'], 'TLS 1.2 is ruled out'],
 ] as const) {
   test(`${argv[0]} with --ingress uws is refused by a start and by check-config, and taken with the others`, async (t) => {

@@ -31,7 +31,7 @@ export function arrivingOnUws(
     nativeResponse as unknown as NativeResponse,
     response as unknown as UwsResponse,
     undefined,
-    {} as RemoteAddresses,
+    { addresses: {} as RemoteAddresses, certificates: undefined },
   );
   return { request, give: (lent, isLast) => give(lent, isLast) };
 }
