@@ -17,6 +17,8 @@ export interface EndpointTls {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
+  /** The name that the server's certificate is for, where that is another than its host. */
+  readonly servername?: string;
 }
 
 /**

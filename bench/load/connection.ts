@@ -1,7 +1,8 @@
 // One keep-alive connection of the load generator: a raw socket, one request outstanding. All connections of a process
 // read into one buffer, since what is read is consumed within the callback.
 import { connect as connectPlain, type OnReadOpts, type Socket } from 'node:net';
-import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import { tlsOptionsOf } from '../endpoint-tls.ts';
 import type { Endpoint } from '../load-protocol.ts';
 import { ResponseParser, type ResponseSink } from './response-parser.ts';
 
@@ -40,20 +41,14 @@ export class Connection {
 /** Opens connections to one endpoint. */
 export class Connector {
   readonly #endpoint: Endpoint;
+  readonly #tls: ConnectionOptions | undefined;
   readonly #context: SecureContext | undefined;
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
   constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint;
-    const { tls } = endpoint;
-    this.#context =
-      tls === undefined
-        ? undefined
-        : createSecureContext({
-            ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-            ...(tls.cert === undefined ? {} : { cert: tls.cert }),
-            ...(tls.key === undefined ? {} : { key: tls.key }),
-          });
+    this.#tls = endpoint.tls && tlsOptionsOf(endpoint.tls);
+    this.#context = this.#tls && createSecureContext(this.#tls);
   }
 
   /** Rejects when the connection or its handshake fails, or takes longer than 10 s. */
@@ -90,10 +85,10 @@ export class Connector {
   }
 
   #connect(onBytes: (bytesRead: number) => boolean): Socket {
-    const { host, port, tls } = this.#endpoint;
+    const { host, port } = this.#endpoint;
     const onread: OnReadOpts = { buffer: this.#buffer, callback: onBytes };
     if (this.#context === undefined) return connectPlain({ host, port, onread });
-    const options = { host, port, onread, secureContext: this.#context, rejectUnauthorized: tls?.ca !== undefined };
+    const options = { ...this.#tls, host, port, onread, secureContext: this.#context };
     return connectTls(options);
   }
 

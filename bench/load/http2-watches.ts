@@ -1,6 +1,7 @@
 // Watches over HTTP/2: many streams on one connection. Stands in for Connector where the load asks for it; like it,
 // it hands bodies on without looking at them.
 import { type ClientHttp2Session, connect, type SecureClientSessionOptions } from 'node:http2';
+import { tlsOptionsOf } from '../endpoint-tls.ts';
 import type { Endpoint } from '../load-protocol.ts';
 import type { Connection, ConnectionSink } from './connection.ts';
 
@@ -44,8 +45,7 @@ export function openSession({ host, port, tls }: Endpoint): Promise<ClientHttp2S
   const authority = `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const options: SecureClientSessionOptions = {
     settings: { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false },
-    ...(tls ?? {}),
-    rejectUnauthorized: tls?.ca !== undefined,
+    ...(tls === undefined ? {} : tlsOptionsOf(tls)),
   };
   return new Promise((resolve, reject) => {
     const session = connect(authority, options);

@@ -3,6 +3,7 @@
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent, request } from 'node:https';
 import { mayRepeatOnNew } from '../../transport/outgoing/repeatable.ts';
+import { tlsOptionsOf } from '../endpoint-tls.ts';
 import type { Endpoint } from '../load-protocol.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -21,9 +22,7 @@ export class ApiClient {
     this.#endpoint = endpoint;
     const { tls } = endpoint;
     this.#agent =
-      tls === undefined
-        ? new PlainAgent({ keepAlive: true })
-        : new Agent({ keepAlive: true, ...tls, rejectUnauthorized: tls.ca !== undefined });
+      tls === undefined ? new PlainAgent({ keepAlive: true }) : new Agent({ keepAlive: true, ...tlsOptionsOf(tls) });
   }
 
   /** Rejects only when there is no answer. */

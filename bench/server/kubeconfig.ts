@@ -40,6 +40,7 @@ export function parseConnectionFile(text: string, readFile: (path: string) => st
     ...present('ca', cluster['insecure-skip-tls-verify'] === true ? undefined : pem(cluster, 'certificate-authority')),
     ...present('cert', pem(user, 'client-certificate')),
     ...present('key', pem(user, 'client-key')),
+    ...present('servername', textOf(cluster['tls-server-name'])),
   };
   return endpointOf(textOf(cluster.server) ?? '', token, tls, allowRemote);
 }

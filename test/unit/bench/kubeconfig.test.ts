@@ -43,6 +43,11 @@ test('a server that is not to be verified has no authority', (t) => {
   t.deepEqual(parseConnectionFile(text, readFile).tls, {});
 });
 
+test('a server whose certificate is for another name is asked for that name', (t) => {
+  const text = file(`${server}, tls-server-name: a.example, certificate-authority-data: ${base64('CA')}`, '');
+  t.deepEqual(parseConnectionFile(text, readFile).tls, { ca: 'CA', servername: 'a.example' });
+});
+
 const addresses: readonly (readonly [url: string, host: string, port: number, tls: boolean])[] = [
   ['https://127.0.0.1:6443', '127.0.0.1', 6443, true],
   ['https://127.9.9.9', '127.9.9.9', 443, true],
