@@ -12,7 +12,7 @@ import type { EtcdCluster, EtcdPair } from '../etcd-cluster.ts';
 import { readIdentity } from '../etcd-identity.ts';
 import { EtcdPages } from '../etcd-pages.ts';
 import type { OriginalForms } from './original-forms.ts';
-import { type OriginalKeys, RANGES_AS } from './original-keys.ts';
+import { type OriginalKeys, RANGES_AS, SERVICES } from './original-keys.ts';
 import type { RangeAllocations } from './range-allocation.ts';
 import type { ServiceRanges } from './service-ranges.ts';
 
@@ -91,5 +91,5 @@ async function look(
       `the value of ${path} is of another object: ${metadata.namespace ?? ''}/${metadata.name}`,
     );
   }
-  if (parseKey(key).storageKey === 'core/services') ranges.noteService(key, object);
+  if (parseKey(key).storageKey === SERVICES) ranges.noteService(key, object);
 }

@@ -27,8 +27,11 @@ export const RANGES = {
   ports: 'ranges/servicenodeports',
 } as const;
 
-/** By whose providers they are encrypted: the original has those of services for them. */
-export const RANGES_AS = 'core/services//';
+/** The storage key of services. */
+export const SERVICES = 'core/services';
+
+/** By whose providers ranges are encrypted: the original has those of services for them. */
+export const RANGES_AS = `${SERVICES}//`;
 
 /** By whose providers servers' leases are: of a resource that no API serves, and not of leases. */
 const MASTER_LEASES_AS = 'core/apiServerIPInfo//';

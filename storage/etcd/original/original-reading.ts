@@ -9,11 +9,11 @@ import { readStoredValue } from '../../forms/stored-value.ts';
 import { parseKey } from '../../object-key.ts';
 import type { EtcdEvent, EtcdPair } from '../etcd-cluster.ts';
 import type { OriginalForms } from './original-forms.ts';
-import { type OriginalKeys, RANGES_AS } from './original-keys.ts';
+import { type OriginalKeys, RANGES_AS, SERVICES } from './original-keys.ts';
 import type { PlannedWrite } from './original-writes.ts';
 import type { RangeAllocations, RangeBits } from './range-allocation.ts';
 import { RecordsOfView } from './records-of-view.ts';
-import { SERVICES, type ServiceRanges } from './service-ranges.ts';
+import type { ServiceRanges } from './service-ranges.ts';
 
 /** A commit of this process whose outcome is not known yet. */
 export interface Flight {

@@ -32,7 +32,7 @@ import {
 import { parseKey } from '../../object-key.ts';
 import { foreignMetadata } from './foreign-metadata.ts';
 import { MasterLeases } from './master-leases.ts';
-import { isJsonThere, type OriginalKeys } from './original-keys.ts';
+import { isJsonThere, type OriginalKeys, SERVICES } from './original-keys.ts';
 
 /** Versions that the release before the last one has to read, where ours is newer. */
 const WRITTEN_VERSIONS: Readonly<Record<string, string>> = {
@@ -41,7 +41,6 @@ const WRITTEN_VERSIONS: Readonly<Record<string, string>> = {
   'policy/poddisruptionbudgets': 'policy/v1beta1',
 };
 
-const SERVICES = 'core/services';
 const METADATA = 'meta/v1.ObjectMeta';
 /** Of everything that no definition's schema is about; what a definition's is about has not been brought into any. */
 const BUILT_IN_GENERATION = 1;

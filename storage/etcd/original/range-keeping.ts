@@ -8,7 +8,7 @@ import { type EtcdCluster, EtcdError } from '../etcd-cluster.ts';
 import { EtcdPages } from '../etcd-pages.ts';
 import type { Patience } from '../patience.ts';
 import type { OriginalForms } from './original-forms.ts';
-import { type OriginalKeys, RANGES_AS } from './original-keys.ts';
+import { type OriginalKeys, RANGES_AS, SERVICES } from './original-keys.ts';
 import type { RangeAllocations, RangeBits } from './range-allocation.ts';
 import type { RangeWrite, ServiceRanges } from './service-ranges.ts';
 
@@ -72,7 +72,7 @@ export class RangeKeeping {
       const [pair] = pairs;
       if (pair !== undefined) ranges.told(path, await this.#stateOf(path, pair.value), pair.modRevision);
     }
-    const from = keys.pathOf('core/services//');
+    const from = keys.pathOf(`${SERVICES}//`);
     const pages = new EtcdPages(cluster, from, `${from.slice(0, -1)}0`);
     for (let page = await pages.next(); page.length > 0; page = await pages.next()) {
       for (const { key: path, value, createRevision } of page) {

@@ -5,7 +5,8 @@ import type { SharedValue } from '../../engines/shared-engine.ts';
 import { decodeStored } from '../../forms/stored-json.ts';
 import { readStoredValue } from '../../forms/stored-value.ts';
 import { parseKey } from '../../object-key.ts';
-import { SERVICES, type ServiceRanges } from './service-ranges.ts';
+import { SERVICES } from './original-keys.ts';
+import type { ServiceRanges } from './service-ranges.ts';
 
 export class RecordsOfView {
   readonly #ranges: ServiceRanges;

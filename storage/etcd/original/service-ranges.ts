@@ -13,7 +13,7 @@ import type { SharedEvent, SharedWrite } from '../../engines/shared-engine.ts';
 import { storedValueBytesMax, writeStoredValue } from '../../forms/stored-value.ts';
 import { objectKey, parseKey } from '../../object-key.ts';
 import type { EtcdCompare } from '../etcd-cluster.ts';
-import { RANGES } from './original-keys.ts';
+import { RANGES, SERVICES } from './original-keys.ts';
 import type { RangeBits } from './range-allocation.ts';
 
 export interface ServiceNetwork {
@@ -22,9 +22,6 @@ export interface ServiceNetwork {
   /** `--service-node-port-range` */
   readonly nodePorts: { readonly first: number; readonly last: number };
 }
-
-/** The storage key of services. */
-export const SERVICES = 'core/services';
 
 /** As often is a number seen that no service claims before it is free again: somebody may be about to write the service. */
 const LEAK_SIGHTINGS = 3;
