@@ -2,7 +2,7 @@
 // certificates, refusals in the Status format, idle timeouts as configured.
 import { createServer } from 'node:http';
 import { connect } from 'node:http2';
-import type { Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import test from 'ava';
 import type { HttpResponse, RequestHandler, TlsMaterial } from '../../transport/http.ts';
@@ -56,6 +56,40 @@ for (const isTls of [false, true]) {
     await listener.close();
   });
 }
+
+for (const isTls of [false, true]) {
+  test.serial(
+    `node${isTls ? ' with TLS' : ''}: who sends many times the headers allowed is told so, too`,
+    async (t) => {
+      const listener = await openNodeListener(await listenerOptions(isTls, () => {}));
+      for (const length of [82_000, 100_000, MEGABYTE]) {
+        const client = await RawClient.open(listener.port, isTls);
+        client.send(get('/', `X-Long: ${'v'.repeat(length)}`));
+        t.is((await client.answer()).status, 431, `${length}`);
+        await client.untilClosed();
+      }
+      await listener.close();
+    },
+  );
+}
+
+test.serial('node: a refused client that goes on sending is cut off', async (t) => {
+  const listener = await openNodeListener(await listenerOptions(false, () => {}));
+  const client = connectTcp({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
+  let isClosed = false;
+  client
+    .on('error', () => {})
+    .on('close', () => {
+      isClosed = true;
+    });
+  client.resume().write('garbage\r\n\r\n');
+  const sending = setInterval(() => client.write('more\r\n'), 10);
+  await eventually(() => isClosed);
+  clearInterval(sending);
+  await eventually(() => listener.openConnections === 0);
+  t.pass();
+  await listener.close();
+});
 
 test.serial(
   'node with TLS: a connection whose handshake comes to no end is closed, and counts no longer',

@@ -28,6 +28,8 @@ const CHECK_INTERVAL_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Time for an idle client of HTTP/2 to read that its connection ends. */
 const GOAWAY_MS = 1_000;
+/** Time for a refused client to send the rest and read why: on a connection that is closed over unread bytes the answer is lost. */
+const REFUSED_MS = 1_000;
 
 /** Probes of the operating system that find out about peers which vanished without a word. */
 const TCP_PROBE_DELAY_MS = 60_000;
@@ -192,8 +194,13 @@ function headerBytes({ rawHeaders }: RequestSource): number {
   return rawHeaders.reduce((bytes, text) => bytes + text.length, 0);
 }
 
+/** Connections that a refusal was written to. */
+const refused = new WeakSet<Duplex>();
+
 /** Answers what the HTTP/1.1 parser could not read, unless another answer is on its way on the same connection. */
 function refuse(error: ParserError, socket: Duplex, answers: OpenAnswers, ownHeaders: HeaderList = []): void {
+  // The parser refuses every piece of the rest as well.
+  if (refused.has(socket) && error.code !== 'ECONNRESET') return;
   if (error.code === 'ECONNRESET' || !socket.writable || answers.isBusy(socket)) {
     socket.destroy();
     return;
@@ -202,7 +209,7 @@ function refuse(error: ParserError, socket: Duplex, answers: OpenAnswers, ownHea
   answerRaw(socket, code, ownHeaders, failureBody(code, reason, message));
 }
 
-/** Writes a refusal to a connection that no response stands for, and ends it. */
+/** Writes a refusal to a connection that no response stands for, and ends it; what still comes is passed over. */
 function answerRaw(socket: Duplex, code: number, ownHeaders: HeaderList, body: string): void {
   const head = [
     `HTTP/1.1 ${statusLine(code)}`,
@@ -211,7 +218,11 @@ function answerRaw(socket: Duplex, code: number, ownHeaders: HeaderList, body: s
     'Connection: close',
     ...ownHeaders.map(([name, value]) => `${name}: ${value}`),
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  refused.add(socket);
+  const close = (): void => void socket.destroy();
+  socket.once('end', close);
+  setTimeout(close, REFUSED_MS).unref();
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
 function createPlain(options: ListenerOptions): PlainServer {
