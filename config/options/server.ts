@@ -65,7 +65,8 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     unit: 'seconds',
     default: '1800',
     bounds: [0, TIMER_MS_MAX / 2000],
-    description: 'Least time before a watch is ended; each gets a random time from here to twice as much.',
+    description:
+      'Least time before a watch is ended; each gets a random time from here to twice as much; with 0 none is ended.',
     effect: ['in force', 'watches end after it'],
   },
   {

@@ -272,9 +272,10 @@ export class Watches {
     };
   }
 
-  /** Between once and twice the least, so that watches opened together do not end together; whole seconds. */
+  /** Between once and twice the least, so that watches opened together do not end together; whole seconds. 0 ends none. */
   #chosenTimeoutMs(): number {
     const { context, minRequestTimeoutMs } = this.#parts;
+    if (minRequestTimeoutMs === 0) return Number.POSITIVE_INFINITY;
     return Math.ceil((minRequestTimeoutMs * (1 + context.random.next())) / 1000) * 1000;
   }
 

@@ -110,6 +110,7 @@ export interface WorldOptions {
   /** 0: the hub does not check itself. */
   readonly selfCheckIntervalMs?: number;
   readonly ingressMailboxMax?: number;
+  readonly minRequestTimeoutMs?: number;
   readonly hubMailboxMax?: number;
   /** Chance decides which mailbox is drained next, one message at a time. */
   readonly randomDelivery?: boolean;
@@ -219,14 +220,14 @@ class DistantHub implements Actor<HubProtocol> {
 class WatchIngress implements Actor<WatchDeliveryProtocol> {
   readonly watches: Watches;
 
-  constructor(context: ActorContext) {
+  constructor(context: ActorContext, minRequestTimeoutMs = 1_800_000) {
     this.watches = new Watches({
       context,
       hub: context.ref('hub'),
       conversion: NO_CONVERSION,
       forms: SAME_FORMS,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
-      minRequestTimeoutMs: 1_800_000,
+      minRequestTimeoutMs,
       metaGroup: DIALECTS.orch.metaGroup,
       schema: () => schemaOf(DIALECTS.orch),
       bearerPrefix: 'bearer.',
@@ -550,7 +551,7 @@ class Parts {
         mailboxMax: this.#options.ingressMailboxMax ?? 20_000,
         stopOrder: 10,
         create: (context) => {
-          this.ingress = new WatchIngress(context);
+          this.ingress = new WatchIngress(context, this.#options.minRequestTimeoutMs);
           return this.ingress as Actor<Protocol>;
         },
       },

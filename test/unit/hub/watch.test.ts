@@ -324,6 +324,17 @@ for (const bookmarks of [true, false]) {
   });
 }
 
+test('where no least time is set, only watches that ask for an end have one', async (t) => {
+  const world = await HubWorld.start({ minRequestTimeoutMs: 0 });
+  const [lasting, asked] = [world.watch(), world.watch('timeoutSeconds=5')];
+  await world.simulation.time.advance(3_600_000);
+  t.true(asked.finished);
+  t.false(lasting.finished);
+  await world.put('a/o0');
+  t.deepEqual(lasting.seen, ['ADDED a/o0 1']);
+  await world.stop();
+});
+
 test('a watch that is behind when its time is over claims no more than it sent', async (t) => {
   const world = await HubWorld.start();
   await world.put('a/o0');
