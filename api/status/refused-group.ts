@@ -1,15 +1,23 @@
 // By which group a refusal names a kind.
 import type { ResourceType } from '../resource-type.ts';
 
-/** Kinds that refusals name by the group in which they were first, by storage key. */
+/** Kinds that refusals name by the group in which they were first, by group without its domain. */
 const NAMED_BY: Readonly<Record<string, string>> = {
-  'core/events': '',
+  'events/events': '',
   'networking/ingresses': 'extensions',
   'networking/networkpolicies': 'extensions',
   'policy/podsecuritypolicies': 'extensions',
 };
 
-/** The group that stands behind the kind where an object is invalid, or not the one that a precondition meant. */
-export function refusedGroup({ storageKey, group }: Pick<ResourceType, 'storageKey' | 'group'>): string {
-  return NAMED_BY[storageKey] ?? group;
+/**
+ * The group that stands behind the kind where an object is invalid, or not the one that a precondition meant. `custom`: what defines a
+ * type that is not built in, as of a KnownType.
+ */
+export function refusedGroup({
+  group,
+  plural,
+  custom,
+}: Pick<ResourceType, 'group' | 'plural'> & { readonly custom?: unknown }): string {
+  if (custom !== undefined) return group;
+  return NAMED_BY[`${group.split('.', 1)[0]}/${plural}`] ?? group;
 }

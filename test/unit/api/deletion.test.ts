@@ -274,12 +274,15 @@ test('preconditions that do not hold are a conflict that names the Kind and what
 
 test('preconditions of a kind that was in another group first are told by that, as what is invalid of it is', (t) => {
   const policies = {
-    ...{ ...type, storageKey: 'networking/networkpolicies', group: 'networking.orch.io' },
-    ...{ plural: 'networkpolicies', kind: 'NetworkPolicy' },
+    ...{ ...type, storageKey: 'networking.orch.io/networkpolicies', group: 'networking.orch.io' },
+    ...{ plural: 'networkpolicies', kind: 'NetworkPolicy', custom: undefined },
   };
   const target = object({ uid: 'u-1', resourceVersion: '7' });
   const error = t.throws(() => requirePreconditions(target, policies as typeof type, { uid: 'u-2' }));
   t.regex(error?.message ?? '', /^Operation cannot be fulfilled on NetworkPolicy\.extensions "web": the UID/);
+  const custom = { ...policies, group: 'networking.example.com', custom: {} };
+  const other = t.throws(() => requirePreconditions(target, custom as typeof type, { uid: 'u-2' }));
+  t.regex(other?.message ?? '', /on NetworkPolicy\.networking\.example\.com "web"/);
 });
 
 test('preconditions of a namespace are told in the words of other conflicts', (t) => {
