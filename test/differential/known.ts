@@ -127,7 +127,10 @@ const KNOWN: readonly Known[] = [
     why: 'told where it is, and not at a place that is not there',
   },
   { types: /^networkpolicies/, line: /spec\.policyTypes/, why: 'too many are told to be that' },
-  { line: /^words: .*Invalid value: (?:\[\]byte|map\[string\]string)/, why: 'no values in the form of Go' },
+  {
+    line: /^words: .*Invalid value: (?:\[\]byte|map\[string\]string|v1\.LabelSelector\{)/,
+    why: 'no values in the form of Go',
+  },
   { line: /^words: .*"\\(?:x00|u2028)"/, why: 'nor texts' },
   { types: /^nodes/, line: /^words: .*AvoidPods/, why: 'what is no JSON is told in words of our own' },
   {
@@ -138,7 +141,7 @@ const KNOWN: readonly Known[] = [
   { types: /^poddisruptionbudgets/, line: /status\.conditions/, why: 'a field of 1.21' },
   { types: /^endpointslices/, line: /topology/, why: 'the node is told there as well from 1.21 on' },
   {
-    line: /^answer: (?:201|422) .*\| 400 .*cannot unmarshal "10000000\d+" into a value of type int32/s,
+    line: /^answer: (?:201|409|422) .*\| 400 .*cannot unmarshal "10000000\d+" into a value of t/s,
     why: 'a number that is too large is none; the original takes some of its bits',
   },
   {
