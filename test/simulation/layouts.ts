@@ -52,7 +52,7 @@ export function planOf({ threads }: Layout, known: readonly ActorFacts[], random
       sparseShare: 0.5,
       denseRecords: 2,
     },
-    hub: { selfCheckIntervalMs: [300, 2000][random.below(2)]! },
+    hub: { selfCheckIntervalMs: [300, 2000][random.below(2)]!, fanOutBytesMax: [1, 2000, 1e9][random.below(3)]! },
     scheduler: { presentObjectsMax: [1, 3, 200][random.below(3)]! },
   };
   const planned = (name: string): PlannedActor => {

@@ -289,6 +289,7 @@ test('every step of a watch is in the tables, and every row of them happens', as
         randomDelivery: seed % 3 !== 0,
         isBusy: seed >= BUSY_SEEDS[0],
         historyEventsMax: seed % 2 === 0 ? 12 : 200,
+        ...(seed % 5 === 0 && { fanOutBytesMax: 50_000 }),
       });
       const schedule = new Schedule(world, seed, note);
       await schedule.run();

@@ -1,5 +1,6 @@
 // The chunks framed for one batch, found again by cohorts that select differently and yet see the same events in the same
-// rendering: the bytes are then made once for all of them. Kept for the length of a flush only.
+// rendering: the bytes are then made once for all of them. Kept for the length of a flush, and while watchers wait for their turn to have
+// the same.
 import type { FramedEvent } from './frames.ts';
 
 /** Chunks compared at most: beyond that, framing again is no dearer than looking. */

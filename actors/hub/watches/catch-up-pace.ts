@@ -1,8 +1,8 @@
-// When watchers that go by themselves get chunks that have to be rendered, which takes a hundred times as long as to copy one: a few
+// When watchers that go by themselves get chunks that take long, those that have to be rendered or are a part of a large fan-out: a few
 // at a time, in turn, with the thread's other work between them.
 import type { Clock, Timers } from '../../../runtime/environment.ts';
 
-/** What may be rendered before others have their turn: a chunk that is begun is ended. */
+/** What may be made and sent before others have their turn: a chunk that is begun is ended. */
 const TURN_MS = 5;
 
 export interface CatchUpPaceOptions {
@@ -25,6 +25,16 @@ export class CatchUpPace {
   due(watcher: number): void {
     this.#due.add(watcher);
     this.#schedule();
+  }
+
+  /** Watchers wait for their turn. */
+  get isBusy(): boolean {
+    return this.#due.size > 0;
+  }
+
+  /** The watcher is to have none, until it is due again. */
+  forget(watcher: number): void {
+    this.#due.delete(watcher);
   }
 
   #schedule(): void {

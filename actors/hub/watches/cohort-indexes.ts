@@ -85,7 +85,19 @@ export class CohortIndexes {
     if (index?.size === 0) this.#byCache.delete(cohort.cache);
   }
 
-  clear(): void {
+  /** Puts all watchers into cohorts over rebuilt caches, in which nobody is live. */
+  renew(watchers: Iterable<{ cohort: Cohort }>, cacheFor: (storageKey: string) => ResourceCache): void {
+    const cohorts = new Map<Cohort, Cohort>();
     this.#byCache.clear();
+    for (const watcher of watchers) {
+      const { cohort } = watcher;
+      let renewed = cohorts.get(cohort);
+      if (renewed === undefined) {
+        renewed = { ...cohort, cache: cacheFor(cohort.cache.storageKey), live: new Set(), pending: [] };
+        cohorts.set(cohort, renewed);
+        this.of(renewed.cache).add(renewed);
+      }
+      watcher.cohort = renewed;
+    }
   }
 }

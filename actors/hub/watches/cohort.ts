@@ -1,6 +1,6 @@
 // Watchers that see the same bytes: same namespace, selectors, bookmarks and rendering. What a batch means for them is
 // decided and framed once; each member then costs one socket write and nothing else.
-import type { Rendering } from '../../../rendering/rendering.ts';
+import { keepsStoredBytes, type Rendering } from '../../../rendering/rendering.ts';
 import type { Attributes } from '../../../storage/forms/attributes.ts';
 import { sameAttributes } from '../../../storage/records/slab-record.ts';
 import type { SlabView } from '../../../storage/records/thread-slabs.ts';
@@ -32,6 +32,11 @@ export interface Cohort {
 /** A cohort that nobody is in yet. */
 export function newCohort(fixed: Omit<Cohort, 'live' | 'columnsDue' | 'members' | 'pending'>): Cohort {
   return { ...fixed, live: new Set(), columnsDue: new Set(), members: 0, pending: [] };
+}
+
+/** A chunk of it costs more than to copy it. */
+export function isRendered({ rendering }: Cohort): boolean {
+  return !keepsStoredBytes(rendering);
 }
 
 /** What the cohorts need to know of one event, read at most once however many look. */

@@ -3,7 +3,6 @@
 // watcher but its position. Whatever makes a watcher live, or speaks of the present to one, flushes first: live watchers
 // have been sent all but what is pending, and nobody gets that twice.
 import type { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
-import { keepsStoredBytes } from '../../../rendering/rendering.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { Deadlines } from '../../../runtime/messages/deadlines.ts';
 import type { SlabView } from '../../../storage/records/thread-slabs.ts';
@@ -11,9 +10,10 @@ import type { CacheEvent, ResourceCache } from '../caches/resource-cache.ts';
 import { BatchFrames } from '../frames/batch-frames.ts';
 import type { FramedEvent } from '../frames/frames.ts';
 import type { WatchDeliveryProtocol, WatchQuery } from '../protocol.ts';
+import type { HUB_SETTINGS } from '../settings.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
 import { CatchUpPace } from './catch-up-pace.ts';
-import { type Cohort, EventAttributes, seenThrough } from './cohort.ts';
+import { type Cohort, EventAttributes, isRendered, seenThrough } from './cohort.ts';
 import { CohortIndexes } from './cohort-indexes.ts';
 import { Framing } from './framing.ts';
 import { NO_CHUNK, WatchDelivery } from './watch-delivery.ts';
@@ -46,6 +46,8 @@ export class Watchers implements WatcherOwner {
   /** Still in their initial state, which holds slabs back. */
   readonly #beginning = new Set<Watcher>();
   #dirty: Cohort[] = [];
+  /** Live watchers have been sent all up to here. */
+  #sentThrough = 0;
   readonly #framing: Framing;
   readonly #batchFrames = new BatchFrames();
   readonly #delivery: WatchDelivery;
@@ -54,10 +56,12 @@ export class Watchers implements WatcherOwner {
   /** The caches are not to be read. */
   #suspended = false;
   readonly #metrics: WatchMetrics;
+  readonly #fanOutBytesMax: number;
 
   constructor(options: WatchersOptions) {
     this.#options = options;
-    const { clock, metrics, timers } = options.context;
+    const { clock, metrics, timers, settings } = options.context;
+    this.#fanOutBytesMax = (settings as typeof HUB_SETTINGS).fanOutBytesMax;
     this.#framing = new Framing(options.slabs, options.records, clock);
     this.#delivery = new WatchDelivery({
       ingress: options.ingress,
@@ -138,9 +142,8 @@ export class Watchers implements WatcherOwner {
   park(id: number, deliveredRevision: number): void {
     const watcher = this.#watchers.get(id);
     if (watcher === undefined) return;
-    watcher.cohort.live.delete(id);
-    watcher.state = 'waiting';
-    watcher.position = deliveredRevision;
+    this.#goAlone(watcher, deliveredRevision);
+    this.#pace.forget(id);
     watcher.parks++;
     watcher.parksAnswered = false;
   }
@@ -169,9 +172,12 @@ export class Watchers implements WatcherOwner {
     const { applied } = this.#options.position();
     const isDirty = this.#dirty.length > 0;
     const nowMs = isDirty ? this.#options.context.clock.monotonicMs() : 0;
+    // Those who have yet to be sent what others of their cohort were get the same bytes.
+    if (isDirty || !this.#pace.isBusy) this.#batchFrames.clear();
     for (const cohort of this.#dirty) this.#sendPending(cohort, applied, nowMs);
     this.#dirty = [];
-    this.#batchFrames.clear();
+    this.#sentThrough = applied;
+    if (!this.#pace.isBusy) this.#batchFrames.clear();
     this.#expireBeginning();
     this.#beginFuture(applied);
     return isDirty;
@@ -181,9 +187,8 @@ export class Watchers implements WatcherOwner {
     const { pending } = cohort;
     cohort.pending = [];
     cohort.lastSentMs = nowMs;
-    const watchers = cohort.live.size;
     let bytes = 0;
-    this.#sendLive(cohort, throughRevision, (withColumns) => {
+    const watchers = this.#sendLive(cohort, throughRevision, (withColumns) => {
       const chunk = this.#framed(cohort, pending, withColumns);
       bytes = chunk.length;
       return chunk;
@@ -250,18 +255,8 @@ export class Watchers implements WatcherOwner {
   resume(cacheFor: (storageKey: string) => ResourceCache, isKnown = true): void {
     this.#suspended = false;
     const watchers = [...this.#watchers.values()];
-    const cohorts = new Map<Cohort, Cohort>();
-    this.#cohorts.clear();
-    for (const watcher of watchers) {
-      const { cohort } = watcher;
-      let renewed = cohorts.get(cohort);
-      if (renewed === undefined) {
-        renewed = { ...cohort, cache: cacheFor(cohort.cache.storageKey), live: new Set(), pending: [] };
-        cohorts.set(cohort, renewed);
-        this.#cohorts.of(renewed.cache).add(renewed);
-      }
-      watcher.cohort = renewed;
-    }
+    this.#cohorts.renew(watchers, cacheFor);
+    this.#sentThrough = this.#options.position().applied;
     for (const watcher of watchers) {
       if (watcher.initial !== undefined || !isKnown) this.#expire(watcher);
       else if (watcher.state === 'suspended') this.#advance(watcher);
@@ -282,11 +277,13 @@ export class Watchers implements WatcherOwner {
       this.#expire(watcher);
       return;
     }
-    const { slabs } = this.#options;
-    const { framed, through } = eventsAfter(cohort, watcher.position, applied, slabs);
+    const { framed, through } = eventsAfter(cohort, watcher.position, applied, this.#options.slabs);
     watcher.position = through;
     if (framed.length > 0) {
-      const chunk = this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id));
+      const withColumns = cohort.columnsDue.delete(watcher.id);
+      const chunk = this.#pace.isBusy
+        ? this.#framed(cohort, framed, withColumns)
+        : this.#framing.events(cohort, framed, withColumns);
       cohort.series.sent(framed.length, chunk.length, 1);
       this.#delivery.catchUp(watcher, chunk);
       return;
@@ -318,18 +315,32 @@ export class Watchers implements WatcherOwner {
     else this.#advance(watcher);
   }
 
-  /** Sends the whole cohort the same bytes; a Table's columns only to those who do not know them yet. */
-  #sendLive(cohort: Cohort, throughRevision: number, frame: (withColumns: boolean) => Buffer): void {
+  /** Sends the whole cohort the same bytes; a Table's columns only to those who do not know them yet. Answers to how many. */
+  #sendLive(cohort: Cohort, throughRevision: number, frame: (withColumns: boolean) => Buffer): number {
     const { columnsDue, live } = cohort;
-    if (columnsDue.size === 0) {
-      this.#delivery.live([...live], frame(false), throughRevision);
-      return;
-    }
+    if (columnsDue.size === 0) return this.#sendSome(cohort, [...live], frame(false), throughRevision);
     const due: number[] = [];
     const others: number[] = [];
-    for (const id of live) (columnsDue.delete(id) ? due : others).push(id);
-    if (due.length > 0) this.#delivery.live(due, frame(true), throughRevision);
-    if (others.length > 0) this.#delivery.live(others, frame(false), throughRevision);
+    for (const id of live) (columnsDue.has(id) ? due : others).push(id);
+    const sent = others.length > 0 ? this.#sendSome(cohort, others, frame(false), throughRevision) : 0;
+    return due.length > 0 ? sent + this.#sendSome(cohort, due, frame(true), throughRevision) : sent;
+  }
+
+  /** To as many as there is room for in one go; the others go on by themselves. */
+  #sendSome({ columnsDue }: Cohort, ids: number[], chunk: Buffer, throughRevision: number): number {
+    for (const id of ids.splice(Math.ceil(this.#fanOutBytesMax / chunk.length))) {
+      this.#goAlone(this.#watchers.get(id)!, this.#sentThrough);
+      this.#pace.due(id);
+    }
+    if (columnsDue.size > 0) for (const id of ids) columnsDue.delete(id);
+    this.#delivery.live(ids, chunk, throughRevision);
+    return ids.length;
+  }
+
+  #goAlone(watcher: Watcher, position: number): void {
+    watcher.cohort.live.delete(watcher.id);
+    watcher.state = 'waiting';
+    watcher.position = position;
   }
 
   #expire(watcher: Watcher): void {
@@ -386,9 +397,4 @@ export class Watchers implements WatcherOwner {
     if (watcher.initial !== undefined) this.#options.release(watcher.initial.pin);
     if (--cohort.members === 0) this.#cohorts.remove(cohort);
   }
-}
-
-/** A chunk of it costs more than to copy it. */
-function isRendered({ rendering }: Cohort): boolean {
-  return !keepsStoredBytes(rendering);
 }

@@ -5,6 +5,7 @@ import type { WatchWindows } from '../../../actors/hub/caches/windows.ts';
 import { type Hub, hubActor } from '../../../actors/hub/hub.ts';
 import type { FollowedTypes } from '../../../actors/hub/hub-types.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
+import { HUB_SETTINGS } from '../../../actors/hub/settings.ts';
 import type { Exchange } from '../../../actors/ingress/exchange/exchange.ts';
 import { Watches } from '../../../actors/ingress/watch/watches.ts';
 import type { Operation, StoreProtocol, TransactionResult } from '../../../actors/store/protocol.ts';
@@ -109,6 +110,8 @@ export interface WorldOptions {
   readonly types?: readonly FollowedTypes[];
   /** 0: the hub does not check itself. */
   readonly selfCheckIntervalMs?: number;
+  /** What all sockets of a cohort are written in one go. */
+  readonly fanOutBytesMax?: number;
   readonly ingressMailboxMax?: number;
   readonly minRequestTimeoutMs?: number;
   readonly hubMailboxMax?: number;
@@ -532,7 +535,11 @@ class Parts {
       },
       {
         ...hubActor,
-        settings: { selfCheckIntervalMs: this.#options.selfCheckIntervalMs ?? 0 },
+        settings: {
+          ...HUB_SETTINGS,
+          selfCheckIntervalMs: this.#options.selfCheckIntervalMs ?? 0,
+          fanOutBytesMax: this.#options.fanOutBytesMax ?? HUB_SETTINGS.fanOutBytesMax,
+        },
         mailboxMax: this.#options.hubMailboxMax ?? hubActor.mailboxMax,
         create: (context) => {
           this.hub = hubActor.create(context, {
