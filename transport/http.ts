@@ -151,7 +151,7 @@ export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
 
 /** What a listener shows of itself, and what it speaks: PEM texts. */
 export interface TlsMaterial extends KeyPair {
-  /** Authorities that client certificates are verified against; asks clients for one (`node` listener only). */
+  /** Authorities that client certificates are verified against; asks clients for one. */
   readonly clientCaPem?: string;
   /** TLS 1.2 when absent; any other on the `node` listener only. */
   readonly minVersion?: TlsVersion;
@@ -161,7 +161,7 @@ export interface TlsMaterial extends KeyPair {
   readonly namedPairs?: readonly NamedPair[];
 }
 
-/** What a client showed of itself in TLS. One object a connection. */
+/** What a client showed of itself in TLS. */
 export interface PeerCertificate {
   /** DER (ITU-T X.690). */
   readonly der: Uint8Array;

@@ -5,6 +5,7 @@ import { deepEqual, deepEqualBut } from '../json/deep-equal.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isSet } from '../json/object-fields.ts';
 import { type Own, ownCopy } from '../json/own-copy.ts';
+import { kindKey } from '../kind-key.ts';
 import type { GenerationPart, ResourceType } from '../resource-type.ts';
 import { badRequest, conflict, conflictModified, missingResourceVersion, type NamedType } from '../status/failures.ts';
 import { type Status, StatusError } from '../status/status.ts';
@@ -260,9 +261,9 @@ export type Kept = readonly (keyof ObjectMeta)[] | 'all';
 
 const ALL_BUT_IDENTITY: Kept = ['labels', 'annotations', 'finalizers', 'ownerReferences'];
 
-/** Metadata that a status update of a built-in type leaves as stored, by first label of the group and plural. Custom types leave all (`Traits`). */
+/** Metadata that a status update of a built-in type leaves as stored, by kind. Custom types leave all (`Traits`). */
 const KEPT_BY_STATUS_UPDATES: ReadonlyMap<string, Kept> = new Map<string, Kept>([
-  ['/pods', ['deletionTimestamp', 'ownerReferences']],
+  ['core/pods', ['deletionTimestamp', 'ownerReferences']],
   ['apps/deployments', ['labels']],
   ['apiregistration/apiservices', ALL_BUT_IDENTITY],
   ['internal/storageversions', ALL_BUT_IDENTITY],
@@ -274,7 +275,7 @@ const KEPT_BY_STATUS_UPDATES: ReadonlyMap<string, Kept> = new Map<string, Kept>(
 /** The metadata that a status update of a type leaves as stored, if it says no more than its type (`Update`). */
 export function metadataKeptByStatus(type: ResourceType): Kept {
   if (type.traits.statusKeepsMetadata) return 'all';
-  return KEPT_BY_STATUS_UPDATES.get(`${type.group.split('.', 1)[0]}/${type.plural}`) ?? [];
+  return KEPT_BY_STATUS_UPDATES.get(kindKey(type)) ?? [];
 }
 
 function statusMetadata(given: ObjectMeta, before: ObjectMeta, type: ResourceType): ObjectMeta {

@@ -1,7 +1,8 @@
 // By which group a refusal names a kind.
+import { kindKey } from '../kind-key.ts';
 import type { ResourceType } from '../resource-type.ts';
 
-/** Kinds that refusals name by the group in which they were first, by group without its domain. */
+/** Kinds that refusals name by the group in which they were first, by kind. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'events/events': '',
   'networking/ingresses': 'extensions',
@@ -18,6 +19,5 @@ export function refusedGroup({
   plural,
   custom,
 }: Pick<ResourceType, 'group' | 'plural'> & { readonly custom?: unknown }): string {
-  if (custom !== undefined) return group;
-  return NAMED_BY[`${group.split('.', 1)[0]}/${plural}`] ?? group;
+  return custom === undefined ? (NAMED_BY[kindKey({ group, plural })] ?? group) : group;
 }

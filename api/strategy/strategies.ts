@@ -1,5 +1,6 @@
 // The strategies of all kinds that have one, by the first label of the group (`core` for the group without a name) and the
 // plural: one key for every version and dialect.
+import { kindKey } from '../kind-key.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts';
 import { apiService } from './apiregistration/api-service.ts';
@@ -42,9 +43,4 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
 /** The rules of a type; the empty ones where it has none. */
 export function strategyOf(type: Pick<ResourceType, 'group' | 'plural'>): Strategy {
   return STRATEGIES[kindKey(type)] ?? NO_RULES;
-}
-
-/** `core/pods`, `apps/daemonsets`: a kind in every version and dialect. */
-export function kindKey({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string {
-  return `${group.split('.', 1)[0] || 'core'}/${plural}`;
 }

@@ -10,7 +10,12 @@ import { chooseCiphers } from '../../transport/cipher-suites.ts';
 import { HEADER_BYTES_MAX, type TlsMaterial, type TlsVersion } from '../../transport/http.ts';
 import { sharesPorts } from '../../transport/node/port-sharing.ts';
 import { untimeliness } from '../../transport/tls/certificates.ts';
-import { reasonAgainstAuthorities, reasonBeforeUws, reasonForNode } from '../../transport/tls/listener-limits.ts';
+import {
+  type ListenerNeeds,
+  reasonAgainstAuthorities,
+  reasonBeforeUws,
+  reasonForNode,
+} from '../../transport/tls/listener-limits.ts';
 import { materialOf, type PairFiles, pairOf, pathsOf, type TlsFiles } from '../../transport/tls/material-files.ts';
 import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import { patternProblem } from '../../transport/tls/server-names.ts';
@@ -88,8 +93,9 @@ function requireUws(options: ServerOptions): void {
 
 /** As the listener itself does when it opens. What cannot be read is refused elsewhere, or is there once a start has made it. */
 function requireAuthoritiesForUws({ ingress, clientCaFile, requestheaderClientCaFile }: ServerOptions): void {
+  if (ingress !== 'uws') return;
   const files = [clientCaFile, requestheaderClientCaFile].filter((path) => path !== '' && existsSync(path));
-  if (ingress === 'uws') refuseUws(reasonAgainstAuthorities(files.map((path) => operatorText(path)).join('\n')));
+  refuseUws(reasonAgainstAuthorities(files.map((path) => operatorText(path)).join('\n')));
 }
 
 function refuseUws(reason: string | undefined): void {
@@ -104,7 +110,7 @@ export async function checkListener({ ingress }: Pick<ServerOptions, 'ingress'>)
 }
 
 /** Of what the options ask for as much as decides which listener can serve it. */
-function listenerNeeds(options: ServerOptions): Parameters<typeof reasonForNode>[0] {
+function listenerNeeds(options: ServerOptions): ListenerNeeds {
   const { goawayChance, http2MaxStreamsPerConnection } = options;
   const asksClients =
     options.clientCaFile + options.requestheaderClientCaFile === '' ? {} : { clientCaPem: options.clientCaFile };

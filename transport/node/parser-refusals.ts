@@ -1,6 +1,7 @@
 // What a request is answered that Node's parser refuses (RFC 9112): it comes to no handler, so that nobody is asked whose it is.
 
 import { MALFORMED, type Refusal } from '../http-status.ts';
+import { TOKEN_PATTERN } from '../token.ts';
 
 export const OVERSIZED: Refusal = [431, 'RequestHeaderFieldsTooLarge', 'the headers of the request are too large'];
 const UNKNOWN_METHOD: Refusal = [
@@ -16,7 +17,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 };
 
 /** The parser knows its methods by name: any other token may be one as well (RFC 9110, section 9.1). */
-const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
+const REQUEST_LINE = new RegExp(`^${TOKEN_PATTERN} \\S+ HTTP/1\\.[01]\\r?\\n`);
 const REQUEST_LINE_BYTES_MAX = 16 * 1024;
 
 /** What the parser tells of a request. */

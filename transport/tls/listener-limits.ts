@@ -11,7 +11,10 @@ type TlsNeeds = Pick<TlsMaterial, 'minVersion' | 'ciphers'> & {
   readonly namedPairs?: readonly unknown[];
 };
 
-type ListenerNeeds = Pick<ListenerOptions, 'streamsPerConnectionMax' | 'sendsAway'> & { readonly tls?: TlsNeeds };
+/** What decides which listener can serve. */
+export type ListenerNeeds = Pick<ListenerOptions, 'streamsPerConnectionMax' | 'sendsAway'> & {
+  readonly tls?: TlsNeeds;
+};
 
 /** Why the uws listener cannot serve with this material, if so. */
 export function reasonAgainstUws({ minVersion, ciphers, namedPairs = [] }: TlsNeeds): string | undefined {

@@ -23,6 +23,7 @@ import { KeptBytes } from '../kept-bytes.ts';
 import { lastAnswersTaken } from '../last-answers.ts';
 import { runHandler } from '../run-handler.ts';
 import { reasonAgainstAuthorities, reasonAgainstUws } from '../tls/listener-limits.ts';
+import { TOKEN } from '../token.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
 import { listenError, probeAddress } from './address-probe.ts';
 import { loadUws, prepareUws, type UwsModule } from './binary.ts';
@@ -44,9 +45,6 @@ const WEB_SOCKET_IDLE_SECONDS = 120;
 const CLIENT_MESSAGE_BYTES_MAX = 1024 * 1024;
 /** Of the loop, while connections are closed: about five of those that wait for their handshake a turn. */
 const CLOSING_TURNS_MAX = 10_000;
-
-/** What a method may be (RFC 9110 9.1). The binary takes for it whatever comes before the first blank. */
-const METHOD = /^[!#$%&'*+.^_`|~\w-]+$/;
 
 const SHARE_PORT = 0;
 const EXCLUSIVE_PORT = 1;
@@ -195,7 +193,8 @@ function serve(
   const sent = nativeRequest.getCaseSensitiveMethod();
   // The one text for all requests: its hash is known, and it is told by its address.
   const method = sent === 'GET' ? 'GET' : sent;
-  if (method !== 'GET' && !METHOD.test(method)) {
+  // The binary takes for it whatever comes before the first blank.
+  if (method !== 'GET' && !TOKEN.test(method)) {
     refuse(native, options);
     return;
   }
@@ -280,8 +279,9 @@ async function withTlsFiles<T>(
     const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
     await writeFile(keyFile, keyPem, { mode: 0o600 });
     await writeFile(certFile, certPem, { mode: 0o600 });
-    const clientCaFile = clientCaPem === undefined ? undefined : join(directory, 'clients.pem');
-    if (clientCaFile !== undefined) await writeFile(clientCaFile, clientCaPem!, { mode: 0o600 });
+    if (clientCaPem === undefined) return use(keyFile, certFile, undefined);
+    const clientCaFile = join(directory, 'clients.pem');
+    await writeFile(clientCaFile, clientCaPem, { mode: 0o600 });
     return use(keyFile, certFile, clientCaFile);
   } catch (error) {
     if (error instanceof OrchError) throw error;

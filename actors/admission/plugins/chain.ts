@@ -1,7 +1,7 @@
 // The enabled plugins in the order they run, and for each kind of write those that want it. What nobody wants costs two
 // look-ups in small maps.
+import { kindKey } from '../../../api/kind-key.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
-import { kindKey } from '../../../api/strategy/strategies.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Attributes, Operation, PluginCall, PluginPhases } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';

@@ -173,7 +173,7 @@ export class Watchers implements WatcherOwner {
     const isDirty = this.#dirty.length > 0;
     const nowMs = isDirty ? this.#options.context.clock.monotonicMs() : 0;
     // Those who have yet to be sent what others of their cohort were get the same bytes.
-    if (isDirty || !this.#pace.isBusy) this.#batchFrames.clear();
+    if (isDirty) this.#batchFrames.clear();
     for (const cohort of this.#dirty) this.#sendPending(cohort, applied, nowMs);
     this.#dirty = [];
     this.#sentThrough = applied;

@@ -35,8 +35,10 @@ export async function sendMetrics(exchange: Exchange, parts: MetricsParts): Prom
   for await (const piece of metricsPieces(shownReadings([...ofThreads, ofProcess, build], metricsRules))) {
     text += piece;
     if (write !== undefined || text.length > WHOLE_CHARACTERS_MAX) {
-      if (write === undefined) exchange.start(200, headers);
-      write ??= pacedWriter(exchange);
+      if (write === undefined) {
+        exchange.start(200, headers);
+        write = pacedWriter(exchange);
+      }
       await write(Buffer.from(text));
       text = '';
     }

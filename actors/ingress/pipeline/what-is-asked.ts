@@ -33,8 +33,8 @@ export function isLongRunning(info: RequestInfo): boolean {
 }
 
 /**
- * The Authorization header, of several the first. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
- * 401 for one that cannot be read.
+ * The Authorization header, of several the first. Browsers cannot set one on a WebSocket: theirs stands for itself among the
+ * protocols. Throws 401 for one that cannot be read.
  */
 export function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
   const header = request.header(AUTHORIZATION);

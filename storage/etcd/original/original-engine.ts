@@ -179,11 +179,10 @@ export class OriginalEngine implements SharedEngine {
       next: async () => {
         for (;;) {
           const page = await this.#patience.asked(BARRIER_MS_MAX, () => pages.next());
-          if (page.length === 0) return records.takeRest();
           const values: SharedValue[] = [];
           for (const pair of page) values.push(...(await this.#reading.valuesAt(pair)));
-          values.push(...records.takeOf(values));
-          if (values.length > 0) return Promise.all(values.map((value) => this.#sealed(value)));
+          values.push(...(page.length === 0 ? records.takeRest() : records.takeOf(values)));
+          if (values.length > 0 || page.length === 0) return Promise.all(values.map((value) => this.#sealed(value)));
         }
       },
     };

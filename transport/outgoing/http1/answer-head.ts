@@ -1,5 +1,6 @@
 // The head of an HTTP/1.1 answer (RFC 9112): its status line and its fields, read strictly, for what they say of the body and of
 // the connection. What else a service may say in its fields is checked for its form and not kept.
+import { TOKEN } from '../../token.ts';
 
 /** A head, or the trailer after chunks, is not longer than this. */
 export const HEAD_BYTES_MAX = 16 * 1024;
@@ -7,7 +8,6 @@ const FIELDS_MAX = 128;
 const LINE_END = '\r\n';
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d{2})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const DIGITS = /^\d{1,15}$/;
 const KEPT_FOR = /(?:^|[,; ])timeout=(\d{1,9})/i;
