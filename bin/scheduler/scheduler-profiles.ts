@@ -11,6 +11,7 @@ import {
   SECONDS_MAX,
   SYMBOLS,
   secondsIn,
+  UNSLASHED_PROFILES_PATH,
 } from '../../actors/ingress/paths/profiles/profile-answers.ts';
 import { isTrueParameter } from '../../api/requests/query.ts';
 import { isOrchError } from '../../runtime/errors.ts';
@@ -59,6 +60,7 @@ export function profilePages(): Readonly<Record<string, MakePage>> {
   return {
     ...Object.fromEntries(sampled),
     [PROFILES_PATH]: () => text(200, `${names.map((name) => `${PROFILES_PATH}${name}`).join('\n')}\n`),
+    [UNSLASHED_PROFILES_PATH]: () => ({ ...text(302, ''), headers: [['Location', PROFILES_PATH]] }),
     [`${PROFILES_PATH}cmdline`]: () => text(200, commandLine()),
     [`${PROFILES_PATH}symbol`]: () => text(200, SYMBOLS),
   };

@@ -251,6 +251,8 @@ test('what a scheduler tells of itself is for who may know: by token, certificat
   t.is(await statusOf('/configz', server.token), 200);
   t.is(await statusOf('/nothing', server.token), 404);
   t.is(await statusOf('/debug/pprof/', 'secret-of-reader'), 403);
+  const unslashed = await client.get('/debug/pprof', { token: server.token });
+  t.deepEqual([unslashed.status, unslashed.headers.location], [302, '/debug/pprof/']);
   t.regex((await client.get('/debug/pprof/', { token: server.token })).text, /^\/debug\/pprof\/heap$/m);
   const held = await client.get('/debug/pprof/heap?debug=1', { token: server.token });
   t.regex(held.text, /^thread scheduler: used=[1-9]/m);

@@ -157,6 +157,8 @@ test('a thread that there is not is refused with those that there are', async (t
 
 test('there is an index, and nothing where there is no profile', async (t) => {
   const { client } = PROFILED();
+  const unslashed = await client.get('/debug/pprof');
+  t.deepEqual([unslashed.status, unslashed.headers.location], [302, AT]);
   const index = await client.get(AT);
   t.regex(index.text, /<a href="heap">/);
   t.is((await client.get(`${AT}nothing`)).status, 404);

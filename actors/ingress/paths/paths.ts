@@ -15,7 +15,7 @@ import type { Health, HealthEndpoint } from './health.ts';
 import { type MetricsParts, sendMetrics } from './metrics-answer.ts';
 import type { OpenApi } from './openapi.ts';
 import { type DebugFlags, isFlagPath } from './profiles/debug-flags.ts';
-import { PROFILES_PATH } from './profiles/profile-answers.ts';
+import { PROFILES_PATH, UNSLASHED_PROFILES_PATH } from './profiles/profile-answers.ts';
 import type { Profiles } from './profiles/profiles.ts';
 import { SIMULATION_PATH, type SimulationParts, sendSimulation } from './simulation.ts';
 import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
@@ -91,7 +91,7 @@ export class Paths {
       return this.#document(exchange, path);
     }
     if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest);
-    if (path.startsWith(PROFILES_PATH) && verb === 'get') {
+    if (isProfilePath(path) && verb === 'get') {
       if ((await this.#parts.profiles?.serve(exchange, path)) === true) return;
     }
     const serve = path.startsWith(BELOW_OPENAPI3) ? openapi3 : SERVED.get(path);
@@ -110,7 +110,7 @@ export class Paths {
 
   #isKnown(path: string): boolean {
     if (SERVED.has(path) || DUMPS.has(path) || path.startsWith(BELOW_OPENAPI3)) return true;
-    return path.startsWith(PROFILES_PATH) || this.#parts.discovery().document(path) !== undefined;
+    return isProfilePath(path) || this.#parts.discovery().document(path) !== undefined;
   }
 
   #document(exchange: Exchange, path: string): void {
@@ -154,4 +154,8 @@ async function sendDump(exchange: Exchange, path: string, { flows }: PathParts):
   if (dumps === undefined) return false;
   const levels = mergedDump(dumps);
   return sendText(exchange, 200, DUMPS.get(path)!(levels, (exchange.query.get(DETAILS) ?? '') !== ''));
+}
+
+function isProfilePath(path: string): boolean {
+  return path.startsWith(PROFILES_PATH) || path === UNSLASHED_PROFILES_PATH;
 }

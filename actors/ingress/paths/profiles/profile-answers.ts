@@ -9,6 +9,8 @@ import { ALLOCS_SAMPLE_BYTES, CPU_SAMPLE_US, HEAP_SAMPLE_BYTES } from '../../../
 
 /** What every path of a profile begins with. */
 export const PROFILES_PATH = '/debug/pprof/';
+/** As people type it; whoever asks is sent on, since the links of the page are relative. */
+export const UNSLASHED_PROFILES_PATH = '/debug/pprof';
 export const PROFILE_TYPE = 'application/octet-stream';
 /** Every location has its function already. */
 export const SYMBOLS = 'num_symbols: 1\n';

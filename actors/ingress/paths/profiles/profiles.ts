@@ -25,6 +25,7 @@ import {
   SECONDS_MAX,
   SYMBOLS,
   secondsIn,
+  UNSLASHED_PROFILES_PATH,
 } from './profile-answers.ts';
 import { actorsOf, stateText, threadOf, waitsOf } from './state-profiles.ts';
 
@@ -72,10 +73,11 @@ export class Profiles {
     this.#clock = clock;
   }
 
-  /** Answers a GET below PROFILES_PATH. Resolves false where there is no such profile. Throws StatusError 400, 409, 503. */
+  /** Answers a GET of UNSLASHED_PROFILES_PATH or below. Resolves false where there is no such profile. Throws StatusError 400, 409, 503. */
   async serve(exchange: Exchange, path: string): Promise<boolean> {
     const name = path.slice(PROFILES_PATH.length);
-    if (name === '') sendIndex(exchange);
+    if (path === UNSLASHED_PROFILES_PATH) exchange.answer(302, [['Location', PROFILES_PATH]], '');
+    else if (name === '') sendIndex(exchange);
     else if (name === 'cmdline') sendText(exchange, 200, commandLine());
     else if (name === 'symbol') sendText(exchange, 200, SYMBOLS);
     else if (name === 'trace') await this.#trace(exchange);
