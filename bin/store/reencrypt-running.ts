@@ -33,14 +33,20 @@ export interface RunningReencrypted {
   readonly rewritten: number;
   /** Resources of which the server knows nothing, as those of a definition that is not there yet. */
   readonly unserved: readonly string[];
+  /** What the server said of each object that it would not write, as where a webhook refuses it. */
+  readonly refusals: readonly string[];
 }
 
-/** Resources as the encryption configuration names them. Throws OrchError when the server does not do as asked. */
+/**
+ * Resources as the encryption configuration names them. An object that is refused keeps no other from being rewritten. Throws OrchError
+ * where the server does not answer, or does not list what is there.
+ */
 export async function reencryptRunning(directory: string, resources: readonly string[]): Promise<RunningReencrypted> {
   const api = new AdminApi(directory);
   try {
     let [objects, rewritten] = [0, 0];
     const unserved: string[] = [];
+    const refusals: string[] = [];
     for (const resource of resources) {
       const [plural = '', ...group] = resource.split('.');
       const prefix = await prefixOf(api, group.join('.'), plural);
@@ -51,29 +57,39 @@ export async function reencryptRunning(directory: string, resources: readonly st
       for (let token: string | undefined = ''; token !== undefined; ) {
         const page: Page = await api.list(`${prefix}/${plural}`, token);
         objects += page.items.length;
-        rewritten += await rewritePage(api, prefix, plural, page.items);
+        const { written, refused } = await rewritePage(api, prefix, plural, page.items);
+        rewritten += written;
+        refusals.push(...refused);
         token = page.metadata.continue || undefined;
       }
     }
-    return { objects, rewritten, unserved };
+    return { objects, rewritten, unserved, refusals };
   } finally {
     api.close();
   }
 }
 
-async function rewritePage(api: AdminApi, prefix: string, plural: string, items: readonly Listed[]): Promise<number> {
-  let rewritten = 0;
+async function rewritePage(
+  api: AdminApi,
+  prefix: string,
+  plural: string,
+  items: readonly Listed[],
+): Promise<{ readonly written: number; readonly refused: readonly string[] }> {
+  let written = 0;
+  const refused: string[] = [];
   const waiting = [...items];
   const work = async (): Promise<void> => {
     for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
       const { name, namespace, resourceVersion } = item.metadata;
       const home = namespace === undefined ? prefix : `${prefix}/namespaces/${encodeURIComponent(namespace)}`;
-      const version = await api.touch(`${home}/${plural}/${encodeURIComponent(name)}`);
-      if (version !== undefined && version !== resourceVersion) rewritten++;
+      const touched = await api.touch(`${home}/${plural}/${encodeURIComponent(name)}`);
+      if (touched === undefined) continue;
+      if ('refusal' in touched) refused.push(touched.refusal);
+      else if (touched.resourceVersion !== resourceVersion) written++;
     }
   };
   await Promise.all(Array.from({ length: PATCHES_AT_ONCE }, work));
-  return rewritten;
+  return { written, refused };
 }
 
 /** Where a resource is served: in the version its group prefers, else in another. Undefined where it is in none. */
@@ -111,7 +127,7 @@ class AdminApi {
   async find(path: string): Promise<unknown> {
     const { status, text } = await this.#send('GET', path);
     if (status === 404) return undefined;
-    if (status !== 200) throw refused('GET', path, status, text);
+    if (status !== 200) throw new OrchError('Refused', refusalOf('GET', path, status, text));
     return JSON.parse(text);
   }
 
@@ -121,16 +137,16 @@ class AdminApi {
     if (status === 200) return JSON.parse(text) as Page;
     // What was rewritten meanwhile has filled the history. What others have written since is under the first key by itself.
     const onward = status === 410 ? (JSON.parse(text) as Page).metadata.continue : undefined;
-    if (!onward) throw refused('GET', path, status, text);
+    if (!onward) throw new OrchError('Refused', refusalOf('GET', path, status, text));
     return { metadata: { continue: onward }, items: [] };
   }
 
-  /** The object's version after a patch that changes nothing; undefined when it is gone. */
-  async touch(path: string): Promise<string | undefined> {
+  /** The object's version after a patch that changes nothing, or why it was not patched; undefined when it is gone. */
+  async touch(path: string): Promise<{ readonly resourceVersion: string } | { readonly refusal: string } | undefined> {
     const { status, text } = await this.#send('PATCH', path, '{}');
     if (status === 404) return undefined;
-    if (status !== 200) throw refused('PATCH', path, status, text);
-    return (JSON.parse(text) as Listed).metadata.resourceVersion;
+    if (status !== 200) return { refusal: refusalOf('PATCH', path, status, text) };
+    return { resourceVersion: (JSON.parse(text) as Listed).metadata.resourceVersion };
   }
 
   close(): void {
@@ -158,12 +174,12 @@ class AdminApi {
   }
 }
 
-function refused(method: string, path: string, status: number, text: string): OrchError {
+function refusalOf(method: string, path: string, status: number, text: string): string {
   let message = '';
   try {
     message = String((JSON.parse(text) as { message?: unknown }).message ?? '');
   } catch {
     // Not the server's own answer; its status says enough.
   }
-  return new OrchError('Refused', `${method} ${path} was answered ${status}${message === '' ? '' : `: ${message}`}`);
+  return `${method} ${path} was answered ${status}${message === '' ? '' : `: ${message}`}`;
 }

@@ -8,6 +8,7 @@ import { registryFor } from '../../actors/thread-registry.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import { parseArguments } from '../../config/parse.ts';
 import { UsageError } from '../../config/usage-error.ts';
+import { OrchError } from '../../runtime/errors.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { LevelEngine } from '../../storage/level/level-engine.ts';
 import { print } from '../command-line/print-lines.ts';
@@ -37,13 +38,18 @@ export async function reencrypt(argv: readonly string[]): Promise<void> {
   if (isInUse(path)) {
     const resources = [...new Set(entries.flatMap((entry) => entry.resources))];
     const { reencryptRunning } = await import('./reencrypt-running.ts');
-    const { objects, rewritten, unserved } = await reencryptRunning(path, resources);
+    const { objects, rewritten, unserved, refusals } = await reencryptRunning(path, resources);
     print([
       `rewritten: ${rewritten} of ${objects} objects, by the running server and under its own configuration`,
       ...unserved.map((resource) => `${resource} is not served: there was nothing to ask for`),
       'older versions stay under their keys until the history is compacted (--store-compaction-interval)',
+      ...refusals.map((refusal) => `left as it was: ${refusal}`),
     ]);
-    return;
+    if (refusals.length === 0) return;
+    throw new OrchError(
+      'Refused',
+      `${refusals.length} of ${objects} objects were not rewritten; mend that, and run this again`,
+    );
   }
   warnOfOwner(path);
   const release = await claimDirectory(path);

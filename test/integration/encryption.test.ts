@@ -284,6 +284,33 @@ test('a running server rewrites more than its history holds, what the preferred 
   t.regex(again.stdout, /^widgets\.example\.com is not served: /m);
 });
 
+test('an object that a webhook refuses is named, and keeps no other from being rewritten', async (t) => {
+  const configuration = new Configuration(t);
+  configuration.write(aescbc(key('old', 1)));
+  const server = await startServer(t, { args: [...configuration.args, '--placement', 'single'] });
+  const create = (path: string, body: object): Promise<Answer> => server.client.request('POST', path, { body });
+  for (const name of ['a', 'b', 'c']) await create(SECRETS, { metadata: { name, labels: { is: name } } });
+  const count = await settledSecrets(server.client);
+  const webhook = {
+    name: 'nobody.example.com',
+    clientConfig: { url: 'https://127.0.0.1:1/' },
+    rules: [{ operations: ['UPDATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['secrets'] }],
+    objectSelector: { matchLabels: { is: 'b' } },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+  const webhooks = '/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations';
+  t.is((await create(webhooks, { metadata: { name: 'w' }, webhooks: [webhook] })).status, 201);
+  await server.stop();
+  configuration.write(aesgcm(key('new', 2)), aescbc(key('old', 1)));
+  await server.restart();
+  const { code, stdout, stderr } = await orch('store', 'reencrypt', server.dataDirectory, ...configuration.args);
+  t.is(code, 1);
+  t.regex(stdout, new RegExp(`^rewritten: ${count - 1} of ${count} objects, `));
+  t.deepEqual(stdout.match(/^left as it was: .*?: /gm), [`left as it was: PATCH ${SECRETS}/b was answered 500: `]);
+  t.regex(stderr, new RegExp(`^orch: 1 of ${count} objects were not rewritten; `, 'm'));
+});
+
 test('without its configuration a store with encrypted values is refused, and with it nothing is lost', async (t) => {
   const configuration = new Configuration(t);
   configuration.write(secretbox(key('one', 1)));
