@@ -6,14 +6,9 @@ import type { SchedulerOptions } from '../../config/options.ts';
 import type { Timer } from '../../runtime/environment.ts';
 import { InOrder } from '../../runtime/in-order.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
+import type { ClusterAuthorities } from './published-authorities.ts';
 import type { ClientAuthorities } from './scheduler-access.ts';
-import {
-  type ClusterAuthorities,
-  clientAuthorities,
-  clusterAuthorities,
-  looksUp,
-  ownFiles,
-} from './scheduler-authorities.ts';
+import { clientAuthorities, clusterAuthorities, looksUp, ownFiles } from './scheduler-authorities.ts';
 
 /** The cluster's authorities are looked up again as often. */
 const LOOKUP_EVERY_MS = 60_000;
