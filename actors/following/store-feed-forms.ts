@@ -5,10 +5,11 @@ import type { StoreFeedTells } from '../store/protocol.ts';
 
 type Published = TellMessage<{ asks: Record<never, never>; tells: StoreFeedTells }, 'storeBatch'>;
 
-/** A publication that brings no slabs: nearly every one. */
+/** A publication that brings no slabs, and nothing new of what cannot be read: nearly every one. */
 const PUBLISHED: FlatForm<Published> = {
-  write({ incarnation, sequence, after, lastRevision, compactedRevision, runs, movedRuns, newSlabs }, fields) {
-    if (newSlabs.length > 0) return false;
+  write(published, fields) {
+    const { incarnation, sequence, after, lastRevision, compactedRevision, runs, movedRuns } = published;
+    if (published.newSlabs.length > 0 || published.unreadable !== undefined) return false;
     fields.push(incarnation, sequence, after, lastRevision, compactedRevision);
     for (const numbers of [runs, movedRuns]) {
       fields.push(numbers.length);

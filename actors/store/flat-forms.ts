@@ -73,11 +73,13 @@ function readGuard(fields: FieldReader): Guard {
   return { key, expect: fields.number() };
 }
 
+/** Those that refuse no write for what lies at its key and cannot be read: nearly all. */
 const COMMITTED: FlatForm<Committed> = {
   write({ results }, fields) {
     fields.push(results.length);
     for (const result of results) {
       if (!result.ok) {
+        if (result.why !== undefined) return false;
         fields.push(ABSENT, result.reason, result.key, result.currentRevision);
         continue;
       }

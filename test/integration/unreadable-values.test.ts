@@ -50,11 +50,13 @@ hooks.before(async () => {
   scope.teardown(() => rmSync(folder, { recursive: true }));
   etcd = new EtcdClient({ servers: [member.server] }, realEnvironment.timers);
   scope.teardown(() => etcd.close());
-  const args = ['--store-servers', member.server, '--placement', 'single'];
-  const start = (key: string) =>
-    startServer(scope, { args: [...args, '--encryption-provider-config', encryptionWith('orch.io', key)] });
-  one = await start('a');
-  other = await start('b');
+  const start = (key: string, placement: string) => {
+    const args = ['--store-servers', member.server, '--placement', placement];
+    return startServer(scope, { args: [...args, '--encryption-provider-config', encryptionWith('orch.io', key)] });
+  };
+  // What cannot be read is told to other threads as well.
+  one = await start('a', 'wide');
+  other = await start('b', 'single');
 });
 
 hooks.after.always(async () => {

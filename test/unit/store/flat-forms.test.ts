@@ -82,13 +82,27 @@ test('the results of a commit are the same after they were laid out flat', (t) =
   );
 });
 
-test('a publication is the same after it was laid out flat; one with new slabs is not', (t) => {
+test('why what lies at a key cannot be read is told to whoever writes it from another thread', (t) => {
+  const refusal = {
+    ok: false,
+    reason: 'unreadable',
+    key: 'core/secrets/default/theirs',
+    currentRevision: 0,
+    why: 'no key',
+  };
+  const committed = { ok: true, revision: 7, places: [] };
+  for (const results of [[refusal], [committed, refusal]])
+    t.false(STORE_FORMS.answers!.commit!.write({ results }, []), 'it is cloned, which loses nothing');
+});
+
+test('a publication is the same after it was laid out flat; one with new slabs, or with news of what cannot be read, is cloned', (t) => {
   const form = FEED_FORMS.messages.storeBatch!;
   fc.assert(
     fc.property(PUBLICATION, (publication) => {
       const told = { type: 'storeBatch', ...publication, newSlabs: [] };
       t.deepEqual(again(form, told), told);
       t.false(form.write({ ...told, newSlabs: [[1, new SharedArrayBuffer(8)]] }, []));
+      t.false(form.write({ ...told, unreadable: [] }, []));
     }),
     { numRuns: casesOf(300) },
   );
