@@ -52,13 +52,13 @@ export class RangeKeeping {
     });
   }
 
-  /** One look; what fails is looked at again the next time. */
+  /** One look; what fails is looked at again the next time, also for want of a key to encrypt a range with. */
   async repair(): Promise<void> {
     const { patience, ranges, warn } = this.#parts;
     try {
       for (const write of ranges.repairs()) await patience.asked(REPAIR_MS_MAX, () => this.#write(write));
     } catch (error) {
-      if (!isOrchError(error, 'StoreUnusable') && !(error instanceof EtcdError)) throw error;
+      if (!isOrchError(error) && !(error instanceof EtcdError)) throw error;
       if (!patience.isOver) warn(`the ranges of services were not looked after: ${error.message}`);
     }
   }
