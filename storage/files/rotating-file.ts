@@ -5,6 +5,7 @@ import {
   closeSync,
   createReadStream,
   createWriteStream,
+  existsSync,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -125,7 +126,8 @@ export class RotatingFile {
   #rotate(): number {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
-    renameSync(this.#path, this.#freeName());
+    // Somebody may have taken it away, and its folder.
+    if (existsSync(this.#path)) renameSync(this.#path, this.#freeName());
     const opened = this.#open();
     this.#compressing = this.#compressing.then(() => this.#tidy()).catch(this.#onProblem);
     return opened;

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -47,6 +48,16 @@ test('a file is put aside before it grows beyond its size, and nothing in it is 
     names().map((name) => readFileSync(join(folder, name), 'utf8')),
     ['one\ntwo\n', 'three\n', 'much more than a file\n', 'end\n'],
   );
+});
+
+test('a full file that somebody has moved away is begun anew, and the text that comes then is in it', async (t) => {
+  const { folder, file, names } = log(t, {});
+  file.append('one\ntwo\n');
+  renameSync(join(folder, 'a.log'), join(folder, 'taken'));
+  file.append('three\n');
+  await file.close();
+  t.deepEqual(names(), ['a.log', 'taken']);
+  t.is(readFileSync(join(folder, 'a.log'), 'utf8'), 'three\n');
 });
 
 test('texts of any length and in any script are in the file as they were appended', async (t) => {
