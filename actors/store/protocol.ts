@@ -132,6 +132,11 @@ export interface OpenedSnapshot {
   readonly digest: number;
 }
 
+/** No snapshot can be taken now: why not. */
+export interface RefusedSnapshot {
+  readonly refused: string;
+}
+
 export interface StoreProtocol extends Protocol {
   readonly asks: {
     /** Group commit: answered when durable and published. Values of all transactions lie in `payload`. */
@@ -161,7 +166,10 @@ export interface StoreProtocol extends Protocol {
       readonly reply: { readonly compactedRevision: number };
     };
     /** Fixes a view of everything stored, for a snapshot file; to be closed when it was read. */
-    readonly openSnapshot: { readonly message: Record<never, never>; readonly reply: OpenedSnapshot };
+    readonly openSnapshot: {
+      readonly message: Record<never, never>;
+      readonly reply: OpenedSnapshot | RefusedSnapshot;
+    };
     /** The next records of it (storage/upkeep/snapshot-file.ts), empty at the end. */
     readonly readSnapshot: {
       readonly message: { readonly id: number };

@@ -8,7 +8,8 @@ import { unreachable } from '../../runtime/unreachable.ts';
 import type { EngineView } from '../../storage/engines/local-engine.ts';
 import { snapshotRecords } from '../../storage/upkeep/snapshot-file.ts';
 import type { RevisionLog } from './log/revision-log.ts';
-import type { OpenedSnapshot, StoreProtocol } from './protocol.ts';
+import type { OpenedSnapshot, RefusedSnapshot, StoreProtocol } from './protocol.ts';
+import type { UnreadableValues } from './readers/unreadable-values.ts';
 
 const OPEN_MAX = 2;
 const SLICE_BYTES = 256 * 1024;
@@ -28,13 +29,19 @@ type SnapshotMessage = Extract<
 export class Snapshots {
   readonly #view: () => EngineView;
   readonly #log: RevisionLog;
+  readonly #unreadable: Pick<UnreadableValues, 'all'>;
   readonly #timers: Timers;
   readonly #open = new Map<number, Open>();
   #lastId = 0;
 
-  constructor(view: () => EngineView, log: RevisionLog, timers: Timers) {
+  constructor(
+    view: () => EngineView,
+    { log, unreadable }: { readonly log: RevisionLog; readonly unreadable: Pick<UnreadableValues, 'all'> },
+    timers: Timers,
+  ) {
     this.#view = view;
     this.#log = log;
+    this.#unreadable = unreadable;
     this.#timers = timers;
   }
 
@@ -58,7 +65,13 @@ export class Snapshots {
     }
   }
 
-  #openNext(): OpenedSnapshot {
+  #openNext(): OpenedSnapshot | RefusedSnapshot {
+    const [unread, ...more] = this.#unreadable.all();
+    // What it is a version of is not known, and so not what a whole snapshot holds.
+    if (unread !== undefined) {
+      const others = more.length === 0 ? '' : ` and ${more.length} more`;
+      return { refused: `the value of ${unread.path}${others} cannot be read: ${unread.why}` };
+    }
     if (this.#open.size >= OPEN_MAX) throw new OrchError('Overloaded', 'other snapshots are being read');
     const id = ++this.#lastId;
     this.#open.set(id, { view: this.#view(), timer: this.#closeLater(id) });

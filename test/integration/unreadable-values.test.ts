@@ -77,6 +77,8 @@ test('of two servers with different keys each answers for what it can read, and 
   const why = `unable to transform key "/registry/orch/objects/core/secrets/default/theirs": ${NO_KEY}`;
   for (const list of ['/api/v1/secrets', SECRETS, `${SECRETS}?resourceVersion=0`, `${SECRETS}?watch=1`])
     t.like((await one.client.get(list)).json, { code: 500, message: `Internal error occurred: ${why}` }, list);
+  const refused = `Internal error occurred: the value of /registry/orch/objects/core/secrets/default/theirs cannot be read: ${NO_KEY}`;
+  t.like((await one.client.get('/store/snapshot')).json, { code: 500, message: refused });
   t.is((await one.client.request('DELETE', path)).status, 500);
   t.is((await one.client.request('PUT', path, { body: named('theirs') })).status, 500);
   t.is((await one.client.request('POST', SECRETS, { body: named('theirs') })).json.reason, 'AlreadyExists');

@@ -2,7 +2,7 @@
 // encrypted where they are.
 
 import { SUPERUSERS } from '../../../api/authorization/attributes.ts';
-import { forbiddenPath } from '../../../api/status/failures.ts';
+import { forbiddenPath, internalError } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { Clock } from '../../../runtime/environment.ts';
@@ -33,7 +33,9 @@ export async function sendSnapshot(exchange: Exchange, parts: SnapshotParts): Pr
   }
   const { store, clock, dialect, storePrefix, timeoutMs } = parts;
   const limits = { deadlineMs: timeoutMs, requestNumber: exchange.requestNumber };
-  const { id, revision, objects, digest } = await store.ask({ type: 'openSnapshot' }, limits);
+  const opened = await store.ask({ type: 'openSnapshot' }, limits);
+  if ('refused' in opened) throw new StatusError(internalError(opened.refused));
+  const { id, revision, objects, digest } = opened;
   try {
     exchange.start(200, headersFor('application/octet-stream'));
     const write = pacedWriter(exchange);

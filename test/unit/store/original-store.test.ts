@@ -76,7 +76,9 @@ test('a version is the revision of etcd, and what lies there is the object, encr
 test('what is encrypted there is encrypted in a snapshot, and is read from it with the same keys', async (t) => {
   const rig = await storeOn(t, quietModel(), true);
   const revision = await rig.put(keyOf('a'), 'hidden');
-  const { id } = await rig.store.ask({ type: 'openSnapshot' }, { deadlineMs: DEADLINE_MS });
+  const snapshot = await rig.store.ask({ type: 'openSnapshot' }, { deadlineMs: DEADLINE_MS });
+  if ('refused' in snapshot) throw new Error(snapshot.refused);
+  const { id } = snapshot;
   const { payload } = await rig.store.ask({ type: 'readSnapshot', id }, { deadlineMs: DEADLINE_MS });
   t.false(Buffer.from(payload).includes('hidden'));
   const header = {

@@ -1,6 +1,10 @@
 // Snapshots of a running store, and what it measures from time to time.
 import test from 'ava';
+import type { RevisionLog } from '../../../actors/store/log/revision-log.ts';
+import type { OpenedSnapshot } from '../../../actors/store/protocol.ts';
+import { Snapshots } from '../../../actors/store/snapshots.ts';
 import type { OrchError } from '../../../runtime/errors.ts';
+import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { createSimulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { SNAPSHOT_FORMAT, SnapshotReader, snapshotHeader } from '../../../storage/upkeep/snapshot-file.ts';
 import { DEADLINE_MS, gate, HeldEngine, type Rig, rigFor, settle, startRig, until } from './store-rig.ts';
@@ -9,8 +13,10 @@ const deadline = { deadlineMs: DEADLINE_MS };
 const KEYS = Array.from({ length: 40 }, (_, number) => `core/pods/default/p${number}`);
 const TEXT = 'x'.repeat(30_000);
 
-function open(rig: Rig) {
-  return rig.store.ask({ type: 'openSnapshot' }, deadline);
+async function open(rig: Rig): Promise<OpenedSnapshot> {
+  const opened = await rig.store.ask({ type: 'openSnapshot' }, deadline);
+  if ('refused' in opened) throw new Error(opened.refused);
+  return opened;
 }
 
 function read(rig: Rig, id: number) {
@@ -114,6 +120,31 @@ test('what a snapshot reads is let go when it is closed, and when nobody goes on
   await time.advance(1);
   t.is(views, 0);
   await whileTimePasses(time, rig.running.stop());
+});
+
+test('no snapshot is taken of a store with values that cannot be read: it would not be whole, and the refusal names one', (t) => {
+  const values = ['theirs', 'garbled'].map((name) => {
+    const key = `core/secrets/default/${name}`;
+    return { key, path: `/registry/${key}`, why: 'no key', since: 0, isKnown: false };
+  });
+  const answersBeside = (unreadable: typeof values): unknown => {
+    const log = { revision: 7, digests: { total: 3 }, current: { size: 1 } } as unknown as RevisionLog;
+    const view = () => ({ next: async () => [], close: async () => {} });
+    const snapshots = new Snapshots(view, { log, unreadable: { all: () => unreadable } }, realEnvironment.timers);
+    let answered: unknown;
+    const reply = { isAwaited: true, send: () => t.fail(), fail: () => t.fail() };
+    snapshots.onMessage({ type: 'openSnapshot' }, reply, (answer) => {
+      answered = answer();
+    });
+    return answered;
+  };
+  t.deepEqual(answersBeside(values), {
+    refused: 'the value of /registry/core/secrets/default/theirs and 1 more cannot be read: no key',
+  });
+  t.deepEqual(answersBeside(values.slice(1)), {
+    refused: 'the value of /registry/core/secrets/default/garbled cannot be read: no key',
+  });
+  t.deepEqual(answersBeside([]), { id: 1, revision: 7, objects: 1, digest: 3 });
 });
 
 function objectCounts(rig: Rig): Record<string, number> {
