@@ -84,9 +84,11 @@ export class Snapshots {
     const open = this.#open.get(id);
     if (open === undefined) throw new OrchError('Refused', 'this snapshot is not open any more');
     open.timer.cancel();
-    const records = snapshotRecords(await open.view.next(SLICE_BYTES));
-    if (this.#open.has(id)) open.timer = this.#closeLater(id);
-    return records;
+    try {
+      return snapshotRecords(await open.view.next(SLICE_BYTES));
+    } finally {
+      if (this.#open.has(id)) open.timer = this.#closeLater(id);
+    }
   }
 
   #close(id: number): void {

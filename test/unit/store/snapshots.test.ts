@@ -3,7 +3,7 @@ import test from 'ava';
 import type { RevisionLog } from '../../../actors/store/log/revision-log.ts';
 import type { OpenedSnapshot } from '../../../actors/store/protocol.ts';
 import { Snapshots } from '../../../actors/store/snapshots.ts';
-import type { OrchError } from '../../../runtime/errors.ts';
+import { OrchError } from '../../../runtime/errors.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { createSimulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { SNAPSHOT_FORMAT, SnapshotReader, snapshotHeader } from '../../../storage/upkeep/snapshot-file.ts';
@@ -119,6 +119,19 @@ test('what a snapshot reads is let go when it is closed, and when nobody goes on
   rig.store.tell<'closeSnapshot'>({ type: 'closeSnapshot', id });
   await time.advance(1);
   t.is(views, 0);
+  await whileTimePasses(time, rig.running.stop());
+});
+
+test('a snapshot that cannot be read is let go after a minute, too, although nobody closes it', async (t) => {
+  const { environment, delivery, time } = createSimulation(5);
+  const engine = new HeldEngine();
+  const next = () => Promise.reject(new OrchError('StoreUnusable', 'the disk does not answer'));
+  engine.view = () => ({ next, close: async () => {} });
+  const rig = await whileTimePasses(time, startRig({ environment, delivery, engine }));
+  for (const { id } of [await whileTimePasses(time, open(rig)), await whileTimePasses(time, open(rig))])
+    await t.throwsAsync(whileTimePasses(time, read(rig, id)), { message: 'the disk does not answer' });
+  await time.advance(61_000);
+  await t.notThrowsAsync(whileTimePasses(time, open(rig)));
   await whileTimePasses(time, rig.running.stop());
 });
 
