@@ -25,6 +25,15 @@ const DATA_KEY_LIFETIME_MS = 3_600_000;
 const RENEWAL_SHARE = 0.5;
 const RENEWAL_RETRY_MS = 1000;
 const PING = Buffer.from('ping');
+/** How long it counts that a service answered, as in the original. */
+const PROBE_GOOD_MS = 20_000;
+
+/** A look at whether the service answers. */
+interface Probe {
+  readonly problem: Promise<string>;
+  /** It counts until then; without end while it is under way. */
+  untilMs: number;
+}
 
 interface DataKey {
   /** Length and wrapped key, as payloads begin. */
@@ -51,6 +60,7 @@ export class KmsEnvelope implements ValueCipher {
   #current: DataKey | undefined;
   #renewal: Promise<void> | undefined;
   #retryMs = 0;
+  #probe: Probe | undefined;
 
   constructor(parts: EnvelopeParts) {
     this.prefix = parts.prefix;
@@ -89,8 +99,28 @@ export class KmsEnvelope implements ValueCipher {
     });
   }
 
-  /** What keeps the service from wrapping and unwrapping now; empty when nothing does. Never rejects. */
-  async problem(): Promise<string> {
+  /**
+   * What keeps the service from wrapping and unwrapping; empty when nothing does, or did a moment ago: anybody may ask for the server's
+   * health, and must not be able to keep the service busy. Never rejects.
+   */
+  problem(): Promise<string> {
+    const { monotonicMs } = this.#parts;
+    if (this.#probe === undefined || monotonicMs() >= this.#probe.untilMs) {
+      const probe: Probe = { problem: this.#asked(), untilMs: Number.POSITIVE_INFINITY };
+      this.#probe = probe;
+      void probe.problem.then((problem) => {
+        probe.untilMs = monotonicMs() + (problem === '' ? PROBE_GOOD_MS : 0);
+      });
+    }
+    return this.#probe.problem;
+  }
+
+  close(): void {
+    this.#parts.service.close();
+  }
+
+  /** What comes of asking it. Never rejects. */
+  async #asked(): Promise<string> {
     try {
       const { service } = this.#parts;
       const echo = await service.decrypt(await service.encrypt(PING));
@@ -98,10 +128,6 @@ export class KmsEnvelope implements ValueCipher {
     } catch (error) {
       return textOf(error);
     }
-  }
-
-  close(): void {
-    this.#parts.service.close();
   }
 
   get #name(): string {

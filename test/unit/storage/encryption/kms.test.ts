@@ -205,6 +205,23 @@ test('while the service is away writes go on under the present data key, and are
   t.not(values.readyFor(WRITE), undefined, 'an hour later the data key has had its time');
 });
 
+test('however many ask whether the service answers, it is asked once, and while it does once in twenty seconds', async (t) => {
+  const service = new CountingService();
+  let nowMs = 0;
+  const [envelope] = encryption([KMS], { service, monotonicMs: () => nowMs }).envelopes;
+  const askers = Array.from({ length: 50 }, () => envelope!.problem());
+  t.true((await Promise.all(askers)).every((problem) => problem === ''));
+  service.isAway = true;
+  nowMs = 19_999;
+  t.is(await envelope!.problem(), '');
+  t.deepEqual([service.wraps, service.unwraps], [1, 1]);
+  nowMs = 20_000;
+  t.is(await envelope!.problem(), 'the service is away');
+  service.isAway = false;
+  t.is(await envelope!.problem(), '', 'that it is back is told at once');
+  t.deepEqual([service.wraps, service.unwraps], [2, 2]);
+});
+
 test('nothing is written under a data key that the service does not unwrap to what it was', async (t) => {
   const service = new CountingService();
   const values = encryption([KMS], { service });
