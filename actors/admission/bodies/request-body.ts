@@ -256,12 +256,16 @@ function fromQuery({ verb, parameters }: WriteRequest): DeleteOptions {
     propagationPolicy,
     gracePeriodSeconds: gracePeriodSeconds === undefined ? undefined : wholeSeconds(gracePeriodSeconds),
     orphanDependents: orphanDependents === undefined ? undefined : isTrueParameter(orphanDependents),
-    preconditions: verb === 'deletecollection' ? undefined : preconditionsIn(parameters),
+    preconditions: preconditionsIn(verb, parameters),
   };
 }
 
-/** Of one object: in the query of a collection, a resourceVersion says which list is meant. */
-function preconditionsIn({ uid = '', resourceVersion = '' }: WriteParameters): DeleteOptions['preconditions'] {
+/** In the query of a collection, a resourceVersion says which list is meant; a uid is what must hold of each object even there. */
+function preconditionsIn(
+  verb: WriteRequest['verb'],
+  { uid = '', resourceVersion: version = '' }: WriteParameters,
+): DeleteOptions['preconditions'] {
+  const resourceVersion = verb === 'deletecollection' ? '' : version;
   if (uid === '' && resourceVersion === '') return undefined;
   return { ...(uid === '' ? undefined : { uid }), ...(resourceVersion === '' ? undefined : { resourceVersion }) };
 }

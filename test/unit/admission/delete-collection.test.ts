@@ -87,6 +87,7 @@ const refused: readonly (readonly [does: string, parameters: Readonly<Record<str
   ['a version with a token', { limit: '1', continue: 'x', resourceVersion: '7' }, 400],
   ['a match without a version', { resourceVersionMatch: 'Exact' }, 422],
   ['a match that is none', { resourceVersion: '1', resourceVersionMatch: 'Newest' }, 422],
+  ['a uid that none of its objects has', { uid: 'x' }, 409],
   ['a version that there is not yet', { resourceVersion: '999999' }, 504],
 ];
 
