@@ -48,7 +48,7 @@ export interface NonResourceRequestInfo {
 /**
  * Reads a request's method, its path as sent and its query (as sent, or already wrapped by `parseQuery`, so that it is
  * decoded once). Never throws. Percent-encoded slashes separate segments like plain ones; trailing slashes are ignored;
- * an empty segment makes it a request about a path, not a resource. A path that is badly encoded, holds control
+ * an empty segment makes it a request about a path, not a resource, unless it stands for the namespace. A path that is badly encoded, holds control
  * characters, or has `.` or `..` where a name belongs comes back with `badRequest`.
  */
 export function parseRequestInfo(method: string, path: string, query: string | Query): RequestInfo {
@@ -107,7 +107,7 @@ export function authorizationNamespace(info: ResourceRequestInfo): string {
 
 /** The path after the version, as far as it is ours to read: `[watch] [namespaces <ns>] <resource> <name> <subresource>`. */
 interface Parts {
-  /** None is empty. */
+  /** None but the namespace is empty. */
   readonly segments: readonly string[];
   /** The index of the resource's segment. */
   readonly resourceAt: number;
@@ -115,7 +115,10 @@ interface Parts {
   readonly end: number;
 }
 
-/** Cuts the path from `start` on; undefined when a segment is empty. What follows the subresource is not looked at. */
+/**
+ * Cuts the path from `start` on; undefined when a segment is empty, but for that of the namespace: clients that are told to read an empty
+ * namespace mean all. What follows the subresource is not looked at.
+ */
 function cut(path: string, start: number): Parts | undefined {
   let pathEnd = path.length;
   while (pathEnd > start && path.charCodeAt(pathEnd - 1) === SLASH) pathEnd--;
@@ -126,14 +129,16 @@ function cut(path: string, start: number): Parts | undefined {
   for (let from = start; from < pathEnd && segments.length < resourceAt + 3; from = end + 1) {
     end = path.indexOf('/', from);
     if (end < 0 || end > pathEnd) end = pathEnd;
-    if (end === from) return undefined;
+    const isInNamespaces = !namespaced && segments[resourceAt] === 'namespaces';
+    if (end === from && !(isInNamespaces && segments.length === resourceAt + 1)) return undefined;
     const segment = path.slice(from, end);
     segments.push(segment);
     if (segments.length === 1 && isSpecialVerb(segment)) {
       resourceAt = 1;
-    } else if (!namespaced && segments.length === resourceAt + 3 && segments[resourceAt] === 'namespaces') {
+    } else if (isInNamespaces && segments.length === resourceAt + 3) {
       namespaced = segment !== 'status' && segment !== 'finalize';
       if (namespaced) resourceAt += 2;
+      else if (segments[resourceAt + 1] === '') return undefined;
     }
   }
   return { segments, resourceAt, end };

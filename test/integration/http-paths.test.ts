@@ -108,6 +108,18 @@ test('what is no route of the API is served whatever the method, and an unknown 
   }
 });
 
+test('who reads an empty namespace reads all of them', async (t) => {
+  const { client } = server();
+  const metadata = { name: 'everywhere', labels: { read: 'everywhere' } };
+  await client.request('POST', '/api/v1/namespaces/default/configmaps', { body: { metadata } });
+  const { json } = await client.get('/api/v1/namespaces//configmaps?labelSelector=read%3Deverywhere');
+  t.deepEqual(
+    json.items?.map((item) => item.metadata.name),
+    ['everywhere'],
+  );
+  t.is((await client.request('DELETE', '/api/v1/namespaces//configmaps')).status, 405);
+});
+
 test('what no message stands for is JSON, whatever the client would rather have', async (t) => {
   const { client } = server();
   for (const accept of ['application/vnd.kubernetes.protobuf', 'image/png']) {
