@@ -108,6 +108,14 @@ test('what is no route of the API is served whatever the method, and an unknown 
   }
 });
 
+test('groups and versions that are not there are told by a Status, as resources are', async (t) => {
+  const { client } = server();
+  for (const path of ['/api/v2', '/apis/apps/v9', '/apis/apps//v1', '/apis/nobody.io', '/apis/nobody.io/v1']) {
+    const { json } = await client.get(path);
+    t.like(json, { kind: 'Status', reason: 'NotFound', code: 404, details: {} }, path);
+  }
+});
+
 test('who reads an empty namespace reads all of them', async (t) => {
   const { client } = server();
   const metadata = { name: 'everywhere', labels: { read: 'everywhere' } };

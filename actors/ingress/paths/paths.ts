@@ -2,7 +2,7 @@
 // a 404.
 import type { Discovery } from '../../../api/discovery/discovery.ts';
 import type { NonResourceRequestInfo } from '../../../api/requests/request-info.ts';
-import { methodNotAllowed } from '../../../api/status/failures.ts';
+import { methodNotAllowed, resourceNotFound } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { AuthProtocol } from '../../auth/protocol.ts';
@@ -56,6 +56,8 @@ const SERVED: ReadonlyMap<string, Serve> = new Map<string, Serve>([
 ]);
 const BELOW_OPENAPI3 = '/openapi/v3/';
 const ANY_METHOD: ReadonlySet<string> = new Set(['/', '/metrics', '/openapi/v2']);
+/** Of groups and versions, whether there are such or not: clients look for a Status there. */
+const BELOW_API = /^\/apis?\/./;
 /** The list of groups, and the groups. */
 const GROUP_PATH = /^\/apis(?:\/[^/]+)?\/?$/;
 /** Not for HEAD: what it would count is the whole store. */
@@ -121,6 +123,7 @@ export class Paths {
       this.#bodies.clear();
     }
     const found = discovery.document(path);
+    if (found === undefined && BELOW_API.test(path)) throw new StatusError(resourceNotFound());
     // An unknown path gets the list of known ones, and the code that says it is none of them.
     const code = found === undefined ? 404 : 200;
     const known = found === undefined ? '/' : path;
