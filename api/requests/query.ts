@@ -11,8 +11,11 @@ export interface Query {
   readonly badRequest: string;
 }
 
-/** More parameters than this are refused, not ignored: the one ignored might be `dryRun`. */
-export const QUERY_PARAMETERS_MAX = 256;
+/**
+ * More parameters than this are refused, not ignored: the one ignored might be `dryRun`. Each word of a command that is run in a pod is
+ * one.
+ */
+export const QUERY_PARAMETERS_MAX = 4096;
 
 /**
  * Reads a query as sent, without its `?`. Both `+` and percent encoding are decoded (as in HTML forms), a name without

@@ -41,6 +41,10 @@ for (const query of ['a=%', 'a=%zz&b=1', '%=1', 'b=1&a=%FF']) {
   });
 }
 
+test('a command of a thousand words is read whole', (t) => {
+  t.is(parseQuery('command=word&'.repeat(1000)).all('command').length, 1000);
+});
+
 test('as many parameters as allowed are read, one more is refused', (t) => {
   const most = 'a&'.repeat(QUERY_PARAMETERS_MAX);
   t.is(parseQuery(most).all('a').length, QUERY_PARAMETERS_MAX);
