@@ -87,6 +87,7 @@ function bindingOf(body: JsonObject, path: Pick<WriteRequest['target'], 'namespa
   if (kind !== '' && kind !== 'Node') errors.push(notSupported('target.kind', kind, ['Node', '<empty>']));
   if (node === '') errors.push(required('target.name'));
   if (errors.length > 0) throw new StatusError(badRequest(joinedErrors(errors)));
+  if (name === '') throw new StatusError(badRequest('Name parameter required.'));
   return { namespace: path.namespace, name, uid, node, ...(annotations === undefined ? undefined : { annotations }) };
 }
 

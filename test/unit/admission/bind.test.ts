@@ -50,6 +50,8 @@ test('a binding can be posted by itself, naming the pod', async (t) => {
   t.is(answer.code, 201);
   t.is((await world.stored(`${PODS}/p`))?.spec.nodeName, 'n1');
   t.is((await world.write('create', path, { body: target('n1', 'none') })).code, 404);
+  const unnamed = await world.write('create', path, { body: { ...target('n1'), metadata: {} } });
+  t.deepEqual([unnamed.code, unnamed.body.message], [400, 'Name parameter required.']);
   await world.stop();
 });
 
