@@ -133,7 +133,8 @@ for (const listener of LISTENERS) {
     const own = await client.get(`/api/v1/nodes/https:named:${server.port}/proxy/`);
     t.is(own.status, 503);
     t.regex(own.json.message ?? '', /not one the server connects to/);
-    t.is((await client.get(`${PODS}/waiting/log`)).status, 204);
+    const nothing = await client.get(`${PODS}/waiting/log`);
+    t.deepEqual([nothing.status, nothing.headers['cache-control']], [204, 'no-cache, private']);
     const none = await client.get('/api/v1/namespaces/default/services/none/proxy/');
     t.deepEqual([none.status, none.json.message], [404, 'services "none" not found']);
   });

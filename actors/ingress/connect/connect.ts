@@ -42,6 +42,7 @@ import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../tran
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { AgentTlsFiles } from '../../../transport/outgoing/agent-tls.ts';
 import type { EgressWay, OnDial } from '../../../transport/outgoing/egress.ts';
+import { NO_CACHE } from '../../../transport/response-headers.ts';
 import { hostPort } from '../../../values/host-text.ts';
 import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
@@ -356,7 +357,7 @@ function nodeOf({ spec }: JsonObject): string {
 }
 
 function answerEmpty(exchange: Exchange): void {
-  exchange.answer(204, [], '');
+  exchange.answer(204, [NO_CACHE], '');
 }
 
 /** A proxy is a place of its own: relative links in its pages count on the closing slash. */
