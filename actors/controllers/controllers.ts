@@ -61,9 +61,6 @@ export const controllersActor: ActorDefinition<ControllersOptions> = {
   create: (context, options) => createControllers(context, options),
 };
 
-/** Told in one turn, between which those that have begun get theirs: some two milliseconds, and ten before V8 has optimized it. */
-const PART_OBJECTS = 1000;
-
 const NOBODY: readonly Controller[] = [];
 
 class Controllers implements Actor<ControllersProtocol>, FeedListener {
@@ -140,8 +137,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       customTypes.storageKey,
       this.#queues.map(({ controller }) => controller),
     );
-    const how = { first, partObjects: PART_OBJECTS, isPatient: true };
-    this.#feed = new FeedFollower(context, undefined, feedFactory, this, how);
+    this.#feed = new FeedFollower(context, undefined, feedFactory, this, { first, isPatient: true });
   }
 
   /** None where they are not served. */

@@ -1,10 +1,15 @@
 // What is kept of what clients send, and what is answered before the cluster is known.
 import test from 'ava';
 import { BootstrapTokens } from '../../../actors/auth/authenticators/bootstrap-tokens.ts';
+import { ClusterFeed } from '../../../actors/auth/cluster-feed.ts';
 import { Remembered } from '../../../actors/outside/webhook-call.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
+import type { PresentState } from '../../../storage/following/publication.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
+import { SharedState } from '../../../storage/shared-state.ts';
+import { fakeContext } from '../controllers/fake-context.ts';
+import { VirtualTime } from '../controllers/virtual-time.ts';
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };
 
@@ -86,4 +91,44 @@ test('an answer to a very long question is not remembered', (t) => {
   answers.set('short', 'yes', 1000);
   t.is(answers.get(long), undefined);
   t.is(answers.get('short'), 'yes');
+});
+
+test('a large cluster is read over many turns, and nobody is judged by a part of it', async (t) => {
+  const OBJECTS = 25_000;
+  const present = { incarnation: 1, sequence: 1, revision: 9, sharedState: new SharedState().memory };
+  const turns: (() => void)[] = [];
+  const time = new VirtualTime();
+  const context = {
+    ...fakeContext(time, () => Promise.resolve(present as unknown as PresentState)),
+    timers: { ...time.timers, soon: (turn: () => void) => void turns.push(turn) },
+  };
+  let told = 0;
+  const feed = new ClusterFeed(context, (_context, _storageKeys, onEvent) => ({
+    *begin(_present, partObjects = OBJECTS) {
+      for (let i = 0; i < OBJECTS; i++) {
+        if (i > 0 && i % partObjects === 0) yield;
+        onEvent({ storageKey: 'things', name: String(i) } as FeedEvent);
+      }
+    },
+    apply: () => {},
+  }));
+  feed.add({ storageKeys: ['things'], reset: () => (told = 0), onEvent: () => void told++ });
+  feed.start();
+  await time.settle();
+  let most = told;
+  for (let before = told; turns.length > 0; before = told) {
+    t.false(feed.isWhole);
+    t.throws(() => feed.requireWhole(), { instanceOf: OrchError });
+    turns.shift()!();
+    await time.settle();
+    most = Math.max(most, told - before);
+  }
+  t.true(feed.isWhole);
+  t.notThrows(() => feed.requireWhole());
+  t.is(told, OBJECTS);
+  t.true(most <= 1000, `${most} in one turn`);
+  feed.onLost();
+  await time.settle();
+  t.false(feed.isWhole);
+  t.true(told > 0 && told < OBJECTS, 'it is read again in the same way');
 });
