@@ -5,7 +5,6 @@ import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { Actor, ActorContext, ActorDefinition, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { forEachRecord } from '../../storage/following/publication.ts';
-import { decodedCount } from '../../storage/forms/stored-json.ts';
 import { DELETED, recordType } from '../../storage/records/slab-record.ts';
 import { type SlabView, ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { SharedState } from '../../storage/shared-state.ts';
@@ -16,13 +15,17 @@ import { ResourceCaches } from './caches/resource-caches.ts';
 import { UnreadableObjects } from './caches/unreadable-objects.ts';
 import type { WatchWindows } from './caches/windows.ts';
 import { HUB_FACTS } from './facts.ts';
+import { measureHub } from './hub-metrics.ts';
 import { type FollowedTypes, HubTypes } from './hub-types.ts';
-import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './lists/continue-token.ts';
-import { gather } from './lists/lists.ts';
-import type { Freshness, HubProtocol, ListAnswer, ListQuery, ReadRefusal, WatchQuery } from './protocol.ts';
+import { encodeContinueToken, PRESENT_REVISION } from './lists/continue-token.ts';
+import { Gatherings } from './lists/gatherings.ts';
+import { ListAnswers } from './lists/list-answers.ts';
+import { type ListStart, startOf } from './lists/list-start.ts';
+import type { Freshness, HubProtocol, ListQuery, ReadRefusal, Selection, WatchQuery } from './protocol.ts';
 import { ReadGate } from './read-gate.ts';
-import { compileSelection } from './selection.ts';
+import { type CompiledSelection, compileSelection } from './selection.ts';
 import { SelfCheck } from './self-check.ts';
+import type { HUB_SETTINGS } from './settings.ts';
 import { FanOutPace } from './watches/fan-out-pace.ts';
 import type { InitialState } from './watches/watcher.ts';
 import { Watchers } from './watches/watchers.ts';
@@ -53,6 +56,8 @@ export class Hub implements Actor<HubProtocol> {
   readonly #types: HubTypes;
   readonly #gate: ReadGate;
   readonly #watchers: Watchers;
+  readonly #gatherings: Gatherings;
+  readonly #lists: ListAnswers;
   readonly #selfCheck: SelfCheck;
   readonly #pace: FanOutPace;
   /** Lists in progress: the publication they began at. */
@@ -93,28 +98,23 @@ export class Hub implements Actor<HubProtocol> {
       position: () => this.#gate,
       release: (pin) => this.#release(pin),
     });
+    const { gatheredEntriesMax: turnEntries } = context.settings as typeof HUB_SETTINGS;
+    const pins = { pin: () => this.#pin(), release: (pin: number) => this.#release(pin) };
+    const gatherings = new Gatherings({ timers: context.timers, turnEntries, ...pins });
+    this.#gatherings = gatherings;
+    this.#lists = new ListAnswers({ slabs: this.#slabs, gatherings, unreadable: this.#unreadable, ...pins });
     this.#selfCheck = new SelfCheck({
       context,
       store: context.ref('store'),
       slabs: this.#slabs,
       gate: this.#gate,
       caches: () => this.#caches.values(),
-      pin: () => this.#pin(),
-      release: (pin) => this.#release(pin),
+      ...pins,
       onDifference: () => this.#subscription.restart('it does not hold what the store does'),
     });
     const { clock, timers, metrics } = context;
     this.#pace = new FanOutPace({ clock, timers, fanOut: () => this.#watchers.flush(), behind: () => this.#letGo() });
-    metrics.beforeReading(() => {
-      metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
-      metrics.gauge('orch_hub_cohorts', 'Groups of open watches that see the same bytes.').set(this.#watchers.cohorts);
-      metrics.gauge('orch_hub_live_watchers', 'Open watches that are up to date.').set(this.#watchers.liveCount);
-      metrics.counter('orch_decoded_objects_total', 'Stored objects decoded on this thread.').set(decodedCount());
-      metrics
-        .gauge('orch_kept_encoding_bytes', 'Bytes of Protobuf encodings kept on this thread.')
-        .set(options.records.keptBytes);
-      metrics.gauge('orch_hub_applied_revision', 'The revision this hub has applied.').set(this.#gate.applied);
-    });
+    measureHub(metrics, { watchers: this.#watchers, records: options.records, gate: this.#gate });
   }
 
   async start(): Promise<void> {
@@ -203,7 +203,7 @@ export class Hub implements Actor<HubProtocol> {
     }
     this.#gate.pass(start.freshness, (ofAll) => {
       const refusal = ofAll ?? givenUp(reply) ?? this.#tooOld(query.storageKey, start.freshness);
-      if (refusal === undefined) reply.send(this.#gather(query, start));
+      if (refusal === undefined) this.#answer(query, start, reply);
       else if (refusal.refused === 'expired' && query.continueToken !== '') {
         const freshToken = encodeContinueToken(
           { revision: PRESENT_REVISION, after: start.after },
@@ -222,22 +222,17 @@ export class Hub implements Actor<HubProtocol> {
     return freshness.revision < oldest ? { refused: 'expired', oldestRevision: oldest } : undefined;
   }
 
-  #gather(query: ListQuery, start: ListStart): ListAnswer | ReadRefusal {
+  #answer(query: ListQuery, { after, freshness }: ListStart, reply: Reply): void {
     const cache = this.#caches.of(query.storageKey);
-    const exact = start.freshness.kind === 'exact' ? start.freshness.revision : undefined;
+    const exact = freshness.kind === 'exact' ? freshness.revision : undefined;
     const revision = exact ?? this.#gate.applied;
     const tree = exact === undefined ? cache.tree : cache.treeAt(exact);
-    const selection = compileSelection(query, this.#options.selectableFields(query.storageKey));
-    const { places, continueAfter, remaining } = gather(tree, selection, this.#slabs, query.limit, start.after);
-    const unread = this.#unreadable.among(query, { revision, after: start.after, upTo: continueAfter });
-    if (unread !== undefined) return unread;
-    let continueToken = '';
-    if (continueAfter !== '') {
-      continueToken = encodeContinueToken({ revision, after: continueAfter }, query, this.#tokenKey!);
-      if (tree === cache.tree) cache.rememberPresent(revision);
-    }
-    const { incarnation } = this.#slabs;
-    return { places, incarnation, revision, continueToken, remaining, pin: this.#pin() };
+    const tokenKey = this.#tokenKey!;
+    this.#lists.answer({ query, selection: this.#compiled(query), after, revision, cache, tree, tokenKey }, reply);
+  }
+
+  #compiled(query: Selection): CompiledSelection {
+    return compileSelection(query, this.#options.selectableFields(query.storageKey));
   }
 
   #watch(query: WatchQuery, reply: Reply): void {
@@ -270,18 +265,25 @@ export class Hub implements Actor<HubProtocol> {
         reply.send({ refused: 'expired', oldestRevision });
         return;
       }
-      // Answered first, so that the ingress has opened the response when the first chunk comes.
-      reply.send({ revision: this.#gate.applied });
-      const bookmarks = query.bookmarks && this.#options.windows?.sendsBookmarks(query.storageKey) !== false;
-      const initial = afterRevision === undefined ? this.#initialState(query, cache) : undefined;
-      this.#watchers.open({ ...query, bookmarks }, cache, initial);
+      if (afterRevision === undefined) this.#beginWithState(query, cache, reply);
+      else this.#open(query, cache, reply);
     });
   }
 
-  #initialState(query: WatchQuery, cache: ResourceCache): InitialState {
-    const selection = compileSelection(query, this.#options.selectableFields(query.storageKey));
-    const { places } = gather(cache.tree, selection, this.#slabs, 0, '');
-    return { revision: this.#gate.applied, places, next: 0, pin: this.#pin() };
+  #open(query: WatchQuery, cache: ResourceCache, reply: Reply, initial?: InitialState): void {
+    // Answered first, so that the ingress has opened the response when the first chunk comes.
+    reply.send({ revision: this.#gate.applied });
+    const bookmarks = query.bookmarks && this.#options.windows?.sendsBookmarks(query.storageKey) !== false;
+    this.#watchers.open({ ...query, bookmarks }, cache, initial);
+  }
+
+  /** What comes while the state is found out follows it. */
+  #beginWithState(query: WatchQuery, cache: ResourceCache, reply: Reply): void {
+    const revision = this.#gate.applied;
+    const parts = { tree: cache.tree, selection: this.#compiled(query), slabs: this.#slabs, limit: 0, after: '' };
+    this.#gatherings.begin(parts, query.storageKey, reply, ({ places, pin }) =>
+      this.#open(query, cache, reply, { revision, places, next: 0, pin }),
+    );
   }
 
   #status(): { ready: boolean; revision: number; watchers: number; objects: number } {
@@ -295,6 +297,7 @@ export class Hub implements Actor<HubProtocol> {
     if (this.#gate.ready) this.#watchers.suspend();
     this.#gate.shut();
     this.#selfCheck.reset();
+    this.#gatherings.giveUp();
     // The epoch slot is no longer ours to write to.
     this.#shared = undefined;
   }
@@ -305,10 +308,12 @@ export class Hub implements Actor<HubProtocol> {
     this.#slabs.learn(present.slabs, present.incarnation);
     this.#caches.begin(present, this.#slabs);
     // Clients go on from what they have seen, as where the change is followed.
-    for (const storageKey of this.#types.begin(this.#caches)) this.#watchers.endOf(storageKey);
+    for (const storageKey of this.#types.begin(this.#caches)) this.#endOf(storageKey);
     for (const [storageKey, revision] of this.#types.ended()) this.#caches.of(storageKey).end(revision);
-    for (const storageKey of this.#unreadable.take(present.unreadable ?? [])) this.#watchers.endOf(storageKey);
+    for (const storageKey of this.#unreadable.take(present.unreadable ?? [])) this.#endOf(storageKey);
     this.#options.records.clear();
+    this.#gatherings.giveUp();
+    this.#lists.reset();
     this.#readerSlot = present.readerSlot;
     this.#tokenKey = present.tokenKey;
     this.#shared = new SharedState(present.sharedState);
@@ -329,7 +334,7 @@ export class Hub implements Actor<HubProtocol> {
       this.#watchers.collect(cache, cache.apply(entry, isDeleted));
       // What is watched is shown otherwise: clients go on from what they have seen.
       if (changed === undefined) return;
-      this.#watchers.endOf(changed);
+      this.#endOf(changed);
       // One that is made anew under the name does not show what there was.
       if (isDeleted) this.#caches.of(changed).end(entry.revision);
     });
@@ -340,7 +345,7 @@ export class Hub implements Actor<HubProtocol> {
     });
     // What was readable up to there is shown first.
     if (batch.unreadable !== undefined)
-      for (const storageKey of this.#unreadable.take(batch.unreadable)) this.#watchers.endOf(storageKey);
+      for (const storageKey of this.#unreadable.take(batch.unreadable)) this.#endOf(storageKey);
     if (batch.compactedRevision > this.#gate.compacted) {
       for (const cache of this.#caches.values()) cache.compact(batch.compactedRevision);
     }
@@ -349,6 +354,12 @@ export class Hub implements Actor<HubProtocol> {
     // Of several that wait, the watches get one chunk.
     if (this.#context.hasWaitingMessages()) this.#pace.due();
     else this.#pace.came();
+  }
+
+  /** Ends the watches of a type, and does not open those that are not open yet. */
+  #endOf(storageKey: string): void {
+    this.#gatherings.giveUp(storageKey);
+    this.#watchers.endOf(storageKey);
   }
 
   #pin(): number {
@@ -372,21 +383,6 @@ export class Hub implements Actor<HubProtocol> {
 /** A refusal where nobody waits any more: what would be kept for the answer would never be given back. */
 function givenUp({ isAwaited }: Reply): ReadRefusal | undefined {
   return isAwaited ? undefined : { refused: 'notReady' };
-}
-
-interface ListStart {
-  readonly freshness: Freshness;
-  /** `<namespace>/<name>` that the list continues after; empty: from the beginning. */
-  readonly after: string;
-}
-
-/** Where a list begins and how fresh it is; undefined for a bad token. */
-function startOf(query: ListQuery, tokenKey: Uint8Array | undefined): ListStart | undefined {
-  if (query.continueToken === '') return { freshness: query.freshness, after: '' };
-  const token = tokenKey && decodeContinueToken(query.continueToken, query, tokenKey);
-  if (token === undefined) return undefined;
-  const { revision, after } = token;
-  return { after, freshness: revision === PRESENT_REVISION ? { kind: 'mostRecent' } : { kind: 'exact', revision } };
 }
 
 function placeOf({ revision, slab, offset }: Entry, incarnation: number): PublishedPlace {

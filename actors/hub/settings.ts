@@ -6,10 +6,13 @@ export const HUB_SETTINGS = {
   selfCheckIntervalMs: 300_000,
   /** Of a fan-out, in one go: a millisecond of the thread's time each MiB. */
   fanOutBytesMax: 32 * 1024 * 1024,
+  /** Entries of a type whose labels or fields a list or watch looks at in one turn: some five milliseconds. */
+  gatheredEntriesMax: 4096,
 } as const;
 
 export const HUB_RANGES: Readonly<Record<keyof typeof HUB_SETTINGS, SettingRange>> = {
   // Timers go no further than that.
   selfCheckIntervalMs: { least: 0, most: 2 ** 31 - 1 },
   fanOutBytesMax: { least: 1, most: Number.MAX_SAFE_INTEGER },
+  gatheredEntriesMax: { least: 1, most: Number.MAX_SAFE_INTEGER },
 };

@@ -188,10 +188,10 @@ export class ResourceCache {
     return tree;
   }
 
-  /** Keeps the present state findable for the chunks of a list that follow. */
-  rememberPresent(revision: number): void {
-    if (this.#recent.at(-1)?.revision === revision) return;
-    this.#recent.push({ revision, tree: this.tree.clone() });
+  /** Keeps the state at a revision, the present one or one that is not changed any more, findable for the chunks of a list that follow. */
+  remember(revision: number, tree: Tree): void {
+    if (this.#recent.some((recent) => recent.revision === revision)) return;
+    this.#recent.push({ revision, tree: tree === this.#tree ? tree.clone() : tree });
     if (this.#recent.length > RECENT_TREES_MAX) this.#recent.shift();
   }
 

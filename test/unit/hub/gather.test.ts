@@ -1,6 +1,6 @@
 import test from 'ava';
 import { ResourceCache } from '../../../actors/hub/caches/resource-cache.ts';
-import { gather } from '../../../actors/hub/lists/lists.ts';
+import { Gathering } from '../../../actors/hub/lists/lists.ts';
 import { compileSelection, inNamespace } from '../../../actors/hub/selection.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { Records, type SampleObject } from './records.ts';
@@ -31,7 +31,9 @@ interface Asked {
 function gatherKeys({ cache, records }: ReturnType<typeof world>, asked: Asked) {
   const { namespace = '', labelSelector = '', fieldSelector = '', limit = 0, after = '' } = asked;
   const selection = compileSelection({ storageKey: 'core/samples', namespace, labelSelector, fieldSelector }, FIELDS);
-  const { places, continueAfter, remaining } = gather(cache.tree, selection, records.slabs, limit, after);
+  const gathering = new Gathering({ tree: cache.tree, selection, slabs: records.slabs, limit, after });
+  gathering.goOn(Number.POSITIVE_INFINITY);
+  const { places, continueAfter, remaining } = gathering.gathered;
   const byOffset = new Map(cache.tree.toArray().map(([key, { offset }]) => [offset, key]));
   const keys: string[] = [];
   for (let i = 0; i < places.length; i += 2) keys.push(byOffset.get(places[i + 1]!)!);
@@ -121,4 +123,52 @@ test('chunks of any size put together are the whole, and each counts what follow
     }
     t.deepEqual(seen, expected);
   }
+});
+
+test('what is gathered in many goes is the state of the first, whatever changes between them', (t) => {
+  const random = new SeededRandom(23);
+  for (let round = 0; round < 40; round++) {
+    const objects = Array.from({ length: 400 }, (_, i) => sample(NAMESPACES[i % 7]!, `o${i}`, { tier: `t${i % 3}` }));
+    const { cache, records } = world(objects);
+    const labelSelector = ['', 'tier=t1'][round % 2]!;
+    const query = {
+      storageKey: 'core/samples',
+      namespace: ['', 'a'][random.below(2)]!,
+      labelSelector,
+      fieldSelector: '',
+    };
+    const selection = compileSelection(query, FIELDS);
+    const of = { tree: cache.tree, selection, slabs: records.slabs, limit: [0, 50][random.below(2)]!, after: '' };
+    const whole = new Gathering(of);
+    whole.goOn(Number.POSITIVE_INFINITY);
+    const expected = whole.gathered;
+    const gathering = new Gathering(of);
+    let isAll = gathering.goOn(1);
+    const tree = gathering.keepState();
+    for (let revision = 1000; !isAll; revision++) {
+      const object = objects[random.below(objects.length)]!;
+      cache.apply(records.write({ ...object, labels: { tier: 't1' } }, revision), random.below(2) === 0);
+      isAll = gathering.goOn(1 + random.below(9));
+    }
+    t.deepEqual(gathering.gathered, expected);
+    t.is(tree.size, objects.length);
+  }
+});
+
+test('of an object that is named, no others are looked at', (t) => {
+  const names = [sample('a', 'x'), sample('a', 'y'), sample('a', 'z'), sample('b', 'y')];
+  const goes = (objects: readonly SampleObject[], namespace: string, name: string) => {
+    const { cache, records } = world(objects);
+    const query = { storageKey: 'core/samples', namespace, labelSelector: '', fieldSelector: `metadata.name=${name}` };
+    const selection = compileSelection(query, FIELDS);
+    const gathering = new Gathering({ tree: cache.tree, selection, slabs: records.slabs, limit: 0, after: '' });
+    let count = 1;
+    while (!gathering.goOn(1)) count++;
+    return [gathering.gathered.places.length / 2, count];
+  };
+  t.deepEqual(goes(names, 'a', 'y'), [1, 2]);
+  t.deepEqual(goes(names, 'a', 'w'), [0, 1]);
+  t.deepEqual(goes(names, '', 'y'), [2, 5], 'in any namespace: all of them');
+  const ofCluster = ['x', 'y', 'z'].map((name) => sample('', name));
+  t.deepEqual(goes(ofCluster, '', 'y'), [1, 2]);
 });

@@ -112,6 +112,7 @@ export interface WorldOptions {
   readonly selfCheckIntervalMs?: number;
   /** What all sockets of a cohort are written in one go. */
   readonly fanOutBytesMax?: number;
+  readonly gatheredEntriesMax?: number;
   readonly ingressMailboxMax?: number;
   readonly minRequestTimeoutMs?: number;
   readonly hubMailboxMax?: number;
@@ -539,6 +540,7 @@ class Parts {
           ...HUB_SETTINGS,
           selfCheckIntervalMs: this.#options.selfCheckIntervalMs ?? 0,
           fanOutBytesMax: this.#options.fanOutBytesMax ?? HUB_SETTINGS.fanOutBytesMax,
+          gatheredEntriesMax: this.#options.gatheredEntriesMax ?? HUB_SETTINGS.gatheredEntriesMax,
         },
         mailboxMax: this.#options.hubMailboxMax ?? hubActor.mailboxMax,
         create: (context) => {

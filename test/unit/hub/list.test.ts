@@ -149,6 +149,88 @@ test('a get finds an object under its own namespace and name only', async (t) =>
   await world.stop();
 });
 
+test('a list that takes many turns is of the revision at which it began, and others are answered between them', async (t) => {
+  const world = await HubWorld.start({ gatheredEntriesMax: 1, slabBytes: 4096, historyBytesMax: 2000 });
+  for (let count = 0; count < 60; count++) await world.put(`a/o${count}`, 'x'.repeat(200), { tier: `t${count % 2}` });
+  const from = world.commits.length;
+  const order: string[] = [];
+  const list = world.list({ labelSelector: 'tier=t1' }).then((answer) => {
+    order.push('list');
+    return answer;
+  });
+  const get = world.hubRef
+    .ask(
+      { type: 'get', storageKey: 'core/configmaps', namespace: 'a', name: 'o1', freshness: { kind: 'any' } },
+      { deadlineMs: 1000 },
+    )
+    .then(() => order.push('get'));
+  const changes = Array.from({ length: 60 }, (_, count) =>
+    count % 3 === 0
+      ? world.removeSoon(`a/o${count}`)
+      : world.commitSoon([{ namespace: 'a', name: `o${count}`, labels: { tier: 't1' }, text: 'y'.repeat(300) }]),
+  );
+  const answer = await world.during(list);
+  await world.during(Promise.all([get, ...changes]));
+  t.deepEqual(order, ['get', 'list']);
+  t.true(answer.refused === undefined && answer.revision === from);
+  if (answer.refused === undefined)
+    t.deepEqual(
+      world.seenIn(answer),
+      world.stateAt(from, ({ labels }) => labels.tier === 't1'),
+    );
+  await world.stop();
+});
+
+test('a list that takes many turns is given up when the store is lost, and keeps no records from being overwritten', async (t) => {
+  const world = await HubWorld.start({
+    gatheredEntriesMax: 1,
+    slabBytes: 4096,
+    historyBytesMax: 2000,
+    historyEventsMax: 20,
+  });
+  for (let count = 0; count < 20; count++) await world.put(`a/o${count}`, 'x'.repeat(200));
+  const list = world.list({ labelSelector: '!tier' });
+  const watch = world.watch('labelSelector=!tier');
+  world.loseStore();
+  t.is((await world.during(list)).refused, 'notReady');
+  await world.settle();
+  t.is(watch.refusal?.code, 503);
+  const present = await answered(world);
+  t.is(world.seenIn(present).length, 20);
+  const { byNumber } = world.slabs.ofStore(present.incarnation);
+  const churn = async (): Promise<number> => {
+    for (let count = 0; count < 200; count++) await world.put(`a/o${count % 20}`, 'x'.repeat(400));
+    await world.settle();
+    return byNumber.length;
+  };
+  const slabs = await churn();
+  t.is(await churn(), slabs);
+  await world.stop();
+});
+
+test('each page of a list says how many objects follow, whatever has been made since', async (t) => {
+  const world = await HubWorld.start();
+  for (let count = 0; count < 30; count++) await world.put(`${['a', 'b'][count % 2]}/o${count}`);
+  for (const [namespace, all] of [
+    ['', 30],
+    ['b', 15],
+  ] as const) {
+    let token = '';
+    for (let left = all - 4; left > 0; left -= 4) {
+      const page = await answered(world, { namespace, limit: 4, continueToken: token });
+      world.seenIn(page);
+      t.is(page.remaining, left);
+      token = page.continueToken;
+      await world.put(`b/later${all}-${left}`);
+    }
+    for (const made of world.stateAt(1e9)) {
+      const key = made.split(' ')[1]!;
+      if (key.includes('later')) await world.remove(key);
+    }
+  }
+  await world.stop();
+});
+
 /** What a list held back by its client reads from the slabs it began with. */
 function textsOf(answer: ListAnswer, slabs: readonly (Slab | undefined)[]): string[] {
   const texts: string[] = [];

@@ -32,7 +32,7 @@ test('an event knows what it replaced', (t) => {
 test('a record that moved is found at its new place in every state that holds it', (t) => {
   const cache = new ResourceCache('core/samples');
   cache.apply(entry('a/x', 1), false);
-  cache.rememberPresent(1);
+  cache.remember(1, cache.tree);
   cache.apply(entry('a/y', 2), false);
   cache.moved({ key: 'a/x', revision: 1, slab: 9, offset: 64 });
   cache.moved({ key: 'a/y', revision: 1, slab: 7, offset: 8 });
@@ -91,7 +91,7 @@ function checkHistory(seed: number, checkpointEvents: number): string[] {
       else state.set(key, revision);
     }
     states.set(revision, Object.fromEntries([...state].sort(([a], [b]) => (a < b ? -1 : 1))));
-    if (random.below(6) === 0) cache.rememberPresent(revision);
+    if (random.below(6) === 0) cache.remember(revision, cache.tree);
     if (random.below(20) === 0) {
       compacted += random.below(revision - compacted + 1);
       cache.compact(compacted);
@@ -179,7 +179,7 @@ test('of states from before the window nothing is kept, neither between its even
     const one = entry(`a/x${revision % 4}`, revision);
     cache.apply(one, false);
     if (revision <= 20) past.push(new WeakRef(one));
-    if (revision % 6 === 0) cache.rememberPresent(revision);
+    if (revision % 6 === 0) cache.remember(revision, cache.tree);
   }
   cache.compact(30);
   // What a weak reference has been asked for stays until the turn is over.

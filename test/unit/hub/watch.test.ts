@@ -504,3 +504,27 @@ test('a server that stops ends its watches when they have heard of what was comm
   t.true(watch.finished);
   await world.stop();
 });
+
+test('a watch whose first state takes many turns sees that state, and then every change since, once', async (t) => {
+  for (const seed of [4, 5, 6, 7]) {
+    const random = new SeededRandom(seed);
+    const world = await HubWorld.start({ seed, gatheredEntriesMax: 1 });
+    for (let count = 0; count < 40; count++)
+      await world.put(`a/n${count}`, '', { tier: ['front', 'back'][count % 2]! });
+    const opened: { watch: WatchClient; from: number }[] = [];
+    for (let count = 0; count < 12; count++) {
+      const from = world.commits.length;
+      opened.push({ watch: world.watch('labelSelector=tier%3Dfront'), from });
+      const change: Version = { namespace: 'a', name: `n${random.below(40)}`, labels: { tier: 'front' }, text: '' };
+      const changing = world.commitSoon([change]);
+      if (count % 3 === 0) await world.during(changing);
+      else await world.during(Promise.all([changing, world.removeSoon(`a/n${random.below(40)}`)]));
+    }
+    await world.settle();
+    for (const { watch, from } of opened) {
+      t.is(watch.refusal, undefined);
+      t.deepEqual(watch.seen, [...world.stateAt(from, isFront), ...world.expectedAfter(from, isFront)]);
+    }
+    await world.stop();
+  }
+});
