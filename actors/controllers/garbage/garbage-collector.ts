@@ -168,7 +168,7 @@ export class GarbageCollector implements Controller {
    */
   isBehind(kind: Pick<PersistedType, 'group' | 'kind'>): boolean {
     if (!this.#synced) return true;
-    for (const { uid, ownership } of this.#graph.nodes()) {
+    for (const { uid, ownership } of this.#graph.dependentsOfKind(kind)) {
       const isConcerned = ownership.references.some((reference) => namesKind(reference, kind));
       if (isConcerned && this.plan(uid).writes.length > 0) return true;
     }

@@ -1,6 +1,7 @@
 // Which objects own which. What is not owned, and is not on its way out, is only known by where its record lies; the others have
 // a node. Knows nothing of what follows from ownership.
 
+import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { parseKey } from '../../../storage/object-key.ts';
 import type { FollowedRecords, RecordPlace } from '../../../storage/records/followed-records.ts';
 import type { PersistedType } from '../options.ts';
@@ -53,6 +54,8 @@ interface Owner {
   readonly dependents: Set<GraphNode>;
   /** References to it that dependents share: those of one owner are nearly always the same. */
   readonly shared: OwnerReference[];
+  /** Those that dependents take it for, as `kindKey` has them. */
+  readonly kinds: string[];
   /** What it was, once it is gone: its type may be gone as well by the time a dependent is looked at. */
   gone: ObjectIdentity | undefined;
 }
@@ -68,6 +71,8 @@ export class OwnershipGraph {
   readonly #records: FollowedRecords;
   readonly #nodes = new Map<string, GraphNode>();
   readonly #owners = new Map<string, Owner>();
+  /** The uids of owners by the kinds that dependents take them for: what a kind owns is found without looking at all that is owned. */
+  readonly #byKind = new Map<string, Set<string>>();
 
   /** `records`: of all objects that have a uid; told here of the same events as others who share them. */
   constructor(records: FollowedRecords, typeOf: (storageKey: string) => PersistedType | undefined) {
@@ -79,6 +84,7 @@ export class OwnershipGraph {
     this.#records.clear();
     this.#nodes.clear();
     this.#owners.clear();
+    this.#byKind.clear();
   }
 
   get(uid: string): GraphNode | undefined {
@@ -102,6 +108,11 @@ export class OwnershipGraph {
   /** The objects that name this uid as an owner, whether or not it is theirs to name. */
   dependentsOf(uid: string): ReadonlySet<GraphNode> {
     return this.#owners.get(uid)?.dependents ?? NOBODY;
+  }
+
+  /** The objects that name an owner of a kind, in whatever version or case, and others that name the same owner. */
+  *dependentsOfKind({ group, kind }: Pick<PersistedType, 'group' | 'kind'>): Iterable<GraphNode> {
+    for (const uid of this.#byKind.get(kindKey(group, kind)) ?? []) yield* this.dependentsOf(uid);
   }
 
   /** Makes a node of an object whose record has been put. */
@@ -170,12 +181,13 @@ export class OwnershipGraph {
   #link(node: GraphNode, reference: OwnerReference): OwnerReference {
     let owner = this.#owners.get(reference.uid);
     if (owner === undefined) {
-      owner = { dependents: new Set(), shared: [], gone: undefined };
+      owner = { dependents: new Set(), shared: [], kinds: [], gone: undefined };
       this.#owners.set(reference.uid, owner);
     }
     owner.dependents.add(node);
     const shared = owner.shared.find((other) => sameReference(other, reference));
     if (shared !== undefined) return shared;
+    this.#noteKind(owner, reference);
     if (owner.shared.length < SHARED_MAX) owner.shared.push(reference);
     return reference;
   }
@@ -184,9 +196,32 @@ export class OwnershipGraph {
     for (const { uid } of node.ownership.references) {
       const owner = this.#owners.get(uid);
       owner?.dependents.delete(node);
-      if (owner?.dependents.size === 0) this.#owners.delete(uid);
+      if (owner?.dependents.size === 0) this.#forgetOwner(uid, owner);
     }
   }
+
+  #noteKind({ kinds }: Owner, { apiVersion, kind, uid }: OwnerReference): void {
+    const key = kindKey(splitApiVersion(apiVersion).group, kind);
+    if (kinds.includes(key)) return;
+    kinds.push(key);
+    const uids = this.#byKind.get(key);
+    if (uids === undefined) this.#byKind.set(key, new Set([uid]));
+    else uids.add(uid);
+  }
+
+  #forgetOwner(uid: string, { kinds }: Owner): void {
+    this.#owners.delete(uid);
+    for (const key of kinds) {
+      const uids = this.#byKind.get(key);
+      uids?.delete(uid);
+      if (uids?.size === 0) this.#byKind.delete(key);
+    }
+  }
+}
+
+/** References may name a kind in small letters. */
+function kindKey(group: string, kind: string): string {
+  return `${group} ${kind.toLowerCase()}`;
 }
 
 function sameReferences(left: readonly OwnerReference[], right: readonly OwnerReference[]): boolean {

@@ -8,7 +8,6 @@ import { timestampOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
-import { objectKey, parseKey } from '../../../storage/object-key.ts';
 import type { FollowedRecords } from '../../../storage/records/followed-records.ts';
 import type { WriteTarget } from '../../admission/protocol.ts';
 import {
@@ -24,6 +23,7 @@ import type { CustomTypes } from '../custom-types.ts';
 import { controllerIdentity } from '../identities.ts';
 import type { NamespacedType } from '../options.ts';
 import { coreTarget, isTerminating } from '../targets.ts';
+import { NamesByNamespace } from './names-by-namespace.ts';
 import { nextConditions, type Obstacles } from './namespace-conditions.ts';
 import type { NamespaceContents } from './namespace-contents.ts';
 import { RemoteContents, type SweepNamespace } from './remote-contents.ts';
@@ -79,7 +79,7 @@ export class NamespaceLifecycle implements Controller {
   readonly #remote: RemoteContents;
   readonly #doomed = new Map<string, Doomed>();
   /** Types that answered deletecollection with 405, by storage key: their objects are deleted one by one. */
-  readonly #withoutCollection = new Set<string>();
+  readonly #withoutCollection = new Map<string, NamesByNamespace>();
 
   constructor(
     clock: Clock,
@@ -113,6 +113,7 @@ export class NamespaceLifecycle implements Controller {
     this.#records.clear();
     this.#remote.clear();
     this.#doomed.clear();
+    for (const names of this.#withoutCollection.values()) names.clear();
   }
 
   onEvent(event: FeedEvent): void {
@@ -151,7 +152,7 @@ export class NamespaceLifecycle implements Controller {
     if (!outcome.ok) {
       // Sweep again as soon as the queue's backoff allows.
       doomed.nextSweepAtMs = 0;
-      if (outcome.code === 405 && write.verb === 'deletecollection') this.#withoutCollection.add(type.storageKey);
+      if (outcome.code === 405 && write.verb === 'deletecollection') this.#learnNames(type.storageKey);
       else doomed.failures.set(typeName, outcome.message);
       return;
     }
@@ -213,6 +214,7 @@ export class NamespaceLifecycle implements Controller {
     const cameOrWent = this.#contents.onEvent(event);
     if (event.type === 'delete') this.#records.remove(event);
     else this.#records.put(event);
+    this.#withoutCollection.get(event.storageKey)?.onEvent(event);
     const doomed = this.#doomed.get(event.namespace);
     if (doomed === undefined) return;
     if (event.type === 'delete') {
@@ -228,8 +230,11 @@ export class NamespaceLifecycle implements Controller {
     }
   }
 
-  #namesOf(storageKey: string, namespace: string): readonly string[] {
-    return this.#records.keysBelow(Buffer.from(objectKey(storageKey, namespace, ''))).map((key) => parseKey(key).name);
+  /** All objects are looked at, but once: the names of one namespace cannot be found in less. */
+  #learnNames(storageKey: string): void {
+    if (this.#withoutCollection.has(storageKey)) return;
+    const keys = this.#records.keysBelow(Buffer.from(`${storageKey}/`));
+    this.#withoutCollection.set(storageKey, new NamesByNamespace(keys));
   }
 
   // Pods are deleted with their own grace: the same delete that everything else gets, which is repeated without harm.
@@ -240,8 +245,9 @@ export class NamespaceLifecycle implements Controller {
     for (const storageKey of this.#contents.of(namespace).keys()) {
       const type = this.#typeOf(storageKey);
       if (type === undefined) continue;
-      if (this.#withoutCollection.has(storageKey)) {
-        for (const name of this.#namesOf(storageKey, namespace))
+      const names = this.#withoutCollection.get(storageKey);
+      if (names !== undefined) {
+        for (const name of names.of(namespace))
           writes.push({ verb: 'delete', target: targetOf(type, namespace, name), body: IN_BACKGROUND });
       } else {
         writes.push({ verb: 'deletecollection', target: targetOf(type, namespace, ''), body: IN_BACKGROUND });

@@ -2,6 +2,7 @@
 // when something stays.
 import test from 'ava';
 import { OrchError } from '../../../runtime/errors.ts';
+import { FollowedRecords } from '../../../storage/records/followed-records.ts';
 import { DIALECT, defaultOptions, type Fixture, objectOf, restarted, started } from './fixture.ts';
 import type { Stored } from './stored.ts';
 
@@ -90,6 +91,34 @@ test('a type without deletecollection is deleted object by object', async (t) =>
       .sort(),
     ['back', 'front'],
   );
+});
+
+test.serial('what many namespaces hold of such a type is not looked for in all that there is, each time', async (t) => {
+  const names = Array.from({ length: 12 }, (_, count) => `shop-${count}`);
+  const f = await started({}, (cluster) => {
+    for (const name of names) {
+      cluster.putNamespace(name);
+      cluster.put('core/services', objectOf('Service', name, 'front'));
+    }
+  });
+  let searches = 0;
+  const search = FollowedRecords.prototype.keysBelow;
+  t.teardown(() => {
+    FollowedRecords.prototype.keysBelow = search;
+  });
+  FollowedRecords.prototype.keysBelow = function (this: FollowedRecords, prefix) {
+    searches++;
+    return search.call(this, prefix);
+  };
+  for (const [count, name] of names.entries()) {
+    if (count === 1) f.cluster.put('core/services', objectOf('Service', 'shop-11', 'later'));
+    if (count === 1) f.cluster.remove('core/services', 'shop-10', 'front');
+    f.cluster.delete(NAMESPACE, '', name);
+    await f.time.advance(200);
+    t.is(f.cluster.get(NAMESPACE, '', name), undefined);
+  }
+  t.is(f.writesOf('delete services').length, 12);
+  t.is(searches, 1);
 });
 
 test('nothing of the contents is parsed while the namespace lives', async (t) => {
