@@ -6,7 +6,7 @@ export const HUB_SETTINGS = {
   selfCheckIntervalMs: 300_000,
   /** Of a fan-out, in one go: a millisecond of the thread's time each MiB. */
   fanOutBytesMax: 32 * 1024 * 1024,
-  /** Entries of a type whose labels or fields a list or watch looks at in one turn: some five milliseconds. */
+  /** Objects or changes of a type whose labels or fields are looked at for a list or watch in one turn: some five milliseconds. */
   gatheredEntriesMax: 4096,
 } as const;
 

@@ -3,26 +3,42 @@
 import type { SlabView } from '../../../storage/records/thread-slabs.ts';
 import type { Entry } from '../caches/resource-cache.ts';
 import { type FramedEvent, frameBytes } from '../frames/frames.ts';
-import { type Cohort, EventAttributes, seenThrough } from './cohort.ts';
-import type { InitialState } from './watcher.ts';
+import { EventAttributes, isRendered, seenThrough } from './cohort.ts';
+import type { InitialState, Watcher } from './watcher.ts';
 
 /** Bytes of one catch-up chunk: more would sit in the socket's buffer. */
 const CATCH_UP_BYTES = 128 * 1024;
 
-/** At most a chunk's worth of the events after a revision, and the revision up to which they are complete. */
+/** Of the events that may be looked at in one turn: so many are in the very turn that a watcher asks in, as very many may ask in it. */
+const NEAR_SHARE = 1 / 32;
+
+/** Whether a watcher's next chunk has to be rendered, or looked for among many events: it is not made at once then. */
+export function takesLong({ cohort, initial, position }: Watcher, eventsMax: number): boolean {
+  const { cache, selection } = cohort;
+  const behind = initial === undefined ? cache.events.length - cache.eventsAfter(position) : initial.places.length;
+  if (isRendered(cohort)) return behind > 0;
+  return initial === undefined && selection.matches !== undefined && behind > eventsMax * NEAR_SHARE;
+}
+
+/**
+ * At most a chunk's worth of the events that a watcher has not seen, and the revision up to which they are complete: no more than
+ * `eventsMax` are looked at, but for those of one revision.
+ */
 export function eventsAfter(
-  { cache, selection }: Cohort,
-  after: number,
+  { cohort: { cache, selection }, position: after }: Watcher,
   applied: number,
   slabs: SlabView,
+  eventsMax: number,
 ): { readonly framed: readonly FramedEvent[]; readonly through: number } {
   const { events } = cache;
   const framed: FramedEvent[] = [];
   let bytes = 0;
-  for (let i = cache.eventsAfter(after); i < events.length; i++) {
+  const first = cache.eventsAfter(after);
+  for (let i = first; i < events.length; i++) {
     const event = events[i]!;
+    const isEnough = bytes >= CATCH_UP_BYTES || i - first >= eventsMax;
     // Only between revisions: what changed together is delivered together.
-    if (bytes >= CATCH_UP_BYTES && event.revision !== events[i - 1]?.revision) {
+    if (isEnough && event.revision !== events[i - 1]?.revision) {
       return { framed, through: events[i - 1]!.revision };
     }
     const seen = seenThrough(selection, event, new EventAttributes(event, slabs));

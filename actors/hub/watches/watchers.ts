@@ -11,9 +11,9 @@ import { BatchFrames } from '../frames/batch-frames.ts';
 import type { FramedEvent } from '../frames/frames.ts';
 import type { WatchDeliveryProtocol, WatchQuery } from '../protocol.ts';
 import type { HUB_SETTINGS } from '../settings.ts';
-import { eventsAfter, takeInitial } from './catch-up.ts';
+import { eventsAfter, takeInitial, takesLong } from './catch-up.ts';
 import { CatchUpPace } from './catch-up-pace.ts';
-import { type Cohort, EventAttributes, isRendered, seenThrough } from './cohort.ts';
+import { type Cohort, EventAttributes, seenThrough } from './cohort.ts';
 import { CohortIndexes } from './cohort-indexes.ts';
 import { Framing } from './framing.ts';
 import { NO_CHUNK, WatchDelivery } from './watch-delivery.ts';
@@ -56,12 +56,12 @@ export class Watchers implements WatcherOwner {
   /** The caches are not to be read. */
   #suspended = false;
   readonly #metrics: WatchMetrics;
-  readonly #fanOutBytesMax: number;
+  readonly #settings: typeof HUB_SETTINGS;
 
   constructor(options: WatchersOptions) {
     this.#options = options;
     const { clock, metrics, timers, settings } = options.context;
-    this.#fanOutBytesMax = (settings as typeof HUB_SETTINGS).fanOutBytesMax;
+    this.#settings = settings as typeof HUB_SETTINGS;
     this.#framing = new Framing(options.slabs, options.records, clock);
     this.#delivery = new WatchDelivery({
       ingress: options.ingress,
@@ -71,8 +71,7 @@ export class Watchers implements WatcherOwner {
       },
     });
     this.#metrics = new WatchMetrics(metrics);
-    const { selectableFields } = options;
-    this.#cohorts = new CohortIndexes({ selectableFields, clock, metrics: this.#metrics });
+    this.#cohorts = new CohortIndexes({ selectableFields: options.selectableFields, clock, metrics: this.#metrics });
     this.#pace = new CatchUpPace({ clock, timers, next: (id) => this.#goOn(id) });
     this.#timeouts = new Deadlines(clock, timers, TIMEOUT_TICK_MS);
   }
@@ -110,7 +109,7 @@ export class Watchers implements WatcherOwner {
     if (watcher.position > this.#options.position().applied) {
       watcher.state = 'future';
       this.#future.add(watcher);
-    } else if (initial !== undefined && isRendered(cohort)) this.#pace.due(watcher.id);
+    } else if (takesLong(watcher, this.#settings.gatheredEntriesMax)) this.#pace.due(watcher.id);
     else this.#advance(watcher);
   }
 
@@ -123,7 +122,7 @@ export class Watchers implements WatcherOwner {
   ready(id: number): void {
     const watcher = this.#watchers.get(id);
     if (watcher?.state !== 'waiting') return;
-    if (isRendered(watcher.cohort)) this.#pace.due(id);
+    if (takesLong(watcher, this.#settings.gatheredEntriesMax)) this.#pace.due(id);
     else this.#goOn(id);
   }
 
@@ -164,10 +163,7 @@ export class Watchers implements WatcherOwner {
     });
   }
 
-  /**
-   * Sends what was collected: one chunk per cohort. To be called before the places in it may be written over. True: there was
-   * something to send.
-   */
+  /** Sends what was collected, one chunk per cohort, before the places in it may be written over. True: there was something. */
   flush(): boolean {
     const { applied } = this.#options.position();
     const isDirty = this.#dirty.length > 0;
@@ -209,7 +205,6 @@ export class Watchers implements WatcherOwner {
 
   /** What follows an initial state before the window is gone: nobody waits for who does not even read that. */
   #expireBeginning(): void {
-    if (this.#beginning.size === 0) return;
     const { compacted } = this.#options.position();
     for (const watcher of this.#beginning) if (watcher.position < compacted) this.#expire(watcher);
   }
@@ -271,14 +266,19 @@ export class Watchers implements WatcherOwner {
       this.#sendInitial(watcher, watcher.initial);
       return;
     }
-    const { applied, compacted } = this.#options.position();
+    const { slabs, position } = this.#options;
+    const { applied, compacted } = position();
     const { cohort } = watcher;
     if (watcher.position < Math.max(compacted, cohort.cache.oldest)) {
       this.#expire(watcher);
       return;
     }
-    const { framed, through } = eventsAfter(cohort, watcher.position, applied, this.#options.slabs);
+    const { framed, through } = eventsAfter(watcher, applied, slabs, this.#settings.gatheredEntriesMax);
     watcher.position = through;
+    if (framed.length === 0 && through < applied) {
+      this.#pace.due(watcher.id);
+      return;
+    }
     if (framed.length > 0) {
       const withColumns = cohort.columnsDue.delete(watcher.id);
       const chunk = this.#pace.isBusy
@@ -328,7 +328,7 @@ export class Watchers implements WatcherOwner {
 
   /** To as many as there is room for in one go; the others go on by themselves. */
   #sendSome({ columnsDue }: Cohort, ids: number[], chunk: Buffer, throughRevision: number): number {
-    for (const id of ids.splice(Math.ceil(this.#fanOutBytesMax / chunk.length))) {
+    for (const id of ids.splice(Math.ceil(this.#settings.fanOutBytesMax / chunk.length))) {
       this.#goAlone(this.#watchers.get(id)!, this.#sentThrough);
       this.#pace.due(id);
     }

@@ -528,3 +528,42 @@ test('a watch whose first state takes many turns sees that state, and then every
     await world.stop();
   }
 });
+
+test('watches that are far behind are caught up over many turns, between which others are answered, and miss nothing', async (t) => {
+  for (const seed of [8, 9, 10]) {
+    const random = new SeededRandom(seed);
+    const world = await HubWorld.start({ seed, gatheredEntriesMax: 2, isBusy: seed === 10 });
+    for (let count = 0; count < 60; count++) await randomCommit(world, random);
+    const order: string[] = [];
+    const opened: { watch: WatchClient; from: number; selects: (version: Version) => boolean }[] = [];
+    for (let count = 0; count < 12; count++) {
+      const [namespace, query, selects] = SELECTIONS[random.below(SELECTIONS.length)]!;
+      const from = 1 + random.below(20);
+      opened.push({ watch: world.watch(`${query}&resourceVersion=${from}`, namespace), from, selects });
+    }
+    const nothing = world.watch('labelSelector=tier%3Dnone&resourceVersion=1');
+    const last = world.watch('labelSelector=tier%3Dlast&resourceVersion=1');
+    last.response.isFull = () => {
+      order.push('last');
+      return false;
+    };
+    const get = world.hubRef
+      .ask(
+        { type: 'get', storageKey: 'core/configmaps', namespace: 'a', name: 'o1', freshness: { kind: 'any' } },
+        { deadlineMs: 1000 },
+      )
+      .then(() => order.push('get'));
+    const change = world.commitSoon([{ namespace: 'a', name: 'last', labels: { tier: 'last' }, text: '' }]);
+    await world.during(Promise.all([get, change]));
+    await randomCommit(world, random);
+    await world.settle();
+    t.is(order[0], 'get');
+    t.deepEqual(nothing.seen, []);
+    t.deepEqual(last.seen, [`ADDED a/last 61`]);
+    for (const { watch, from, selects } of opened) {
+      t.is(watch.refusal, undefined);
+      t.deepEqual(watch.seen, world.expectedAfter(from, selects));
+    }
+    await world.stop();
+  }
+});
