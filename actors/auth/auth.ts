@@ -128,7 +128,7 @@ export class Auth implements Actor<AuthProtocol> {
         answer(() => this.#mayGrant(message.user, message.namespace, message.grant), reply);
         return;
       case 'rules':
-        reply.send(this.#rules(message.user, message.namespace));
+        answer(() => this.#rules(message.user, message.namespace), reply);
         return;
       case 'reviewToken':
         answer(() => this.#review(message.token, message.audiences), reply);
@@ -225,7 +225,11 @@ export class Auth implements Actor<AuthProtocol> {
   }
 
   #rules(user: User, namespace: string): ReplyTo<AuthProtocol, 'rules'> {
-    const { resourceRules, nonResourceRules, isIncomplete, errors } = this.#authorizers.rules(user, namespace);
+    const { resourceRules, nonResourceRules, isIncomplete, errors } = this.#authorizers.rules(
+      user,
+      namespace,
+      this.#feed,
+    );
     return { resourceRules, nonResourceRules, incomplete: isIncomplete, evaluationError: aggregate(errors) };
   }
 }

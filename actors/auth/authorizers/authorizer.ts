@@ -70,8 +70,9 @@ export class AuthorizerChain {
     return this.#from(0, user, access, cluster, NO_OPINION);
   }
 
-  /** The rules of all of them. */
-  rules(user: User, namespace: string): Rules {
+  /** The rules of all of them. Throws where what one of them goes by is not known yet: none would look like none at all. */
+  rules(user: User, namespace: string, cluster: ClusterKnowledge): Rules {
+    if (this.#readsCluster.includes(true)) cluster.requireWhole();
     const each = this.members.map((authorizer) => authorizer.rules(user, namespace));
     if (each.includes(EVERYTHING)) return EVERYTHING;
     return {

@@ -10,6 +10,7 @@ import {
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
+import { isOrchError } from '../../../runtime/errors.ts';
 import { NO_METRICS } from '../controllers/fake-context.ts';
 
 const ALICE: User = { name: 'alice', uid: '1', groups: ['dev', 'ops'], extra: {} };
@@ -160,6 +161,16 @@ test('the first mode with an opinion decides, and the superusers need none', (t)
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ADMIN), allow);
 });
 
+test('what a user may do is not listed before the roles are known: none would look like none at all', (t) => {
+  const refused: unknown[] = [];
+  const reply = { isAwaited: true, send: () => {}, fail: (error: unknown) => refused.push(error) };
+  const asked = { type: 'rules', user: ADMIN, namespace: 'default' } as const;
+  auth({ modes: ['AlwaysDeny'] }).onMessage(asked, reply);
+  t.deepEqual(refused, []);
+  auth({ modes: ['RBAC'] }).onMessage(asked, reply);
+  t.true(isOrchError(refused[0], 'ActorDown'));
+});
+
 test('what superusers hold by roles is listed, as that of others', (t) => {
   t.like(rulesOf(auth({ modes: ['AlwaysDeny'] }), ADMIN), { resourceRules: [], nonResourceRules: [] });
   t.like(rulesOf(auth(), ADMIN), { resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] });
@@ -219,7 +230,9 @@ test('an authorizer that denies ends the chain, and the reasons of those without
   });
   t.like(decide(authorizer('deny', 'no'), authorizer('allow')), { decision: 'deny' });
   t.like(decide(authorizer('noOpinion', 'a'), authorizer('allow')), { reason: '' });
-  const rules = new AuthorizerChain([authorizer('allow', 'x'), authorizer('allow', 'y')]).rules(ALICE, 'default');
+  const rules = new AuthorizerChain([authorizer('allow', 'x'), authorizer('allow', 'y')]).rules(ALICE, 'default', {
+    requireWhole: () => {},
+  });
   t.deepEqual(
     rules.resourceRules.map(({ verbs }) => verbs[0]),
     ['x', 'y'],
