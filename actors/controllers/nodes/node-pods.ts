@@ -95,6 +95,7 @@ export class NodePods implements Controller {
 
   onSynced(): void {
     this.#synced = true;
+    this.#announcements.clear();
     this.#timed.clear();
     for (const [name, node] of this.#nodes) if (isTroubled(node)) this.#reviewPods(name, true);
   }

@@ -1,7 +1,8 @@
 // Pods of nodes in trouble: evicted by the taints that they do not tolerate, or no longer, and said not to be ready.
 import test from 'ava';
+import { NodePods } from '../../../actors/controllers/nodes/node-pods.ts';
 import type { Cluster } from './cluster.ts';
-import { type Fixture, objectOf, restarted, started } from './fixture.ts';
+import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.ts';
 import type { Loose, Stored } from './stored.ts';
 
 const UNREACHABLE = 'node.orch.io/unreachable';
@@ -254,4 +255,23 @@ test('pods of nodes without trouble are parsed once', async (t) => {
   for (let i = 0; i < 3; i++) putPod(f, 'p', []);
   await f.time.settle();
   t.is(f.cluster.parsed.get('core/pods'), before);
+});
+
+test('what a server that led before was not to tell any more does not keep it from telling of what it does once it leads again', (t) => {
+  const clock = { nowMs: () => 0, monotonicMs: () => 0 };
+  const due: string[] = [];
+  const pods = new NodePods(clock, { add: (key) => due.push(key) }, DIALECT);
+  const target = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'default', name: 'p' };
+  const evicted = (): void =>
+    pods.onOutcome('default/p', { verb: 'delete', target }, { ok: true, code: 200, message: '', body: undefined });
+  pods.onSynced();
+  for (let i = 0; i < 1_000; i++) evicted();
+  // Nobody plans a key that was due when the queue began to rest.
+  due.length = 0;
+  pods.onSynced();
+  evicted();
+  t.deepEqual(
+    due.flatMap((key) => pods.plan(key).writes.map(({ target: { resource } }) => resource)),
+    ['events'],
+  );
 });
