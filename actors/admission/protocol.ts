@@ -18,8 +18,9 @@ export interface WriteTarget {
   readonly namespace: string;
   readonly name: string;
   /**
-   * Of a custom type: by the version that objects are stored in, served or not, with nobody asked whether it may be, and no object in the
-   * answer. What ends a type has to end it all; no request of a client says so.
+   * What no request is, in Kubernetes either: what ends a custom type ends all of its objects, and events end with their time. No plugin and
+   * no webhook is asked, and nobody records it; a custom type is taken in the version that its objects are stored in, served or not, and a
+   * collection is answered without its objects.
    */
   readonly asStored?: true;
 }

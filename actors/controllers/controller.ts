@@ -65,8 +65,6 @@ export interface Due {
 export interface Identity {
   readonly user: User;
   readonly userAgent: string;
-  /** What it writes the store does by itself in Kubernetes, with nobody asking: it is in no audit log. */
-  readonly isStore?: true;
 }
 
 /**

@@ -47,8 +47,7 @@ export class EventExpiry implements Controller {
     dialect: Dialect,
     ttlMs: number,
   ) {
-    // In Kubernetes they end with their leases in etcd.
-    this.identity = { ...apiServerIdentity(dialect), isStore: true } as const;
+    this.identity = apiServerIdentity(dialect);
     this.wants = ttlMs > 0 ? ['core/events'] : [];
     this.#environment = environment;
     this.#due = due;
@@ -93,7 +92,9 @@ export class EventExpiry implements Controller {
     const entry = this.#leaving.get(key);
     if (entry === undefined) return NOTHING;
     const { namespace, name } = splitKey(key);
-    return { writes: [deletionOf(coreTarget('events', namespace, name), { resourceVersion: String(entry.revision) })] };
+    // In Kubernetes they end with their leases in etcd: no webhook hears of it.
+    const target = { ...coreTarget('events', namespace, name), asStored: true } as const;
+    return { writes: [deletionOf(target, { resourceVersion: String(entry.revision) })] };
   }
 
   onOutcome(key: string, _write: unknown, outcome: { readonly ok: boolean }): void {

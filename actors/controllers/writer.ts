@@ -83,7 +83,7 @@ export class Writer {
         parameters: write.parameters ?? {},
         contentType: write.verb === 'patch' ? 'application/merge-patch+json' : 'application/json',
         payload: write.body === undefined ? EMPTY_PAYLOAD : this.#encoder.encode(JSON.stringify(write.body)),
-        ...(identity.isStore || write.target.asStored ? undefined : IS_INSIDE),
+        ...(write.target.asStored ? undefined : IS_INSIDE),
       },
       { deadlineMs: this.#limits.deadlineMs },
     );

@@ -155,6 +155,29 @@ test('--event-ttl is how long events are kept', async (t) => {
   t.is((await two.client.get(`${CONTROL_PLANE}/events/e`)).status, 200);
 });
 
+test('an event ends with its time, whatever webhooks say of deletions', async (t) => {
+  const matchLabels = { kept: 'yes' };
+  const rule = { operations: ['DELETE'], apiGroups: [''], apiVersions: ['*'], resources: ['events', 'configmaps'] };
+  const webhook = {
+    name: 'keep.example.org',
+    clientConfig: { url: 'https://127.0.0.1:1/' },
+    rules: [rule],
+    objectSelector: { matchLabels },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+  const configurations = '/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations';
+  await created(one, configurations, { metadata: { name: 'keep' }, webhooks: [webhook] });
+  await created(one, `${CONTROL_PLANE}/configmaps`, { metadata: { name: 'kept', labels: matchLabels } });
+  t.is((await one.client.request('DELETE', `${CONTROL_PLANE}/configmaps/kept`)).status, 500);
+  const metadata = { name: 'kept', namespace: 'default', labels: matchLabels };
+  await created(one, `${CONTROL_PLANE}/events`, { metadata, involvedObject: { namespace: 'default' } });
+  await eventually(
+    () => one.client.get(`${CONTROL_PLANE}/events/kept`),
+    ({ status }) => status === 404,
+  );
+});
+
 test('--allow-privileged lets pods be privileged', async (t) => {
   const containers = [{ ...POD_SPEC.containers[0], securityContext: { privileged: true } }];
   const body = { metadata: { name: 'privileged' }, spec: { containers, schedulerName: 'nobody' } };
