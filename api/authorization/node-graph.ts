@@ -192,6 +192,7 @@ function addContainer(container: JsonObject, add: Add): void {
 const VOLUME_SECRETS: Readonly<Record<string, readonly string[]>> = {
   azureFile: ['secretName'],
   cephfs: ['secretRef', 'name'],
+  cinder: ['secretRef', 'name'],
   csi: ['nodePublishSecretRef', 'name'],
   flexVolume: ['secretRef', 'name'],
   iscsi: ['secretRef', 'name'],
@@ -217,13 +218,15 @@ function addVolume(volume: JsonObject, podName: string, add: Add): void {
   }
 }
 
-/** Members of a volume's source that name a secret by name and namespace. */
+/**
+ * Members of a volume's source that name a secret by name and namespace. Those that a driver's controller needs are not among them: they
+ * are none of an agent's business.
+ */
 const PERSISTENT_SECRETS: readonly (readonly [source: string, member: string])[] = [
   ['cephfs', 'secretRef'],
-  ['csi', 'controllerPublishSecretRef'],
+  ['cinder', 'secretRef'],
   ['csi', 'nodePublishSecretRef'],
   ['csi', 'nodeStageSecretRef'],
-  ['csi', 'nodeExpandSecretRef'],
   ['flexVolume', 'secretRef'],
   ['iscsi', 'secretRef'],
   ['rbd', 'secretRef'],

@@ -4,6 +4,7 @@ import { NodeAuthorizer } from '../../../actors/auth/authorizers/node.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
+import { access } from '../api/authorization/access.ts';
 import { fieldIsOf } from '../pod-fields.ts';
 
 function event(type: FeedEvent['type'], storageKey: string, object: object = {}): FeedEvent {
@@ -41,25 +42,23 @@ test('changes of the node graph are measured by what is done, and pods that are 
   });
 });
 
-test('a bound pod is read again only when it has ephemeral containers, which may lead to more', (t) => {
+/** An authorizer, and whether by it the agent of the node `n` may read a secret. */
+function following(): { authorizer: NodeAuthorizer; reads: (secret: string) => boolean } {
   const authorizer = new NodeAuthorizer(DIALECTS.orch, {
     metrics: new MetricsRegistry(),
     clock: { monotonicMs: () => 0 },
   });
   const node = { name: 'system:node:n', groups: ['system:nodes'], uid: '', extra: {} };
-  const reads = (secret: string): boolean =>
-    authorizer.decide(node, {
-      verb: 'get',
-      group: '',
-      version: 'v1',
-      resource: 'secrets',
-      subresource: '',
-      namespace: 'ns',
-      name: secret,
-      path: '',
-      isResource: true,
-    }).decision === 'allow';
-  const from = (secret: string): object => ({ name: 'c', envFrom: [{ secretRef: { name: secret } }] });
+  const reads = (name: string): boolean =>
+    authorizer.decide(node, access({ resource: 'secrets', namespace: 'ns', name })).decision === 'allow';
+  return { authorizer, reads };
+}
+
+/** A container that reads a secret. */
+const from = (secret: string): object => ({ name: 'c', envFrom: [{ secretRef: { name: secret } }] });
+
+test('a bound pod is read again only when it has ephemeral containers, which may lead to more', (t) => {
+  const { authorizer, reads } = following();
   const metadata = { name: 'x', namespace: 'ns' };
   const spec = { nodeName: 'n', containers: [from('first')] };
   const bound = { metadata, spec };
@@ -72,5 +71,18 @@ test('a bound pod is read again only when it has ephemeral containers, which may
   authorizer.onEvent(event('put', 'core/pods', { metadata, spec: { ...spec, ephemeralContainers: [from('second')] } }));
   t.true(reads('second'));
   authorizer.onEvent(event('delete', 'core/pods', bound));
+  t.false(reads('first'));
+});
+
+test('what pods led to is forgotten when their names are those of others that are not bound, and when all is read anew', (t) => {
+  const { authorizer, reads } = following();
+  const bound = { metadata: { name: 'x', namespace: 'ns' }, spec: { nodeName: 'n', containers: [from('first')] } };
+  authorizer.onEvent(event('put', 'core/pods', bound));
+  t.true(reads('first'));
+  authorizer.onEvent(event('put', 'core/pods', { ...bound, spec: { containers: [from('first')] } }));
+  t.false(reads('first'));
+  authorizer.onEvent(event('put', 'core/pods', bound));
+  t.true(reads('first'));
+  authorizer.reset();
   t.false(reads('first'));
 });

@@ -21,6 +21,9 @@ function world(): { graph: NodeGraph; nodes: NodeAuthorizer } {
   return { graph, nodes };
 }
 
+/** Of volumes, each with a member `secretRef`. */
+const SOURCES = ['cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos'];
+
 const POD = {
   spec: {
     nodeName: 'n1',
@@ -42,15 +45,19 @@ const POD = {
       { name: 'e', ephemeral: {} },
       { name: 'f', csi: { nodePublishSecretRef: { name: 'publish' } } },
       { name: 'g', azureFile: { secretName: 'azure' } },
-      { name: 'h', rbd: { secretRef: { name: 'rbd' } } },
+      ...SOURCES.map((source) => ({
+        name: `of-${source}`.toLowerCase(),
+        [source]: { secretRef: { name: source } },
+      })),
     ],
   },
 };
 
 const REACHED: readonly (readonly [resource: string, name: string])[] = [
-  ...['pull', 'init-env', 'env', 'env-from', 'debug', 'mounted', 'projected', 'publish', 'azure', 'rbd'].map(
+  ...['pull', 'init-env', 'env', 'env-from', 'debug', 'mounted', 'projected', 'publish', 'azure'].map(
     (name) => ['secrets', name] as const,
   ),
+  ...SOURCES.map((name) => ['secrets', name] as const),
   ...['env', 'env-from', 'mounted', 'projected'].map((name) => ['configmaps', name] as const),
   ['persistentvolumeclaims', 'data'],
   ['persistentvolumeclaims', 'web-e'],
@@ -120,6 +127,26 @@ test('a volume leads to the secrets of the namespace that it names, else of its 
     ['vault', 'publish', false],
   ] as const)
     t.is(nodes.decide(AGENT, secret(namespace, name)).allowed, isAllowed, `${namespace}/${name}`);
+});
+
+/** Where a volume names a secret, and whether agents have to do with it. */
+const VOLUME_SECRETS: readonly (readonly [source: object, isOfAgents: boolean])[] = [
+  ...SOURCES.map((source) => [{ [source]: { secretRef: { name: 's', namespace: 'vault' } } }, true] as const),
+  [{ azureFile: { secretName: 's', secretNamespace: 'vault' } }, true],
+  [{ csi: { nodePublishSecretRef: { name: 's', namespace: 'vault' } } }, true],
+  [{ csi: { nodeStageSecretRef: { name: 's', namespace: 'vault' } } }, true],
+  [{ csi: { controllerPublishSecretRef: { name: 's', namespace: 'vault' } } }, false],
+  [{ csi: { controllerExpandSecretRef: { name: 's', namespace: 'vault' } } }, false],
+];
+
+test('a volume leads to the secrets that its agents mount it with, and to none of its controller', (t) => {
+  for (const [source, isOfAgents] of VOLUME_SECRETS) {
+    const { graph, nodes } = world();
+    graph.setPod('shop', 'web', POD);
+    graph.setVolume('disk', { spec: { claimRef: { namespace: 'shop', name: 'data' }, ...source } });
+    const { allowed } = nodes.decide(AGENT, access({ resource: 'secrets', namespace: 'vault', name: 's' }));
+    t.is(allowed, isOfAgents, JSON.stringify(source));
+  }
 });
 
 interface Row {
@@ -217,7 +244,22 @@ const ROWS: readonly Row[] = [
     access: { ...LEASE, verb: 'list' },
     reason: 'can only get, create, update, patch, or delete a node lease',
   },
+  {
+    what: 'a part of a volume',
+    access: { resource: 'persistentvolumes', namespace: '', name: 'disk', subresource: 'status' },
+    reason: 'cannot get subresource',
+  },
   { what: 'its storage node', access: { ...CSI_NODE, verb: 'create', name: '' } },
+  {
+    what: 'a list of storage nodes',
+    access: { ...CSI_NODE, verb: 'list' },
+    reason: 'can only get, create, update, patch, or delete a CSINode',
+  },
+  {
+    what: 'a part of its storage node',
+    access: { ...CSI_NODE, verb: 'patch', subresource: 'status' },
+    reason: 'cannot authorize CSINode subresources',
+  },
   {
     what: "another's storage node",
     access: { ...CSI_NODE, name: 'n2' },
