@@ -93,13 +93,13 @@ interface Condition {
   readonly status?: string;
 }
 
+const CONDITION_STATUSES = ['False', 'True', 'Unknown'];
+
 const conditionStatus: Rule<Condition> = ({ type = '', status = '' }, at) => {
   const mustHold = type === 'Approved' || type === 'Denied' || type === 'Failed';
   if (status === '') at.required('status');
   else if (mustHold && status !== 'True') at.notSupported('status', status, ['True']);
-  else if (status !== 'True' && status !== 'False' && status !== 'Unknown') {
-    at.notSupported('status', status, ['True', 'False', 'Unknown']);
-  }
+  else if (!CONDITION_STATUSES.includes(status)) at.notSupported('status', status, CONDITION_STATUSES);
 };
 
 const OPPOSITE: Readonly<Record<string, string>> = { Approved: 'Denied', Denied: 'Approved' };

@@ -145,3 +145,17 @@ function watchedChanges(table: ChangeTable, where: string, refusals: Map<string,
     ]),
   ) as unknown as ChangeTable;
 }
+
+const REQUEST = 'certificates.k8s.io/v1 CertificateSigningRequest jane';
+
+test('what a condition of a certificate request may be is told in order', (t) => {
+  const { object, type } = find(REQUEST);
+  const stored = changed(object, {}, DIALECT);
+  const next = changed(stored, { 'status.conditions[1]': { type: 'Other', status: 'Maybe' } }, DIALECT);
+  t.deepEqual(
+    validationOf('kubernetes')
+      .update(next, stored, type, 'status')
+      .map(({ path, message }) => `${path}: ${message}`),
+    ['status.conditions[1].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"'],
+  );
+});
