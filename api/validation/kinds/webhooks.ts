@@ -56,10 +56,13 @@ const URL_PARTS = /^(?:([a-z][a-z\d+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what a URL cannot have.
 const MALFORMED = /[\u0000-\u0020\u007f]|%(?![\da-f]{2})|^:/i;
 
+/** What no host can have, and what stands behind a colon that is no port. */
+const MALFORMED_HOST = /[\\^`{|}]|^\[(?!.*\](?::\d*)?$)|^(?!\[).*:(?!\d*$)[^:]*$/;
+
 /** https, and nothing but host and path. */
 const webhookUrl: Rule<string> = (text, at) => {
   const parts = MALFORMED.test(text) ? null : URL_PARTS.exec(text);
-  if (parts === null) {
+  if (parts === null || MALFORMED_HOST.test(parts[3] ?? '')) {
     at.required('', `url must be a valid URL${FORM}`);
     return;
   }

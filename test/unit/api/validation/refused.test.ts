@@ -159,3 +159,28 @@ test('what a condition of a certificate request may be is told in order', (t) =>
     ['status.conditions[1].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"'],
   );
 });
+
+const HOOKS = 'admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration checks';
+const MALFORMED = [
+  'https://[::1',
+  'https://[::1]x',
+  'https://a:b',
+  'https://a:1:b/c',
+  'https://a|b',
+  'https://%zz',
+  'https://a b',
+];
+const WELL_FORMED = ['https://[::1]', 'https://[::1]:8443/a', 'https://a:/b', 'https://a:1', 'https://ä'];
+
+test('a webhook has an address that can be read, whose port is a number', (t) => {
+  const { object, type } = find(HOOKS);
+  const problems = (url: string): readonly string[] =>
+    validationOf('kubernetes')
+      .create(changed(object, { 'webhooks[0].clientConfig.url': url }, DIALECT), type)
+      .map(({ path, message }) => `${path}: ${message}`);
+  const refused = [
+    'webhooks[0].clientConfig.url: Required value: url must be a valid URL; desired format: https://host[/path]',
+  ];
+  for (const url of MALFORMED) t.deepEqual(problems(url), refused, url);
+  for (const url of WELL_FORMED) t.deepEqual(problems(url), [], url);
+});
