@@ -14,7 +14,6 @@ export type TokenOwner =
 
 /** Knows users by bearer tokens. */
 export interface TokenAuthenticator {
-  readonly name: string;
   /**
    * Undefined for what is no token of its kind: others may know it.
    *
@@ -30,7 +29,6 @@ export interface TokenAuthenticator {
 
 /** Knows users by other parts of a request than a bearer token. */
 export interface RequestAuthenticator {
-  readonly name: string;
   /** Undefined where there is nothing of its kind in the request. */
   user(credentials: Credentials): User | RefusedCredentials | undefined;
 }

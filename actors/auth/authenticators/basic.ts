@@ -9,7 +9,6 @@ const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 /** Knows the lines of `--basic-auth-file`. */
 export class BasicPasswords implements RequestAuthenticator {
-  readonly name = 'basic';
   readonly #users: ReadonlyMap<string, User>;
 
   /** `entries`: as of a token file, with digests by `passwordDigest`. */

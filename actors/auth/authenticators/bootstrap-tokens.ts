@@ -22,7 +22,6 @@ interface KnownToken {
 }
 
 export class BootstrapTokens implements TokenAuthenticator, ClusterReader {
-  readonly name = 'bootstrap tokens';
   readonly storageKeys = ['core/secrets'];
   readonly #namespace: string;
   readonly #type: string;

@@ -76,7 +76,6 @@ class Authorities {
 
 /** `--client-ca-file`: the common name is the user, each organization a group. */
 export class ClientCertificates implements RequestAuthenticator {
-  readonly name = 'client certificates';
   readonly #authorities: Authorities;
 
   /** `onSeen`: told with each certificate that an authority vouches for how long it is still valid; below 0: it is not. */
@@ -99,7 +98,6 @@ export class ClientCertificates implements RequestAuthenticator {
 
 /** `--requestheader-*`: what the headers say, of a proxy that shows the right certificate. */
 export class AuthenticatingProxy implements RequestAuthenticator {
-  readonly name = 'authenticating proxy';
   readonly #authorities: Authorities;
   readonly #names: ReadonlySet<string>;
 

@@ -40,7 +40,6 @@ interface Remembered {
 }
 
 export class ConnectTokens implements TokenAuthenticator {
-  readonly name = 'connect tokens';
   readonly #parts: ConnectParts;
   readonly #keys: IssuerKeys;
   readonly #distributed: DistributedClaims;

@@ -72,7 +72,6 @@ interface VerifiedToken {
 }
 
 export class ServiceAccountTokens implements TokenAuthenticator {
-  readonly name = 'service accounts';
   readonly #clock: Clock;
   readonly #dialect: Dialect;
   readonly #issuer: ServiceAccountIssuer;

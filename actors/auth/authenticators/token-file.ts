@@ -24,7 +24,6 @@ export function passwordDigest(name: string, password: string): string {
 
 /** Knows the tokens of a table; of two entries for one token the last counts. */
 export class StaticTokens implements TokenAuthenticator {
-  readonly name = 'static tokens';
   readonly #owners: ReadonlyMap<string, TokenOwner>;
 
   constructor(entries: readonly TokenEntry[]) {

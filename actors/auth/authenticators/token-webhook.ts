@@ -26,7 +26,6 @@ export interface TokenWebhookSettings {
 }
 
 export class TokenWebhook implements TokenAuthenticator {
-  readonly name = 'token webhook';
   readonly #settings: TokenWebhookSettings;
   readonly #remembered: Remembered<TokenOwner>;
   /** Questions that are under way, by the same keys. */

@@ -4,7 +4,6 @@ import type { AccessAttributes, User } from '../../../api/authorization/attribut
 import { type Authorizer, type Rules, rulesFrom, type Verdict } from './authorizer.ts';
 
 export class AbacAuthorizer implements Authorizer {
-  readonly name = 'ABAC';
   readonly #policy: readonly AbacRule[];
 
   constructor(policy: readonly AbacRule[]) {

@@ -24,7 +24,6 @@ export interface Rules {
 }
 
 export interface Authorizer {
-  readonly name: string;
   /** At once where nothing has to be waited for. */
   decide(user: User, access: AccessAttributes): Verdict | Promise<Verdict>;
   rules(user: User, namespace: string): Rules;

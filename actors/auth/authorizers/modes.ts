@@ -13,16 +13,14 @@ import { WebhookAuthorizer, type WebhookAuthorizerSettings } from './webhook.ts'
 
 /** Goes before every mode: its group is never locked out. */
 const superusers: Authorizer = {
-  name: 'superusers',
   decide: ({ groups }) => (groups.includes(SUPERUSERS) ? ALLOW : NO_OPINION),
   // What they hold by roles is listed, as that of others.
   rules: () => NO_RULES,
 };
 
-const alwaysAllow: Authorizer = { name: 'AlwaysAllow', decide: () => ALLOW, rules: () => EVERYTHING };
+const alwaysAllow: Authorizer = { decide: () => ALLOW, rules: () => EVERYTHING };
 
 const alwaysDeny: Authorizer = {
-  name: 'AlwaysDeny',
   decide: () => ({ decision: 'noOpinion', reason: 'Everything is forbidden.' }),
   rules: () => NO_RULES,
 };

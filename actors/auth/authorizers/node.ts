@@ -58,7 +58,6 @@ const UNLISTED: Rules = {
 };
 
 export class NodeAuthorizer implements Authorizer, ClusterReader {
-  readonly name = 'Node';
   readonly storageKeys: readonly string[];
   readonly #graph: NodeGraph;
   readonly #times: GraphTimes;

@@ -10,7 +10,6 @@ import type { Authorizer, Rules, Verdict } from './authorizer.ts';
 import { rulesFrom } from './authorizer.ts';
 
 export class RbacAuthorizer implements Authorizer, ClusterReader {
-  readonly name = 'RBAC';
   readonly storageKeys: readonly string[];
   readonly #policy: RbacPolicy;
 

@@ -27,7 +27,6 @@ const UNLISTED: Rules = {
 };
 
 export class WebhookAuthorizer implements Authorizer {
-  readonly name = 'Webhook';
   readonly #settings: WebhookAuthorizerSettings;
   readonly #remembered: Remembered<Verdict>;
 

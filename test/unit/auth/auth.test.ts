@@ -178,7 +178,6 @@ test('what superusers hold by roles is listed, as that of others', (t) => {
 
 test('what authorizers failed on is told where nobody decides, and is nothing to whoever does', async (t) => {
   const authorizer = (verdict: Verdict, isLate = false): Authorizer => ({
-    name: verdict.decision,
     decide: () => (isLate ? Promise.resolve(verdict) : verdict),
     rules: () => NO_RULES,
   });
@@ -198,7 +197,6 @@ test('what authorizers failed on is told where nobody decides, and is nothing to
 
 test('an authorizer that denies after a while ends the chain as well', async (t) => {
   const authorizer = (decision: Verdict['decision'], isLate: boolean): Authorizer => ({
-    name: decision,
     decide: () => (isLate ? Promise.resolve({ decision, reason: decision }) : { decision, reason: decision }),
     rules: () => NO_RULES,
   });
@@ -213,7 +211,6 @@ test('an authorizer that denies after a while ends the chain as well', async (t)
 
 test('an authorizer that denies ends the chain, and the reasons of those without an opinion add up', (t) => {
   const authorizer = (decision: Verdict['decision'], reason = ''): Authorizer => ({
-    name: decision,
     decide: () => ({ decision, reason }),
     rules: () => ({
       resourceRules: [{ verbs: [reason], apiGroups: [], resources: [] }],

@@ -50,8 +50,8 @@ test('everybody who had something against a token is heard, and nobody who does 
 test('who shows credentials that are no good is nobody, also where who shows none is anonymous', async (t) => {
   const userOf = (found: RefusedCredentials | undefined, authorization = ''): unknown => {
     const chain = new AuthenticatorChain({
-      requests: [{ name: 'certificates', user: () => found }],
-      tokens: [{ name: 'tokens', owner: (token) => (token === 'good' ? KNOWN : undefined) }],
+      requests: [{ user: () => found }],
+      tokens: [{ owner: (token) => (token === 'good' ? KNOWN : undefined) }],
       anonymous: true,
       digestOf: (token) => token,
       metrics: new AuthenticationMetrics(NO_METRICS, CLOCK, 'orch-system'),
