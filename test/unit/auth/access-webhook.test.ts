@@ -50,6 +50,71 @@ function unread(member: string, given: string, type: string): string {
   return `Post "https://judge/": the service answered a review that cannot be read: ${why}`;
 }
 
+test('a service is asked about who and what, in the words of its version, and not again while the answer is remembered', async (t) => {
+  const time = new VirtualTime();
+  const specs: unknown[] = [];
+  const versioned = (version: string): WebhookAuthorizer => {
+    const of = { apiVersion: `authorization.orch.io/${version}`, kind };
+    const post = async (review: unknown): Promise<unknown> => {
+      specs.push((JSON.parse(String(review)) as { spec: unknown }).spec);
+      return { ...of, status: { allowed: true } };
+    };
+    return new WebhookAuthorizer({
+      client: { url: 'https://judge/', post },
+      environment: { clock: time, timers: time, random: { next: () => 0 } },
+      apiVersion: of.apiVersion,
+      allowedMs: 1000,
+      refusedMs: 1000,
+    });
+  };
+  const jane = { name: 'jane', uid: 'u', groups: ['a', 'b'], extra: { scope: ['x'] } };
+  const resource = { ...ACCESS, group: 'apps', subresource: 'scale', namespace: 'shop', name: 'web' };
+  const path = { ...ACCESS, isResource: false, path: '/healthz' };
+  const asked = { user: 'jane', uid: 'u', extra: { scope: ['x'] } };
+  const resourceAttributes = {
+    ...{ verb: 'get', group: 'apps', version: 'v1', resource: 'pods', subresource: 'scale' },
+    ...{ namespace: 'shop', name: 'web' },
+  };
+  const current = versioned('v1');
+  for (let times = 1; times <= 2; times++) {
+    t.like(await current.decide(jane, resource), { decision: 'allow' });
+    t.like(await current.decide(USER, path), { decision: 'allow' });
+  }
+  await versioned('v1beta1').decide(jane, path);
+  t.deepEqual(specs, [
+    { resourceAttributes, ...asked, groups: ['a', 'b'] },
+    { nonResourceAttributes: { path: '/healthz', verb: 'get' }, user: 'jane' },
+    { nonResourceAttributes: { path: '/healthz', verb: 'get' }, ...asked, group: ['a', 'b'] },
+  ]);
+  t.like(current.rules(), { isIncomplete: true });
+});
+
+test('a question is remembered however many groups its user is in, and not one that is made to fill the memory', async (t) => {
+  const time = new VirtualTime();
+  let asked = 0;
+  const post = async (): Promise<unknown> => {
+    asked++;
+    return { apiVersion, kind, status: { allowed: true } };
+  };
+  const authorizer = new WebhookAuthorizer({
+    client: { url: 'https://judge/', post },
+    environment: { clock: time, timers: time, random: { next: () => 0 } },
+    apiVersion,
+    allowedMs: 1000,
+    refusedMs: 1000,
+  });
+  const timesAsked = async (groups: readonly string[], name: string): Promise<number> => {
+    const before = asked;
+    for (let times = 1; times <= 2; times++) await authorizer.decide({ ...USER, groups }, { ...ACCESS, name });
+    return asked - before;
+  };
+  const many = Array.from({ length: 200 }, (_, index) => `group-${index}`);
+  t.is(await timesAsked(many, 'a'), 1);
+  t.is(await timesAsked(many.slice(1), 'a'), 1, 'others are another question');
+  t.is(await timesAsked(many, 'b'), 1);
+  t.is(await timesAsked([], 'x'.repeat(20_000)), 2);
+});
+
 test('a service that says what it says in another type has said nothing', async (t) => {
   for (const [status, error] of [
     [{ allowed: 'true' }, unread('allowed', 'string', 'bool')],
