@@ -90,6 +90,28 @@ test('a proxy is one of those that are named, or any that is verified where none
   t.is(any.user(credentials('jane')), undefined);
 });
 
+test('a proxy is believed for as long as its authority is one of those that vouch, and nobody without a certificate', (t) => {
+  const proxy = new AuthenticatingProxy(authority.certPem, [], { nowMs: Date.now, monotonicMs: () => 0 });
+  const refused = { error: 'the certificate is signed by no known authority' };
+  const { peerCertificate: _shown, ...unshown } = credentials('front', 'jane');
+  t.is(proxy.user(unshown), undefined);
+  t.like(proxy.user(credentials('front', 'jane')), { name: 'jane' });
+  proxy.replaceAuthorities(testAuthority(mkdtempSync(join(folder, 'proxies-')), 'others').certPem);
+  t.deepEqual(proxy.user(credentials('front', 'jane')), refused);
+});
+
+test('the organizations of a certificate are groups, and without a certificate there is nobody', (t) => {
+  const clock = { nowMs: Date.now, monotonicMs: () => 0 };
+  const people = new ClientCertificates(authority.certPem, clock, () => {});
+  const { raw, fingerprint256 } = new X509Certificate(authority.issue('jane/O=dev/O=ops', [], 'clientAuth').certPem);
+  const peerCertificate = { der: raw, chain: [fingerprint256, new X509Certificate(authority.certPem).fingerprint256] };
+  t.like(people.user({ ...credentials('jane'), peerCertificate }), {
+    name: 'jane',
+    groups: ['dev', 'ops', 'system:authenticated'],
+  });
+  t.is(people.user({ authorization: '' }), undefined);
+});
+
 test('who is anonymous to a proxy is not in the group of the authenticated', (t) => {
   const proxy = new AuthenticatingProxy(authority.certPem, [], { nowMs: Date.now, monotonicMs: () => 0 });
   const groupsOf = (name: string, ...groups: readonly string[]): unknown => {
