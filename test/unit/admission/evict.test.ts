@@ -3,6 +3,8 @@ import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plug
 import { BudgetObjects } from '../../../actors/scheduler/objects/budget-objects.ts';
 import { readPod } from '../../../actors/scheduler/pods/pod-info.ts';
 import { metadataOf } from '../../../api/metadata/object-meta.ts';
+import { disrupted } from '../../../api/pods/disruption.ts';
+import { isStatusError } from '../../../api/status/status.ts';
 import { pod as schedulersPod } from '../scheduler/objects.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
 
@@ -115,6 +117,27 @@ test('a budget that has not seen its latest change asks to come back', async (t)
     ['DisruptionBudget', 'The disruption budget b is still being processed by the server.'],
   );
   await world.stop();
+});
+
+test('a budget that counts below nothing, or remembers too many evictions, lets no pod go', (t) => {
+  const metadata = { name: 'b' };
+  const refusedBy = (status: object): unknown => {
+    try {
+      disrupted({ metadata, status } as never, { metadata: { name: 'a' }, status: READY } as never, 'now');
+      return undefined;
+    } catch (error) {
+      return isStatusError(error) ? [error.status.code, error.status.message] : error;
+    }
+  };
+  const remembered = (count: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, '2026-01-01T00:00:00Z']));
+  const forbidden = (why: string): unknown => [403, `poddisruptionbudget.policy "b" is forbidden: ${why}`];
+  t.deepEqual(refusedBy({ disruptionsAllowed: -1 }), forbidden('pdb disruptions allowed is negative'));
+  t.deepEqual(
+    refusedBy({ disruptionsAllowed: 1, disruptedPods: remembered(2001) }),
+    forbidden('DisruptedPods map too big - too many evictions not confirmed by PDB controller'),
+  );
+  t.is(refusedBy({ disruptionsAllowed: 1, disruptedPods: remembered(2000) }), undefined);
 });
 
 test('a pod with two budgets is not evicted', async (t) => {
