@@ -1,7 +1,7 @@
 import test from 'ava';
 import { storedValueBytesMax, storedValueChecksum, writeStoredValue } from '../../../storage/forms/stored-value.ts';
 import { EventRecordWriter, readEventRecord } from '../../../storage/records/event-log.ts';
-import { CREATED, type RecordType, UPDATED } from '../../../storage/records/slab-record.ts';
+import { CREATED, DELETED, type RecordType, UPDATED } from '../../../storage/records/slab-record.ts';
 import { type Objects, readObjects } from '../../../storage/upkeep/object-records.ts';
 import { encryption, keyed } from './encryption/encryption-world.ts';
 
@@ -69,4 +69,57 @@ test('with nothing wrong, what an encrypted value hides is not taken for damage'
   const record = readEventRecord(writer.finish(head).bytes)!;
   t.true(record.events[1]!.isDelta);
   t.deepEqual(readObjects(new Map([[KEY, sealed]]), [record]).findings, []);
+});
+
+const REMOVED_AT = 4;
+
+/** What is found of an object that was made at revision 1 and removed, where the engine holds `value`. */
+function foundAfterRemoval(value: Buffer | undefined): Objects {
+  const writer = new EventRecordWriter();
+  writer.begin();
+  writer.add(1, CREATED, KEY, undefined, storedValueChecksum(FORMS[0]!), FORMS[0]);
+  writer.add(REMOVED_AT, DELETED, KEY, FORMS[0], 0);
+  const head = {
+    previousChecksum: 0,
+    firstRevision: 1,
+    lastRevision: REMOVED_AT,
+    wallMs: 0,
+    liveObjects: 0,
+    liveDigest: 0,
+  };
+  const record = readEventRecord(writer.finish(head).bytes)!;
+  return readObjects(new Map(value === undefined ? [] : [[KEY, value]]), [record]);
+}
+
+test('an object that was removed and is there is no object, and nothing is lost with it', (t) => {
+  t.deepEqual(foundAfterRemoval(undefined).findings, []);
+  const { findings, whole } = foundAfterRemoval(FORMS[0]);
+  t.deepEqual(findings, [
+    {
+      key: KEY,
+      what: `${KEY} was removed at revision ${REMOVED_AT} and is there`,
+      isLost: false,
+      lostRevision: undefined,
+      keptRevision: undefined,
+    },
+  ]);
+  t.is(whole.size, 0);
+});
+
+/** A stored form with a right checksum, whose JSON is this. */
+function formOf(json: string, revision: number, revisionOffset = json.indexOf(`"${revision}"`)): Buffer {
+  const bytes = Buffer.from(json);
+  const head = { revision, bornRevision: 1, schemaGeneration: 1, revisionOffset, itemOffset: 1 };
+  const target = Buffer.alloc(storedValueBytesMax('', bytes.length, 1));
+  return target.subarray(0, writeStoredValue(target, 0, KEY, head, '', bytes, 'json'));
+}
+
+test('a value whose checksum is right is looked into: it says its revision, in JSON', (t) => {
+  const whatOf = (value: Buffer): readonly string[] =>
+    readObjects(new Map([[KEY, value]]), []).findings.map(({ what }) => what);
+  t.deepEqual(whatOf(formOf('{"metadata":{"resourceVersion":"7"}}', 7)), []);
+  t.deepEqual(whatOf(formOf('{"metadata":{"resourceVersion":"7"}', 7)), [`the value of ${KEY} is not JSON`]);
+  t.deepEqual(whatOf(formOf('{"metadata":{"resourceVersion":"8"}}', 7, 31)), [
+    `the value of ${KEY} does not say revision 7`,
+  ]);
 });

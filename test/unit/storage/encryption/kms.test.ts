@@ -100,6 +100,28 @@ for (const [what, spoil, told] of FAILURES) {
   });
 }
 
+const STATUSES: Readonly<Record<string, string>> = {
+  2: 'unknown error',
+  3: 'invalid argument',
+  4: 'deadline exceeded',
+  7: 'permission denied',
+  12: 'unimplemented',
+  13: 'internal error',
+  14: 'unavailable',
+  16: 'unauthenticated',
+};
+
+test('a plugin that fails is told of by the name of its status', async (t) => {
+  const { plugin, client } = await pluginFor(t);
+  await client.encrypt(Buffer.from('x'));
+  for (const [status, name] of Object.entries(STATUSES)) {
+    plugin.temper.failure = { status, message: '' };
+    await t.throwsAsync(client.encrypt(Buffer.from('x')), {
+      message: `the key management service vault failed to encrypt: ${name}`,
+    });
+  }
+});
+
 test('a plugin that does not answer in time is given up, and asked again by the next call', async (t) => {
   const { plugin } = await pluginFor(t);
   const client = clientOf(plugin, 50);
@@ -255,4 +277,57 @@ test('a service that cannot unwrap says so of the object and the prefix', async 
   await t.throwsAsync(async () => encryption([KMS], { service }).open(SECRET_KEY, sealed), {
     message: `the stored value of ${SECRET_KEY} cannot be read: orch:enc:kms:v1:k: does not decrypt it (the service is away)`,
   });
+});
+
+/** A service whose wrapped keys have a size of its own. */
+class SizedService implements KeyService {
+  readonly #bytes: number;
+  #secret: Uint8Array = new Uint8Array();
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  async encrypt(plain: Uint8Array): Promise<Uint8Array> {
+    this.#secret = plain;
+    return new Uint8Array(this.#bytes);
+  }
+
+  async decrypt(): Promise<Uint8Array> {
+    return this.#secret;
+  }
+
+  close(): void {}
+}
+
+test('a wrapped data key has a size that a payload can say, and what it unwraps to is a key', async (t) => {
+  for (const bytes of [0, 65_536]) {
+    const refused = await t.throwsAsync(async () =>
+      encryption([KMS], { service: new SizedService(bytes) }).readyFor(WRITE),
+    );
+    t.true(isOrchError(refused, 'StorageFailed'));
+    t.is(refused?.message, `the key management service k wraps keys in ${bytes} bytes`);
+  }
+  const service = new SizedService(65_535);
+  const values = encryption([KMS], { service });
+  await values.readyFor(WRITE);
+  const stored = storedForm(SECRET_KEY, 'x');
+  const sealed = values.seal(SECRET_KEY, stored);
+  const other = encryption([KMS], { service });
+  t.deepEqual(Buffer.from(await other.open(SECRET_KEY, sealed)), stored);
+  await service.encrypt(new Uint8Array(16));
+  await t.throwsAsync(async () => encryption([KMS], { service }).open(SECRET_KEY, sealed), {
+    message: /the key management service k unwraps to a key of 16 bytes/,
+  });
+});
+
+test('a payload without a whole wrapped key is asked nobody about', async (t) => {
+  const service = new CountingService();
+  const values = encryption([KMS], { service });
+  await values.readyFor(WRITE);
+  service.unwraps = 0;
+  const [envelope] = values.envelopes;
+  for (const payload of [[], [0], [0, 0], [0, 0, 1, 2], [0, 3, 1, 2], [255, 255, 1]])
+    t.throws(() => envelope!.open(Uint8Array.from(payload), SECRET_KEY), { message: 'the payload is too short' });
+  t.is(service.unwraps, 0);
 });
