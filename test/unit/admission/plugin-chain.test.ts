@@ -31,6 +31,26 @@ test('a plugin hears of what it wants, and of nothing else', async (t) => {
   await world.stop();
 });
 
+test('a plugin that wants to hear of one subresource hears of no other, whichever comes first', async (t) => {
+  for (const isFirst of [true, false]) {
+    const heard: string[] = [];
+    const wants = [{ operations: ['create'], resources: ['core/pods/binding'] }] as const;
+    const world = await AdmissionWorld.start({ plugins: [{ ...recorder(heard), wants }] });
+    for (const name of ['bound', 'evicted']) await world.created(PODS, pod(name));
+    const bind = () =>
+      world.write('create', `${PODS}/bound/binding`, {
+        body: { metadata: { name: 'bound' }, target: { kind: 'Node', name: 'n' } },
+      });
+    const evict = () => world.write('create', `${PODS}/evicted/eviction`, { body: { metadata: { name: 'evicted' } } });
+    for (const write of isFirst ? [bind, evict] : [evict, bind]) t.is((await write()).code, 201);
+    t.deepEqual(
+      heard.map((text) => text.split(' ').slice(0, 3).join(' ')),
+      ['mutate create pods/binding', 'validate create pods/binding'],
+    );
+    await world.stop();
+  }
+});
+
 test('plugins run in their order, each on what the one before has left, and validation sees what all have made', async (t) => {
   const heard: unknown[] = [];
   const adding = (name: AdmissionPluginKind['name'], letter: string): AdmissionPluginKind => ({
