@@ -17,6 +17,9 @@ const agentCases = (cases: readonly PluginCase[]): readonly PluginCase[] =>
 const ofPod = (detail: string): string => `pods "it" is forbidden: ${detail}`;
 const ofNode = (name: string, detail: string): string => `nodes "${name}" is forbidden: ${detail}`;
 const node = (name: string, labels: object = {}, spec: object = {}): object => ({ metadata: { name, labels }, spec });
+const CONFIGURED = {
+  configSource: { configMap: { namespace: 'default', name: 'm', orchletConfigKey: 'orchlet' } },
+};
 const NODE_ONE: Present = [NODES, node('one', { 'example.com/a': 'b', 'orch.io/os': 'linux' })];
 const NODE_TWO: Present = [NODES, node('two')];
 const ownPod: Present = [PODS, podOf({ nodeName: 'one' })];
@@ -231,6 +234,34 @@ const nodes: readonly PluginCase[] = [
     refused: ofNode('one', 'node "one" is not allowed to modify taints'),
   },
   {
+    what: 'its own node with a configuration',
+    path: NODES,
+    body: node('one', {}, CONFIGURED),
+    refused: ofNode('one', 'node "one" is not allowed to create pods with a non-nil configSource'),
+  },
+  {
+    what: 'a configuration of its own node',
+    present: [NODE_ONE],
+    verb: 'patch',
+    path: `${NODES}/one`,
+    body: { spec: CONFIGURED },
+    refused: ofNode('one', 'node "one" is not allowed to update configSource to a new non-nil configSource'),
+  },
+  {
+    what: 'its own node with the configuration that it was given',
+    present: [[NODES, node('one', {}, CONFIGURED)]],
+    verb: 'patch',
+    path: `${NODES}/one`,
+    body: { metadata: { labels: { 'example.com/a': 'c' } } },
+  },
+  {
+    what: 'its own node without the configuration that it was given',
+    present: [[NODES, node('one', {}, CONFIGURED)]],
+    verb: 'patch',
+    path: `${NODES}/one`,
+    body: { spec: { configSource: null } },
+  },
+  {
     what: 'its own status',
     present: [NODE_ONE],
     verb: 'patch',
@@ -362,6 +393,29 @@ testPlugin('NodeRestriction', { plugins: [nodeRestriction], featureGates: 'Expan
     refused: 'persistentvolumeclaims "it" is forbidden: node "one" may not update persistentvolumeclaim metadata',
   },
 ]);
+
+const MACHINE_LABELS = [
+  ...['orch.io/hostname', 'orch.io/os', 'orch.io/arch', 'beta.orch.io/os', 'beta.orch.io/arch'],
+  ...['beta.orch.io/instance-type', 'node.orch.io/instance-type', 'topology.orch.io/zone', 'topology.orch.io/region'],
+  ...['failure-domain.beta.orch.io/zone', 'failure-domain.beta.orch.io/region'],
+  ...['node.orch.io/any', 'x.node.orch.io/any', 'orchlet.orch.io/any', 'x.orchlet.orch.io/any', 'myorch.io/any'],
+];
+const SYSTEM_LABELS = [
+  ...['a.node-restriction.orch.io/any', 'node-restriction.orch.io/any', 'node-role.orch.io/any', 'orch.io/any'],
+  ...['topology.orch.io/rack', 'xnode.orch.io/any'],
+];
+
+test('NodeRestriction: the labels of a machine are its agent’s to set, and no others of the system', async (t) => {
+  const world = await AdmissionWorld.start({ plugins: [nodeRestriction] });
+  const labels = Object.fromEntries([...MACHINE_LABELS, ...SYSTEM_LABELS].map((label) => [label, 'x']));
+  const { code, body } = await world.write('create', NODES, { body: node('one', labels), user: AGENT });
+  t.is(code, 403);
+  t.is(
+    body.message,
+    ofNode('one', `node "one" is not allowed to set the following labels: ${SYSTEM_LABELS.join(', ')}`),
+  );
+  await world.stop();
+});
 
 test('NodeRestriction: a mirror pod is owned by its node, and names nothing else', async (t) => {
   const world = await AdmissionWorld.start({ plugins: [nodeRestriction] });
