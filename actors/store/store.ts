@@ -158,6 +158,7 @@ export class Store implements Actor<StoreProtocol> {
     const { timers } = this.#context;
     void storeProblem(this.#engine, timers, timeoutMs, this.#sequencer.waitedMs).then((reason) => {
       const revision = this.#projection.shared.committedRevision;
+      if (reason !== '') this.#sequencer.doubted?.();
       reply.send({ healthy: reason === '', revision, reason } satisfies StoreHealth);
     });
   }

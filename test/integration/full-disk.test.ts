@@ -1,6 +1,7 @@
 // A disk that takes no more bytes, under a real server: writes are refused and nothing else stops, writes go on when there
 // is room again, and a restart finds what was acknowledged and nothing that was refused. The disk is a limit on the size of
 // files, which needs no privileges: the system refuses a write at the same place as a full file system does.
+import { renameSync } from 'node:fs';
 import ava from 'ava';
 import { largestFileBytes, limitFileBytes } from '../server/data-folder.ts';
 import type { Answer, HttpsClient } from '../server/https-client.ts';
@@ -159,4 +160,36 @@ test('a server killed while its disk is full has kept what it acknowledged and n
   await server.restart();
   t.deepEqual(await names(server.client), [...outcomes.acknowledged].sort());
   t.is((await server.client.request('POST', COLLECTION, { body: body('goes-on') })).status, 201);
+});
+
+test('when there is room again a snapshot can be taken, and the server says so, although nobody has written since', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'single'] });
+  const { client } = server;
+  const outcomes: Outcomes = { acknowledged: new Set(), refused: new Set(), removed: new Set() };
+  limit(server);
+  await refusedCreate(client, outcomes, 'round');
+  t.is((await client.get('/store/snapshot')).status, 507);
+  limitFileBytes(server.pid, undefined);
+  await eventually(
+    () => client.get('/store/snapshot'),
+    ({ status }) => status === 200,
+  );
+  t.regex((await client.get('/metrics')).text, /^orch_store_writable\S* 1$/m);
+  t.deepEqual(await names(client), [...outcomes.acknowledged].sort());
+});
+
+test('a server whose files were away and are back is ready again, although nobody has written since', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'single'] });
+  const { client, dataDirectory } = server;
+  renameSync(`${dataDirectory}/store`, `${dataDirectory}/away`);
+  await eventually(
+    () => client.get('/readyz'),
+    ({ status }) => status === 500,
+  );
+  renameSync(`${dataDirectory}/away`, `${dataDirectory}/store`);
+  await eventually(
+    () => client.get('/readyz'),
+    ({ status }) => status === 200,
+  );
+  t.is((await client.request('POST', COLLECTION, { body: body('goes-on') })).status, 201);
 });

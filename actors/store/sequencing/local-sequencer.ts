@@ -4,6 +4,8 @@
 // commit of which nobody knows what is stored fails the store.
 
 import type { ActorContext } from '../../../runtime/actor.ts';
+import type { Timer } from '../../../runtime/environment.ts';
+import type { OrchError } from '../../../runtime/errors.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
 import type { EngineView, LocalEngine } from '../../../storage/engines/local-engine.ts';
 import { recover } from '../log/recovery.ts';
@@ -13,6 +15,9 @@ import type { StoreMetrics } from '../store-metrics.ts';
 import { type PendingCommit, PendingCommits } from './pending-commits.ts';
 import { type Fail, type Sequencer, storeStopped } from './sequencer.ts';
 import { isRefusedWrite, WriteRefusals } from './write-refusals.ts';
+
+/** After this long without a write a disk that refused one is tried all the same: health checks and snapshots wait for no write. */
+const TRY_MS = 5000;
 
 export interface LocalParts {
   readonly context: ActorContext;
@@ -35,6 +40,7 @@ export class LocalSequencer implements Sequencer {
   #running = false;
   #stopped = false;
   #commitStartedMs: number | undefined;
+  #nextTry: Timer | undefined;
   /** Set while stopping: called when everything accepted has been written. */
   #onIdle: (() => void) | undefined;
 
@@ -92,6 +98,15 @@ export class LocalSequencer implements Sequencer {
 
   compacted(): void {
     this.#wake();
+  }
+
+  doubted(): void {
+    this.#nextTry ??= this.#context.timers.after(TRY_MS, () => {
+      this.#nextTry = undefined;
+      // Opens what a refused write has closed, whether or not there is something to forget.
+      this.#projection.compactor.isDiskDue = true;
+      this.#wake();
+    });
   }
 
   /** Nobody else writes. */
@@ -161,7 +176,7 @@ export class LocalSequencer implements Sequencer {
       this.#commitStartedMs = undefined;
       this.#projection.log.retract();
       this.#projection.retracted();
-      this.#refusals.refused(error);
+      this.#refused(error);
       for (const { reply } of commits) reply.fail(error);
       this.#projection.settle();
     }
@@ -207,7 +222,14 @@ export class LocalSequencer implements Sequencer {
     } catch (error) {
       if (!isRefusedWrite(error)) throw error;
       compactor.isDiskDue = true;
-      this.#refusals.refused(error);
+      this.#refused(error);
     }
+  }
+
+  #refused(error: OrchError): void {
+    this.#refusals.refused(error);
+    this.#nextTry?.cancel();
+    this.#nextTry = undefined;
+    this.doubted();
   }
 }

@@ -14,6 +14,8 @@ export interface Sequencer {
   /** How long a commit has been waiting for the engine; 0 when none is. */
   readonly waitedMs: number;
   accept(commit: PendingCommit): void;
+  /** A health check failed: where only a write would tell whether the disk still refuses writes, it is found out without one. */
+  doubted?(): void;
   /** The window was compacted: the engine may have something to forget as well. */
   compacted(): void;
   /** A revision at least as new as everything acknowledged anywhere before the call, published by then. */
