@@ -1,6 +1,13 @@
 // The text of the review that a webhook is sent, and what is made of plain and of odd answers to it.
 import test from 'ava';
-import { answerOf, reviewForm, reviewText, type Told } from '../../../actors/admission/plugins/webhooks/review.ts';
+import type { Hook } from '../../../actors/admission/hooks/hook.ts';
+import {
+  answerOf,
+  denialOf,
+  reviewForm,
+  reviewText,
+  type Told,
+} from '../../../actors/admission/plugins/webhooks/review.ts';
 import { EncodedTexts } from '../../../api/codec/encoded-texts.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
@@ -88,4 +95,67 @@ test('an answer to another question, of another kind or version, or with a word 
   t.throws(() => answered(YES, { apiVersion: 'admission.k8s.io/v1beta1' }), { message: /v1beta1/ });
   t.throws(() => answered({ ...YES, allowed: 'true' }), { message: /cannot be read/ });
   t.false(answered({ ...YES, allowed: false }).allowed);
+});
+
+const PATCH = Buffer.from('[]').toString('base64');
+const TYPED = { patch: PATCH, patchType: 'JSONPatch' };
+
+/** What is answered beside a yes where the object may be changed or not, and what is wrong with that in v1. */
+const PATCHES: readonly (readonly [mayPatch: boolean, said: object, problem: string])[] = [
+  [true, TYPED, ''],
+  [true, {}, ''],
+  [true, { patch: PATCH }, 'webhook returned response.patch but not response.patchType'],
+  [true, { patchType: 'JSONPatch' }, 'webhook returned response.patchType but not response.patch'],
+  [true, { patch: PATCH, patchType: '' }, 'webhook returned invalid response.patchType of ""'],
+  [false, {}, ''],
+  [false, TYPED, 'validating webhook may not return response.patch'],
+  [false, { patch: PATCH }, 'validating webhook may not return response.patch'],
+  [false, { patchType: 'JSONPatch' }, 'validating webhook may not return response.patchType'],
+];
+
+test('an answer has a patch and says of which type, and none where nothing may be changed; in the older version all is taken', (t) => {
+  const old = reviewForm(schema, 'v1beta1');
+  for (const [mayPatch, said, problem] of PATCHES) {
+    const given = (of: typeof form): ReturnType<typeof answerOf> =>
+      answerOf(
+        { kind: 'AdmissionReview', apiVersion: of.apiVersion, response: { ...YES, ...said } },
+        of,
+        'the-uid',
+        mayPatch,
+      );
+    const shown = JSON.stringify([mayPatch, said]);
+    if (problem === '') t.true(given(form).allowed, shown);
+    else t.throws(() => given(form), { message: problem }, shown);
+    t.is(given(old).patch, mayPatch && 'patch' in said ? '[]' : '', shown);
+  }
+  t.throws(() => answerOf({ kind: 'AdmissionReview', apiVersion: form.apiVersion }, form, 'the-uid', true), {
+    message: 'webhook response was absent',
+  });
+  t.throws(() => answerOf([], form, 'the-uid', true), { message: 'the answer is no object' });
+});
+
+const DENIED = 'admission webhook "h" denied the request';
+const DENIALS: readonly (readonly [said: object | undefined, message: string, code: number, reason?: string])[] = [
+  [undefined, `${DENIED} without explanation`, 400],
+  [{ message: 'no', code: 403, reason: 'Forbidden' }, `${DENIED}: no`, 403, 'Forbidden'],
+  [{ reason: 'Nope' }, `${DENIED}: Nope`, 400, 'Nope'],
+  [{ message: 'no', code: 200, status: 'Success' }, `${DENIED}: no`, 400],
+  [{ code: 399 }, `${DENIED} without explanation`, 400],
+  [{ code: 599 }, `${DENIED} without explanation`, 599],
+  [{ code: 600 }, `${DENIED} without explanation`, 400],
+];
+
+test('a denial is a failure with the code of one, whatever the webhook says', (t) => {
+  const hook = { name: 'h' } as Hook;
+  for (const [said, message, code, reason] of DENIALS)
+    t.deepEqual(denialOf(hook, said as never) as object, {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      ...(reason && { reason }),
+      code,
+    });
+  t.deepEqual(denialOf(hook, { details: { name: 'x' } } as never).details as object, { name: 'x' });
 });
