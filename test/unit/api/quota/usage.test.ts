@@ -130,3 +130,23 @@ test('what a tally has not read it knows by name, and leaves out of the usage', 
   t.is(tally.unreadCount, 0);
   t.is(printed(tally.usage(NOW_MS, () => true)), 'count/pods=1,cpu=1,pods=1,requests.cpu=1');
 });
+
+test('a quota may name six types of the core group by themselves, and every type but events as a count', (t) => {
+  const plain = [
+    'configmaps',
+    'resourcequotas',
+    'replicationcontrollers',
+    'secrets',
+    'services',
+    'persistentvolumeclaims',
+  ];
+  for (const name of plain) {
+    t.deepEqual(namesOf(core(name), [name, `count/${name}`, 'count/x'], DIALECTS.orch), [name, `count/${name}`]);
+    const used = printed(usageOf(core(name), {}, DIALECTS.orch, NOW_MS)).split(',');
+    for (const one of [name, `count/${name}`]) t.true(used.includes(`${one}=1`), one);
+    t.deepEqual(namesOf({ group: 'apps', plural: name }, [name, `count/${name}.apps`], DIALECTS.orch), [
+      `count/${name}.apps`,
+    ]);
+  }
+  t.deepEqual(namesOf(core('endpoints'), ['endpoints', 'count/endpoints'], DIALECTS.orch), ['count/endpoints']);
+});
