@@ -172,6 +172,25 @@ test('an apply names the version of its path', async (t) => {
   await world.stop();
 });
 
+test('what is applied is an object, and says of which kind', async (t) => {
+  const world = await AdmissionWorld.start();
+  const apply = { contentType: 'application/apply-patch+yaml', parameters: { fieldManager: 'm' } };
+  const metadata = { name: 'a' };
+  for (const [body, message] of [
+    [[], 'the body must be an object of kind ConfigMap'],
+    [{ apiVersion: 'v1', metadata }, 'an applied object must have its kind, here ConfigMap'],
+    [
+      { apiVersion: 'v1', kind: 'Secret', metadata },
+      'the kind in the data (Secret) does not match the expected kind (ConfigMap)',
+    ],
+  ] as const) {
+    const answer = await world.write('patch', A, { ...apply, body: Buffer.from(JSON.stringify(body)) });
+    t.deepEqual([answer.code, answer.body.message], [400, message]);
+  }
+  t.is(await world.stored(A), undefined);
+  await world.stop();
+});
+
 test('what a patch makes an object of another kind is refused at the patch', async (t) => {
   const world = await AdmissionWorld.start();
   await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
