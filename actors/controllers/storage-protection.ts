@@ -1,6 +1,6 @@
 // Takes the finalizer off claims and volumes that are to go and are no longer used: a claim is used by the bound pods that name it (a
-// pod that is not bound yet will not start with a claim that is to go), a volume while it is bound. Puts it on those that came
-// without.
+// pod that is not bound yet will not start with a claim that is to go), but for one that was made for a pod in which nothing runs any
+// more; a volume while it is bound. Puts it on those that came without.
 
 import { asText, partAt, partsAt, textsAt } from '../../api/json/object-fields.ts';
 import { protectionFinalizers } from '../../api/storage-protection.ts';
@@ -36,8 +36,10 @@ export class StorageProtection implements Controller {
   readonly #objects = new Map<string, Protected>();
   /** The claims of each bound pod that names some, and the pods of each claim. */
   readonly #claimsOfPod = new Map<string, readonly string[]>();
-  /** Pods that are bound: what they use does not change any more, and they need not be parsed again. */
+  /** Pods that are bound: what they use does not change any more, and unless claims are made for them they are not parsed again. */
   readonly #boundPods = new Set<string>();
+  /** The bound pods that claims are made for. */
+  readonly #withOwnClaims = new Set<string>();
   readonly #podsOfClaim = new Map<string, Set<string>>();
 
   constructor(
@@ -56,6 +58,7 @@ export class StorageProtection implements Controller {
     this.#objects.clear();
     this.#claimsOfPod.clear();
     this.#boundPods.clear();
+    this.#withOwnClaims.clear();
     this.#podsOfClaim.clear();
   }
 
@@ -101,43 +104,65 @@ export class StorageProtection implements Controller {
   #onPod(key: string, event: FeedEvent): void {
     if (event.type === 'delete') {
       this.#boundPods.delete(key);
-      this.#release(key);
+      this.#withOwnClaims.delete(key);
+      this.#use(key, NONE);
       return;
     }
-    if (this.#boundPods.has(key) || !mayBeBound(event)) return;
+    if (this.#boundPods.has(key) ? !this.#withOwnClaims.has(key) : !mayBeBound(event)) return;
     const pod = event.object();
     if (asText(partAt(pod, 'spec').nodeName) === '') return;
     this.#boundPods.add(key);
-    const claims = claimsOf(pod, event.namespace);
-    if (claims.length === 0) return;
-    this.#claimsOfPod.set(key, claims);
+    const own = ownClaimsOf(pod);
+    if (own.length > 0) this.#withOwnClaims.add(key);
+    const names = [...namedClaimsOf(pod), ...(isShutDown(pod) ? NONE : own)];
+    this.#use(
+      key,
+      names.map((name) => keyOf(event.namespace, name)),
+    );
+  }
+
+  /** From now on a pod uses these claims, and no others. */
+  #use(pod: string, claims: readonly string[]): void {
+    for (const claim of this.#claimsOfPod.get(pod) ?? NONE) if (!claims.includes(claim)) this.#release(pod, claim);
+    if (claims.length === 0) this.#claimsOfPod.delete(pod);
+    else this.#claimsOfPod.set(pod, claims);
     for (const claim of claims) {
       const pods = this.#podsOfClaim.get(claim);
-      if (pods === undefined) this.#podsOfClaim.set(claim, new Set([key]));
-      else pods.add(key);
+      if (pods === undefined) this.#podsOfClaim.set(claim, new Set([pod]));
+      else pods.add(pod);
     }
   }
 
-  #release(pod: string): void {
-    for (const claim of this.#claimsOfPod.get(pod) ?? NONE) {
-      const pods = this.#podsOfClaim.get(claim);
-      pods?.delete(pod);
-      if (pods?.size !== 0) continue;
-      this.#podsOfClaim.delete(claim);
-      this.#due.add(claim);
-    }
-    this.#claimsOfPod.delete(pod);
+  #release(pod: string, claim: string): void {
+    const pods = this.#podsOfClaim.get(claim);
+    pods?.delete(pod);
+    if (pods?.size !== 0) return;
+    this.#podsOfClaim.delete(claim);
+    this.#due.add(claim);
   }
 }
 
 const NONE: readonly string[] = [];
 
-/** The claims that a pod uses. */
-function claimsOf(pod: ApiObject, namespace: string): readonly string[] {
-  const names = partsAt(partAt(pod, 'spec'), 'volumes').flatMap((volume) => {
-    if (volume.ephemeral !== undefined) return [`${asText(partAt(pod, 'metadata').name)}-${asText(volume.name)}`];
-    const claim = asText(partAt(volume, 'persistentVolumeClaim').claimName);
-    return claim === '' ? [] : [claim];
-  });
-  return names.map((name) => keyOf(namespace, name));
+function volumesOf(pod: ApiObject): readonly ApiObject[] {
+  return partsAt(partAt(pod, 'spec'), 'volumes');
+}
+
+/** The claims that a pod names. */
+function namedClaimsOf(pod: ApiObject): readonly string[] {
+  return volumesOf(pod)
+    .map((volume) => asText(partAt(volume, 'persistentVolumeClaim').claimName))
+    .filter((name) => name !== '');
+}
+
+/** The claims that are made for it. */
+function ownClaimsOf(pod: ApiObject): readonly string[] {
+  return volumesOf(pod)
+    .filter(({ ephemeral }) => ephemeral !== undefined)
+    .map(({ name }) => `${asText(partAt(pod, 'metadata').name)}-${asText(name)}`);
+}
+
+/** Its agent has ended it, or is not waited for. Its own claims may be what its end waits for then: kept for it, both would stay for ever. */
+function isShutDown(pod: ApiObject): boolean {
+  return isTerminating(pod) && partAt(pod, 'metadata').deletionGracePeriodSeconds === 0;
 }

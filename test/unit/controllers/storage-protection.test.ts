@@ -66,6 +66,51 @@ test('a claim that a bound pod uses stays until the pod has gone', async (t) => 
   t.deepEqual(f.cluster.names(CLAIMS), []);
 });
 
+/** A pod that does not go yet: as one that is deleted in the foreground, whose end waits for that of its claim. */
+function putEphemeralPod(cluster: Cluster, metadata: object = {}): void {
+  const object = objectOf('Pod', 'default', 'p', {
+    spec: {
+      nodeName: 'n',
+      containers: [{ name: 'c', image: 'i' }],
+      volumes: [
+        { name: 'scratch', ephemeral: {} },
+        { name: 'other', persistentVolumeClaim: { claimName: 'named' } },
+      ],
+    },
+  });
+  cluster.put('core/pods', {
+    ...object,
+    metadata: { ...object.metadata, finalizers: ['example.com/waits'], ...metadata },
+  });
+}
+
+test('a claim that was made for a pod goes once nothing runs in the pod, which may wait for that', async (t) => {
+  const f = await started({}, (cluster) => {
+    // With an agent, which is waited for.
+    const conditions = [{ type: 'Ready', status: 'True', lastHeartbeatTime: '2026-01-01T00:00:00Z' }];
+    cluster.put('core/nodes', objectOf('Node', '', 'n', { status: { conditions } }));
+    putEphemeralPod(cluster);
+    putClaim(cluster, 'p-scratch', LEAVING);
+    putClaim(cluster, 'named', LEAVING);
+  });
+  putEphemeralPod(f.cluster, { ...LEAVING, deletionGracePeriodSeconds: 30 });
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(CLAIMS).toSorted(), ['default/named', 'default/p-scratch']);
+  putEphemeralPod(f.cluster, LEAVING);
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(CLAIMS), ['default/named']);
+});
+
+test('a claim that was made for a pod goes as well where nothing ran in the pod before the server started', async (t) => {
+  const f = await started({}, (cluster) => {
+    cluster.put('core/nodes', objectOf('Node', '', 'n', {}));
+    putEphemeralPod(cluster, LEAVING);
+    putClaim(cluster, 'p-scratch', LEAVING);
+  });
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(CLAIMS), []);
+});
+
 test('a pod that is bound to no node does not keep a claim', async (t) => {
   const f = await started({}, (cluster) => {
     putPod(cluster, 'p', 'waiting', '');
