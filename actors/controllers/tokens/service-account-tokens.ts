@@ -127,9 +127,10 @@ export class ServiceAccountTokens implements Controller {
       : this.#planSecret(key, key.slice(SECRET.length));
   }
 
-  /** Somebody else has the name: another is taken. */
   onOutcome(key: string, { verb }: Write, { ok, code }: WriteOutcome): void {
-    if (verb === 'create' && !ok && code === 409) this.#orders.drop(key);
+    if (verb === 'create' && ok) this.#orders.made(key);
+    // Somebody else has the name: another is taken.
+    if (verb === 'create' && code === 409) this.#orders.drop(key);
     if (verb === 'patch' && ok) this.#contested.onSetRight(key);
   }
 
@@ -152,7 +153,9 @@ export class ServiceAccountTokens implements Controller {
     if (secret === undefined) {
       this.#secrets.delete(key);
       this.#letGo.delete(key);
-      if (before !== undefined && event.type === 'delete') this.#goes(before.accountKey, event.name);
+      if (before === undefined) return;
+      this.#orders.drop(ACCOUNT + before.accountKey);
+      if (event.type === 'delete') this.#goes(before.accountKey, event.name);
       return;
     }
     this.#secrets.set(key, secret);
@@ -242,7 +245,7 @@ export class ServiceAccountTokens implements Controller {
       ...account,
       secretName: `${serviceAccount.name}-token-${nameSuffix(() => random.next())}`,
     }));
-    if (order.token === undefined) return { writes: [], againAfterMs: LOOK_AGAIN_MS };
+    if (order.token === undefined || order.isMade) return { writes: [], againAfterMs: LOOK_AGAIN_MS };
     const metadata = {
       name: order.subject.secretName,
       namespace,

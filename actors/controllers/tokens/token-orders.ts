@@ -7,6 +7,8 @@ export interface TokenOrder {
   readonly subject: SecretTokenSubject;
   /** Undefined until it has been signed. */
   token: string | undefined;
+  /** What it is for is made: the stream shows it some time later. */
+  isMade: boolean;
 }
 
 export class TokenOrders {
@@ -26,7 +28,7 @@ export class TokenOrders {
   of(key: string, accountUid: string, subjectOf: () => SecretTokenSubject): TokenOrder {
     const known = this.#orders.get(key);
     if (known?.subject.serviceAccount.uid === accountUid) return known;
-    const order: TokenOrder = { subject: subjectOf(), token: undefined };
+    const order: TokenOrder = { subject: subjectOf(), token: undefined, isMade: false };
     this.#orders.set(key, order);
     this.#issue(order.subject).then(
       (token) => {
@@ -38,6 +40,12 @@ export class TokenOrders {
       },
     );
     return order;
+  }
+
+  /** What the token of a key is for was written just now. */
+  made(key: string): void {
+    const order = this.#orders.get(key);
+    if (order !== undefined) order.isMade = true;
   }
 
   drop(key: string): void {

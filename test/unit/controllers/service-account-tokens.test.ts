@@ -1,6 +1,9 @@
 // The secrets with tokens that service accounts are given: made, named, filled, deleted; and bootstrap tokens that expire.
 import test from 'ava';
-import { type Fixture, objectOf, restarted, started } from './fixture.ts';
+import type { Write } from '../../../actors/controllers/controller.ts';
+import { ServiceAccountTokens } from '../../../actors/controllers/tokens/service-account-tokens.ts';
+import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.ts';
 import type { Stored } from './stored.ts';
 
 const ACCOUNTS = 'core/serviceaccounts';
@@ -218,6 +221,36 @@ test('a restart in between makes no second secret', async (t) => {
   const again = await restarted(f, WITH_TOKENS);
   t.is(secretsOf(again, 'robot').length, 1);
   t.is(tokenSecrets(again, 'robot').length, 1);
+});
+
+test('an account that is looked at again before its secret is heard of is given no second one', async (t) => {
+  const clock = { nowMs: () => 0, monotonicMs: () => 0 };
+  const settings = { dialect: DIALECT, caPem: '', random: new SeededRandom(1), issue: async () => 'token' };
+  const tokens = new ServiceAccountTokens(clock, { add: () => {} }, settings);
+  const event = (type: 'put' | 'delete', storageKey: string, object: Stored): void =>
+    tokens.onEvent({ type, storageKey, namespace: 'ns', name: object.metadata.name, object: () => object } as never);
+  const account = objectOf('ServiceAccount', 'ns', 'robot', { metadata: { name: 'robot', uid: 'u' } });
+  const planned = async (): Promise<Write | undefined> => {
+    tokens.plan('account ns/robot');
+    await Promise.resolve();
+    return tokens.plan('account ns/robot').writes[0];
+  };
+  const answered = (write: Write, code: number): void =>
+    tokens.onOutcome('account ns/robot', write, { ok: code === 201, code, message: '', body: undefined });
+  event('put', ACCOUNTS, account);
+  const first = await planned();
+  t.is(first?.verb, 'create');
+  answered(first!, 201);
+  event('put', ACCOUNTS, account);
+  t.is(await planned(), undefined);
+  // Whoever deletes it as soon as it is there has another one made.
+  const made = secret('made', { [NAME]: 'robot', [UID]: 'u' });
+  event('put', SECRETS, made);
+  event('delete', SECRETS, made);
+  const second = await planned();
+  t.is(second?.verb, 'create');
+  answered(second!, 409);
+  t.is((await planned())?.verb, 'create', 'and where somebody else has the name, under another');
 });
 
 test('a namespace that ends is given nothing any more', async (t) => {
