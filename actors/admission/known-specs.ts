@@ -19,7 +19,7 @@ const KNOWN_MAX = 16;
 const BYTES_MAX = 16 * 1024;
 /** Ends of bodies that were looked at: only what comes twice is worth to be known. */
 const SEEN_MAX = 256;
-/** What plugins make of a spec is looked for this often, where it is another each time. */
+/** What plugins make of a spec is remembered this often, where it is another each time. */
 const OUTCOMES_MAX = 8;
 
 const MEMBER_TEXT = ',"spec":';
@@ -38,6 +38,7 @@ export class KnownSpec {
   #stays: Uint8Array | undefined;
   #before: JsonObject | undefined;
   #outcome: JsonObject | undefined;
+  /** Remembered one after the other, and none of them found again. */
   #outcomes = 0;
   #isHeld = false;
 
@@ -63,7 +64,9 @@ export class KnownSpec {
 
   /** What is stored of what plugins have made of it, where they made the same before; frozen. */
   outcomeOf(made: JsonObject): JsonObject | undefined {
-    return this.#before !== undefined && deepEqual(made, this.#before) ? this.#outcome : undefined;
+    if (this.#before === undefined || !deepEqual(made, this.#before)) return undefined;
+    this.#outcomes = 0;
+    return this.#outcome;
   }
 
   /** Whether a pod that has it is known to be valid: its annotations may say some of what fields say. */
@@ -78,7 +81,11 @@ export class KnownSpec {
 
   /** Remembers that. `made` is a copy, of which nobody changes anything from here on. */
   remember(made: JsonObject, stored: JsonObject): void {
-    if (this.#outcomes++ === OUTCOMES_MAX) return;
+    if (this.#outcomes === OUTCOMES_MAX) {
+      this.#before = undefined;
+      return;
+    }
+    this.#outcomes++;
     this.#before = made;
     this.#outcome = stored;
     this.#isHeld = false;

@@ -1,6 +1,6 @@
 // Pods of one template: what is remembered of their spec must not show but in what they cost.
 import test from 'ava';
-import { KnownSpecs } from '../../../actors/admission/known-specs.ts';
+import { KnownSpec, KnownSpecs } from '../../../actors/admission/known-specs.ts';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
 import { ownedType } from '../../../api/apply/owned-type.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
@@ -168,6 +168,18 @@ test('a spec that cannot be known is tried once', (t) => {
   const body = Buffer.from('{"kind":"Pod","spec":{"containers":7}}\n');
   for (let times = 0; times < 6; times++) t.is(specs.find(body, owned, refused), undefined);
   t.is(tries, 1);
+});
+
+test('what plugins make of a spec is remembered no more once it has been another each time, and else however often it changes', (t) => {
+  const known = () => new KnownSpec({ containers: [] }, [], ownedType(SCHEMA.kind('', 'v1', 'Pod')));
+  const restless = known();
+  for (let i = 0; i < 20; i++) restless.remember({ i }, { i });
+  t.is(restless.outcomeOf({ i: 19 }), undefined);
+  const steady = known();
+  for (let i = 0; i < 20; i++) {
+    steady.remember({ i }, { i });
+    t.deepEqual(steady.outcomeOf({ i }), { i });
+  }
 });
 
 test('a pod without containers is refused, whatever its annotations say of their profiles', async (t) => {
