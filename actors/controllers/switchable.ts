@@ -11,6 +11,7 @@ import { GarbageCollector } from './garbage/garbage-collector.ts';
 import { NamespaceContents } from './namespaces/namespace-contents.ts';
 import { NamespaceDefaults } from './namespaces/namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespaces/namespace-lifecycle.ts';
+import { NodeLabels } from './nodes/node-labels.ts';
 import { NodeLifecycle } from './nodes/node-lifecycle.ts';
 import { NodePods } from './nodes/node-pods.ts';
 import { NodeTaints } from './nodes/node-taints.ts';
@@ -63,6 +64,7 @@ export function switchable(
     [runs('podgc'), (due) => new PodGarbage(clock, due, dialect)],
     [protects.claims || protects.volumes, (due) => new StorageProtection(due, dialect, protects)],
     [runs('nodelifecycle'), (due) => new NodeTaints(clock, due, dialect)],
+    [runs('nodelifecycle'), (due) => new NodeLabels(due, dialect)],
     [runs('nodelifecycle'), (due) => new NodeLifecycle(clock, due, dialect)],
     [runs('nodelifecycle'), (due) => new NodePods(clock, due, dialect)],
     [
