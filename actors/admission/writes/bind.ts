@@ -22,6 +22,12 @@ import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import { attributesOf } from './request-attributes.ts';
 
 const BOUND: BindingOutcome = { bound: true };
+const GONE: BindingOutcome = { bound: false, reason: 'gone', message: 'the pod was deleted' };
+const CHANGED: BindingOutcome = {
+  bound: false,
+  reason: 'failed',
+  message: 'the pod kept changing while it was being bound',
+};
 /** What conflicts name. */
 const BINDING = { group: '', plural: 'pods/binding' };
 const BINDING_KIND = { apiVersion: 'v1', kind: 'Binding' };
@@ -31,35 +37,67 @@ const NO_PARAMETERS: WriteParameters = {};
 
 type Refused = Extract<BindingOutcome, { readonly bound: false }>;
 
+/** A binding under way. */
+interface Begun {
+  readonly binding: Binding;
+  /** Of its outcome. */
+  readonly index: number;
+  readonly attributes: Attributes;
+}
+
 /** Binds each pod that may still be bound. Outcomes in the same order. */
 export async function bind(write: WriteContext, bindings: readonly Binding[], user: User): Promise<BindingOutcome[]> {
   const pods = podType(write);
   const outcomes: BindingOutcome[] = new Array<BindingOutcome>(bindings.length).fill(BOUND);
+  let left = bindings.map((binding, index): Begun => {
+    const target = { ...BINDING_TARGET, namespace: binding.namespace, name: binding.name };
+    const request = { target, user, userAgent: '', parameters: NO_PARAMETERS };
+    return { binding, index, attributes: attributesOf(write, request, pods, { operation: 'create', dryRun: false }) };
+  });
+  for (let tries = 0; left.length > 0; tries++) {
+    try {
+      left = await bindOnce(write, left, tries, outcomes);
+    } catch (error) {
+      if (tries === 0) throw error;
+      // What has become of the others is known.
+      const message = error instanceof Error ? error.message : String(error);
+      for (const { index } of left) outcomes[index] = { bound: false, reason: 'failed', message };
+      return outcomes;
+    }
+  }
+  return outcomes;
+}
+
+/** Answers those whose pods have changed meanwhile, in whatever way: whether they may still be bound is to be seen. */
+async function bindOnce(
+  write: WriteContext,
+  begun: readonly Begun[],
+  tries: number,
+  outcomes: BindingOutcome[],
+): Promise<Begun[]> {
   const drafts: Draft[] = [];
-  const draftOf: number[] = [];
+  const drafted: Begun[] = [];
   await Promise.all(
-    bindings.map(async (binding, index) => {
-      const target = { ...BINDING_TARGET, namespace: binding.namespace, name: binding.name };
-      const request = { target, user, userAgent: '', parameters: NO_PARAMETERS };
-      const attributes = attributesOf(write, request, pods, { operation: 'create', dryRun: false });
-      const drafted = await draftOrRefusal(write, attributes, binding, 0).catch(asOutcome);
-      if ('bound' in drafted) outcomes[index] = drafted;
+    begun.map(async (one) => {
+      const draft = await draftOrRefusal(write, one.attributes, one.binding, tries).catch(asOutcome);
+      if ('bound' in draft) outcomes[one.index] = draft;
       else {
-        drafts.push(drafted);
-        draftOf.push(index);
+        drafts.push(draft);
+        drafted.push(one);
       }
     }),
   );
-  if (drafts.length === 0) return outcomes;
+  if (drafts.length === 0) return [];
+  const again: Begun[] = [];
   const results = await commitEach(write, drafts);
   results.forEach((result, at) => {
     if (result.ok) return;
-    outcomes[draftOf[at]!] =
-      result.reason === 'missing'
-        ? { bound: false, reason: 'gone', message: 'the pod was deleted' }
-        : { bound: false, reason: 'failed', message: 'the pod changed while it was being bound' };
+    const one = drafted[at]!;
+    if (result.reason === 'missing') outcomes[one.index] = GONE;
+    else if (result.reason !== 'unreadable' && tries + 1 < TRIES_MAX) again.push(one);
+    else outcomes[one.index] = CHANGED;
   });
-  return outcomes;
+  return again;
 }
 
 /** POST pods/<name>/binding, and POST bindings. */

@@ -121,11 +121,37 @@ test('many bindings are decided one by one, in one commit', async (t) => {
   );
   t.deepEqual(
     outcomes.map((outcome) => (outcome.bound ? 'bound' : outcome.reason)),
-    ['bound', 'taken', 'gone', 'gone', 'failed', 'gone'],
+    ['bound', 'taken', 'gone', 'gone', 'bound', 'gone'],
   );
-  t.is(world.gate.commits, 2, 'the bindings and the patch between');
+  t.is(world.gate.commits, 3, 'the bindings, the patch between, and what that came in the way of');
   t.is((await world.stored(`${PODS}/a`))?.spec.nodeName, 'n1');
-  t.is((await world.stored(`${PODS}/raced`))?.spec.nodeName, undefined);
+  const raced = await world.stored(`${PODS}/raced`);
+  t.deepEqual([raced?.spec.nodeName, raced?.metadata.labels], ['n1', { a: 'b' }]);
+  await world.stop();
+});
+
+test('a pod that keeps changing is told of at last, and those beside it are bound', async (t) => {
+  const world = await worldWithPods('calm', 'restless');
+  const bindings = ['calm', 'restless'].map((name) => ({ namespace: 'default', name, uid: '', node: 'n1' }));
+  let changes = 0;
+  const change = async (): Promise<unknown> => {
+    const labels = { changes: String(++changes) };
+    const changed = await world.soon('patch', `${PODS}/restless`, { body: { metadata: { labels } } });
+    world.gate.beforeCommit = change;
+    return changed;
+  };
+  world.gate.beforeCommit = change;
+  const { outcomes } = await world.during(
+    world.admission.ask<'bind'>(
+      { type: 'bind', bindings, user: { name: 's', uid: '', groups: [], extra: {} }, userAgent: '' },
+      { deadlineMs: 10_000 },
+    ),
+  );
+  t.deepEqual(
+    outcomes.map((outcome) => (outcome.bound ? 'bound' : outcome.message)),
+    ['bound', 'the pod kept changing while it was being bound'],
+  );
+  t.true(changes > 8);
   await world.stop();
 });
 
