@@ -51,7 +51,8 @@ export class ConnectionSecrets<C extends Connections> {
   #pems: Pems;
   #connections: C;
   #token = '';
-  #refused = '';
+  /** What was told last of the token file and of the certificates, until they can be used again. */
+  readonly #refused = { token: '', pems: '' };
   #readMs: number;
   #reading: Promise<void> | undefined;
 
@@ -102,10 +103,11 @@ export class ConnectionSecrets<C extends Connections> {
     );
     if (isToken(token)) {
       this.#token = token;
+      this.#refused.token = '';
       return;
     }
     if (this.#token === '') throw new NoToken('the token file cannot be used');
-    this.#refuse(`${path} holds no token`);
+    this.#refuse('token', `${path} holds no token`);
   }
 
   async #readPems(): Promise<void> {
@@ -120,11 +122,11 @@ export class ConnectionSecrets<C extends Connections> {
       ([caPem, certPem, keyPem]): Pems => ({ caPem, certPem, keyPem }),
       () => undefined,
     );
-    if (next === undefined) return this.#refuse(`${paths} cannot be read`);
+    if (next === undefined) return this.#refuse('pems', `${paths} cannot be read`);
     const problem =
       (ca === '' ? undefined : bundleProblem(next.caPem)) ?? (cert + key === '' ? undefined : pairProblem(next));
-    if (problem !== undefined) return this.#refuse(`${paths} cannot be used: ${problem}`);
-    this.#refused = '';
+    if (problem !== undefined) return this.#refuse('pems', `${paths} cannot be used: ${problem}`);
+    this.#refused.pems = '';
     if (next.caPem === this.#pems.caPem && next.certPem === this.#pems.certPem && next.keyPem === this.#pems.keyPem)
       return;
     this.#connections.retire();
@@ -132,9 +134,9 @@ export class ConnectionSecrets<C extends Connections> {
     this.#connections = this.#make(this.#parts.connection, next);
   }
 
-  #refuse(problem: string): void {
-    if (this.#refused === problem) return;
-    this.#refused = problem;
+  #refuse(what: 'token' | 'pems', problem: string): void {
+    if (this.#refused[what] === problem) return;
+    this.#refused[what] = problem;
     this.#parts.onRefused(problem);
   }
 
