@@ -39,13 +39,19 @@ export function believing(bundlePem: string): { readonly ca: string; readonly al
   return { ca: bundlePem, allowPartialTrustChain: true };
 }
 
-/** Why a text is no bundle of authorities, if so. */
+/** Why a text is no bundle of authorities, if so. One that is being written is none: whom its last ones let in would be refused meanwhile. */
 export function bundleProblem(bundlePem: string): string | undefined {
+  if (endsWithinBlock(bundlePem)) return 'ends within a certificate';
   try {
     return certificatesOf(bundlePem).length > 0 ? undefined : 'holds no certificates';
   } catch {
     return 'holds a certificate that cannot be read';
   }
+}
+
+function endsWithinBlock(pem: string): boolean {
+  const last = pem.lastIndexOf('-----BEGIN ');
+  return last >= 0 && !/-----END [^-]+-----/.test(pem.slice(last));
 }
 
 /** How PEM says that a key has a passphrase: in PKCS #8, and in the older forms. */
