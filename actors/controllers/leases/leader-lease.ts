@@ -102,7 +102,10 @@ export class LeaderLease implements Controller {
     // As of when it was begun: the others count from when it was written at the earliest.
     this.#renewedMs = this.#triedMs;
     // One that comes so late that others may have taken over is no news of who leads.
-    if (this.#parts.clock.monotonicMs() - this.#renewedMs <= RENEW_DEADLINE_MS) this.#lead(true);
+    const tookMs = this.#parts.clock.monotonicMs() - this.#renewedMs;
+    if (tookMs <= RENEW_DEADLINE_MS) this.#lead(true);
+    // Else what was just won would be given up again before the next renewal.
+    if (tookMs >= RETRY_MS) this.#due.add(this.#lease);
   }
 
   /** Lets the others know that nobody leads. */

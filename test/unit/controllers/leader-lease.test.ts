@@ -139,8 +139,9 @@ test('a server that takes over finds out what there is to do, and tells nobody o
 test('a server leads only by an answer that comes before others may have taken over', (t) => {
   let nowMs = 0;
   const changes: boolean[] = [];
+  const due: string[] = [];
   const lease = new LeaderLease(
-    { add: () => {} },
+    { add: (key) => void due.push(key) },
     {
       clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
       dialect: DIALECT,
@@ -157,8 +158,12 @@ test('a server leads only by an answer that comes before others may have taken o
   };
   answeredAfter(16_000);
   t.deepEqual(changes, []);
+  due.length = 0;
   answeredAfter(9_000);
   t.deepEqual(changes, [true]);
+  t.deepEqual(due, [LEASE], 'there is a second left, and the next renewal is not due for two');
+  answeredAfter(20);
+  t.deepEqual(due, [LEASE]);
   t.true(lease.check());
   const object = () => leaseOf('thief', '2001-01-01T00:00:00.000000Z');
   lease.onEvent({ type: 'put', namespace: 'orch-system', name: LEASE, object } as unknown as FeedEvent);
