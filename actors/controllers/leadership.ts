@@ -99,7 +99,8 @@ export class Leadership {
   }
 
   #lead(leads: boolean, { does }: Duty): void {
-    this.#context.log.info({ leads }, `${leads ? 'this' : 'another'} server ${does}`);
+    // Whether another does in its stead is not known: the lease may only not have been renewed in time.
+    this.#context.log.info({ leads }, `this server ${does}${leads ? '' : ' no more'}`);
     for (const queue of this.#led) {
       if (!leads) queue.rest();
       else if (this.#isWhole) queue.begin();

@@ -1,8 +1,11 @@
 // Of several servers of one store one runs the controllers.
 import test from 'ava';
 import { componentIdentity } from '../../../actors/controllers/identities.ts';
+import { Leadership } from '../../../actors/controllers/leadership.ts';
 import { LeaderLease } from '../../../actors/controllers/leases/leader-lease.ts';
+import type { QueueOf, WorkQueue } from '../../../actors/controllers/work-queue.ts';
 import { microTimeOf } from '../../../api/metadata/object-meta.ts';
+import type { ActorContext } from '../../../runtime/actor.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { DIALECT, objectOf, started } from './fixture.ts';
 
@@ -168,4 +171,24 @@ test('a server leads only by an answer that comes before others may have taken o
   const object = () => leaseOf('thief', '2001-01-01T00:00:00.000000Z');
   lease.onEvent({ type: 'put', namespace: 'orch-system', name: LEASE, object } as unknown as FeedEvent);
   t.deepEqual(changes, [true, false], 'and no longer than it sees that nobody else does');
+});
+
+test('a server that could not renew its lease in time does not say that another does the work', (t) => {
+  let nowMs = 0;
+  const said: string[] = [];
+  const context = {
+    clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
+    random: { uuid: () => 'own' },
+    log: { info: (_fields: object, text: string) => void said.push(text) },
+  } as unknown as ActorContext;
+  const led = { controller: { wants: [] }, rest: () => {}, begin: () => {} } as unknown as WorkQueue;
+  const queueOf = ((make) => ({ controller: make({ add: () => {} }) })) as QueueOf;
+  const settings = { sharesStore: true, hasScheduler: false };
+  const leadership = new Leadership(context, DIALECT, settings, { expiry: led, managing: [led] }, queueOf);
+  const lease = leadership.leases[0]!.controller;
+  lease.onOutcome(LEASE, lease.plan().writes[0]!, { ok: true });
+  t.false(leadership.holdsBack(led));
+  nowMs += 11_000;
+  t.true(leadership.holdsBack(led));
+  t.deepEqual(said, ['this server runs the controllers', 'this server runs the controllers no more']);
 });
