@@ -57,7 +57,7 @@ const URL_PARTS = /^(?:([a-z][a-z\d+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^
 const MALFORMED = /[\u0000-\u0020\u007f]|%(?![\da-f]{2})|^:/i;
 
 /** What no host can have, and what stands behind a colon that is no port. */
-const MALFORMED_HOST = /[\\^`{|}]|^\[(?!.*\](?::\d*)?$)|^(?!\[).*:(?!\d*$)[^:]*$/;
+const MALFORMED_HOST = /[\\^`{|}]|%(?!25)[0-7]|^\[(?!.*\](?::\d*)?$)|^(?!\[).*:(?!\d*$)[^:]*$/;
 
 /** https, and nothing but host and path. */
 const webhookUrl: Rule<string> = (text, at) => {

@@ -167,10 +167,19 @@ const MALFORMED = [
   'https://a:b',
   'https://a:1:b/c',
   'https://a|b',
+  'https://a%41b',
   'https://%zz',
   'https://a b',
 ];
-const WELL_FORMED = ['https://[::1]', 'https://[::1]:8443/a', 'https://a:/b', 'https://a:1', 'https://ä'];
+const WELL_FORMED = [
+  'https://[::1]',
+  'https://[::1]:8443/a',
+  'https://a:/b',
+  'https://a:1',
+  'https://ä',
+  'https://a%25b',
+  'https://a%c3%a4',
+];
 
 test('a webhook has an address that can be read, whose port is a number', (t) => {
   const { object, type } = find(HOOKS);
