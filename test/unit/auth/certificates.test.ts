@@ -88,6 +88,7 @@ test('a proxy is one of those that are named, or any that is verified where none
   t.deepEqual(named.user(credentials('jane', 'root')), { error: 'the certificate is that of no known proxy' });
   t.like(any.user(credentials('jane', 'june')), { name: 'june' });
   t.is(any.user(credentials('jane')), undefined);
+  t.is(any.user(credentials('jane', '')), undefined, 'a name that is empty is none');
 });
 
 test('a proxy is believed for as long as its authority is one of those that vouch, and nobody without a certificate', (t) => {
