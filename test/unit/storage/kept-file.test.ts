@@ -1,5 +1,15 @@
 // Files that have their name when they are whole: beside another that is written at the same time, and after one that was cut short.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -44,4 +54,23 @@ test('what one that was cut short has left is replaced, and nothing is left of o
   await t.throwsAsync(failing, { message: 'no answer' });
   t.deepEqual(readdirSync(directory), ['snapshot']);
   t.is(readFileSync(file, 'utf8'), 'whole');
+});
+
+test('what has the name and is no file stays what it is, and a link leads to the file that is replaced', async (t) => {
+  const { directory, file } = scratchFile(t);
+  const write = (descriptor: number): number => writeSync(descriptor, 'whole');
+  const pipe = join(directory, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  await t.throwsAsync(keepFile(pipe, write), { message: `${pipe} cannot be written: it is no file` });
+  const folder = join(directory, 'folder');
+  mkdirSync(folder);
+  await t.throwsAsync(keepFile(folder, write), { message: `${folder} cannot be written: it is a folder` });
+  await t.throwsAsync(keepFile(join(directory, 'nowhere', 'x'), write), { message: /x cannot be written \(ENOENT\)$/ });
+  const target = join(folder, 'target');
+  writeFileSync(target, 'before');
+  symlinkSync(target, file);
+  await keepFile(file, write);
+  t.is(readFileSync(target, 'utf8'), 'whole');
+  t.deepEqual(readdirSync(directory).sort(), ['folder', 'pipe', 'snapshot']);
+  t.deepEqual(readdirSync(folder), ['target']);
 });
