@@ -19,3 +19,13 @@ test('a password with a % that stands for itself is refused with a line that say
     message: '--store-servers: a % in a name or a password is written %25',
   });
 });
+
+test('an address is one of http or https, and which it is not is not repeated, for its password', (t) => {
+  for (const address of ['10.0.0.1:2379', 'ftp://10.0.0.1', 'unix:///run/etcd', 'https://', 'https://u:secret@'])
+    t.throws(() => accessOf('https://10.0.0.1:2379', address), {
+      message: '--store-servers: an address is none of http or https',
+    });
+  t.deepEqual(accessOf('http://10.0.0.1:2379/', 'HTTPS://a.example:2379'), {
+    servers: ['http://10.0.0.1:2379', 'https://a.example:2379'],
+  });
+});
