@@ -81,7 +81,7 @@ const TOKEN: Told = {
 /** Secrets that are not quite the token's. */
 const OTHERS: readonly (readonly [what: string, changes: Partial<Told>])[] = [
   ['in another namespace', { namespace: 'shop' }],
-  ['with another name', { name: 'bootstrap-tokens-aaaaaa' }],
+  ['with another name', { name: 'otherwise-token-aaaaaa' }],
   ['with the name of another token', { name: 'bootstrap-token-bbbbbb' }],
   ['of another type', { object: { type: 'Opaque', data: encoded(SECRET) } }],
   [
@@ -102,7 +102,7 @@ const OTHERS: readonly (readonly [what: string, changes: Partial<Told>])[] = [
 
 test('a bootstrap token is a secret of its type and name in the namespace of the system, while it is there', (t) => {
   const tokens = new BootstrapTokens(DIALECTS.orch, { nowMs: () => 0, monotonicMs: () => 0 }, { requireWhole() {} });
-  const isGood = (): boolean => tokens.owner('aaaaaa.0123456789abcdef') !== undefined;
+  const isGood = (): boolean => ['aaaaaa', 'bbbbbb'].some((id) => tokens.owner(`${id}.0123456789abcdef`) !== undefined);
   for (const [what, changes] of OTHERS) {
     tokens.onEvent(event(TOKEN));
     t.true(isGood());

@@ -1,9 +1,13 @@
 // The plugins that look at pods alone, case by case: SecurityContextDeny, AlwaysPullImages, LimitPodHardAntiAffinityTopology,
 // ExtendedResourceToleration.
+import test from 'ava';
 import { alwaysPullImages } from '../../../../actors/admission/plugins/always-pull-images/always-pull-images.ts';
 import { extendedResourceToleration } from '../../../../actors/admission/plugins/extended-resource-toleration/extended-resource-toleration.ts';
 import { limitPodHardAntiAffinityTopology } from '../../../../actors/admission/plugins/limit-pod-hard-anti-affinity-topology/limit-pod-hard-anti-affinity-topology.ts';
+import type { AdmissionPluginKind } from '../../../../actors/admission/plugins/plugin.ts';
 import { securityContextDeny } from '../../../../actors/admission/plugins/security-context-deny/security-context-deny.ts';
+import { partAt } from '../../../../api/json/object-fields.ts';
+import { AdmissionWorld } from '../admission-world.ts';
 import { PODS, podOf, testPlugin } from './plugin-cases.ts';
 
 const refusal = (detail: string): string => `pods "it" is forbidden: ${detail}`;
@@ -198,3 +202,28 @@ testPlugin('ExtendedResourceToleration', { plugins: [extendedResourceToleration]
     becomes: tolerates('a.example.com/x'),
   },
 ]);
+
+/** A plugin that has every container pull nothing. */
+const neverPulling: AdmissionPluginKind = {
+  name: 'AlwaysAdmit',
+  wants: [{ operations: ['create'], resources: ['core/pods'] }],
+  create: () => ({
+    mutate: (attributes) => {
+      const spec = partAt(attributes.object, 'spec');
+      const containers = (spec.containers as readonly object[]).map((one) => ({ ...one, imagePullPolicy: 'Never' }));
+      attributes.object = { ...attributes.object, spec: { ...spec, containers } };
+    },
+  }),
+};
+
+test('AlwaysPullImages: what is changed by those behind it is refused', async (t) => {
+  const world = await AdmissionWorld.start({ plugins: [alwaysPullImages, neverPulling] });
+  const problem = (index: number): string =>
+    refusal(`spec.containers[${index}].imagePullPolicy: Unsupported value: "Never": supported values: "Always"`);
+  const one = await world.write('create', PODS, { body: podOf() });
+  t.deepEqual([one.code, one.body.message], [500, problem(0)]);
+  const containers = ['a', 'b'].map((name) => ({ name, image: 'i' }));
+  const both = await world.write('create', PODS, { body: podOf({ containers }) });
+  t.deepEqual([both.code, both.body.message], [500, `[${problem(0)}, ${problem(1)}]`]);
+  await world.stop();
+});
