@@ -12,12 +12,15 @@ const CATCH_UP_BYTES = 128 * 1024;
 /** Of the events that may be looked at in one turn: so many are in the very turn that a watcher asks in, as very many may ask in it. */
 const NEAR_SHARE = 1 / 32;
 
-/** Whether a watcher's next chunk has to be rendered, or looked for among many events: it is not made at once then. */
+/**
+ * Whether a watcher's next chunk is not made at once: it has to be rendered, or to be looked for among many events, or follows others
+ * that have been sent of its initial state. A socket may take all of those as fast as they come.
+ */
 export function takesLong({ cohort, initial, position }: Watcher, eventsMax: number): boolean {
-  const { cache, selection } = cohort;
+  const { cache } = cohort;
   const behind = initial === undefined ? cache.events.length - cache.eventsAfter(position) : initial.places.length;
   if (isRendered(cohort)) return behind > 0;
-  return initial === undefined && selection.matches !== undefined && behind > eventsMax * NEAR_SHARE;
+  return initial === undefined ? behind > eventsMax * NEAR_SHARE : initial.next > 0;
 }
 
 /**

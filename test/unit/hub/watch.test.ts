@@ -108,6 +108,24 @@ test('an initial state larger than a chunk comes whole, and changes made meanwhi
   await world.stop();
 });
 
+test('a socket that takes all of an initial state at once is given a chunk a turn, and others have theirs between', async (t) => {
+  const world = await HubWorld.start();
+  for (let count = 0; count < 300; count++) await world.put(`a/o${count}`, 'x'.repeat(2000));
+  const { time } = world.simulation;
+  const watch = world.watch();
+  let turns = 0;
+  const turn = (): void => {
+    if (watch.response.chunks.length > 0) turns++;
+    if (watch.seen.length < 300) time.soon(turn);
+  };
+  time.soon(turn);
+  await world.settle();
+  t.is(watch.seen.length, 300);
+  const { chunks } = watch.response;
+  t.true(chunks.length > 4 && turns >= chunks.length - 1, `${chunks.length} chunks in ${turns} turns`);
+  await world.stop();
+});
+
 test('sockets that fill and drain at any moment lose nothing and get nothing twice', async (t) => {
   for (const seed of [6, 7, 8, 9]) {
     const random = new SeededRandom(seed);
