@@ -83,7 +83,8 @@ export class Projection {
   show(runs: readonly number[]): void {
     const { revision } = this.log;
     this.shared.committedRevision = revision;
-    this.commitTimes.add({ revision, wallMs: this.#steadyMs });
+    // Of what brings nothing there may be no end: reads beside other servers' writes bring it about.
+    if (runs.length > 0) this.commitTimes.add({ revision, wallMs: this.#steadyMs });
     this.#publish(runs, []);
   }
 

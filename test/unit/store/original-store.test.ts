@@ -73,6 +73,20 @@ test('a version is the revision of etcd, and what lies there is the object, encr
   t.like(rig.followers[0]!.state.get(keyOf('a')), { revision, born: revision, data: 'x' });
 });
 
+test('of revisions that bring nothing, as reads have etcd make them without end, nothing is kept for the compaction', async (t) => {
+  const model = quietModel();
+  const rig = await storeOn(t, model);
+  const [first] = [await rig.put(keyOf('a')), await rig.put(keyOf('b'))];
+  for (let tick = 0; tick < 5; tick++) {
+    const put = { key: '/registry/orch/tick', value: Buffer.from(String(tick)) };
+    model.transact({ compare: [], success: [{ put }], failure: [] });
+  }
+  const { revision } = model;
+  await until(() => rig.followers[0]!.revision === revision);
+  const answer = await rig.store.ask({ type: 'compact', upToRevision: revision }, { deadlineMs: DEADLINE_MS });
+  t.is(answer.compactedRevision, first, 'the newest batch stays, and is the one before all of these');
+});
+
 test('what is encrypted there is encrypted in a snapshot, and is read from it with the same keys', async (t) => {
   const rig = await storeOn(t, quietModel(), true);
   const revision = await rig.put(keyOf('a'), 'hidden');
