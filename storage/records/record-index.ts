@@ -70,10 +70,6 @@ export class RecordIndex<Name = string> {
     return this.#entries[position * WORDS + 1] === NO_SLAB;
   }
 
-  hashAt(position: number): number {
-    return this.#entries[position * WORDS]!;
-  }
-
   slabAt(position: number): number {
     return this.#entries[position * WORDS + 1]!;
   }

@@ -132,7 +132,7 @@ export class SharedFollower implements Follower {
       const opened = this.#open(key, bytes);
       read = this.#read(key, bytes, opened instanceof Promise ? await opened : opened);
     } catch (error) {
-      // A service that answers for keys may do so later: the start is tried again until it does.
+      // A service that answers for keys may do so later: this start has failed, and the next one may not.
       if (unreadableIn(error)?.mayPass !== false) throw error;
       this.unreadable(key, error);
       return;

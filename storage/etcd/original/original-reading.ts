@@ -85,7 +85,7 @@ export class OriginalReading {
     try {
       values = await this.valuesAt(pair);
     } catch (error) {
-      // A service that answers for keys may do so later: the start is tried again until it does.
+      // A service that answers for keys may do so later: this start has failed, and the next one may not.
       if (follower.unreadable === undefined || unreadableIn(error)?.mayPass !== false) throw error;
       const key = this.#parts.keys.keyOf(path)!;
       ranges.serviceUnread(key);

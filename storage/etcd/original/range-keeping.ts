@@ -1,6 +1,5 @@
 // Keeps the ranges of services in etcd what they have to be: there before the first service is, of the options' spec, and, as the
 // original's servers do it every few minutes, in step with what services have. Whoever writes a range does so only as it knows it.
-import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { decodeStored } from '../../forms/stored-json.ts';
 import { readStoredValue } from '../../forms/stored-value.ts';
@@ -17,7 +16,6 @@ const REPAIR_MS_MAX = 8000;
 export interface RangeKeepingParts {
   readonly cluster: EtcdCluster;
   readonly patience: Patience;
-  readonly timers: Timers;
   readonly keys: OriginalKeys;
   readonly forms: OriginalForms;
   readonly ranges: ServiceRanges;

@@ -30,7 +30,7 @@ test('a range that no key can be had for is said not to be looked after, and is 
   const said: string[] = [];
   const warn = (text: string): void => void said.push(text);
   const cluster = model.client();
-  const keeping = new RangeKeeping({ ...layout, cluster, timers, warn, patience: new Patience(timers, warn) });
+  const keeping = new RangeKeeping({ ...layout, cluster, warn, patience: new Patience(timers, warn) });
   layout.ranges.noteService('core/services/default/s', {
     spec: { clusterIP: '10.96.0.5', clusterIPs: ['10.96.0.5'] },
   });
