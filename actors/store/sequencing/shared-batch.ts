@@ -94,6 +94,11 @@ export class SharedBatch {
     this.#isOfOne = parts.numbers.stride === 1;
   }
 
+  /** About what it is to the engine. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Nothing more can go in. */
   get isFull(): boolean {
     return this.#isOfOne && this.entries.length > 0;

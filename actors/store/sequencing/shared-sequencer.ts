@@ -24,6 +24,11 @@ import { isRefusedWrite, WriteRefusals } from './write-refusals.ts';
 /** A transaction that loses to others so often is given back to who asked for it. */
 const TRIES_MAX = 64;
 const STOP_MS_MAX = 3000;
+/**
+ * Of all batches under way, but for one: Node takes no further call on a connection to etcd while 10 MB of others wait to be sent, and
+ * etcd, which brings one after the other to its disk, is to answer the last in time.
+ */
+const BYTES_UNDER_WAY_MAX = 6 * 1024 * 1024;
 
 export interface SharedParts {
   readonly context: ActorContext;
@@ -38,6 +43,7 @@ export interface SharedParts {
 /** A batch that the engine has. */
 interface UnderWay {
   readonly names: readonly string[];
+  readonly bytes: number;
   readonly startedMs: number;
 }
 
@@ -177,7 +183,7 @@ export class SharedSequencer implements Sequencer {
       this.#refuse(this.#waiting, this.#refusals.current);
       return;
     }
-    if (this.#underWay.size >= this.#lanes) {
+    if (!this.#hasLane()) {
       await this.#stirred();
       return;
     }
@@ -197,18 +203,23 @@ export class SharedSequencer implements Sequencer {
     }
   }
 
+  /** Whether another batch may be under way, beside those that are about to be. */
+  #hasLane(formed: readonly SharedBatch[] = []): boolean {
+    const all = [...this.#underWay, ...formed];
+    return all.length < this.#lanes && all.reduce((sum, { bytes }) => sum + bytes, 0) < BYTES_UNDER_WAY_MAX;
+  }
+
   /** Takes what goes into the next batches from what waits, and answers what needs none. */
   #formBatches(): { readonly batches: readonly SharedBatch[]; readonly needsBarrier: readonly Candidate[] } {
     if (this.#waiting.some(isGivenUp)) this.#dropGivenUp();
     const written = new Set([...this.#underWay].flatMap(({ names }) => names));
     const batches = [this.#emptyBatch(written)];
-    const batchesMax = this.#lanes - this.#underWay.size;
     const needsBarrier: Candidate[] = [];
     const waiting = this.#waiting;
     this.#waiting = [];
     for (let at = 0; at < waiting.length; ) {
       if (batches.at(-1)!.isFull) {
-        if (batches.length === batchesMax) {
+        if (!this.#hasLane(batches)) {
           this.#waiting.push(...waiting.slice(at));
           break;
         }
@@ -255,7 +266,8 @@ export class SharedSequencer implements Sequencer {
 
   async #commit(batch: SharedBatch): Promise<void> {
     const keys = batch.entries.flatMap(({ shared }) => shared.writes.map(({ key }) => key));
-    const lane: UnderWay = { names: batch.names, startedMs: this.#context.clock.monotonicMs() };
+    const { names, bytes } = batch;
+    const lane: UnderWay = { names, bytes, startedMs: this.#context.clock.monotonicMs() };
     this.#underWay.add(lane);
     this.#follower.notePlaces(keys);
     try {

@@ -173,6 +173,27 @@ test('a write of a key that another is writing waits for that one, and holds up 
   t.true(second! > (await first));
 });
 
+test('of large writes fewer are under way at once than of small ones: together they are no more than a connection and a disk take', async (t) => {
+  const engine = engineOn(quietModel().client());
+  const commit = engine.commit.bind(engine);
+  let [underWay, most] = [0, 0];
+  engine.commit = async (batch) => {
+    most = Math.max(most, ++underWay);
+    await new Promise((resolve) => setImmediate(resolve));
+    const committed = await commit(batch);
+    underWay--;
+    return committed;
+  };
+  const rig = await rigFor(t, { options: { engine: () => engine } });
+  const putAll = async (data: string): Promise<number> => {
+    most = 0;
+    await Promise.all(Array.from({ length: 40 }, (_, number) => rig.put(keyOf(`w${number}`), data)));
+    return most;
+  };
+  t.is(await putAll('small'), 32);
+  t.is(await putAll('x'.repeat(900 * 1024)), 7);
+});
+
 test('a full etcd grants no lease either: events are refused as all writes are, and the store goes on when there is room', async (t) => {
   const model = quietModel();
   let nowMs = 1000;
