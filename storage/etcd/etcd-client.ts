@@ -48,6 +48,11 @@ const PING_MS_MAX = 3000;
 /** Where etcd asks for no names, as long as it does not. */
 const NO_TOKEN = '';
 const WINDOW_BYTES = 8 * 1024 * 1024;
+/**
+ * While more than this waits to be sent on a connection, Node ends the calls that are answered on it, which would be taken for the
+ * member's fault. Of itself it has 10: ten large writes.
+ */
+const WAITING_MB_MAX = 128;
 
 export class EtcdClient implements EtcdCluster {
   readonly #access: EtcdAccess;
@@ -258,6 +263,7 @@ export class EtcdClient implements EtcdCluster {
     if (this.#session !== undefined && !this.#session.closed && !this.#session.destroyed) return this.#session;
     const session = connect(this.#place, {
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
+      maxSessionMemory: WAITING_MB_MAX,
       ciphers: atUsualLevel(DEFAULT_CIPHERS),
       ...(ca === undefined ? {} : { ca }),
       ...(certificate === undefined ? {} : { cert: certificate }),

@@ -131,6 +131,18 @@ test('what a proxy before etcd says with a per cent sign of its own is told as i
   t.like(await t.throwsAsync(client.range({ key: 'a' })), { kind: 'unknown', message: text });
 });
 
+test('what is answered while many large writes wait to be sent is heard, and all are made on one connection', async (t) => {
+  const timers = { ...realEnvironment.timers, after: () => ({ cancel: () => {} }) };
+  const { client, sessions } = await member(t, () => ({ message: framed() }), { name: '', timers });
+  await client.range({ key: 'a' });
+  const value = Buffer.alloc(1024 * 1024);
+  const writes = Array.from({ length: 20 }, (_, number) =>
+    client.transact({ compare: [], success: [{ put: { key: `large-${number}`, value } }], failure: [] }),
+  );
+  await t.notThrowsAsync(Promise.all([client.range({ key: 'b' }), ...writes]));
+  t.is(sessions.length, 1);
+});
+
 test('a watch on a client that is closed ends with that', async (t) => {
   const { client } = await member(t, () => ({ message: framed() }), { name: '' });
   client.close();

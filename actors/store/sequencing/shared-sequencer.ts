@@ -24,10 +24,7 @@ import { isRefusedWrite, WriteRefusals } from './write-refusals.ts';
 /** A transaction that loses to others so often is given back to who asked for it. */
 const TRIES_MAX = 64;
 const STOP_MS_MAX = 3000;
-/**
- * Of all batches under way, but for one: Node takes no further call on a connection to etcd while 10 MB of others wait to be sent, and
- * etcd, which brings one after the other to its disk, is to answer the last in time.
- */
+/** Of all batches under way, but for one: etcd brings one after the other to its disk, and is to answer the last in time as well. */
 const BYTES_UNDER_WAY_MAX = 6 * 1024 * 1024;
 
 export interface SharedParts {
