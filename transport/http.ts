@@ -114,7 +114,8 @@ export interface HttpResponse {
   startWebSocket(protocol: string, framing: MessageFraming): void;
   /**
    * Sends one chunk, flushed to the client at once. `bytes` is read before the call returns. False means the socket is
-   * full: write nothing more until `onDrained` is called (these bytes are on their way). A plain JSON chunk that ends in
+   * full: write nothing more until `onDrained` is called (these bytes are on their way). Where no body belongs all bytes are
+   * taken, and none is sent. A plain JSON chunk that ends in
    * a newline may be followed by a blank on the wire: white space between two values.
    *
    * @param isForMany `bytes` go to many clients, never change, and are no shared memory: an answer may keep them until they are sent,

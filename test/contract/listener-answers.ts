@@ -1,4 +1,5 @@
 // What every listener promises about one request: answers, and handlers that fail, over HTTP/1.1.
+import { GzipResponse, GzipSlots } from '../../transport/gzip-response.ts';
 import type { HeaderList, RequestHandler } from '../../transport/http.ts';
 import { type Answer, eventually } from './listener-client.ts';
 import { BINARY_HEADERS, get, JSON_HEADERS, MEGABYTE, pattern, type Served } from './listener-fixture.ts';
@@ -7,6 +8,12 @@ const answerText =
   (text: string): RequestHandler =>
   (_request, response) =>
     response.respond(200, JSON_HEADERS, text);
+
+function isAnyFree(slots: GzipSlots): boolean {
+  const isFree = slots.take();
+  if (isFree) slots.release();
+  return isFree;
+}
 
 const reasonOf = (answer: Answer): string => (JSON.parse(answer.body.toString()) as { reason: string }).reason;
 
@@ -70,6 +77,36 @@ export function answerTests(served: Served): void {
       client.send('HEAD / HTTP/1.1\r\nHost: test\r\n\r\n');
       t.is((await client.answer(true)).status, 200);
     }
+  });
+
+  const taken: boolean[] = [];
+  const streamWholly: RequestHandler = (_, response) => {
+    response.start(200, BINARY_HEADERS);
+    taken.push(response.write(pattern(MEGABYTE)));
+    response.end();
+  };
+  served(
+    'a stream to HEAD takes what is written to it, so that who waits for its client goes on',
+    streamWholly,
+    async (t, client) => {
+      taken.length = 0;
+      client.send('HEAD / HTTP/1.1\r\nHost: test\r\n\r\n');
+      t.is((await client.answer(true)).status, 200);
+      t.deepEqual(taken, [true]);
+    },
+  );
+
+  const slots = new GzipSlots();
+  const respondCompressed: RequestHandler = (_, response) =>
+    new GzipResponse(response, slots).respond(200, BINARY_HEADERS, pattern(MEGABYTE));
+  served('answers are compressed behind any number of those to HEAD', respondCompressed, async (t, client) => {
+    for (let i = 0; i < 6; i++) {
+      client.send('HEAD / HTTP/1.1\r\nHost: test\r\n\r\n');
+      await client.answer(true);
+    }
+    await eventually(() => isAnyFree(slots));
+    client.send(get('/'));
+    t.is((await client.answer()).headers.get('content-encoding'), 'gzip');
   });
 
   for (const status of [204, 304]) {

@@ -92,6 +92,20 @@ if (major > 24 || (major === 24 && minor >= 2)) {
   });
 }
 
+const takenOfHead: boolean[] = [];
+const streamWholly: RequestHandler = (_, response) => {
+  response.start(200, BINARY_HEADERS);
+  takenOfHead.push(response.write(pattern(MEGABYTE)));
+  response.end();
+};
+
+http2Test('a stream to HEAD takes what is written to it', streamWholly, async (t, session) => {
+  const { headers, body } = await answerOf(session.request({ ':path': '/', ':method': 'HEAD' }).end());
+  t.is(headers[':status'], 200);
+  t.is(body.length, 0);
+  t.deepEqual(takenOfHead, [true]);
+});
+
 const connections: object[] = [];
 const noteConnection: RequestHandler = (request, response) => {
   connections.push(request.connection);

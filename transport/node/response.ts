@@ -82,6 +82,7 @@ export class NodeResponse implements TrackedResponse {
   readonly #scope: NodeResponseScope;
   readonly #isHeadRequest: boolean;
   #state: State = 'idle';
+  /** A streamed answer that is over with its head: what is written to it is sent nowhere. */
   #isBodiless = false;
   readonly #offer: WebSocketOffer | undefined;
   #webSocket: NodeWebSocket | undefined;
@@ -211,7 +212,7 @@ export class NodeResponse implements TrackedResponse {
   }
 
   write(bytes: Uint8Array, isForMany = false): boolean {
-    if (this.#state !== 'streaming') return false;
+    if (this.#state !== 'streaming') return this.#isBodiless;
     if (this.#webSocket !== undefined) return this.#webSocket.write(bytes);
     if (bytes.length === 0) return !this.#native.writableNeedDrain;
     if (!isForMany && bytes.length >= COUNTED_BYTES && !this.#isAdmitted(bytes.length)) return false;

@@ -64,6 +64,8 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #tunnel: UwsTunnel | undefined;
   #gathered: GatheredBody | undefined;
   #abortCallback: (() => void) | undefined;
+  /** A streamed answer that is over with its head: what is written to it is sent nowhere. */
+  #isBodiless = false;
 
   constructor(native: NativeResponse, scope: UwsResponseScope) {
     this.native = native;
@@ -179,6 +181,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     if (this.#state !== 'idle') return;
     if (this.#isHeadRequest || isBodiless(status)) {
       this.#hold?.letGo();
+      this.#isBodiless = true;
       this.#finish();
       this.native.cork(() => {
         writeHead(this.native, status, headers);
@@ -261,7 +264,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.#state !== 'ongoing') return false;
+    if (this.#state !== 'ongoing') return this.#isBodiless;
     return (this.#webSocket ?? this.#stream)?.write(bytes) ?? false;
   }
 
