@@ -226,7 +226,7 @@ class Ingress implements Actor<IngressProtocol> {
   #dispatchTo(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Soon<void> {
     const refusal = refusalOfPath(type, info, exchange.request.method);
     const { verb, subresource } = info;
-    if (refusal === undefined || type.custom !== undefined) this.#deprecations.signal(exchange, type, subresource);
+    this.#deprecations.signal(exchange, type, subresource, refusal === undefined);
     if (refusal !== undefined) throw new StatusError(refusal);
     if (subresource !== '' && CONNECT_SUBRESOURCES.has(subresource)) return this.#out.serve(exchange, info, type);
     const form = this.#forms.of(exchange, type);

@@ -1,6 +1,7 @@
 // Custom types among everything else on a real server: versions, namespaces, owners, quotas, older definitions, and
 // threads that hear of a definition late.
 import ava from 'ava';
+import { MetricsText } from '../server/metrics-text.ts';
 import { startServer } from '../server/server-process.ts';
 import { conditionOf, DEFINITIONS, establish, GROUP, object, path, SCHEMA } from './custom-definitions.ts';
 import { eventually, freshNamespace } from './objects.ts';
@@ -52,6 +53,20 @@ test('versions of a type show the same objects, each by its own schema, and depr
   t.deepEqual(
     both.items?.map(({ apiVersion }) => apiVersion),
     [`${GROUP}/v1alpha1`, `${GROUP}/v1alpha1`],
+  );
+});
+
+test('what stands in a path that a deprecated version does not serve is told by no metric', async (t) => {
+  const { client } = await startServer(t, { args: ['--placement', 'default'] });
+  await establish(client, { more: [OLDER] });
+  const older = path('crontabs', 'default', 'v1alpha1');
+  await client.get(older);
+  for (let i = 0; i < 20; i++) await client.get(`${older}/a/made-up-${i}`);
+  const { text } = await client.get('/metrics');
+  const told = new MetricsText(text).matching('apiserver_requested_deprecated_apis', { resource: 'crontabs' });
+  t.deepEqual(
+    told.map(({ labels }) => labels.subresource),
+    [''],
   );
 });
 

@@ -28,9 +28,17 @@ export class Deprecations {
     this.#sendsWarnings = sendsWarnings;
   }
 
-  /** Gives the signals of a request on a path that is there, or on any of a custom type. Before anything is answered. */
-  signal(exchange: Exchange, type: KnownType, subresource: string): void {
+  /**
+   * Gives the signals of a request, before anything is answered. Of one that is not served there are none, but for the warning of a custom
+   * type's version: what stands in its path is the client's choice.
+   */
+  signal(exchange: Exchange, type: KnownType, subresource: string, isServed: boolean): void {
     if (type.lifecycle.deprecatedIn === null) return;
+    if (!isServed) {
+      const text = type.custom === undefined ? undefined : deprecationWarning(type, this.#registry.minorRelease);
+      if (text !== undefined) this.#warn(exchange, warningHeader(text));
+      return;
+    }
     let ofType = this.#signals.get(type);
     if (ofType === undefined) {
       ofType = new Map();
@@ -43,7 +51,11 @@ export class Deprecations {
     }
     if (signals === null) return;
     exchange.auditAnnotations = { ...exchange.auditAnnotations, ...signals.annotations };
-    if (this.#sendsWarnings) exchange.response = new ResponseWithHeaders(exchange.response, [signals.header]);
+    this.#warn(exchange, signals.header);
+  }
+
+  #warn(exchange: Exchange, header: Signals['header']): void {
+    if (this.#sendsWarnings) exchange.response = new ResponseWithHeaders(exchange.response, [header]);
   }
 
   /** Made once: the metric says that there was a request, not how many. */
