@@ -5,6 +5,7 @@ import type { Clock, Timer, Timers } from '../../runtime/environment.ts';
 import type { AuditSink } from './sinks.ts';
 
 export interface BatchLimits {
+  /** Events that wait; a batch of them in any case. */
   readonly bufferMax: number;
   readonly batchMax: number;
   /** A batch that is not full goes after this; 0: with the events that came together. */
@@ -64,10 +65,12 @@ export class Batches {
   /** Takes events that came together. `heapBytesOf`: what the bodies of the event at a place take of the heap. */
   add(events: readonly AuditEvent[], heapBytesOf: (at: number) => number): void {
     const { limits, heapBytesMax, onOverflow } = this.#parts;
+    // The batch that is gathered does not go before it is full or due, however small the buffer is that the operator wants.
+    const waitingMax = Math.max(limits.bufferMax, limits.batchMax);
     for (const [at, event] of events.entries()) {
-      if (this.#waiting.length >= limits.bufferMax) this.#go();
+      if (this.#waiting.length >= waitingMax) this.#go();
       const heapBytes = heapBytesOf(at);
-      if (this.#waiting.length >= limits.bufferMax || this.#heapBytes + heapBytes > heapBytesMax) {
+      if (this.#waiting.length >= waitingMax || this.#heapBytes + heapBytes > heapBytesMax) {
         onOverflow();
         continue;
       }

@@ -79,6 +79,15 @@ test('audit events that come while a batch is under way wait for it, as many as 
   t.deepEqual(sent, ['abc', 'def', 'g']);
 });
 
+test('a batch of audit events becomes full in a buffer that is smaller than it, and none of them is lost', async (t) => {
+  const { batches, sent, state } = harness({ bufferMax: 1, waitMs: 1000 });
+  for (const id of 'abcdefgh') batches.add(eventsOf(id), none);
+  t.deepEqual(sent, ['abc', 'def']);
+  t.is(state.dropped, 0);
+  await batches.flush();
+  t.deepEqual(sent, ['abc', 'def', 'gh']);
+});
+
 test('audit events that a backend does not take are counted, at once or later, and those after them are sent', async (t) => {
   const answers = [
     () => {
