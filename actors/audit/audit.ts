@@ -12,7 +12,7 @@ import { readEvent } from './bodies.ts';
 import { AUDIT_FACTS } from './facts.ts';
 import type { AuditedBody, AuditProtocol, UnreadAuditEvent } from './protocol.ts';
 import { SentObjects } from './sent-objects.ts';
-import type { AuditSink } from './sinks.ts';
+import { type AuditSink, EventsLost } from './sinks.ts';
 
 export type AuditMode = 'batch' | 'blocking' | 'blocking-strict';
 
@@ -107,7 +107,7 @@ class Audit implements Actor<AuditProtocol> {
       timers: this.#context.timers,
       heapBytesMax: this.#heapBytesMax,
       onOverflow: () => this.#lost('buffered', 1, 'audit buffer queue blocked'),
-      onFailed: (count, error) => this.#lost(sink.name, count, reasonOf(error)),
+      onFailed: (count, error) => this.#lost(sink.name, lostOf(error, count), reasonOf(error)),
     });
     return { sink, mode, batches };
   }
@@ -147,7 +147,7 @@ class Audit implements Actor<AuditProtocol> {
       return false;
     }
     const failed = (error: unknown): boolean => {
-      this.#lost(sink.name, events.length, reasonOf(error));
+      this.#lost(sink.name, lostOf(error, events.length), reasonOf(error));
       return false;
     };
     let writing: Promise<void> | undefined;
@@ -182,6 +182,11 @@ function heapBytesOf({ requestBody, responseBody }: UnreadAuditEvent): number {
 
 function heapBytesOfOne(body: AuditedBody | undefined): number {
   return body === undefined ? 0 : heapBytesOfBody(body.bytes, body.contentType);
+}
+
+/** How many of `all` events that were to be written are nowhere. */
+function lostOf(error: unknown, all: number): number {
+  return error instanceof EventsLost ? error.count : all;
 }
 
 function reasonOf(error: unknown): string {

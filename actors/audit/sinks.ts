@@ -27,10 +27,20 @@ export interface AuditSink {
   readonly name: 'log' | 'webhook';
   /** Its `write` is over when it returns, however many batches it is given together. */
   readonly isImmediate: boolean;
-  /** Rejects, or throws, where the events are not there afterwards. */
+  /** Rejects, or throws, where the events are not there afterwards: with EventsLost where some of them are. */
   write(events: readonly AuditEvent[]): Promise<void> | undefined;
   /** No more is written; what is under way need not be tried again. */
   close(): Promise<void>;
+}
+
+/** Some of the events that were to be written are nowhere, and the others are. */
+export class EventsLost extends Error {
+  readonly count: number;
+
+  constructor(count: number, reason: unknown) {
+    super(reason instanceof Error ? reason.message : String(reason));
+    this.count = count;
+  }
 }
 
 /** One line an event. */
@@ -89,7 +99,7 @@ const BACKOFF_JITTER = 0.2;
 const AGAIN_MAX = 10;
 const AGAIN_MS_MAX = 5 * 60_000;
 
-/** One POST a batch. Whatever goes wrong is tried again. */
+/** One POST a batch, or a group of it. Whatever goes wrong is tried again; a group that is not taken keeps none from those behind it. */
 export class WebhookSink implements AuditSink {
   readonly name = 'webhook';
   readonly isImmediate = false;
@@ -105,10 +115,18 @@ export class WebhookSink implements AuditSink {
 
   async write(events: readonly AuditEvent[]): Promise<void> {
     const { form } = this.#parts;
+    let lost = 0;
+    let reason: unknown;
     for (const group of this.#sayer.fitting(events)) {
       const items = group.map(({ said }) => said);
-      await this.#send(eventListText(form.version, form.dialect.spell('audit.@group'), items));
+      try {
+        await this.#send(eventListText(form.version, form.dialect.spell('audit.@group'), items));
+      } catch (error) {
+        lost += group.length;
+        reason = error;
+      }
     }
+    if (lost > 0) throw new EventsLost(lost, reason);
   }
 
   /** Those who wait for another try have it now, and no more after it. */

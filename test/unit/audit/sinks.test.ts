@@ -1,6 +1,6 @@
 // How audit events are said to their backends: in groups that are not too large, and to a webhook until it takes them.
 import test from 'ava';
-import { WebhookSink } from '../../../actors/audit/sinks.ts';
+import { EventsLost, WebhookSink } from '../../../actors/audit/sinks.ts';
 import type { AuditEvent } from '../../../api/audit/event.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Timers } from '../../../runtime/environment.ts';
@@ -125,4 +125,26 @@ test('a webhook that says when it takes audit events again is asked then, beside
   t.deepEqual(await waitsFor([...tries, busy, busy, failing]), [[1000, 1500, 2250, 3375, 60_000, 60_000], false]);
   t.deepEqual(await waitsFor([away]), [[1000], true], 'nobody waits for an hour');
   t.is((await waitsFor(Array(15).fill(busy)))[0].length, 14, 'ten times, and what is left of the tries');
+});
+
+test('a group of audit events that a webhook never takes keeps none behind it from being sent, and alone is lost', async (t) => {
+  const taken: string[] = [];
+  const atOnce: typeof NEVER = {
+    after: (_ms, go) => {
+      queueMicrotask(go);
+      return { cancel: () => {} };
+    },
+  };
+  const sink = webhook(
+    1,
+    async ([id]) => {
+      if (id === 'a' || id === 'd') throw new ServiceRefused(413, '');
+      taken.push(id!);
+    },
+    atOnce,
+  );
+  const error = await t.throwsAsync(sink.write(['a', 'b', 'c', 'd', 'e'].map(eventOf)), { instanceOf: EventsLost });
+  t.deepEqual(taken, ['b', 'c', 'e']);
+  t.is(error?.count, 2);
+  t.is(error?.message, 'the service answered 413');
 });
