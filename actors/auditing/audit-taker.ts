@@ -8,6 +8,7 @@ import { StatusError } from '../../api/status/status.ts';
 import { AUDIT_LEVELS, type AuditLevel, type AuditPolicy } from '../../config/audit-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import { isOrchError } from '../../runtime/errors.ts';
 import type { Metrics, Series } from '../../runtime/metrics/metrics.ts';
 import type { AuditProtocol, UnreadAuditEvent } from '../audit/protocol.ts';
 import type { ServerSettings } from '../server-settings.ts';
@@ -31,7 +32,9 @@ export function recordingOf({ audit, options }: ServerSettings): RecordingSettin
   return {
     policy: audit.policy,
     waits: waitsForWebhook ? 'each' : waitsForLog ? 'together' : 'none',
-    isStrict: [auditLogMode, auditWebhookMode].includes('blocking-strict'),
+    isStrict:
+      (waitsForLog && auditLogMode === 'blocking-strict') ||
+      (waitsForWebhook && auditWebhookMode === 'blocking-strict'),
   };
 }
 
@@ -136,11 +139,21 @@ export class AuditTaker implements EventTaker {
   }
 
   #await(kept: Promise<boolean>): Awaited {
-    const isOver = kept.then((isKept) => {
-      if (isKept) return;
+    const refuse = (): never => {
       this.#rejected.add(awaited.requests);
       throw new StatusError(internalError('failed to store audit event'));
-    });
+    };
+    const isOver = kept.then(
+      (isKept) => {
+        if (!isKept) refuse();
+      },
+      (error: unknown) => {
+        // Of one that takes too long nobody knows yet; the request's time is over as well.
+        if (isOrchError(error, 'DeadlineExceeded')) throw error;
+        // Lost, and counted: the audit actor is starting again, or cannot take more. That refuses nobody whose event may be lost.
+        if (this.#parts.isStrict) refuse();
+      },
+    );
     const awaited: Awaited = { kept, isOver, requests: 0 };
     return awaited;
   }
