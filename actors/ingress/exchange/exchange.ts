@@ -123,8 +123,9 @@ export class Exchange implements Arrival {
     this.longRunning = arrival.longRunning;
   }
 
-  /** What logs, traces and audit records call it, unless its client has said so itself. */
+  /** What logs, traces and audit records call it: as its client has said itself, where it is recorded. */
   get requestId(): string {
+    if (this.audit !== undefined) return this.audit.id;
     this.#requestId ??= this.random.uuid();
     return this.#requestId;
   }

@@ -1,5 +1,6 @@
 // What an exchange says of its answer, and that it has only one.
 import test from 'ava';
+import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import { FakeResponse } from '../../hub/fake-response.ts';
 import { exchangeOver } from '../exchanges.ts';
 
@@ -26,4 +27,12 @@ test('an answer whose body cannot be made has not begun', (t) => {
   };
   t.throws(() => exchange.answer(200, [], body()));
   t.false(exchange.isAnswered);
+});
+
+test('a request is called the same in logs, traces and audit records, which its client may have named', (t) => {
+  const unrecorded = exchangeOver();
+  t.is(unrecorded.requestId, 'a-request');
+  const recorded = exchangeOver();
+  recorded.audit = { id: 'of-its-client' } as Exchange['audit'];
+  t.is(recorded.requestId, 'of-its-client');
 });
