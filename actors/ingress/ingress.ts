@@ -11,7 +11,6 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { isLogWritable } from '../../runtime/logging/log.ts';
 import { HeapRoom } from '../../runtime/memory/heap-room.ts';
-import { ownTurn } from '../../runtime/next-turn.ts';
 import type { Soon } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
@@ -325,7 +324,7 @@ class Ingress implements Actor<IngressProtocol> {
       simulation: { context, timeoutMs: requestTimeoutMs },
       metrics: () => context.metricsOfAllThreads(),
       metricsRules: this.#options.metricsRules,
-      pause: () => ownTurn(context.timers),
+      timers: context.timers,
       profiles: servesProfiles ? new Profiles(context.refs('thread'), context.clock) : undefined,
       flags: servesProfiles ? new DebugFlags(context.refs('thread')) : undefined,
       flows: () => this.#limits.dumps(),

@@ -5,10 +5,13 @@ import type { NonResourceRequestInfo } from '../../../api/requests/request-info.
 import { methodNotAllowed, resourceNotFound } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
+import type { Timers } from '../../../runtime/environment.ts';
+import { ownTurn } from '../../../runtime/next-turn.ts';
 import type { AuthProtocol } from '../../auth/protocol.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { DUMPS, mergedDump } from '../fairness/dump.ts';
 import { type FlowDump, SNAPSHOT_PATH } from '../protocol.ts';
+import { inTime } from '../reads/answer-time.ts';
 import { headersFor, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { Health, HealthEndpoint } from './health.ts';
@@ -21,7 +24,8 @@ import { SIMULATION_PATH, type SimulationParts, sendSimulation } from './simulat
 import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
 import { ISSUER_PATHS, serveIssuer } from './token-issuer.ts';
 
-export interface PathParts extends MetricsParts {
+export interface PathParts extends Omit<MetricsParts, 'pause'> {
+  readonly timers: Timers;
   readonly health: Health;
   readonly representations: Representations;
   readonly openapi: OpenApi;
@@ -48,10 +52,10 @@ const openapi3: Serve = (exchange, path, { openapi }) => openapi.serveVersion3(e
 
 /** Paths served here besides discovery's; those of health are its own. */
 const SERVED: ReadonlyMap<string, Serve> = new Map<string, Serve>([
-  ['/metrics', (exchange, _path, parts) => sendMetrics(exchange, parts)],
+  ['/metrics', (exchange, _path, parts) => sendMetricsInTime(exchange, parts)],
   ['/openapi/v2', (exchange, _path, { openapi }) => openapi.serve(exchange)],
   ['/openapi/v3', openapi3],
-  [SNAPSHOT_PATH, (exchange, _path, { snapshot }) => sendSnapshot(exchange, snapshot)],
+  [SNAPSHOT_PATH, (exchange, _path, { snapshot, timers }) => sendSnapshot(exchange, snapshot, timers)],
   ...ISSUER_PATHS.map((path) => [path, issuer] as const),
 ]);
 const BELOW_OPENAPI3 = '/openapi/v3/';
@@ -149,6 +153,12 @@ export class Paths {
     if (report === undefined) return this.#document(exchange, `/${endpoint}/${check}`);
     sendText(exchange, report.healthy ? 200 : 500, report.text);
   }
+}
+
+function sendMetricsInTime(exchange: Exchange, parts: PathParts): Promise<void> {
+  const { timers, requestTimeoutMs } = parts;
+  const sending = sendMetrics(exchange, { ...parts, pause: () => ownTurn(timers) });
+  return inTime(sending, exchange, timers, requestTimeoutMs);
 }
 
 /** Not listed at `/`, as in Kubernetes. */

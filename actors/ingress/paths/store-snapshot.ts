@@ -5,11 +5,12 @@ import { SUPERUSERS } from '../../../api/authorization/attributes.ts';
 import { forbiddenPath, internalError } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
-import type { Clock } from '../../../runtime/environment.ts';
+import type { Clock, Timers } from '../../../runtime/environment.ts';
 import { SNAPSHOT_FORMAT, snapshotHeader } from '../../../storage/upkeep/snapshot-file.ts';
 import type { StoreProtocol } from '../../store/protocol.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { SNAPSHOT_PATH } from '../protocol.ts';
+import { inTime } from '../reads/answer-time.ts';
 import { headersFor } from '../reads/answers.ts';
 import { pacedWriter } from '../reads/paced-writer.ts';
 
@@ -19,12 +20,16 @@ export interface SnapshotParts {
   readonly dialect: string;
   /** `--store-prefix`, without a closing slash: a restored store belongs to the same. */
   readonly storePrefix: string;
-  /** For the store to answer each step. */
+  /** For the store to answer each step, and for the client to take it: a snapshot may be as long as the store. */
   readonly timeoutMs: number;
 }
 
 /** Answers with the snapshot of now. An answer that cannot be finished is cut off, which its reader notices. */
-export async function sendSnapshot(exchange: Exchange, parts: SnapshotParts): Promise<void> {
+export async function sendSnapshot(
+  exchange: Exchange,
+  parts: SnapshotParts,
+  timers: Pick<Timers, 'after'>,
+): Promise<void> {
   const { user, response } = exchange;
   if (!user.groups.includes(SUPERUSERS)) {
     throw new StatusError(
@@ -38,7 +43,8 @@ export async function sendSnapshot(exchange: Exchange, parts: SnapshotParts): Pr
   const { id, revision, objects, digest } = opened;
   try {
     exchange.start(200, headersFor('application/octet-stream'));
-    const write = pacedWriter(exchange);
+    const paced = pacedWriter(exchange);
+    const write = (piece: Uint8Array): Promise<void> => inTime(paced(piece), exchange, timers, timeoutMs);
     const wallMs = clock.nowMs();
     const header = { snapshotFormat: SNAPSHOT_FORMAT, dialect, prefix: storePrefix, revision, objects, digest, wallMs };
     await write(snapshotHeader(header));

@@ -43,6 +43,7 @@ import {
   type OutsideConversion,
 } from '../outside-conversion.ts';
 import type { AnswerForm, AnswerForms } from './answer-forms.ts';
+import { inTime } from './answer-time.ts';
 import { headersFor, sendMessage } from './answers.ts';
 import { streamList, wholeList } from './list-body.ts';
 import type { LongWork } from './piece-answer.ts';
@@ -216,7 +217,7 @@ export class Reads {
     representation: Representation,
     warnings?: readonly string[],
   ): Promise<void> | undefined {
-    return sendRenderedObject(exchange, code, object, representation, this.#work, warnings);
+    return this.#inTime(exchange, sendRenderedObject(exchange, code, object, representation, this.#work, warnings));
   }
 
   /** Answers with a list of objects of the version asked for that was put together for it. */
@@ -226,7 +227,12 @@ export class Reads {
     representation: Representation,
     warnings?: readonly string[],
   ): Promise<void> | undefined {
-    return sendListValue(exchange, list, representation, this.#work, warnings);
+    return this.#inTime(exchange, sendListValue(exchange, list, representation, this.#work, warnings));
+  }
+
+  /** What has not been sent in its turn. */
+  #inTime(exchange: Exchange, sending: Promise<void> | undefined): Promise<void> | undefined {
+    return sending && inTime(sending, exchange, this.#parts.timers, this.#parts.requestTimeoutMs);
   }
 
   /** A stored object as it is asked for. */
@@ -241,7 +247,8 @@ export class Reads {
   ): Promise<void> | undefined {
     const { rendering } = representation;
     if (rendering.encoding !== 'protobuf' && isAsAsked(rendering, slab, offset)) {
-      return sendStored(exchange, code, slab, offset, unconverted(representation), this.#work, warnings);
+      const plain = unconverted(representation);
+      return this.#inTime(exchange, sendStored(exchange, code, slab, offset, plain, this.#work, warnings));
     }
     if (type.custom?.mayBeOutside === true && !isAsAsked(rendering, slab, offset)) {
       return this.#shownInRoom(exchange, type, slab, offset).then((shown) =>
@@ -249,7 +256,7 @@ export class Reads {
       );
     }
     if (rendering.encoding !== 'protobuf') {
-      return sendStored(exchange, code, slab, offset, representation, this.#work, warnings);
+      return this.#inTime(exchange, sendStored(exchange, code, slab, offset, representation, this.#work, warnings));
     }
     const messages = this.#parts.records.of(rendering);
     sendMessage(exchange, code, messages.envelope, messages.bytes(slab, offset), representation, warnings);
