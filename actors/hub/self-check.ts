@@ -131,10 +131,18 @@ export class SelfCheck {
   }
 
   /** By what its record says: bytes that were overwritten count as another object. */
-  #count(held: { objects: number; digest: number }, { slab: number, offset }: Entry, times: 1 | -1): void {
-    const digest = recordDigest(this.#parts.slabs.slab(number), offset);
+  #count(held: { objects: number; digest: number }, entry: Entry, times: 1 | -1): void {
     held.objects += times;
-    held.digest = (held.digest + times * digest) >>> 0;
+    held.digest = (held.digest + times * this.#digestOf(entry)) >>> 0;
+  }
+
+  /** Of a record that lies nowhere, or not where it should, that of no object: that is what is looked for. */
+  #digestOf({ slab: number, offset }: Entry): number {
+    try {
+      return recordDigest(this.#parts.slabs.slab(number), offset);
+    } catch {
+      return UNREADABLE;
+    }
   }
 
   #judge(revision: number, resources: readonly ResourceDigest[], all: readonly Held[]): void {
@@ -162,6 +170,8 @@ export class SelfCheck {
   }
 }
 
+/** As good as any other number that no key and revision are likely to have. */
+const UNREADABLE = 1;
 const NOTHING = { objects: 0, digest: 0, changes: 0 } as const;
 export const DIVERGENCE_METRIC = 'orch_hub_divergence_total';
 export const CHECKED_METRIC = 'orch_hub_checked_revision';

@@ -155,3 +155,21 @@ test.serial('an interval of 0 means that nothing is checked', async (t) => {
   t.is(metric(world, 'orch_hub_checked_revision'), undefined);
   await world.stop();
 });
+
+test.serial(
+  'a record that the hub cannot find is counted as what it does not hold, and the hub begins again',
+  async (t) => {
+    const world = await HubWorld.start({ selfCheckIntervalMs: INTERVAL_MS });
+    const { apply } = ResourceCache.prototype;
+    const misplacing: ResourceCache['apply'] = function (this: ResourceCache, entry, deleted) {
+      const event = apply.call(this, entry, deleted);
+      if (entry.key === 'a/y') entry.slab = 9999;
+      return event;
+    };
+    await withApply(misplacing, () => world.put('a/y', '1').then(() => {}));
+    await world.simulation.time.advance(INTERVAL_MS);
+    t.is(metric(world, DIVERGENCE_METRIC)?.value, 1);
+    t.deepEqual(await listed(world), ['ADDED a/y 1']);
+    await world.stop();
+  },
+);
