@@ -75,6 +75,7 @@ function logBackend({ options, dialect }: ServerSettings, context: ActorContext)
                 },
                 () => clock.nowMs(),
                 (error) => log.warn({ err: error }, 'old audit logs were not tidied'),
+                { index: context.index, count: context.refs('audit').length },
               ),
         ),
     },

@@ -1,11 +1,10 @@
 // A log of lines in a file that is put aside when it is full, with the old ones deleted by number and age and compressed if wanted.
-// Owns the file and those beside it that carry its name and a time. Writes synchronously: what has been appended is with the
-// operating system.
+// Owns the file and those beside it that carry its name and a time, or shares them with its like on other threads of the process. Writes
+// synchronously: what has been appended is with the operating system.
 import {
   closeSync,
   createReadStream,
   createWriteStream,
-  existsSync,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -13,11 +12,13 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as after } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { makeFolder } from '../../runtime/files/make-folder.ts';
 
@@ -30,6 +31,16 @@ export interface RotatingFileLimits {
   readonly backupsMax: number;
   readonly compresses: boolean;
 }
+
+/** Which of those that write to one file. */
+export interface FileWriter {
+  readonly index: number;
+  readonly count: number;
+}
+
+const ALONE: FileWriter = { index: 0, count: 1 };
+/** What another has just put aside may be written to by who looked for it before. */
+const SHARED_REST_MS = 1000;
 
 /** Where texts of usual length become bytes, one after the other: memory of its own for each would cost more than the write. */
 const SPACE_BYTES = 256 * 1024;
@@ -48,14 +59,25 @@ export class RotatingFile {
   readonly #limits: RotatingFileLimits;
   readonly #nowMs: () => number;
   readonly #onProblem: (error: unknown) => void;
+  readonly #writer: FileWriter;
   #descriptor: number | undefined;
   #bytes = 0;
   #bytesMax = 0;
   #space: Buffer | undefined;
   #compressing: Promise<void> = Promise.resolve();
 
-  /** `onProblem` hears of old files that could not be deleted or compressed. */
-  constructor(path: string, limits: RotatingFileLimits, nowMs: () => number, onProblem: (error: unknown) => void) {
+  /**
+   * `onProblem` hears of old files that could not be deleted or compressed. `writer`: each of several has times of its own to name files by, so
+   * that none puts one aside over another's, and compresses those alone.
+   */
+  constructor(
+    path: string,
+    limits: RotatingFileLimits,
+    nowMs: () => number,
+    onProblem: (error: unknown) => void,
+    writer = ALONE,
+  ) {
+    this.#writer = writer;
     this.#path = path;
     this.#limits = limits;
     this.#nowMs = nowMs;
@@ -65,7 +87,7 @@ export class RotatingFile {
   /** Appends whole lines. Throws what the file system says, and leaves nothing of them then. */
   append(text: string): void {
     const bytes = this.#bytesOf(text);
-    let descriptor = this.#descriptor ?? this.#open();
+    let descriptor = this.#descriptor === undefined ? this.#open() : this.#present(this.#descriptor);
     if (this.#bytes > 0 && this.#bytes + bytes.length > this.#bytesMax) descriptor = this.#rotate();
     let written = 0;
     try {
@@ -82,6 +104,20 @@ export class RotatingFile {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
     await this.#compressing;
+  }
+
+  /** Of the file that is at the path now, as long as it is now: others may have put this one aside, and write to it. */
+  #present(descriptor: number): number {
+    if (this.#writer.count === 1) return descriptor;
+    const found = statSync(this.#path, { throwIfNoEntry: false });
+    const { ino, dev } = fstatSync(descriptor);
+    if (found?.ino === ino && found.dev === dev) {
+      this.#bytes = found.size;
+      return descriptor;
+    }
+    closeSync(descriptor);
+    this.#descriptor = undefined;
+    return this.#open(false);
   }
 
   /** A full disk takes the beginning of a line, and the next one would stand behind it. */
@@ -105,14 +141,15 @@ export class RotatingFile {
     return this.#space.subarray(0, this.#space.write(text));
   }
 
-  #open(): number {
+  /** `mayBeCut`: what is there may end within a line; behind a file that was put aside another is at most writing one. */
+  #open(mayBeCut = true): number {
     makeFolder(dirname(this.#path));
     const descriptor = openSync(this.#path, 'a', FILE_MODE);
     try {
       const found = fstatSync(descriptor);
       const isFile = found.isFile();
       this.#bytes = found.size;
-      if (isFile && endsWithinLine(this.#path, found.size)) this.#bytes += writeSync(descriptor, '\n');
+      if (isFile && mayBeCut && endsWithinLine(this.#path, found.size)) this.#bytes += writeSync(descriptor, '\n');
       // A device or a pipe, as /dev/stdout, is the system's: it never fills, and whoever renamed it would take it from all others.
       this.#bytesMax = isFile ? this.#limits.bytesMax : Number.POSITIVE_INFINITY;
     } catch (error) {
@@ -126,17 +163,30 @@ export class RotatingFile {
   #rotate(): number {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
-    // Somebody may have taken it away, and its folder.
-    if (existsSync(this.#path)) renameSync(this.#path, this.#freeName());
-    const opened = this.#open();
+    this.#putAside();
+    const opened = this.#open(false);
     this.#compressing = this.#compressing.then(() => this.#tidy()).catch(this.#onProblem);
     return opened;
   }
 
-  /** Beside the file, with the time: one that nobody has yet. */
+  #putAside(): void {
+    try {
+      renameSync(this.#path, this.#freeName());
+    } catch (error) {
+      // Another has done it, or somebody has taken it away, and its folder.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+
+  #isOwnTime(ms: number): boolean {
+    return ms % this.#writer.count === this.#writer.index;
+  }
+
+  /** Beside the file, with the time: one that nobody has yet, and none of the other writers takes. */
   #freeName(): string {
     const taken = new Set(readdirSync(dirname(this.#path)));
     for (let ms = this.#nowMs(); ; ms++) {
+      if (!this.#isOwnTime(ms)) continue;
       const name = this.#nameAt(ms);
       if (!taken.has(name) && !taken.has(name + GZIP)) return join(dirname(this.#path), name);
     }
@@ -161,6 +211,7 @@ export class RotatingFile {
   }
 
   async #tidy(): Promise<void> {
+    if (this.#writer.count > 1) await after(SHARED_REST_MS);
     const folder = dirname(this.#path);
     const { backupsMax, daysMax, compresses } = this.#limits;
     const names = readdirSync(folder);
@@ -168,12 +219,13 @@ export class RotatingFile {
     // One that was cut short: what it is of is there, counts once, and is compressed again.
     const isPart = (name: string): boolean => name.endsWith(GZIP) && plain.has(name.slice(0, -GZIP.length));
     const parts = names.filter((name) => this.#putAsideMs(name) !== undefined && isPart(name));
-    for (const name of parts) rmSync(join(folder, name), { force: true });
+    const isOurs = (name: string): boolean => this.#isOwnTime(this.#putAsideMs(name)!);
+    for (const name of parts.filter(isOurs)) rmSync(join(folder, name), { force: true });
     const old = names
       .filter((name) => !parts.includes(name))
       .flatMap((name) => {
         const atMs = this.#putAsideMs(name);
-        return atMs === undefined ? [] : [{ path: join(folder, name), atMs }];
+        return atMs === undefined ? [] : [{ path: join(folder, name), atMs, isOwn: this.#isOwnTime(atMs) }];
       })
       .sort((a, b) => b.atMs - a.atMs);
     const oldestMs = daysMax === 0 ? Number.NEGATIVE_INFINITY : this.#nowMs() - daysMax * DAY_MS;
@@ -182,7 +234,7 @@ export class RotatingFile {
     const kept = old.filter(isKept);
     // First: a full disk that has no room for a gzip has some then.
     for (const one of old) if (!kept.includes(one)) rmSync(one.path, { force: true });
-    for (const { path } of kept) if (compresses && !path.endsWith(GZIP)) await compress(path);
+    for (const { path, isOwn } of kept) if (compresses && isOwn && !path.endsWith(GZIP)) await compress(path);
   }
 }
 

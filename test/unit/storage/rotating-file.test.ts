@@ -69,6 +69,37 @@ test('texts of any length and in any script are in the file as they were appende
   t.is(readFileSync(join(folder, 'a.log'), 'utf8'), texts.join(''));
 });
 
+test('what several write to one file stays, whoever puts it aside, and is compressed by one of them', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-rotating-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const [one, other] = [0, 1].map(
+    (index) =>
+      new RotatingFile(
+        join(folder, 'a.log'),
+        { ...LIMITS, bytesMax: 20, compresses: true },
+        () => Date.UTC(2026, 0, 2, 3, 4, 5),
+        (error) => t.fail(String(error)),
+        { index, count: 2 },
+      ),
+  ) as [RotatingFile, RotatingFile];
+  const lines = Array.from({ length: 12 }, (_, i) => `line ${i}\n`);
+  for (const [i, line] of lines.slice(0, 6).entries()) (i % 2 === 0 ? one : other).append(line);
+  await one.close();
+  for (const [i, line] of lines.slice(6).entries()) (i % 2 === 0 ? other : one).append(line);
+  await Promise.all([one.close(), other.close()]);
+  const names = readdirSync(folder);
+  const texts = names.map((name) => {
+    const bytes = readFileSync(join(folder, name));
+    return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+  });
+  t.deepEqual(texts.join('').split('\n').filter(Boolean).sort(), lines.map((line) => line.trim()).sort());
+  t.is(names.filter((name) => name.endsWith('.gz')).length, names.length - 1);
+  t.true(
+    texts.every((text) => text.length <= 20),
+    texts.join('|'),
+  );
+});
+
 test('a device is never put aside, also where a link leads to it', async (t) => {
   const { folder, file, names } = log(t, {});
   symlinkSync('/dev/null', join(folder, 'a.log'));
