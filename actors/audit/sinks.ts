@@ -85,7 +85,7 @@ export class LogSink implements AuditSink {
 
 export interface WebhookParts {
   readonly form: EventForm;
-  readonly client: Pick<ServiceClient, 'deliver' | 'close'>;
+  readonly client: Pick<ServiceClient, 'deliver'>;
   readonly timers: Pick<Timers, 'after'>;
   readonly random: Pick<Random, 'next'>;
   readonly firstBackoffMs: number;

@@ -4,7 +4,6 @@
 export const CODE = {
   tab: 0x09,
   newline: 0x0a,
-  carriageReturn: 0x0d,
   space: 0x20,
   hash: 0x23,
   quote: 0x22,

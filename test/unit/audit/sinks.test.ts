@@ -47,9 +47,7 @@ function webhook(
       truncation: { eventBytesMax: 100_000, batchBytesMax },
       onTooLarge: () => {},
     },
-    client: { deliver: (json) => deliver(said(json)), close: () => {} } as ConstructorParameters<
-      typeof WebhookSink
-    >[0]['client'],
+    client: { deliver: (json) => deliver(said(json)) } as ConstructorParameters<typeof WebhookSink>[0]['client'],
     timers,
     random: { next: () => 0 },
     firstBackoffMs: 1000,
