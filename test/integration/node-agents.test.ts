@@ -213,6 +213,7 @@ for (const listener of LISTENERS) {
     t.deepEqual([head.status, head.text], [200, '']);
     const moved = await client.get(proxy);
     t.deepEqual([moved.status, moved.headers.location], [301, `${proxy}/`]);
+    t.is(moved.headers['cache-control'], 'no-cache, private');
     const sent = await client.get(`${proxy}/moved`);
     t.deepEqual([sent.status, sent.headers.location], [302, `${proxy}/login?from=%2F`]);
     for (const path of ['page', 'page/packed']) {

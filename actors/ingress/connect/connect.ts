@@ -364,5 +364,5 @@ function answerEmpty(exchange: Exchange): void {
 function redirectInside(exchange: Exchange): void {
   const { request } = exchange;
   const query = request.query === '' ? '' : `?${request.query}`;
-  exchange.answer(301, [['Location', `${request.path}/${query}`]], '');
+  exchange.answer(301, [NO_CACHE, ['Location', `${request.path}/${query}`]], '');
 }
