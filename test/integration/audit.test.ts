@@ -243,10 +243,10 @@ test('a request whose timeout makes no sense is recorded, though nobody was aske
 test('an answer that is no object of the API is not recorded', async (t) => {
   const at = await audited(t, [{ level: 'RequestResponse' }]);
   const { client } = at.server;
-  for (const path of ['/version', '/openapi/v2', '/apis/nothing.test/v1', '/api?x=1'])
+  for (const path of ['/version', '/openapi/v2', '/nothing.test/v1', '/api?x=1'])
     await client.get(path, { headers: { Accept: 'application/json' } });
   t.like((await at.found(complete('get', '/api?x'))).responseObject, { kind: 'APIVersions' });
-  for (const path of ['/version', '/openapi/v2', '/apis/nothing.test/v1'])
+  for (const path of ['/version', '/openapi/v2', '/nothing.test/v1'])
     t.is((await at.found(complete('get', path))).responseObject, undefined, path);
 });
 
