@@ -5,6 +5,7 @@ import { diceOf } from '../fuzz/generate/dice.ts';
 import type { HttpsClient } from '../server/https-client.ts';
 import { caseOf, collectionOf, NAMESPACE, nameIn, typesLike, validObject } from './cases.ts';
 import { type Asked, nameOf } from './report.ts';
+import { requestOf } from './requests.ts';
 import { ask, keep, type Sides } from './sides.ts';
 
 /** Objects of these say what becomes of others' requests. */
@@ -16,6 +17,13 @@ export async function builtInCases(sides: Sides, seed: number, pattern: RegExp):
   const types = await builtInTypes(sides, pattern);
   const kept = await keepObjects(sides, types, seed);
   return (index) => caseOf(seed, index, types, kept);
+}
+
+/** Requests that are odd in everything about those types, by number. */
+export async function builtInRequests(sides: Sides, seed: number, pattern: RegExp): Promise<(index: number) => Asked> {
+  const types = await builtInTypes(sides, pattern);
+  const kept = await keepObjects(sides, types, seed);
+  return (index) => requestOf(seed, index, types, kept);
 }
 
 /** The types like the pattern that the original has. */

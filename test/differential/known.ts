@@ -1,7 +1,7 @@
 // What the two servers are known not to agree on, and why: each line that one of these fits is left out of the report.
 import type { Asked } from './report.ts';
 
-interface Known {
+export interface Known {
   /** Of which types, as `plural.group`; all where nothing is said. */
   readonly types?: RegExp;
   /** Of which requests; all where nothing is said. */
@@ -263,7 +263,8 @@ export function isKnown(asked: Asked, line: string): boolean {
   return isIn(KNOWN, asked, line);
 }
 
-function isIn(list: readonly Known[], { plural, group, path }: Asked, line: string): boolean {
+/** Whether one of the list fits the line. */
+export function isIn(list: readonly Known[], { plural, group, path }: Asked, line: string): boolean {
   const type = `${plural}${group === '' ? '' : `.${group}`}`;
   return list.some(
     (known) => known.line.test(line) && (known.types?.test(type) ?? true) && (known.path?.test(path) ?? true),

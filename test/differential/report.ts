@@ -13,6 +13,8 @@ export interface Asked {
   /** Of the body, where that is not plain JSON. */
   readonly contentType?: string;
   readonly accept?: string;
+  /** In place of the admin's; empty: none. */
+  readonly token?: string;
 }
 
 /** Lines that are shown of one cause. */

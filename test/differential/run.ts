@@ -4,15 +4,17 @@
 import { readCommandLine } from '../command-line.ts';
 import type { Answer } from '../server/https-client.ts';
 import { startServer } from '../server/server-process.ts';
-import { builtInCases, builtInTypes } from './built-in.ts';
+import { builtInCases, builtInRequests, builtInTypes } from './built-in.ts';
 import { customCases, untilServed } from './custom.ts';
 import { DEFINITIONS } from './custom-definitions.ts';
 import { differences } from './differences.ts';
 import { isKnown, isKnownOfStory } from './known.ts';
+import { isKnownOfRequest } from './known-requests.ts';
 import { startOriginal } from './original-apiserver.ts';
 import { OWNED_DEFINITION, OWNED_GROUP } from './owned-objects.ts';
 import { nextOwnerStep, ownerLines } from './owner-stories.ts';
 import { type Asked, Differences } from './report.ts';
+import { requestLines } from './request-lines.ts';
 import { ask, type Sides } from './sides.ts';
 import { nextStep } from './stories.ts';
 import type { Pair } from './story-place.ts';
@@ -25,6 +27,7 @@ const USAGE = `usage: npm run differential -- --original FILE [options]
   --seed S         which (default 1)
   --types PATTERN  of which types, as plural.group/version (default: all)
   --custom N       of custom types instead, of so many definitions made by the seed
+  --requests       requests that are odd in everything but their objects
   --stories N      so many stories instead: requests that follow from one another
   --owners N       so many stories about who owns what
   --case I         this one alone, with both answers
@@ -42,6 +45,7 @@ const { values } = readCommandLine(USAGE, {
     seed: { type: 'string', default: '1' },
     types: { type: 'string', default: '' },
     custom: { type: 'string' },
+    requests: { type: 'boolean', default: false },
     stories: { type: 'string' },
     owners: { type: 'string' },
     case: { type: 'string' },
@@ -51,6 +55,9 @@ const { values } = readCommandLine(USAGE, {
 
 /** The case of a number. */
 type CaseOf = (index: number) => Asked;
+
+/** What the answers to a case differ in, and whether that is known. */
+const [linesOf, isKnownHere] = values.requests ? [requestLines, isKnownOfRequest] : [differences, isKnown];
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -70,7 +77,7 @@ async function compareAll(sides: Sides, caseOf: CaseOf): Promise<boolean> {
       found.add(
         index,
         asked,
-        differences(one, other).filter((line) => !isKnown(asked, line)),
+        linesOf(one, other).filter((line) => !isKnownHere(asked, line)),
       );
     }
   };
@@ -150,15 +157,25 @@ function showStep(
 
 async function showCase(sides: Sides, asked: Asked): Promise<boolean> {
   const [one, other] = await ask(sides, asked);
-  print(`${asked.method} ${asked.path}\n${JSON.stringify(asked.body)}`);
+  const { method, path, contentType = '', accept = '', body } = asked;
+  const sent = Buffer.isBuffer(body) ? body.toString() : JSON.stringify(body);
+  print(`${method} ${path} ${contentType} ${accept}\n${sent}`);
   print(`original ${one.status}\n${one.text}\nours ${other.status}\n${other.text}`);
-  const lines = differences(one, other);
-  for (const line of lines) print(`    ${line}${isKnown(asked, line) ? ' (known)' : ''}`);
+  const lines = linesOf(one, other);
+  for (const line of lines) print(`    ${line}${isKnownHere(asked, line) ? ' (known)' : ''}`);
   return lines.length === 0;
+}
+
+function casesAsked(sides: Sides, seed: number): Promise<CaseOf> {
+  if (values.custom !== undefined) return customCases(sides, seed, Number(values.custom));
+  const types = new RegExp(values.types);
+  return values.requests ? builtInRequests(sides, seed, types) : builtInCases(sides, seed, types);
 }
 
 async function run(file: string): Promise<boolean> {
   const undo: (() => void | Promise<void>)[] = [];
+  // What controllers do would be told of as a difference.
+  const isAlone = values.requests || values.stories !== undefined || values.owners !== undefined;
   try {
     const scope = { teardown: (step: () => void | Promise<void>) => void undo.unshift(step) };
     const server = await startServer(scope, {
@@ -166,17 +183,14 @@ async function run(file: string): Promise<boolean> {
       args: [
         '--api-dialect=kubernetes',
         ...ARGUMENTS,
-        ...(values.stories === undefined && values.owners === undefined ? [] : ['--controllers=']),
+        ...(isAlone ? ['--controllers=', '--authorization-mode=RBAC'] : []),
       ],
     });
     const sides = { original: await startOriginal(scope, file, ARGUMENTS), ours: server.client };
     const seed = Number(values.seed);
     const stories = await storiesAsked(sides, seed);
     if (stories !== undefined) return await compareStories(sides, stories);
-    const caseOf =
-      values.custom === undefined
-        ? await builtInCases(sides, seed, new RegExp(values.types))
-        : await customCases(sides, seed, Number(values.custom));
+    const caseOf = await casesAsked(sides, seed);
     return await (values.case === undefined ? compareAll(sides, caseOf) : showCase(sides, caseOf(Number(values.case))));
   } finally {
     for (const step of undo) await step();

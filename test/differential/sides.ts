@@ -9,7 +9,7 @@ export interface Sides {
 }
 
 /** What of a case is sent. */
-type Sent = Pick<Asked, 'method' | 'path' | 'body' | 'contentType' | 'accept'>;
+type Sent = Pick<Asked, 'method' | 'path' | 'body' | 'contentType' | 'accept' | 'token'>;
 
 /** The answers of the original and of this server. */
 export function ask(sides: Sides, sent: Sent): Promise<[Answer, Answer]> {
@@ -24,12 +24,16 @@ export function askEach(
   return Promise.all([answerOf(original, sent.original), answerOf(ours, sent.ours)]);
 }
 
-function answerOf(client: HttpsClient, { method, path, body, contentType, accept }: Sent): Promise<Answer> {
+function answerOf(client: HttpsClient, { method, path, body, contentType, accept, token }: Sent): Promise<Answer> {
   const headers = {
     ...(contentType === undefined ? {} : { 'content-type': contentType }),
     ...(accept === undefined ? {} : { accept }),
   };
-  const settings = { headers, ...(body === undefined ? {} : { body }) };
+  const settings = {
+    headers,
+    ...(body === undefined ? {} : { body }),
+    ...(token === undefined ? {} : { token }),
+  };
   return client.request(method, path, settings).catch((error: unknown) => noAnswer(error));
 }
 

@@ -94,7 +94,7 @@ const COMMAND_OPTIONS = ['effects', 'once', 'log-file', 'pod', 'to', 'help'];
 /** Of `npm run simulate`, `crash`, `fuzz`, `soak`, `clients`, `audit-load` and `differential`. */
 const RUN_OPTIONS = [
   ...['seeds', 'first', 'jobs', 'servers', 'seed', 'shrink', 'drop-unsynced', 'inputs', 'target', 'replay', 'minutes'],
-  ...['events', 'original', 'cases', 'types', 'case', 'custom', 'stories', 'owners'],
+  ...['events', 'original', 'cases', 'types', 'case', 'custom', 'requests', 'stories', 'owners'],
 ];
 /** Of kubectl, kubemark, the original's controller manager, etcd, etcdctl, useradd, systemctl and V8. */
 const OTHERS_OPTIONS = [
