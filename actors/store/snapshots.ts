@@ -32,13 +32,16 @@ export class Snapshots {
   readonly #unreadable: Pick<UnreadableValues, 'all'>;
   readonly #timers: Timers;
   readonly #open = new Map<number, Open>();
-  #lastId = 0;
+  #lastId: number;
 
+  /** `beforeFirst`: ids come behind it. Of each store others, for who reads may have begun with the one before. */
   constructor(
     view: () => EngineView,
     { log, unreadable }: { readonly log: RevisionLog; readonly unreadable: Pick<UnreadableValues, 'all'> },
     timers: Timers,
+    beforeFirst: number,
   ) {
+    this.#lastId = beforeFirst;
     this.#view = view;
     this.#log = log;
     this.#unreadable = unreadable;

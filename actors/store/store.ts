@@ -64,7 +64,8 @@ export class Store implements Actor<StoreProtocol> {
     const parts = { context, options, settings, encryption, projection, metrics, fail };
     this.#sequencer =
       'follow' in engine ? new SharedSequencer({ ...parts, engine }) : new LocalSequencer({ ...parts, engine });
-    this.#snapshots = new Snapshots(() => this.#sequencer.view(), projection, context.timers);
+    const beforeFirst = subscribers.incarnation % 2 ** 48;
+    this.#snapshots = new Snapshots(() => this.#sequencer.view(), projection, context.timers, beforeFirst);
   }
 
   /** Opens the engine and recovers; nothing is answered before. */

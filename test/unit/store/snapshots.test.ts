@@ -70,6 +70,13 @@ test('a snapshot asked for while a batch is being written is of that batch', asy
   t.is(objects, 2);
 });
 
+test('who began to read a snapshot before the store restarted reads none of those that others take after it', async (t) => {
+  const before = await open(await rigFor(t));
+  const rig = await rigFor(t);
+  await open(rig);
+  t.is((await t.throwsAsync<OrchError>(read(rig, before.id))).code, 'Refused');
+});
+
 test('two snapshots are read at a time, and a third has to wait', async (t) => {
   const rig = await rigFor(t);
   const { id } = await open(rig);
@@ -143,7 +150,7 @@ test('no snapshot is taken of a store with values that cannot be read: it would 
   const answersBeside = (unreadable: typeof values): unknown => {
     const log = { revision: 7, digests: { total: 3 }, current: { size: 1 } } as unknown as RevisionLog;
     const view = () => ({ next: async () => [], close: async () => {} });
-    const snapshots = new Snapshots(view, { log, unreadable: { all: () => unreadable } }, realEnvironment.timers);
+    const snapshots = new Snapshots(view, { log, unreadable: { all: () => unreadable } }, realEnvironment.timers, 6);
     let answered: unknown;
     const reply = { isAwaited: true, send: () => t.fail(), fail: () => t.fail() };
     snapshots.onMessage({ type: 'openSnapshot' }, reply, (answer) => {
@@ -157,7 +164,7 @@ test('no snapshot is taken of a store with values that cannot be read: it would 
   t.deepEqual(answersBeside(values.slice(1)), {
     refused: 'the value of /registry/core/secrets/default/garbled cannot be read: no key',
   });
-  t.deepEqual(answersBeside([]), { id: 1, revision: 7, objects: 1, digest: 3 });
+  t.deepEqual(answersBeside([]), { id: 7, revision: 7, objects: 1, digest: 3 });
 });
 
 function objectCounts(rig: Rig): Record<string, number> {
