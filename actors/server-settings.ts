@@ -39,6 +39,8 @@ export interface ServerSettings {
   readonly storeEngine: 'level' | 'memory';
   /** The store outside this process. Absent: `storeEngine` says which one is inside. */
   readonly storeAccess?: EtcdAccess;
+  /** Which keyspace of it this process serves (storage/etcd/served-keyspace.ts). Absent: any. */
+  readonly servedKeyspace?: SharedArrayBuffer;
   /** What `--encryption-provider-config` says; absent when it names no file. */
   readonly encryption?: readonly ResourceEncryption[];
   /** What `--admission-control-config-file` says; absent when it names no file. */

@@ -6,6 +6,7 @@ import type { StoredEncryption } from '../../storage/encryption/stored-encryptio
 import { MemoryEngine } from '../../storage/engines/memory-engine.ts';
 import type { StoreEngine } from '../../storage/engines/shared-engine.ts';
 import type { EtcdAccess } from '../../storage/etcd/etcd-access.ts';
+import { ServedKeyspace } from '../../storage/etcd/served-keyspace.ts';
 import type { LevelEngineOptions } from '../../storage/level/level-engine.ts';
 import { featureGates, type ServerSettings, storePrefixOf } from '../server-settings.ts';
 import { threadBuiltIns } from '../thread-registry.ts';
@@ -43,6 +44,7 @@ async function etcdEngine(settings: ServerSettings, access: EtcdAccess, context:
     timers,
     processId: random.uuid(),
     tokenKey: random.bytes(32),
+    served: servedBy(settings),
     warn: (text) => log.warn({}, text),
   });
 }
@@ -79,6 +81,11 @@ async function originalEngine(
     monotonicMs: () => clock.monotonicMs(),
     freshBytes: (count) => random.bytes(count),
     processId: random.uuid(),
+    served: servedBy(settings),
     warn: (text) => log.warn({}, text),
   });
+}
+
+function servedBy({ servedKeyspace }: ServerSettings): ServedKeyspace | undefined {
+  return servedKeyspace && new ServedKeyspace(servedKeyspace);
 }

@@ -19,6 +19,7 @@ import type { ResourceEncryption } from '../../config/encryption-configuration.t
 import type { ServerOptions, UpOptions } from '../../config/options.ts';
 import { traceSettings } from '../../config/trace-environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
+import { servedKeyspaceMemory } from '../../storage/etcd/served-keyspace.ts';
 import { pairOf } from '../../transport/tls/material-files.ts';
 import { nameToAskFor } from '../../transport/tls/server-names.ts';
 import { auditSettings, requireAuditLog } from '../files/audit-files.ts';
@@ -73,7 +74,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     options,
     dataDirectory: directory,
     storeEngine: options.storeEngine,
-    ...(store === undefined ? {} : { storeAccess: store }),
+    ...(store === undefined ? {} : { storeAccess: store, servedKeyspace: servedKeyspaceMemory() }),
     ...(encryption === undefined ? {} : { encryption }),
     ...(admissionPlugins === undefined ? {} : { admissionPlugins }),
     ...(audit === undefined ? {} : { audit }),

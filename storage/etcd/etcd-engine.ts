@@ -21,6 +21,7 @@ import { type EtcdKeys, etcdKeys } from './etcd-keys.ts';
 import { markOf, outlineOf, readOutline } from './etcd-outline.ts';
 import { ObjectPages } from './etcd-pages.ts';
 import { Patience } from './patience.ts';
+import type { ServedKeyspace } from './served-keyspace.ts';
 
 /** How long a start, and a consistent read, wait for a member that answers. */
 export const OPEN_MS_MAX = 30_000;
@@ -35,6 +36,7 @@ export interface EtcdEngineParts {
   readonly processId: string;
   /** For a keyspace that is made. */
   readonly tokenKey: Uint8Array;
+  readonly served?: ServedKeyspace | undefined;
   readonly warn: (text: string) => void;
 }
 
@@ -65,9 +67,8 @@ export class EtcdEngine implements SharedEngine {
   }
 
   async open(): Promise<SharedContents> {
-    const { tokenKey, dialect } = this.#parts;
     const { version, contents } = await this.#patience.atStart(OPEN_MS_MAX, () =>
-      openIdentity(this.#cluster, this.#keys.identity, { tokenKey, dialect }),
+      openIdentity(this.#cluster, this.#keys.identity, this.#parts),
     );
     const { cluster, processId } = this.#parts;
     const { writers, identity } = this.#keys;

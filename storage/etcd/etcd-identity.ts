@@ -3,6 +3,7 @@
 import { OrchError } from '../../runtime/errors.ts';
 import { REVISION_STRIDE, type SharedContents } from '../engines/shared-engine.ts';
 import type { EtcdCluster, EtcdPair } from './etcd-cluster.ts';
+import { otherKeyspace, type ServedKeyspace } from './served-keyspace.ts';
 
 export const IDENTITY_FORMAT = 1;
 /** Of a keyspace in the original's layout, of which releases before it know nothing. */
@@ -39,12 +40,18 @@ export interface OpenedKeyspace {
   readonly version: number;
 }
 
-/** Opens the keyspace or makes it. Throws OrchError StoreUnusable when it is not one of ours. */
-export async function openIdentity(
-  cluster: EtcdCluster,
-  key: string,
-  own: { readonly tokenKey: Uint8Array; readonly dialect: string; readonly layout?: 'original' },
-): Promise<OpenedKeyspace> {
+/** What a server opens a keyspace with. */
+export interface OwnIdentity {
+  /** For a keyspace that is made. */
+  readonly tokenKey: Uint8Array;
+  readonly dialect: string;
+  readonly layout?: 'original';
+  /** Undefined: whatever is there is served. */
+  readonly served?: ServedKeyspace | undefined;
+}
+
+/** Opens the keyspace or makes it. Throws OrchError StoreUnusable when it is not one of ours, or another than this process has served. */
+export async function openIdentity(cluster: EtcdCluster, key: string, own: OwnIdentity): Promise<OpenedKeyspace> {
   const made: Identity = {
     format: own.layout === undefined ? IDENTITY_FORMAT : ORIGINAL_FORMAT,
     dialect: own.dialect,
@@ -52,7 +59,7 @@ export async function openIdentity(
     base: 0,
     ...(own.layout && { layout: own.layout }),
   };
-  const pair = await identityPair(cluster, key, made);
+  const pair = await identityPair(cluster, key, made, own.served);
   const found = pair === undefined ? made : readIdentity(key, pair, own.layout);
   if (found.dialect !== own.dialect) {
     throw unusable(
@@ -61,9 +68,11 @@ export async function openIdentity(
   }
   const unserved = unservedIn(key, found.move);
   if (unserved !== undefined) throw unserved;
+  const tokenKey = Buffer.from(found.tokenKey, 'base64');
+  own.served?.serve(key, tokenKey);
   return {
     contents: {
-      tokenKey: Buffer.from(found.tokenKey, 'base64'),
+      tokenKey,
       base: found.base,
       ...(own.layout === undefined ? { stride: REVISION_STRIDE, lanes: 1 } : { stride: 1, lanes: ORIGINAL_LANES }),
     },
@@ -72,9 +81,15 @@ export async function openIdentity(
 }
 
 /** What lies there, or undefined where `made` does from now on. Read first: an etcd that is full refuses all that might write. */
-async function identityPair(cluster: EtcdCluster, key: string, made: Identity): Promise<EtcdPair | undefined> {
+async function identityPair(
+  cluster: EtcdCluster,
+  key: string,
+  made: Identity,
+  served: ServedKeyspace | undefined,
+): Promise<EtcdPair | undefined> {
   const { pairs } = await cluster.range({ key });
   if (pairs[0] !== undefined) return pairs[0];
+  if (served?.isKnown === true) throw otherKeyspace(key);
   const { results } = await cluster.transact({
     compare: [{ key, target: 'version', value: 0 }],
     success: [{ put: { key, value: Buffer.from(JSON.stringify(made)) } }],

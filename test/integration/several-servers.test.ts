@@ -281,6 +281,33 @@ test('an etcd that was restored from a backup is said to be one, and its state i
   t.is((await one.client.get(`${namespace.configMaps}/after`)).status, 200);
 });
 
+test('a server whose addresses are of two etcds serves the objects of one, and nothing where that one is away', async (t) => {
+  const [first, second] = [await EtcdMember.start(), await EtcdMember.start()];
+  for (const started of [first, second]) t.teardown(() => started.dispose());
+  const server = await startServer(t, { args: ['--store-servers', `${first.server},${second.server}`] });
+  const namespace = await freshNamespace(server.client);
+  await createConfigMap(server.client, namespace, { name: 'kept' });
+  await first.kill9();
+  await eventually(
+    async () => server.stdout + server.stderr,
+    (said) => said.includes('is not the one that this server has served'),
+  );
+  const missing = `${namespace.configMaps}/kept`;
+  t.not((await server.client.get(missing).catch(() => undefined))?.status, 404);
+  first.go();
+  await eventually(
+    () => server.client.get(missing).catch(() => undefined),
+    (answer) => {
+      t.not(answer?.status, 404);
+      return answer?.status === 200;
+    },
+  );
+  await eventually(
+    () => server.client.request('POST', namespace.configMaps, { body: configMap({ name: 'after' }) }),
+    ({ status }) => status === 201,
+  );
+});
+
 test('a store that wants certificates is shown them, and one of another dialect or beside another store is refused', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'etcd-tls-'));
   const authority = testAuthority(folder);

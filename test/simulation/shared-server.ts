@@ -12,6 +12,7 @@ import { etcdKeys } from '../../storage/etcd/etcd-keys.ts';
 import { readOutline } from '../../storage/etcd/etcd-outline.ts';
 import { type LayoutSettings, originalEngine, originalLayout } from '../../storage/etcd/original/assembled-engine.ts';
 import type { OriginalEngine } from '../../storage/etcd/original/original-engine.ts';
+import { ServedKeyspace, servedKeyspaceMemory } from '../../storage/etcd/served-keyspace.ts';
 import { storedRevision } from '../../storage/forms/stored-value.ts';
 import { parseIpRange } from '../../values/ip.ts';
 import { actorsFor } from '../server/every-actor.ts';
@@ -66,6 +67,12 @@ export function sharedServer(
   const makeEngine = engine ?? ((parts) => new EtcdEngine(parts));
   let cluster: SimulatedCluster | undefined;
   let processes = 0;
+  const served = new WeakMap<object, ServedKeyspace>();
+  const servedFrom = (disk: object): ServedKeyspace => {
+    const known = served.get(disk) ?? new ServedKeyspace(servedKeyspaceMemory());
+    served.set(disk, known);
+    return known;
+  };
   const clusterIn = (world: World): SimulatedCluster => {
     cluster ??= new SimulatedCluster(world, random, isOriginal ? originalChangesOf : changesOf);
     return cluster;
@@ -80,13 +87,14 @@ export function sharedServer(
       // What is for a process that stands still waits as its timers do.
       const client = clusterIn(world).model.client((what) => void context.timers.after(0, what));
       disk.onCrash = () => client.cut();
-      if (isOriginal) return originalIn(world, context, client, `process-${++processes}`);
+      const own = { processId: `process-${++processes}`, served: servedFrom(disk) };
+      if (isOriginal) return originalIn(world, context, client, own);
       return makeEngine({
         cluster: client,
         prefix: PREFIX,
         dialect: 'orch',
         timers: context.timers,
-        processId: `process-${++processes}`,
+        ...own,
         tokenKey: disk.tokenKey,
         warn: (text) => world.trace(text),
       });
@@ -186,16 +194,21 @@ function changesOf(world: World, revision: number, events: readonly EtcdEvent[])
 }
 
 /** The engine of the original's layout in a process. */
-function originalIn(world: World, context: ActorContext, cluster: EtcdCluster, processId: string): OriginalEngine {
+function originalIn(
+  world: World,
+  context: ActorContext,
+  cluster: EtcdCluster,
+  own: { readonly processId: string; readonly served: ServedKeyspace },
+): OriginalEngine {
   const { timers, clock, random } = context;
   return originalEngine(cluster, {
     ...ORIGINAL,
+    ...own,
     eventTtlSeconds: 3600,
     leaseReuseSeconds: 60,
     timers,
     monotonicMs: () => clock.monotonicMs(),
     freshBytes: (count) => random.bytes(count),
-    processId,
     warn: (text) => world.trace(text),
   });
 }

@@ -5,6 +5,7 @@ import type { Timers } from '../../../runtime/environment.ts';
 import type { StoredEncryption } from '../../encryption/stored-encryption.ts';
 import type { StorageMedia } from '../../forms/stored-value.ts';
 import type { EtcdCluster } from '../etcd-cluster.ts';
+import type { ServedKeyspace } from '../served-keyspace.ts';
 import { LeaseGrants } from './lease-grants.ts';
 import { OriginalEngine } from './original-engine.ts';
 import { OriginalForms } from './original-forms.ts';
@@ -34,6 +35,7 @@ export interface OriginalSettings extends LayoutSettings {
   /** Cryptographic. */
   readonly freshBytes: (count: number) => Uint8Array;
   readonly processId: string;
+  readonly served?: ServedKeyspace | undefined;
   readonly warn: (text: string) => void;
 }
 

@@ -21,6 +21,7 @@ import { requireBehind } from '../etcd-history.ts';
 import { openIdentity } from '../etcd-identity.ts';
 import { EtcdPages } from '../etcd-pages.ts';
 import { Patience } from '../patience.ts';
+import type { ServedKeyspace } from '../served-keyspace.ts';
 import type { LeaseGrants } from './lease-grants.ts';
 import type { OriginalForms } from './original-forms.ts';
 import type { OriginalKeys } from './original-keys.ts';
@@ -45,6 +46,7 @@ export interface OriginalEngineParts {
   readonly processId: string;
   /** For a keyspace that is made. */
   readonly tokenKey: Uint8Array;
+  readonly served?: ServedKeyspace | undefined;
   readonly warn: (text: string) => void;
   readonly keys: OriginalKeys;
   readonly forms: OriginalForms;
@@ -103,10 +105,10 @@ export class OriginalEngine implements SharedEngine {
   }
 
   async open(): Promise<SharedContents> {
-    const { tokenKey, dialect, processId, keys } = this.#parts;
+    const { processId, keys } = this.#parts;
     const identity = `${keys.own}identity`;
     const { version, contents } = await this.#patience.atStart(OPEN_MS_MAX, () =>
-      openIdentity(this.#cluster, identity, { tokenKey, dialect, layout: 'original' }),
+      openIdentity(this.#cluster, identity, { ...this.#parts, layout: 'original' }),
     );
     const { lanes } = contents;
     this.#lanes = Array.from({ length: lanes }, (_, lane) => {

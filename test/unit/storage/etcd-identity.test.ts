@@ -4,6 +4,7 @@ import { REVISION_STRIDE } from '../../../storage/engines/shared-engine.ts';
 import type { EtcdCluster } from '../../../storage/etcd/etcd-cluster.ts';
 import { type Identity, type KeyspaceMove, openIdentity } from '../../../storage/etcd/etcd-identity.ts';
 import { etcdKeys } from '../../../storage/etcd/etcd-keys.ts';
+import { ServedKeyspace, servedKeyspaceMemory } from '../../../storage/etcd/served-keyspace.ts';
 import { quietModel } from '../store/shared-rig.ts';
 
 /** Timers of the environment alone keep no process alive. */
@@ -63,6 +64,20 @@ for (const [what, text, message] of [
     await t.throwsAsync(openIdentity(cluster, KEY, OWN), { code: 'StoreUnusable', message });
   });
 }
+
+test('a process that has served a keyspace serves no other, and makes none where there is nothing', async (t) => {
+  const memory = servedKeyspaceMemory();
+  const [first, empty] = [quietModel().client(), quietModel().client()];
+  const made = await openIdentity(first, KEY, { ...OWN, served: new ServedKeyspace(memory) });
+  // A thread that starts again.
+  const again = { ...OTHER, served: new ServedKeyspace(memory) };
+  t.deepEqual(await openIdentity(first, KEY, again), made);
+  const refusal = { code: 'StoreUnusable', message: /is not the one that this server has served/ };
+  for (const cluster of [empty, await holding(JSON.stringify(MADE))])
+    await t.throwsAsync(openIdentity(cluster, KEY, again), refusal);
+  t.deepEqual((await empty.range({ key: KEY })).pairs, []);
+  t.deepEqual(await openIdentity(first, KEY, again), made);
+});
 
 test('an identity that cannot be read is none', async (t) => {
   const cluster = await holding('{');
