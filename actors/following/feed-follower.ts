@@ -171,8 +171,8 @@ export class FeedFollower {
     this.#subscription.receive(batch);
   }
 
-  /** The store restarted, or gave this subscriber up. */
-  onLost(): void {
-    this.#subscription.restart('the store was lost');
+  /** Begins anew: the store restarted, or gave this subscriber up; or for another reason, to be read in the log. */
+  onLost(reason = 'the store was lost'): void {
+    this.#subscription.restart(reason);
   }
 }

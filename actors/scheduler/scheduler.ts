@@ -141,7 +141,7 @@ export class Scheduler implements Actor<SchedulerProtocol> {
   #lead(leads: boolean): void {
     if (this.#leads === leads) return;
     this.#leads = leads;
-    if (!leads) this.#follower.onLost();
+    if (!leads) this.#follower.onLost('this server schedules no more');
     else if (this.#isWhole) this.#engine.endList();
   }
 

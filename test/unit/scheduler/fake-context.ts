@@ -138,6 +138,8 @@ export class FakeCluster {
   readonly time = new VirtualTime();
   readonly metrics = new RecordedMetrics();
   readonly crashes: Error[] = [];
+  /** The fields of warnings in the log. */
+  readonly warned: object[] = [];
   /** Everything that admission was asked, in order. */
   readonly binds: (readonly Binding[])[] = [];
   readonly bindUsers: string[] = [];
@@ -186,7 +188,8 @@ export class FakeCluster {
     const unused = (): never => {
       throw new Error('the scheduler does not use this');
     };
-    const log = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} } as unknown as Logger;
+    const warn = (fields: object): void => void this.warned.push(fields);
+    const log = { info: () => {}, warn, error: () => {}, debug: () => {} } as unknown as Logger;
     const context: Omit<ActorContext, 'crash'> & { crash: (error: Error) => void } = {
       name: 'scheduler',
       index: 0,

@@ -51,10 +51,11 @@ test('a scheduler that does not lead binds nothing, whatever comes, and all of i
 });
 
 test('a scheduler that leads no more binds nothing from then on, until it leads again', async (t) => {
-  const { feed, lead, bound } = await standingBy();
+  const { cluster, feed, lead, bound } = await standingBy();
   await lead(true);
   t.deepEqual(bound(), ['first']);
   await lead(false);
+  t.deepEqual(cluster.warned, [{ reason: 'this server schedules no more' }]);
   await feed('second');
   t.deepEqual(bound(), ['first']);
   await lead(true);
