@@ -6,6 +6,7 @@ import { asText, partAt, partsAt, textsAt } from '../../api/json/object-fields.t
 import { protectionFinalizers } from '../../api/storage-protection.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { FeedEvent } from '../../storage/following/store-feed.ts';
+import { GroupedSets } from '../../values/grouped-sets.ts';
 import { mayBeBound } from '../pod-marks.ts';
 import { type ApiObject, type Controller, type Due, type Identity, NOTHING, type Plan } from './controller.ts';
 import { controllerIdentity } from './identities.ts';
@@ -40,7 +41,7 @@ export class StorageProtection implements Controller {
   readonly #boundPods = new Set<string>();
   /** The bound pods that claims are made for. */
   readonly #withOwnClaims = new Set<string>();
-  readonly #podsOfClaim = new Map<string, Set<string>>();
+  readonly #podsOfClaim = new GroupedSets();
 
   constructor(
     due: Due,
@@ -94,7 +95,7 @@ export class StorageProtection implements Controller {
     const { finalizers, isTerminating: isLeaving, revision } = object;
     const isKept = finalizers.includes(finalizer);
     if (isKept !== isLeaving) return NOTHING;
-    if (isLeaving && (isVolume ? object.isBound : this.#podsOfClaim.has(key))) return NOTHING;
+    if (isLeaving && (isVolume ? object.isBound : this.#podsOfClaim.of(key).size > 0)) return NOTHING;
     const left = isLeaving ? finalizers.filter((one) => one !== finalizer) : [...finalizers, finalizer];
     const target = coreTarget(isVolume ? 'persistentvolumes' : 'persistentvolumeclaims', namespace, name);
     const body = { metadata: { resourceVersion: String(revision), finalizers: left } };
@@ -123,22 +124,12 @@ export class StorageProtection implements Controller {
 
   /** From now on a pod uses these claims, and no others. */
   #use(pod: string, claims: readonly string[]): void {
-    for (const claim of this.#claimsOfPod.get(pod) ?? NONE) if (!claims.includes(claim)) this.#release(pod, claim);
+    for (const claim of this.#claimsOfPod.get(pod) ?? NONE) {
+      if (!claims.includes(claim) && this.#podsOfClaim.remove(claim, pod)) this.#due.add(claim);
+    }
     if (claims.length === 0) this.#claimsOfPod.delete(pod);
     else this.#claimsOfPod.set(pod, claims);
-    for (const claim of claims) {
-      const pods = this.#podsOfClaim.get(claim);
-      if (pods === undefined) this.#podsOfClaim.set(claim, new Set([pod]));
-      else pods.add(pod);
-    }
-  }
-
-  #release(pod: string, claim: string): void {
-    const pods = this.#podsOfClaim.get(claim);
-    pods?.delete(pod);
-    if (pods?.size !== 0) return;
-    this.#podsOfClaim.delete(claim);
-    this.#due.add(claim);
+    for (const claim of claims) this.#podsOfClaim.add(claim, pod);
   }
 }
 

@@ -48,8 +48,8 @@ export interface NonResourceRequestInfo {
 /**
  * Reads a request's method, its path as sent and its query (as sent, or already wrapped by `parseQuery`, so that it is
  * decoded once). Never throws. Percent-encoded slashes separate segments like plain ones; trailing slashes are ignored;
- * an empty segment makes it a request about a path, not a resource, unless it stands for the namespace. A path that is badly encoded, holds control
- * characters, or has `.` or `..` where a name belongs comes back with `badRequest`.
+ * an empty segment makes it a request about a path, not a resource, unless it stands for the namespace. A path that is badly
+ * encoded, holds control characters, or has `.` or `..` where a name belongs comes back with `badRequest`.
  */
 export function parseRequestInfo(method: string, path: string, query: string | Query): RequestInfo {
   const nameStart = plainNameStart(path);

@@ -15,6 +15,7 @@ import { type ClusterAuthorities, listIn, MAP_NAME, usableAuthorities } from './
 import type { ClientAuthorities } from './scheduler-access.ts';
 
 const LOOKUP_DEADLINE_MS = 10_000;
+
 /** The files of the options. */
 export function ownFiles({ clientCaFile, requestheaderClientCaFile }: SchedulerOptions): AuthorityFiles {
   const filesOf = (path: string): readonly string[] => (path === '' ? [] : [resolve(path)]);

@@ -1,8 +1,10 @@
 // Makes the objects the API server needs for itself, keeps them as its reconcile intervals say, and knows which
 // post-start hooks are through. What the objects are is in bootstrap-objects.ts.
+
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Timer, Timers } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
+import { GroupedSets } from '../../../values/grouped-sets.ts';
 import type { FirstObjects } from '../../store/protocol.ts';
 import {
   type ApiObject,
@@ -39,7 +41,7 @@ export class Bootstrap implements Controller {
   readonly #hooks: readonly string[];
   readonly #desired = new Map<string, Desired>();
   /** The namespaces that desired objects are in, by storage key: most events are of others. */
-  readonly #rooms = new Map<string, Set<string>>();
+  readonly #rooms = new GroupedSets();
   /** The desired objects that exist, as the feed last showed them. */
   readonly #stored = new Map<string, ApiObject>();
   /** Seen as they should be, or written so, at least once since the start. */
@@ -58,13 +60,11 @@ export class Bootstrap implements Controller {
     this.#due = due;
     for (const desired of desiredObjects(dialect, options)) {
       const { namespace, name } = desired.target;
-      const rooms = this.#rooms.get(desired.storageKey);
-      if (rooms === undefined) this.#rooms.set(desired.storageKey, new Set([namespace]));
-      else rooms.add(namespace);
+      this.#rooms.add(desired.storageKey, namespace);
       this.#desired.set(`${desired.storageKey}/${namespace}/${name}`, desired);
     }
     this.#hooks = hooksOf(this.#desired.values());
-    this.wants = [...this.#rooms.keys()];
+    this.wants = [...this.#rooms.groups()];
     // Where other servers may be in the endpoints, it goes by their leases too.
     if (options.liveAddresses === undefined) this.goesBy = { keys: [...this.#desired.keys()] };
   }
@@ -74,7 +74,7 @@ export class Bootstrap implements Controller {
   }
 
   onEvent(event: FeedEvent): void {
-    if (this.#rooms.get(event.storageKey)?.has(event.namespace) !== true) return;
+    if (!this.#rooms.of(event.storageKey).has(event.namespace)) return;
     const key = `${event.storageKey}/${event.namespace}/${event.name}`;
     const desired = this.#desired.get(key);
     if (desired === undefined) return;

@@ -4,6 +4,7 @@
 import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { parseKey } from '../../../storage/object-key.ts';
 import type { FollowedRecords, RecordPlace } from '../../../storage/records/followed-records.ts';
+import { GroupedSets } from '../../../values/grouped-sets.ts';
 import type { PersistedType } from '../options.ts';
 
 /** One of an object's metadata.ownerReferences, as it is written. Frozen by convention: dependents share it. */
@@ -72,7 +73,7 @@ export class OwnershipGraph {
   readonly #nodes = new Map<string, GraphNode>();
   readonly #owners = new Map<string, Owner>();
   /** The uids of owners by the kinds that dependents take them for: what a kind owns is found without looking at all that is owned. */
-  readonly #byKind = new Map<string, Set<string>>();
+  readonly #byKind = new GroupedSets();
 
   /** `records`: of all objects that have a uid; told here of the same events as others who share them. */
   constructor(records: FollowedRecords, typeOf: (storageKey: string) => PersistedType | undefined) {
@@ -112,7 +113,7 @@ export class OwnershipGraph {
 
   /** The objects that name an owner of a kind, in whatever version or case, and others that name the same owner. */
   *dependentsOfKind({ group, kind }: Pick<PersistedType, 'group' | 'kind'>): Iterable<GraphNode> {
-    for (const uid of this.#byKind.get(kindKey(group, kind)) ?? []) yield* this.dependentsOf(uid);
+    for (const uid of this.#byKind.of(kindKey(group, kind))) yield* this.dependentsOf(uid);
   }
 
   /** Makes a node of an object whose record has been put. */
@@ -204,18 +205,12 @@ export class OwnershipGraph {
     const key = kindKey(splitApiVersion(apiVersion).group, kind);
     if (kinds.includes(key)) return;
     kinds.push(key);
-    const uids = this.#byKind.get(key);
-    if (uids === undefined) this.#byKind.set(key, new Set([uid]));
-    else uids.add(uid);
+    this.#byKind.add(key, uid);
   }
 
   #forgetOwner(uid: string, { kinds }: Owner): void {
     this.#owners.delete(uid);
-    for (const key of kinds) {
-      const uids = this.#byKind.get(key);
-      uids?.delete(uid);
-      if (uids?.size === 0) this.#byKind.delete(key);
-    }
+    for (const key of kinds) this.#byKind.remove(key, uid);
   }
 }
 

@@ -8,7 +8,9 @@ import { timestampOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
+import { parseKey } from '../../../storage/object-key.ts';
 import type { FollowedRecords } from '../../../storage/records/followed-records.ts';
+import { GroupedSets } from '../../../values/grouped-sets.ts';
 import type { WriteTarget } from '../../admission/protocol.ts';
 import {
   type ApiObject,
@@ -23,7 +25,6 @@ import type { CustomTypes } from '../custom-types.ts';
 import { controllerIdentity } from '../identities.ts';
 import type { NamespacedType } from '../options.ts';
 import { coreTarget, isTerminating } from '../targets.ts';
-import { NamesByNamespace } from './names-by-namespace.ts';
 import { nextConditions, type Obstacles } from './namespace-conditions.ts';
 import type { NamespaceContents } from './namespace-contents.ts';
 import { RemoteContents, type SweepNamespace } from './remote-contents.ts';
@@ -78,8 +79,8 @@ export class NamespaceLifecycle implements Controller {
   readonly #records: FollowedRecords;
   readonly #remote: RemoteContents;
   readonly #doomed = new Map<string, Doomed>();
-  /** Types that answered deletecollection with 405, by storage key: their objects are deleted one by one. */
-  readonly #withoutCollection = new Map<string, NamesByNamespace>();
+  /** Types that answered deletecollection with 405, by storage key, with their names by namespace: they are deleted one by one. */
+  readonly #withoutCollection = new Map<string, GroupedSets>();
 
   constructor(
     clock: Clock,
@@ -214,7 +215,9 @@ export class NamespaceLifecycle implements Controller {
     const cameOrWent = this.#contents.onEvent(event);
     if (event.type === 'delete') this.#records.remove(event);
     else this.#records.put(event);
-    this.#withoutCollection.get(event.storageKey)?.onEvent(event);
+    const names = this.#withoutCollection.get(event.storageKey);
+    if (event.type === 'delete') names?.remove(event.namespace, event.name);
+    else names?.add(event.namespace, event.name);
     const doomed = this.#doomed.get(event.namespace);
     if (doomed === undefined) return;
     if (event.type === 'delete') {
@@ -233,8 +236,12 @@ export class NamespaceLifecycle implements Controller {
   /** All objects are looked at, but once: the names of one namespace cannot be found in less. */
   #learnNames(storageKey: string): void {
     if (this.#withoutCollection.has(storageKey)) return;
-    const keys = this.#records.keysBelow(Buffer.from(`${storageKey}/`));
-    this.#withoutCollection.set(storageKey, new NamesByNamespace(keys));
+    const names = new GroupedSets();
+    for (const key of this.#records.keysBelow(Buffer.from(`${storageKey}/`))) {
+      const { namespace, name } = parseKey(key);
+      names.add(namespace, name);
+    }
+    this.#withoutCollection.set(storageKey, names);
   }
 
   // Pods are deleted with their own grace: the same delete that everything else gets, which is repeated without harm.

@@ -8,6 +8,7 @@ import { tolerationOf } from '../../../api/pods/tolerations.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent, KeptRecord } from '../../../storage/following/store-feed.ts';
+import { GroupedSets } from '../../../values/grouped-sets.ts';
 import { mayBeBound } from '../../pod-marks.ts';
 import { Announcements } from '../announcements.ts';
 import {
@@ -23,7 +24,6 @@ import {
 import { controllerIdentity } from '../identities.ts';
 import { coreTarget, isTerminating, keyOf, splitKey } from '../targets.ts';
 import { readyCondition } from './node-health.ts';
-import { PodsOfNodes } from './pods-of-nodes.ts';
 import { areSameTaints, TaintTimes, type TimedTaint, taintLike } from './taint-times.ts';
 
 const PODS = 'core/pods';
@@ -56,7 +56,7 @@ export class NodePods implements Controller {
   readonly #announcements: Announcements;
   readonly #taintTimes: TaintTimes;
   readonly #pods = new Map<string, Pod>();
-  readonly #podsOfNodes = new PodsOfNodes();
+  readonly #podsOfNodes = new GroupedSets();
   readonly #nodes = new Map<string, Node>();
   /** Pods that were ready on a node that is not. */
   readonly #misjudged = new Set<string>();
@@ -154,7 +154,7 @@ export class NodePods implements Controller {
     if (node === '') return;
     const agoMs = event.type === 'present' ? this.#boundAgoMs(event.object()) : 0;
     this.#pods.set(key, { node, record: event.kept(), boundAtMs: this.#clock.monotonicMs() - agoMs });
-    this.#podsOfNodes.add(node, key);
+    if (node !== '') this.#podsOfNodes.add(node, key);
     const on = this.#nodes.get(node);
     if (on !== undefined && isTroubled(on)) this.#review(key, true);
   }

@@ -5,12 +5,12 @@ import { asObject, asText, asTimeMs, partAt } from '../../../api/json/object-fie
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
+import { GroupedSets } from '../../../values/grouped-sets.ts';
 import { mayBeBound } from '../../pod-marks.ts';
 import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from '../controller.ts';
 import { controllerIdentity } from '../identities.ts';
 import { coreTarget, keyOf, splitKey } from '../targets.ts';
 import { hasHeartbeat, readyCondition } from './node-health.ts';
-import { PodsOfNodes } from './pods-of-nodes.ts';
 
 const PODS = 'core/pods';
 const NODES = 'core/nodes';
@@ -41,7 +41,7 @@ export class PodGarbage implements Controller {
   readonly #due: Due;
   readonly #leaseNamespace: string;
   readonly #pods = new Map<string, Pod>();
-  readonly #podsOfNodes = new PodsOfNodes();
+  readonly #podsOfNodes = new GroupedSets();
   readonly #nodes = new Map<string, Node>();
   readonly #leases = new Set<string>();
   /** Nodes that pods are bound to and that do not exist, with the monotonic time since when we know. */
@@ -75,7 +75,7 @@ export class PodGarbage implements Controller {
     this.#synced = true;
     for (const node of this.#absentSinceMs.keys())
       if (this.#nodes.has(node) || this.#podsOfNodes.of(node).size === 0) this.#absentSinceMs.delete(node);
-    for (const node of this.#podsOfNodes.nodes()) this.#reviewNode(node);
+    for (const node of this.#podsOfNodes.groups()) this.#reviewNode(node);
   }
 
   plan(key: string): Plan {
@@ -119,7 +119,7 @@ export class PodGarbage implements Controller {
     this.#pods.set(key, pod);
     if (known?.node !== pod.node) {
       if (known !== undefined) this.#unbind(key, known.node);
-      this.#podsOfNodes.add(pod.node, key);
+      if (pod.node !== '') this.#podsOfNodes.add(pod.node, key);
     }
     if (this.#synced && pod.node !== '') this.#reviewPod(key, pod);
   }

@@ -8,6 +8,7 @@ import type { SecretTokenSubject } from '../../../api/tokens/service-account-cla
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
+import { GroupedSets } from '../../../values/grouped-sets.ts';
 import { Contested } from '../contested.ts';
 import {
   type ApiObject,
@@ -67,7 +68,7 @@ export class ServiceAccountTokens implements Controller {
   readonly #accounts = new Map<string, ApiObject>();
   readonly #secrets = new Map<string, TokenSecret>();
   /** Keys of secrets, by that of their account. */
-  readonly #secretsOf = new Map<string, Set<string>>();
+  readonly #secretsOf = new GroupedSets();
   /** Names of secrets that were deleted, by account, until it names them no more. */
   readonly #gone = new Map<string, Set<string>>();
   /** Keys of secrets that are there and that their account named once and names no more: it is to have another one. */
@@ -113,7 +114,7 @@ export class ServiceAccountTokens implements Controller {
       this.#gone.delete(key);
     } else this.#onAccount(key, event);
     this.#due.add(ACCOUNT + key);
-    for (const secret of this.#secretsOf.get(key) ?? []) this.#due.add(SECRET + secret);
+    for (const secret of this.#secretsOf.of(key)) this.#due.add(SECRET + secret);
   }
 
   onSynced(): void {
@@ -160,9 +161,7 @@ export class ServiceAccountTokens implements Controller {
     }
     this.#secrets.set(key, secret);
     const { accountKey } = secret;
-    const siblings = this.#secretsOf.get(accountKey);
-    if (siblings === undefined) this.#secretsOf.set(accountKey, new Set([key]));
-    else siblings.add(key);
+    this.#secretsOf.add(accountKey, key);
     this.#due.add(SECRET + key);
     this.#due.add(ACCOUNT + accountKey);
   }
@@ -183,9 +182,7 @@ export class ServiceAccountTokens implements Controller {
   }
 
   #unlink(key: string, accountKey: string): void {
-    const siblings = this.#secretsOf.get(accountKey);
-    siblings?.delete(key);
-    if (siblings?.size === 0) this.#secretsOf.delete(accountKey);
+    this.#secretsOf.remove(accountKey, key);
     this.#due.add(ACCOUNT + accountKey);
   }
 
@@ -215,7 +212,7 @@ export class ServiceAccountTokens implements Controller {
       return NOTHING;
     }
     const { uid = '' } = metadataOf(account);
-    const live = [...(this.#secretsOf.get(accountKey) ?? [])]
+    const live = [...this.#secretsOf.of(accountKey)]
       .filter((secret) => ['', uid].includes(this.#secrets.get(secret)!.accountUid))
       .map((secret) => splitKey(secret).name);
     const isOurs = (secret: string): boolean => isNamedFor(name, secret);

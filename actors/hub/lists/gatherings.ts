@@ -11,7 +11,6 @@ import { type Gathered, Gathering, type GatheringParts } from './lists.ts';
 const SELECTOR_COST = 16;
 
 export interface Found extends Gathered {
-  readonly refused?: undefined;
   /** The state that was looked at. */
   readonly tree: Tree;
   /** Keeps the records where they are. */
