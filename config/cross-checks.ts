@@ -64,6 +64,17 @@ function hiddenMetricsProblem(shown: string, release: string): string | false {
   );
 }
 
+/** Of batches of no events none is ever whole, and at no rate none goes. `numbers`: by the ends of the names of their options. */
+function emptyBatches(
+  place: 'log' | 'webhook',
+  isThrottled: boolean,
+  numbers: Readonly<Record<string, number>>,
+): string | false {
+  const asked = Object.keys(numbers).filter((name) => isThrottled || !name.startsWith('throttle'));
+  const none = asked.find((name) => numbers[name] === 0);
+  return none !== undefined && `--audit-${place}-batch-${none} must not be 0 with --audit-${place}-mode batch`;
+}
+
 const SHARED_RULES: readonly Rule<ServerOptions | SchedulerOptions>[] = [
   ({ tlsCertFile, tlsPrivateKeyFile }) =>
     together(['tls-cert-file', tlsCertFile], ['tls-private-key-file', tlsPrivateKeyFile]),
@@ -111,6 +122,24 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
     auditPolicyFile !== '' &&
     auditLogPath + auditWebhookConfigFile === '' &&
     '--audit-policy-file needs --audit-log-path or --audit-webhook-config-file beside it',
+  (options) =>
+    options.auditLogPath !== '' &&
+    options.auditLogMode === 'batch' &&
+    emptyBatches('log', options.auditLogBatchThrottleEnable, {
+      'buffer-size': options.auditLogBatchBufferSize,
+      'max-size': options.auditLogBatchMaxSize,
+      'throttle-qps': options.auditLogBatchThrottleQps,
+      'throttle-burst': options.auditLogBatchThrottleBurst,
+    }),
+  (options) =>
+    options.auditWebhookConfigFile !== '' &&
+    options.auditWebhookMode === 'batch' &&
+    emptyBatches('webhook', options.auditWebhookBatchThrottleEnable, {
+      'buffer-size': options.auditWebhookBatchBufferSize,
+      'max-size': options.auditWebhookBatchMaxSize,
+      'throttle-qps': options.auditWebhookBatchThrottleQps,
+      'throttle-burst': options.auditWebhookBatchThrottleBurst,
+    }),
   serviceRangeProblem,
   ({ controllers }) => controllersProblem(controllers) ?? false,
   ({ orchServiceNodePort: port, serviceNodePortRange: { first, last } }) =>

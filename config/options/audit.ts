@@ -108,7 +108,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     unit: 'batches per second',
     bounds: COUNT,
     description: 'Average rate of batches, in mode batch.',
-    effect: ['in force', 'batches a second; 0: as they come'],
+    effect: ['in force', 'batches a second'],
   },
   {
     name: 'audit-log-batch-throttle-burst',
@@ -214,7 +214,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '10',
     bounds: COUNT,
     description: 'Average rate of batches, in mode batch.',
-    effect: ['in force', 'lists a second; 0: as they come'],
+    effect: ['in force', 'lists a second'],
   },
   {
     name: 'audit-webhook-batch-throttle-burst',

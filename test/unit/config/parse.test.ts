@@ -208,6 +208,19 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['apiserver', '--audit-policy-file p', /needs --audit-log-path or --audit-webhook-config-file beside it$/],
   ['apiserver', '--audit-log-path -', /^--audit-log-path needs --audit-policy-file beside it$/],
   ['up', '--audit-webhook-config-file w', /^--audit-webhook-config-file needs --audit-policy-file beside it$/],
+  ...['buffer-size', 'max-size', 'throttle-qps', 'throttle-burst'].map(
+    (name) =>
+      [
+        'apiserver',
+        `--audit-policy-file p --audit-webhook-config-file w --audit-webhook-batch-${name} 0`,
+        new RegExp(`^--audit-webhook-batch-${name} must not be 0 with --audit-webhook-mode batch$`),
+      ] as const,
+  ),
+  [
+    'up',
+    '--audit-policy-file p --audit-log-path - --audit-log-mode batch --audit-log-batch-throttle-enable',
+    /^--audit-log-batch-throttle-qps must not be 0 with --audit-log-mode batch$/,
+  ],
   ['apiserver', '--authorization-policy-file p', /needs --authorization-mode ABAC$/],
   ['apiserver', '--authorization-webhook-config-file p', /needs --authorization-mode Webhook$/],
   [
