@@ -13,7 +13,7 @@ import { type DefineActor, withSettings } from '../define.ts';
 import { tellingTime } from '../outside/webhook-call.ts';
 import { featureGates, type ServerSettings } from '../server-settings.ts';
 import { type AuditBackend, type AuditMode, auditActor } from './audit.ts';
-import type { BatchLimits } from './batches.ts';
+import { type BatchLimits, throttleOfOne } from './batches.ts';
 import { type EventForm, LogSink, WebhookSink } from './sinks.ts';
 
 /** Of the heap of its thread, for what each backend is to be given: of pods of 2 KB it is 10,000 answers and their requests. */
@@ -43,6 +43,7 @@ function logBackend({ options, dialect }: ServerSettings, context: ActorContext)
     {
       mode: options.auditLogMode as AuditMode,
       limits: batchLimits(
+        context.refs('audit').length,
         LOG_BATCHES_UNDER_WAY,
         options.auditLogBatchBufferSize,
         options.auditLogBatchMaxSize,
@@ -90,6 +91,7 @@ function webhookBackend({ options, dialect, audit }: ServerSettings, context: Ac
     {
       mode: options.auditWebhookMode as AuditMode,
       limits: batchLimits(
+        context.refs('audit').length,
         WEBHOOK_BATCHES_UNDER_WAY,
         options.auditWebhookBatchBufferSize,
         options.auditWebhookBatchMaxSize,
@@ -129,19 +131,18 @@ function clientOf(connection: ServiceConnection, { clock, disk, log, metrics }: 
 }
 
 function batchLimits(
+  threads: number,
   underWayMax: number,
   bufferMax: number,
   batchMax: number,
   waitMs: number,
   throttle: false | readonly [perSecond: number, burst: number],
 ): BatchLimits {
-  // A throttle that lets nothing through is none.
-  const [perSecond, burst] = throttle === false ? [0, 0] : throttle;
   return {
     bufferMax,
-    batchMax: Math.max(1, batchMax),
+    batchMax,
     waitMs,
-    throttle: perSecond > 0 ? { perSecond, burst: Math.max(1, burst) } : undefined,
+    throttle: throttle === false ? undefined : throttleOfOne(throttle, threads),
     underWayMax,
   };
 }

@@ -16,6 +16,14 @@ export interface BatchLimits {
   readonly underWayMax: number;
 }
 
+/** What a thread may send where as many of them together keep to the throttle of the server: an even share. */
+export function throttleOfOne(
+  [perSecond, burst]: readonly [perSecond: number, burst: number],
+  threads: number,
+): NonNullable<BatchLimits['throttle']> {
+  return { perSecond: perSecond / threads, burst: Math.max(1, burst / threads) };
+}
+
 export interface BatchParts {
   readonly sink: AuditSink;
   readonly limits: BatchLimits;

@@ -1,6 +1,6 @@
 // How audit events become batches for a backend that nobody waits for.
 import test from 'ava';
-import { Batches, type BatchLimits } from '../../../actors/audit/batches.ts';
+import { Batches, type BatchLimits, throttleOfOne } from '../../../actors/audit/batches.ts';
 import type { AuditEvent } from '../../../api/audit/event.ts';
 
 const MIB = 1024 * 1024;
@@ -160,4 +160,10 @@ test('after a rest as many batches of audit events go at once as the burst says,
   state.nowMs += 100;
   state.fire();
   t.deepEqual(sent, ['a', 'b', 'c', 'd', 'e']);
+});
+
+test('threads that send audit events to one backend keep to its throttle together', (t) => {
+  t.deepEqual(throttleOfOne([10, 16], 4), { perSecond: 2.5, burst: 4 });
+  t.deepEqual(throttleOfOne([10, 15], 1), { perSecond: 10, burst: 15 });
+  t.deepEqual(throttleOfOne([10, 1], 4), { perSecond: 2.5, burst: 1 }, 'a share that lets nothing go would be none');
 });
