@@ -10,6 +10,7 @@ import { heapBytesOfBody } from '../../transport/heap-of-body.ts';
 import { Batches, type BatchLimits } from './batches.ts';
 import { readEvent } from './bodies.ts';
 import { AUDIT_FACTS } from './facts.ts';
+import { LossLines } from './loss-lines.ts';
 import type { AuditedBody, AuditProtocol, UnreadAuditEvent } from './protocol.ts';
 import { SentObjects } from './sent-objects.ts';
 import { type AuditSink, EventsLost } from './sinks.ts';
@@ -57,6 +58,7 @@ class Audit implements Actor<AuditProtocol> {
   readonly #sent: SentObjects;
   readonly #routes: readonly Route[];
   readonly #heapBytesMax: number;
+  readonly #lossLines: LossLines;
   #waiting = 0;
   #waitingHeapBytes = 0;
 
@@ -65,6 +67,7 @@ class Audit implements Actor<AuditProtocol> {
     this.#heapBytesMax = heapBytesMax;
     this.#schema = schema;
     this.#sent = new SentObjects(schema, gate);
+    this.#lossLines = new LossLines(context);
     this.#routes = backends.map((backend) => this.#route(backend));
   }
 
@@ -75,6 +78,7 @@ class Audit implements Actor<AuditProtocol> {
     await Promise.race([flushed, late]);
     const closed = Promise.all(this.#routes.map(({ sink }) => sink.close()));
     await Promise.race([closed, late]);
+    this.#lossLines.flush();
   }
 
   onMessage(message: MessageOf<AuditProtocol>, reply: Reply): void {
@@ -172,7 +176,7 @@ class Audit implements Actor<AuditProtocol> {
     this.#context.metrics
       .counter('apiserver_audit_error_total', 'Audit events that were not recorded, by who lost them.', { plugin })
       .add(count);
-    this.#context.log.warn({ plugin, count, reason }, 'audit events lost');
+    this.#lossLines.lost(plugin, count, reason);
   }
 }
 
