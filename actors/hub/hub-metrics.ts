@@ -15,7 +15,7 @@ export interface MeasuredHub {
 export function measureHub(metrics: Metrics, { watchers, records, gate }: MeasuredHub): void {
   metrics.beforeReading(() => {
     metrics.gauge('orch_hub_watchers', 'Open watches.').set(watchers.count);
-    metrics.gauge('orch_hub_cohorts', 'Groups of open watches that see the same bytes.').set(watchers.cohorts);
+    metrics.gauge('orch_hub_cohorts', 'Groups of open watches that see the same bytes.').set(watchers.cohorts.size);
     metrics.gauge('orch_hub_live_watchers', 'Open watches that are up to date.').set(watchers.liveCount);
     metrics.counter('orch_decoded_objects_total', 'Stored objects decoded on this thread.').set(decodedCount());
     metrics

@@ -347,7 +347,9 @@ export class Hub implements Actor<HubProtocol> {
     if (batch.unreadable !== undefined)
       for (const storageKey of this.#unreadable.take(batch.unreadable)) this.#endOf(storageKey);
     if (batch.compactedRevision > this.#gate.compacted) {
-      for (const cache of this.#caches.values()) cache.compact(batch.compactedRevision);
+      const isWatched = (cache: ResourceCache): boolean => this.#watchers.cohorts.get(cache) !== undefined;
+      // The changes of a type that comes again are counted anew.
+      if (this.#caches.compact(batch.compactedRevision, isWatched)) this.#selfCheck.reset();
     }
     this.#gate.advance(batch.lastRevision, batch.compactedRevision);
     this.#gate.release();

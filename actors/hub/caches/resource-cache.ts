@@ -67,6 +67,8 @@ export class ResourceCache {
   readonly #eventsMax: number;
   /** What went beyond the most events that there may be. */
   #forgotten = 0;
+  /** When its type went, where it has. */
+  #endedAt: number | undefined;
 
   /** `eventsMax`: changes that can be asked for; `checkpointEvents`: events between two checkpoints. */
   constructor(storageKey: string, eventsMax = Number.POSITIVE_INFINITY, checkpointEvents: number = CHECKPOINT_EVENTS) {
@@ -160,7 +162,14 @@ export class ResourceCache {
   /** What was there up to a revision cannot be asked for any more: it was of a type that has gone. */
   end(revision: number): void {
     this.#forgotten = Math.max(this.#forgotten, revision);
+    this.#endedAt = revision;
     this.compact(revision);
+  }
+
+  /** True of one whose type went at a revision that nobody can ask for any more, and did not come again: a new cache would answer the same. */
+  isOver(compactedRevision: number): boolean {
+    const isPast = this.#endedAt !== undefined && this.#endedAt <= compactedRevision;
+    return isPast && this.events.length === 0 && this.tree.size === 0;
   }
 
   /** Forgets events up to a revision, and the trees of states before it. */

@@ -57,6 +57,18 @@ export class ResourceCaches {
     return this.#latest;
   }
 
+  /** Forgets events up to a revision, and types that had gone by then and nobody watches. True: there were such. */
+  compact(revision: number, isWatched: (cache: ResourceCache) => boolean): boolean {
+    const before = this.#byStorageKey.size;
+    for (const [storageKey, cache] of this.#byStorageKey) {
+      cache.compact(revision);
+      if (!cache.isOver(revision) || isWatched(cache)) continue;
+      this.#byStorageKey.delete(storageKey);
+      if (this.#latest === cache) this.#latest = undefined;
+    }
+    return this.#byStorageKey.size < before;
+  }
+
   /** Begins anew with the store's present state and its history. */
   begin({ live, history }: PresentState, slabs: SlabView): void {
     this.#byStorageKey.clear();

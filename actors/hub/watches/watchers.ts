@@ -85,8 +85,8 @@ export class Watchers implements WatcherOwner {
     return this.#watchers.get(id)?.state ?? 'gone';
   }
 
-  get cohorts(): number {
-    return this.#cohorts.size;
+  get cohorts(): Pick<CohortIndexes, 'size' | 'get'> {
+    return this.#cohorts;
   }
 
   /** How many move with their cohort; the others begin, catch up, or wait for their socket. */

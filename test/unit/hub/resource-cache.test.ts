@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { type Entry, ResourceCache, type Tree } from '../../../actors/hub/caches/resource-cache.ts';
+import { ResourceCaches } from '../../../actors/hub/caches/resource-caches.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 
 function entry(key: string, revision: number): Entry {
@@ -190,4 +191,27 @@ test('of states from before the window nothing is kept, neither between its even
     [],
   );
   t.deepEqual(stateOf(cache.treeAt(31)), { 'a/x0': 28, 'a/x1': 29, 'a/x2': 30, 'a/x3': 31 });
+});
+
+test('the cache of a type that has gone goes when nobody can ask for what was there, unless the type has come again', (t) => {
+  const caches = new ResourceCaches();
+  const [gone, back, empty] = ['gone', 'back', 'empty'].map((name) => caches.of(`example.com/${name}`)) as [
+    ResourceCache,
+    ResourceCache,
+    ResourceCache,
+  ];
+  for (const cache of [gone, back]) {
+    cache.apply(entry('a/x', 1), false);
+    cache.apply(entry('a/x', 2), true);
+    cache.end(3);
+  }
+  back.apply(entry('a/x', 4), false);
+  const nobody = (): boolean => false;
+  t.false(caches.compact(2, nobody));
+  t.false(caches.compact(3, (cache) => cache === gone));
+  t.deepEqual([...caches.values()], [gone, back, empty]);
+  t.true(caches.compact(3, nobody));
+  t.deepEqual([...caches.values()], [back, empty]);
+  t.false(caches.compact(4, nobody));
+  t.not(caches.of('example.com/gone'), gone);
 });
