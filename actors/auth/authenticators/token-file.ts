@@ -61,7 +61,7 @@ export function linesWithoutToken(text: string, fileName: string): number[] {
 }
 
 interface Line {
-  /** From 1 on. */
+  /** Where it begins, from 1 on: fields in quotes may go over several. */
   readonly number: number;
   /** A token or a password; empty: there is none. */
   readonly secret: string;
@@ -71,10 +71,7 @@ interface Line {
 const NEEDED = 'a line needs a token, a user name and a uid';
 
 function linesOf(text: string, fileName: string): Line[] {
-  return text.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    const number = index + 1;
-    const fields = csvFields(line.trim());
+  return [...recordsOf(text)].map(({ number, fields }) => {
     if (fields === undefined) throw badLine(fileName, number, 'a double quote is out of place');
     const [secret = '', name = '', uid = '', groups = ''] = fields;
     if (fields.length < 3 || (secret !== '' && name === '')) throw badLine(fileName, number, NEEDED);
@@ -91,20 +88,38 @@ function badLine(fileName: string, number: number, problem: string): OrchError {
 }
 
 /** One field and what ends it. */
-const CSV_FIELD = /[ \t]*(?:"((?:[^"]|"")*)"[ \t]*|([^",]*))(?:,|$)/y;
+const CSV_FIELD = /[ \t]*(?:"([^"]*(?:""[^"]*)*)"[ \t\r]*|([^",\n]*))(,|\n|$)/y;
+
+interface CsvRecord {
+  /** Of the line it begins at. */
+  readonly number: number;
+  /** Undefined where a quote stands inside a field or is not closed: what follows cannot be read either. */
+  readonly fields: readonly string[] | undefined;
+}
 
 /**
- * The fields of one CSV line (RFC 4180): commas separate, double quotes hold commas, two quotes are one. Blanks around a
- * field are not part of it. Undefined where a quote stands inside a field or is not closed.
+ * The records of a CSV file (RFC 4180) that are not blank: commas separate, double quotes hold commas and line breaks, two quotes are one.
+ * Blanks around a field are not part of it.
  */
-function csvFields(line: string): string[] | undefined {
-  const fields: string[] = [];
-  CSV_FIELD.lastIndex = 0;
-  while (CSV_FIELD.lastIndex < line.length) {
-    const match = CSV_FIELD.exec(line);
-    if (match === null) return undefined;
-    fields.push(match[1] === undefined ? match[2]!.trim() : match[1].replaceAll('""', '"'));
+function* recordsOf(text: string): Iterable<CsvRecord> {
+  let number = 1;
+  for (let from = 0, to: number; from < text.length; from = to) {
+    const fields: string[] = [];
+    let end: string | undefined;
+    CSV_FIELD.lastIndex = from;
+    do {
+      const match = CSV_FIELD.exec(text);
+      if (match === null) {
+        yield { number, fields: undefined };
+        return;
+      }
+      const [, quoted, plain = ''] = match;
+      fields.push(quoted?.replaceAll('""', '"').replaceAll('\r\n', '\n') ?? plain.trim());
+      end = match[3];
+    } while (end === ',');
+    to = CSV_FIELD.lastIndex;
+    const record = text.slice(from, to);
+    if (record.trim() !== '') yield { number, fields };
+    number += record.split('\n').length - 1;
   }
-  if (line.endsWith(',')) fields.push('');
-  return fields;
 }

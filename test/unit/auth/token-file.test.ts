@@ -42,6 +42,20 @@ test('empty lines and an empty file hold nobody', (t) => {
   );
 });
 
+test('a field in quotes may go over several lines, and what follows is told of by the line that it is on', (t) => {
+  const text = 't1,alice,"1\n2","dev,\r\nops"\r\n,nobody,3\nt2,"b""o\nb",2\n';
+  t.deepEqual(
+    parseTokenFile(text, 'file').map(({ user: { name, uid, groups } }) => [name, uid, groups]),
+    [
+      ['alice', '1\n2', ['dev', 'ops']],
+      ['b"o\nb', '2', []],
+    ],
+  );
+  t.deepEqual(linesWithoutToken(text, 'file'), [4]);
+  t.throws(() => parseTokenFile(`${text}SECRET`, 'file'), { message: /^file:7: / });
+  t.throws(() => parseTokenFile('a,b,"c\n\nd,e,f\n', 'file'), { message: 'file:1: a double quote is out of place' });
+});
+
 test('a line without a token lets nobody in, and the others do', (t) => {
   const text = 'a,x,1\n,y,2\n\n"",,\nb,z,3\n';
   t.deepEqual(
