@@ -1,6 +1,6 @@
 // Takes the finalizer off claims and volumes that are to go and are no longer used: a claim is used by the bound pods that name it (a
-// pod that is not bound yet will not start with a claim that is to go), but for one that was made for a pod in which nothing runs any
-// more; a volume while it is bound. Puts it on those that came without.
+// pod that is not bound yet will not start with a claim that is to go), and by the very pod that it was made for, not another of that
+// name, until nothing runs in it any more; a volume while it is bound. Puts it on those that came without.
 
 import { asText, partAt, partsAt, textsAt } from '../../api/json/object-fields.ts';
 import { protectionFinalizers } from '../../api/storage-protection.ts';
@@ -22,6 +22,8 @@ interface Protected {
   readonly isTerminating: boolean;
   /** Of volumes. */
   readonly isBound: boolean;
+  /** The uid of its controller; empty where it has none. */
+  readonly owner: string;
 }
 
 /** Keys are `<namespace>/<name>` of claims, and `/<name>` of volumes. */
@@ -35,7 +37,7 @@ export class StorageProtection implements Controller {
   readonly #due: Due;
   readonly #finalizers: ReturnType<typeof protectionFinalizers>;
   readonly #objects = new Map<string, Protected>();
-  /** The claims of each bound pod that names some, and the pods of each claim. */
+  /** The claims of each bound pod, and the pods of each claim: `<namespace>/<name>`, of those made for a pod with ` <uid>` of that. */
   readonly #claimsOfPod = new Map<string, readonly string[]>();
   /** Pods that are bound: what they use does not change any more, and unless claims are made for them they are not parsed again. */
   readonly #boundPods = new Set<string>();
@@ -81,6 +83,7 @@ export class StorageProtection implements Controller {
         finalizers: textsAt(partAt(object, 'metadata'), 'finalizers'),
         isTerminating: isTerminating(object),
         isBound: partAt(object, 'status').phase === 'Bound',
+        owner: ownerOf(object),
       });
       if (event.type !== 'present') this.#due.add(key);
     }
@@ -95,11 +98,15 @@ export class StorageProtection implements Controller {
     const { finalizers, isTerminating: isLeaving, revision } = object;
     const isKept = finalizers.includes(finalizer);
     if (isKept !== isLeaving) return NOTHING;
-    if (isLeaving && (isVolume ? object.isBound : this.#podsOfClaim.of(key).size > 0)) return NOTHING;
+    if (isLeaving && (isVolume ? object.isBound : this.#isUsed(key, object))) return NOTHING;
     const left = isLeaving ? finalizers.filter((one) => one !== finalizer) : [...finalizers, finalizer];
     const target = coreTarget(isVolume ? 'persistentvolumes' : 'persistentvolumeclaims', namespace, name);
     const body = { metadata: { resourceVersion: String(revision), finalizers: left } };
     return { writes: [{ verb: 'patch', target, body, as: isVolume ? this.#ofVolumes : this.identity }] };
+  }
+
+  #isUsed(claim: string, { owner }: Protected): boolean {
+    return this.#podsOfClaim.of(claim).size > 0 || this.#podsOfClaim.of(`${claim} ${owner}`).size > 0;
   }
 
   #onPod(key: string, event: FeedEvent): void {
@@ -115,7 +122,8 @@ export class StorageProtection implements Controller {
     this.#boundPods.add(key);
     const own = ownClaimsOf(pod);
     if (own.length > 0) this.#withOwnClaims.add(key);
-    const names = [...namedClaimsOf(pod), ...(isShutDown(pod) ? NONE : own)];
+    const { uid } = partAt(pod, 'metadata');
+    const names = [...namedClaimsOf(pod), ...(isShutDown(pod) ? NONE : own.map((name) => `${name} ${uid}`))];
     this.#use(
       key,
       names.map((name) => keyOf(event.namespace, name)),
@@ -125,7 +133,7 @@ export class StorageProtection implements Controller {
   /** From now on a pod uses these claims, and no others. */
   #use(pod: string, claims: readonly string[]): void {
     for (const claim of this.#claimsOfPod.get(pod) ?? NONE) {
-      if (!claims.includes(claim) && this.#podsOfClaim.remove(claim, pod)) this.#due.add(claim);
+      if (!claims.includes(claim) && this.#podsOfClaim.remove(claim, pod)) this.#due.add(claim.split(' ', 1)[0]!);
     }
     if (claims.length === 0) this.#claimsOfPod.delete(pod);
     else this.#claimsOfPod.set(pod, claims);
@@ -144,6 +152,11 @@ function namedClaimsOf(pod: ApiObject): readonly string[] {
   return volumesOf(pod)
     .map((volume) => asText(partAt(volume, 'persistentVolumeClaim').claimName))
     .filter((name) => name !== '');
+}
+
+function ownerOf(claim: ApiObject): string {
+  const owner = partsAt(partAt(claim, 'metadata'), 'ownerReferences').find(({ controller }) => controller === true);
+  return asText(owner?.uid);
 }
 
 /** The claims that are made for it. */

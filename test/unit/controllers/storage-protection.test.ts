@@ -80,9 +80,12 @@ function putEphemeralPod(cluster: Cluster, metadata: object = {}): void {
   });
   cluster.put('core/pods', {
     ...object,
-    metadata: { ...object.metadata, finalizers: ['example.com/waits'], ...metadata },
+    metadata: { ...object.metadata, uid: 'uid-p', finalizers: ['example.com/waits'], ...metadata },
   });
 }
+
+/** Of a claim that was made for that pod. */
+const OWNED = { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'uid-p', controller: true }] };
 
 test('a claim that was made for a pod goes once nothing runs in the pod, which may wait for that', async (t) => {
   const f = await started({}, (cluster) => {
@@ -90,7 +93,7 @@ test('a claim that was made for a pod goes once nothing runs in the pod, which m
     const conditions = [{ type: 'Ready', status: 'True', lastHeartbeatTime: '2026-01-01T00:00:00Z' }];
     cluster.put('core/nodes', objectOf('Node', '', 'n', { status: { conditions } }));
     putEphemeralPod(cluster);
-    putClaim(cluster, 'p-scratch', LEAVING);
+    putClaim(cluster, 'p-scratch', { ...LEAVING, ...OWNED });
     putClaim(cluster, 'named', LEAVING);
   });
   putEphemeralPod(f.cluster, { ...LEAVING, deletionGracePeriodSeconds: 30 });
@@ -105,7 +108,18 @@ test('a claim that was made for a pod goes as well where nothing ran in the pod 
   const f = await started({}, (cluster) => {
     cluster.put('core/nodes', objectOf('Node', '', 'n', {}));
     putEphemeralPod(cluster, LEAVING);
-    putClaim(cluster, 'p-scratch', LEAVING);
+    putClaim(cluster, 'p-scratch', { ...LEAVING, ...OWNED });
+  });
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(CLAIMS), []);
+});
+
+test('a claim by the name of one that is made for a pod is not kept for it, unless it is owned by that very pod', async (t) => {
+  const f = await started({}, (cluster) => {
+    const conditions = [{ type: 'Ready', status: 'True', lastHeartbeatTime: '2026-01-01T00:00:00Z' }];
+    cluster.put('core/nodes', objectOf('Node', '', 'n', { status: { conditions } }));
+    putEphemeralPod(cluster, { uid: 'uid-of-the-next' });
+    putClaim(cluster, 'p-scratch', { ...LEAVING, ...OWNED });
   });
   await f.time.advance(1000);
   t.deepEqual(f.cluster.names(CLAIMS), []);
