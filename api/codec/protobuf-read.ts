@@ -176,7 +176,7 @@ function valueReader(field: FieldSchema): ValueReader {
     case 'int32':
       return (reader) => reader.integer() | 0;
     case 'int64':
-      return (reader) => reader.integer();
+      return (reader) => reader.exactInteger();
     case 'bool':
       return (reader) => reader.varint() !== 0;
     case 'double':

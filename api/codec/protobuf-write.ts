@@ -168,7 +168,8 @@ function valueWriter(field: FieldSchema, number: number): ValueWriter {
 function varintWriter(number: number): ValueWriter {
   const tag = tagOf(number, WIRE_VARINT);
   return (value, writer) => {
-    writer.varint(value as number);
+    if (typeof value === 'bigint') writer.int64(value);
+    else writer.varint(value as number);
     writer.varint(tag);
   };
 }

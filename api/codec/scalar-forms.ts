@@ -37,10 +37,12 @@ function readInt32(given: unknown): number {
   return value + 0;
 }
 
-/** Beyond 2^53 a number has lost its last digits when it arrives here; it is kept as near as a double can be. */
+/** Beyond 2^53 it is kept where a double is written with the very digits that were given, and refused rather than stored as another number. */
 function readInt64(given: unknown): number {
   const value = asDouble(given);
   if (typeof value !== 'number') throw mismatch(value, 'int64');
+  if (typeof given === 'bigint' && String(value) !== String(given))
+    throw new DecodeError(`${given} is an integer beyond 2^53 that cannot be kept to its last digit`);
   if (!Number.isInteger(value) || value < -INT64_BOUND || value > INT64_BOUND) throw malformed(String(value), 'int64');
   return value === INT64_BOUND ? INT64_MAX_DOUBLE : value + 0;
 }

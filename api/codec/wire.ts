@@ -180,6 +180,14 @@ export class WireReader {
     return this.#high * TWO_32 + (this.#low >>> 0);
   }
 
+  /** As `integer`, of what a double does not hold exactly a bigint. */
+  exactInteger(): number | bigint {
+    this.#readHalves();
+    const low = this.#low >>> 0;
+    const value = this.#high * TWO_32 + low;
+    return Number.isSafeInteger(value) ? value : (BigInt(this.#high) << 32n) + BigInt(low);
+  }
+
   #readHalves(): void {
     let low = 0;
     let high = 0;

@@ -1,6 +1,8 @@
 import test from 'ava';
 import { decode } from '../../../api/codec/decode.ts';
 import { DecodeError } from '../../../api/codec/decode-error.ts';
+import { parseExact } from '../../../api/json/exact-json.ts';
+import type { JsonObject } from '../../../api/json/json-value.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 
@@ -250,6 +252,18 @@ test('numbers at the ends of int64 stay inside it', (t) => {
   const { object } = read('core/v1.PodSpec', '{"terminationGracePeriodSeconds":9223372036854775807,"containers":[]}');
   t.true(BigInt(JSON.stringify(object).match(/[0-9]+/)![0]) < 2n ** 63n);
   t.throws(() => read('core/v1.PodSpec', '{"terminationGracePeriodSeconds":19223372036854775807}'));
+});
+
+test('an integer beyond 2^53 is kept to its last digit or refused with its path', (t) => {
+  const asSent = (digits: string): unknown =>
+    decode(parseExact(`{"activeDeadlineSeconds":${digits}}`) as JsonObject, schema.type('batch/v1.JobSpec')).object
+      .activeDeadlineSeconds;
+  for (const digits of ['9007199254740992', '-9007199254740994', '1000000000000000000'])
+    t.is(JSON.stringify(asSent(digits)), digits);
+  for (const digits of ['9007199254740993', '-9007199254740993', '9223372036854775807']) {
+    const { message } = t.throws(() => asSent(digits));
+    t.regex(message, new RegExp(`^activeDeadlineSeconds: ${digits} is an integer beyond 2\\^53`));
+  }
 });
 
 test('a number or a text is kept as which it came', (t) => {

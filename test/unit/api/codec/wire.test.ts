@@ -71,7 +71,9 @@ test('the integers of 64 bits at both ends are read', (t) => {
   for (const integer of [2n ** 63n - 1n, -(2n ** 63n), -1n]) {
     const writer = new BackwardWriter();
     writer.int64(integer);
-    t.is(new WireReader(writer.take()).int64(), integer);
+    const written = writer.take();
+    t.is(new WireReader(written).int64(), integer);
+    t.is(BigInt(new WireReader(written).exactInteger()), integer);
   }
 });
 
