@@ -40,11 +40,12 @@ export async function repair(argv: readonly string[]): Promise<void> {
       dialect: found.identity?.dialect ?? dialectOf(found, dialect),
       prefix: found.prefix ?? STANDARD_PREFIX,
     };
-    const { keptIn, revision } = await repairStore(path, found, identity, Date.now());
+    const { keptIn, revision, objects, changes } = await repairStore(path, found, identity, Date.now());
     print(found.problems.map((problem) => `damaged: ${problem}`));
     print(losses(found));
+    print(changes);
     print([
-      `repaired: ${found.objects.size} objects; the store goes on from revision ${revision}, with no history before it`,
+      `repaired: ${objects} objects; the store goes on from revision ${revision}, with no history before it`,
       `the damaged files are kept in ${keptIn}`,
     ]);
   } finally {

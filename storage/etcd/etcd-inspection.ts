@@ -5,7 +5,7 @@ import { OrchError } from '../../runtime/errors.ts';
 import { isSealedValue } from '../encryption/sealed-value.ts';
 import type { StoredEncryption } from '../encryption/stored-encryption.ts';
 import { storedRevision } from '../forms/stored-value.ts';
-import { AddressRecords } from './address-records.ts';
+import { AddressRecords } from '../upkeep/address-records.ts';
 import { askedAgain } from './asked-again.ts';
 import type { EtcdCluster, EtcdPair } from './etcd-cluster.ts';
 import { type Identity, readIdentity, unservedIn } from './etcd-identity.ts';
@@ -107,7 +107,7 @@ class KeyspaceReading {
       this.#problems.push(`${key} was written at revision ${revision}, by none of ours: ${newest}`);
     }
     const orphans = this.#addresses.orphans();
-    this.#problems.push(...this.#addresses.missing(), ...orphans.map(({ what }) => what));
+    this.#problems.push(...[...this.#addresses.missing(), ...orphans].map(({ what }) => what));
     return {
       revision: this.#revision,
       place,

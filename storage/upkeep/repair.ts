@@ -7,8 +7,9 @@ import { syncDirectory } from '../files/sync-directory.ts';
 import { finishPuttingBack } from '../level/found-files.ts';
 import { HeadMarker } from '../level/head-marker.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from '../level/level-layout.ts';
-import { LevelStoreWriter } from '../level/level-store-writer.ts';
+import { LevelStoreWriter, type NewStore } from '../level/level-store-writer.ts';
 import { REPAIRED_DIRECTORY } from '../level/unfinished-store.ts';
+import { agreedAddresses } from './agreed-addresses.ts';
 import { type Inspection, inspectStore } from './inspection.ts';
 
 /**
@@ -22,6 +23,9 @@ export interface Repair {
   readonly keptIn: string;
   /** The revision the repaired store begins at. */
   readonly revision: number;
+  readonly objects: number;
+  /** What was changed so that services and the records of their addresses agree, one line each. */
+  readonly changes: readonly string[];
 }
 
 /**
@@ -52,7 +56,10 @@ export async function repairStore(
   const database = join(directory, DATABASE_DIRECTORY);
   const head = join(directory, HEAD_FILE);
   const unfinished = join(directory, REPAIRED_DIRECTORY);
-  const revision = await writeRepaired(unfinished, found, identity, wallMs);
+  const compactedRevision = found.reachedRevision + REVISIONS_SKIPPED;
+  const { objects, changes } = agreedAddresses(found.objects, compactedRevision);
+  const store = { ...identity, tokenKey: found.tokenKey ?? randomBytes(TOKEN_KEY_BYTES), compactedRevision, wallMs };
+  const revision = await writeRepaired(unfinished, objects, store);
   const keptIn = freshDirectory(directory);
   if (existsSync(head)) copyFileSync(head, join(keptIn, HEAD_FILE));
   if (existsSync(database)) renameSync(database, join(keptIn, DATABASE_DIRECTORY));
@@ -62,25 +69,15 @@ export async function repairStore(
   marker.close();
   syncDirectory(keptIn);
   syncDirectory(directory);
-  return { keptIn, revision };
+  return { keptIn, revision, objects: objects.size, changes };
 }
 
 /** In the place of what an earlier try left. One that fails leaves nothing: the disk may be full. */
-async function writeRepaired(
-  path: string,
-  { objects, reachedRevision, tokenKey }: Inspection,
-  identity: { readonly dialect: string; readonly prefix: string },
-  wallMs: number,
-): Promise<number> {
+async function writeRepaired(path: string, objects: Inspection['objects'], store: NewStore): Promise<number> {
   rmSync(path, { recursive: true, force: true });
   let writer: LevelStoreWriter | undefined;
   try {
-    writer = await LevelStoreWriter.create(path, {
-      ...identity,
-      tokenKey: tokenKey ?? randomBytes(TOKEN_KEY_BYTES),
-      compactedRevision: reachedRevision + REVISIONS_SKIPPED,
-      wallMs,
-    });
+    writer = await LevelStoreWriter.create(path, store);
     for (const [key, bytes] of objects) await writer.add(key, bytes);
     return await writer.finish();
   } catch (error) {

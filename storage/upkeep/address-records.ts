@@ -3,10 +3,10 @@
 import { ADDRESS_RECORDS, claimsOf, PORT_RECORDS } from '../../api/services/service-claims.ts';
 import type { ServiceFields } from '../../api/services/service-fields.ts';
 import { formatIp, parseIp } from '../../values/ip.ts';
-import { objectKey, parseKey } from '../object-key.ts';
-import type { StoredObject } from './value-problems.ts';
+import { objectKey, parseKey, storageKeyOf } from '../object-key.ts';
 
 const SERVICES = 'core/services';
+const CONCERNED: ReadonlySet<string> = new Set([ADDRESS_RECORDS, PORT_RECORDS, SERVICES]);
 
 interface Owner {
   readonly namespace?: string;
@@ -14,9 +14,21 @@ interface Owner {
   readonly uid?: string;
 }
 
+/** Of a service or a record, what is looked at here. */
+export interface AddressHolder {
+  readonly metadata?: { readonly uid?: string };
+  readonly spec?: unknown;
+  readonly owner?: unknown;
+}
+
 export interface Orphan {
   readonly key: string;
   readonly what: string;
+}
+
+/** A record that there must be, and is not, or not as it must be. */
+export interface MissingRecord extends Orphan {
+  readonly owner: Required<Owner>;
 }
 
 export class AddressRecords {
@@ -26,7 +38,12 @@ export class AddressRecords {
   readonly #claims = new Map<string, { readonly service: string; readonly uid: string }>();
   #isWhole = true;
 
-  see(key: string, object: StoredObject): void {
+  /** Whether an object under this key is one that is looked at. */
+  static concerns(key: string): boolean {
+    return CONCERNED.has(storageKeyOf(key));
+  }
+
+  see(key: string, object: AddressHolder): void {
     const { storageKey, name } = parseKey(key);
     if (storageKey === ADDRESS_RECORDS || storageKey === PORT_RECORDS) {
       this.#records.set(objectKey(storageKey, '', canonical(name)), (object.owner ?? {}) as Owner);
@@ -40,17 +57,21 @@ export class AddressRecords {
 
   /** Something could not be looked into. */
   miss(key: string): void {
-    const { storageKey } = parseKey(key);
-    if (storageKey === ADDRESS_RECORDS || storageKey === PORT_RECORDS || storageKey === SERVICES) this.#isWhole = false;
+    if (AddressRecords.concerns(key)) this.#isWhole = false;
   }
 
-  /** Services whose address could be given again. */
-  missing(): readonly string[] {
+  /** What services have that could be given again. */
+  missing(): readonly MissingRecord[] {
     if (!this.#isWhole) return [];
-    return [...this.#claims].flatMap(([record, { service, uid }]) => {
-      const owner = this.#records.get(record);
-      if (owner === undefined) return [`${service} has what ${record} should note, and does not`];
-      return owner.uid === uid ? [] : [`${service} has what ${record} notes as ${owner.namespace}/${owner.name}'s`];
+    return [...this.#claims].flatMap(([key, { service, uid }]) => {
+      const noted = this.#records.get(key);
+      if (noted?.uid === uid) return [];
+      const { namespace, name } = parseKey(service);
+      const what =
+        noted === undefined
+          ? `${service} has what ${key} should note, and does not`
+          : `${service} has what ${key} notes as ${noted.namespace}/${noted.name}'s`;
+      return [{ key, what, owner: { namespace, name, uid } }];
     });
   }
 
