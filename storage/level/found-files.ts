@@ -6,6 +6,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncDirectory } from '../files/sync-directory.ts';
+import { unusedFiles } from '../leveldb/database-files.ts';
 import { lockDatabase } from './database-lock.ts';
 import { DATABASE_DIRECTORY } from './level-layout.ts';
 
@@ -72,6 +73,8 @@ export class FoundFiles {
       }
       renameSync(this.#discarded, this.#kept);
       this.#isKept = true;
+      // A link is the same file: what LevelDB would write into is there under the name of what is kept alone.
+      for (const name of unusedFiles(database)) rmSync(join(database, name));
     } catch {
       // No links on this file system, or no room: opening goes on without.
       rmSync(this.#discarded, { recursive: true, force: true });

@@ -21,6 +21,7 @@ export interface DatabaseFiles {
 
 const TABLE_NAME = /^(\d+)\.(?:ldb|sst)$/;
 const LOG_NAME = /^(\d+)\.log$/;
+const MANIFEST_NAME = /^MANIFEST-\d+$/;
 
 /** Reads a database. One that is not there has no values, and is damaged. */
 export function readDatabaseFiles(path: string, choice: FileChoice): DatabaseFiles {
@@ -34,6 +35,14 @@ export function readDatabaseFiles(path: string, choice: FileChoice): DatabaseFil
  */
 export function tableDamages(path: string): readonly string[] {
   return new DatabaseReader(path).verify();
+}
+
+/**
+ * The tables and manifests that lie beside those in use. LevelDB removes them when it opens the database, and may first write another
+ * table or manifest under such a name, into the very file.
+ */
+export function unusedFiles(path: string): readonly string[] {
+  return new DatabaseReader(path).unused();
 }
 
 class DatabaseReader {
@@ -83,6 +92,16 @@ class DatabaseReader {
     return this.#damages;
   }
 
+  unused(): readonly string[] {
+    const manifest = this.#manifest();
+    if (manifest === undefined) return [];
+    const current = this.#file('CURRENT').toString('latin1').slice(0, -1);
+    return this.#names.filter((name) => {
+      const table = TABLE_NAME.exec(name)?.[1];
+      return table === undefined ? MANIFEST_NAME.test(name) && name !== current : !manifest.tables.has(Number(table));
+    });
+  }
+
   #manifest(): Manifest | undefined {
     if (!this.#names.includes('CURRENT')) {
       this.#damages.push('CURRENT: the file is missing');
@@ -90,7 +109,7 @@ class DatabaseReader {
     }
     const current = this.#file('CURRENT').toString('latin1');
     const name = current.slice(0, -1);
-    if (!current.endsWith('\n') || !/^MANIFEST-\d+$/.test(name) || !this.#names.includes(name)) {
+    if (!current.endsWith('\n') || !MANIFEST_NAME.test(name) || !this.#names.includes(name)) {
       this.#damages.push('CURRENT: names no manifest that is there');
       return undefined;
     }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   existsSync,
@@ -6,12 +7,16 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { FoundFiles, finishPuttingBack, foundDatabase, putBackLeft } from '../../../storage/level/found-files.ts';
-import { scratchDirectory } from '../store/store-on-disk.ts';
+import { openLevelDatabase } from '../../../storage/level/level-database.ts';
+import { unusedFiles } from '../../../storage/leveldb/database-files.ts';
+import { readFiles, scratchDirectory } from '../store/store-on-disk.ts';
+import { until } from '../store/store-rig.ts';
 
 interface Scene {
   readonly directory: string;
@@ -115,4 +120,33 @@ test('where there is no database, nothing is kept and none is made', async (t) =
   files.putBack();
   await files.forget();
   t.deepEqual(readdirSync(directory), []);
+});
+
+test('a refused start leaves tables and manifests whole that the manifest in use does not know', async (t) => {
+  const directory = scratchDirectory(t);
+  const database = join(directory, 'store');
+  const made = openLevelDatabase(database);
+  await made.open();
+  // Past what LevelDB keeps in memory: a table is made, which an edit of the manifest tells of.
+  for (let i = 0; i < 10; i++) await made.put(`key-${i}`, randomBytes(1024 * 1024));
+  await until(() => !existsSync(join(database, '000003.log')));
+  await made.close();
+  const manifest = readdirSync(database).find((name) => name.startsWith('MANIFEST'))!;
+  const whole = readFileSync(join(database, manifest));
+  // Its first two edits alone, which opening made. Each has a head of 7 bytes, with its length at the fourth.
+  const first = 7 + whole.readUInt16LE(4);
+  truncateSync(join(database, manifest), first + 7 + whole.readUInt16LE(first + 4));
+  const [table = ''] = unusedFiles(database);
+  t.regex(table, /^\d+\.ldb$/);
+  writeFileSync(join(database, 'MANIFEST-000099'), 'left over');
+  t.deepEqual(unusedFiles(database), [table, 'MANIFEST-000099']);
+  const before = readFiles(directory);
+  const files = new FoundFiles(database);
+  const opened = openLevelDatabase(database);
+  await opened.open();
+  await opened.close();
+  files.putBack();
+  const after = readFiles(directory);
+  for (const [name, bytes] of before)
+    if (!/LO(?:G|G\.old|CK)$/.test(name)) t.true(after.get(name)?.equals(bytes), name);
 });
