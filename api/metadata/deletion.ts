@@ -163,9 +163,13 @@ export function finalizersOnDelete(
   const others = present.filter((finalizer) => finalizer !== ORPHAN_FINALIZER && finalizer !== FOREGROUND_FINALIZER);
   if (policy === 'Orphan') others.push(ORPHAN_FINALIZER);
   if (policy === 'Foreground') others.push(FOREGROUND_FINALIZER);
-  return others.length === present.length && others.every((finalizer) => present.includes(finalizer))
+  return others.length === present.length && (sameList(others, present) || areAmong(others, new Set(present)))
     ? present
     : others;
+}
+
+function areAmong(finalizers: readonly string[], known: ReadonlySet<string>): boolean {
+  return finalizers.every((finalizer) => known.has(finalizer));
 }
 
 function policyOf(orphanDependents: boolean | undefined): PropagationPolicy | undefined {

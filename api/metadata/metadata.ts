@@ -162,20 +162,22 @@ export function distinctOwnerReferences(references: readonly OwnerReference[]): 
   readonly repeatedUids: readonly string[];
 } {
   const kept: OwnerReference[] = [];
-  const byUid = new Map<string, OwnerReference[]>();
+  const met = new Set<string>();
   const repeated = new Set<string>();
   for (const reference of references) {
-    const uid = reference.uid ?? '';
-    const sameUid = byUid.get(uid);
-    if (sameUid?.some((other) => deepEqual(other, reference))) {
-      repeated.add(uid);
-      continue;
+    const said = textOfOwner(reference);
+    if (met.has(said)) repeated.add(reference.uid ?? '');
+    else {
+      met.add(said);
+      kept.push(reference);
     }
-    if (sameUid === undefined) byUid.set(uid, [reference]);
-    else sameUid.push(reference);
-    kept.push(reference);
   }
   return { references: repeated.size === 0 ? references : kept, repeatedUids: [...repeated] };
+}
+
+/** The same for references that are equal. A body holds tens of thousands of them, which cannot be held against each other. */
+function textOfOwner({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string {
+  return JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
 }
 
 /** Metadata with name and namespace of the path filled in; a namespace means nothing in a cluster-scoped type. */

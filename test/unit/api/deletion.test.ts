@@ -8,7 +8,7 @@ import {
   prepareDelete,
   requirePreconditions,
 } from '../../../api/metadata/deletion.ts';
-import type { ObjectMeta } from '../../../api/metadata/object-meta.ts';
+import { metadataOf, type ObjectMeta } from '../../../api/metadata/object-meta.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { frozen, sampleType } from './sample-type.ts';
 
@@ -293,4 +293,13 @@ test('preconditions of a namespace are told in the words of other conflicts', (t
     error?.message,
     'Operation cannot be fulfilled on namespaces "web": Precondition failed: UID in precondition: u-2, UID in object meta: u-1',
   );
+});
+
+test('as many finalizers as a body holds are looked through in time in proportion to their number', (t) => {
+  const finalizers = [...Array.from({ length: 200_000 }, (_, index) => `a/${index}`), 'orphan'];
+  const marked = object({ finalizers: [...finalizers.slice(-1), ...finalizers.slice(0, -1)] });
+  const before = metadataOf(marked).finalizers;
+  t.is(metadataOf(prepareDelete(marked, type, plain).object).finalizers, before);
+  const collected = prepareDelete(marked, type, { ...plain, propagationPolicy: 'Background' });
+  t.is(metadataOf(collected.object).finalizers?.length, finalizers.length - 1);
 });

@@ -321,3 +321,11 @@ test('repeated owner references are left out once, and told by uid', (t) => {
   const references = [a, b];
   t.is(distinctOwnerReferences(references).references, references);
 });
+
+test('as many references to one owner as a body holds are told apart in time in proportion to their number', (t) => {
+  const references = Array.from({ length: 20_000 }, (_, index) => ({ uid: 'a', name: `x${index}`, controller: false }));
+  t.is(distinctOwnerReferences(references).references, references);
+  const twice = distinctOwnerReferences([...references, { uid: 'a', controller: false, name: 'x0' }]);
+  t.deepEqual(twice.repeatedUids, ['a']);
+  t.is(twice.references.length, references.length);
+});
