@@ -4,7 +4,7 @@ import type { Quantity } from '../../values/quantity.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { asTimeMs, partAt, partsAt, setNumberAt, textAt } from '../json/object-fields.ts';
 import { isExtendedResource } from '../validation/kinds/resource-amounts.ts';
-import { type Amounts, amountsOf, isAmount, largerOf, NO_AMOUNTS, pieces, sumOf } from './amounts.ts';
+import { type Amounts, addTo, amountsOf, type GrowingAmounts, isAmount, pieces, raiseTo } from './amounts.ts';
 
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'] as const;
 const HUGE_PAGES = 'hugepages-';
@@ -73,10 +73,11 @@ const LIMITS = COMPUTE.map((name) => [name, `limits.${name}`] as const);
 
 /** Containers run beside each other, after the initial ones have run one by one. */
 function totalOf(spec: JsonObject, of: 'requests' | 'limits'): Amounts {
-  let total = NO_AMOUNTS;
-  for (const container of partsAt(spec, 'containers')) total = sumOf(total, amountsIn(container, of));
-  for (const container of partsAt(spec, 'initContainers')) total = largerOf(total, amountsIn(container, of));
-  return spec.overhead === undefined ? total : sumOf(total, amountsOf(partAt(spec, 'overhead')));
+  const total: GrowingAmounts = {};
+  for (const container of partsAt(spec, 'containers')) addTo(total, amountsIn(container, of));
+  for (const container of partsAt(spec, 'initContainers')) raiseTo(total, amountsIn(container, of));
+  if (spec.overhead !== undefined) addTo(total, amountsOf(partAt(spec, 'overhead')));
+  return total;
 }
 
 function amountsIn(container: JsonObject, of: 'requests' | 'limits'): Amounts {

@@ -150,3 +150,11 @@ test('a quota may name six types of the core group by themselves, and every type
   }
   t.deepEqual(namesOf(core('endpoints'), ['endpoints', 'count/endpoints'], DIALECTS.orch), ['count/endpoints']);
 });
+
+test('a pod of thousands of resources is counted in time in proportion to them', (t) => {
+  const each = (kind: string) =>
+    Array.from({ length: 20_000 }, (_, index) => container({ [`example.com/${kind}${index}`]: '2', cpu: '1m' }));
+  const usage = usageOf(core('pods'), pod({ containers: each('a'), initContainers: each('b') }), DIALECTS.orch, NOW_MS);
+  t.is(Object.keys(usage).length, 2 * 20_000 + ['count/pods', 'pods', 'cpu', 'requests.cpu'].length);
+  t.is(printed({ cpu: usage.cpu! }), 'cpu=20');
+});
