@@ -70,24 +70,21 @@ function givenBy({ whenAbsent }: Structure): Given | undefined {
   return whenAbsent === undefined ? undefined : new Given(whenAbsent);
 }
 
-/** Compiles the defaults of a structure. A null is always looked for, so that there is nothing to do only in scalars. */
+/** Of members that no property names. */
+type DefaultedRest = Pick<DefaultedMember, 'isNullable' | 'whenAbsent'> & { readonly below: Defaulter | undefined };
+
+/**
+ * Compiles the defaults of a structure. A null is always looked for, so that there is nothing to do only in scalars. Takes time in
+ * proportion to what an object has and is given: a schema may know hundreds of members, and a list hold a million empty items.
+ */
 export function defaulterOf(structure: Structure): Defaulter | undefined {
-  const members = [...structure.properties].map(
-    ([name, structure]): DefaultedMember => ({
-      name,
-      isNullable: structure.isNullable,
-      whenAbsent: givenBy(structure),
-      structure,
-      below: 'late',
-    }),
-  );
-  const { rest, items } = structure;
-  const ofRest = rest === undefined ? undefined : defaulterOf(rest);
+  const { properties, rest, items } = structure;
+  if (properties.size === 0 && rest === undefined && items === undefined) return undefined;
+  const members = new Map([...properties].map(([name, property]) => [name, defaultedMember(name, property)]));
+  const given = [...members.values()].filter(({ whenAbsent }) => whenAbsent !== undefined);
+  const others = rest === undefined ? undefined : defaultedRest(rest);
   const ofItems = items === undefined ? undefined : defaulterOf(items);
-  const restGiven = rest && givenBy(rest);
   const itemsGiven = items && givenBy(items);
-  if (members.length === 0 && rest === undefined && items === undefined) return undefined;
-  const known = new Set(structure.properties.keys());
   return (value) => {
     if (typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {
@@ -95,11 +92,27 @@ export function defaulterOf(structure: Structure): Defaulter | undefined {
       return;
     }
     const object = value as Members;
-    for (const member of members) defaultMember(object, member);
-    if (rest !== undefined) defaultRest(object, known, { isNullable: rest.isNullable, whenAbsent: restGiven }, ofRest);
+    for (const name in object) {
+      const member = members.get(name);
+      if (member !== undefined) defaultMember(object, member);
+      else if (others !== undefined) defaultOther(object, name, others);
+    }
+    for (const member of given) if (!Object.hasOwn(object, member.name)) defaultMember(object, member);
   };
 }
 
+function defaultedMember(name: string, structure: Structure): DefaultedMember {
+  return { name, isNullable: structure.isNullable, whenAbsent: givenBy(structure), structure, below: 'late' };
+}
+
+/** Undefined: there is nothing to do. */
+function defaultedRest(rest: Structure): DefaultedRest | undefined {
+  const below = defaulterOf(rest);
+  if (rest.isNullable && below === undefined) return undefined;
+  return { isNullable: rest.isNullable, whenAbsent: givenBy(rest), below };
+}
+
+/** One that the object has, or is given. */
 function defaultMember(object: Members, member: DefaultedMember): void {
   const { name, isNullable, whenAbsent } = member;
   const isThere = Object.hasOwn(object, name);
@@ -119,23 +132,14 @@ function defaultMember(object: Members, member: DefaultedMember): void {
   member.below?.(inside);
 }
 
-function defaultRest(
-  object: Members,
-  known: ReadonlySet<string>,
-  { isNullable, whenAbsent }: Pick<DefaultedMember, 'isNullable' | 'whenAbsent'>,
-  below: Defaulter | undefined,
-): void {
-  if (isNullable && below === undefined) return;
-  for (const name in object) {
-    if (known.has(name)) continue;
-    if (object[name] === null && !isNullable) {
-      if (onlyDropsNulls && whenAbsent !== undefined) continue;
-      const given = whenAbsent?.copy(name.length + AROUND_NAME);
-      if (given !== undefined) setOwn(object, name, given);
-      else if (!keepsNulls) delete object[name];
-    }
-    below?.(object[name]);
+function defaultOther(object: Members, name: string, { isNullable, whenAbsent, below }: DefaultedRest): void {
+  if (object[name] === null && !isNullable) {
+    if (onlyDropsNulls && whenAbsent !== undefined) return;
+    const given = whenAbsent?.copy(name.length + AROUND_NAME);
+    if (given !== undefined) setOwn(object, name, given);
+    else if (!keepsNulls) delete object[name];
   }
+  below?.(object[name]);
 }
 
 /** @param given for null, where that counts as left out. */
