@@ -29,6 +29,9 @@ export const NO_FIELD_ERRORS: readonly FieldError[] = Object.freeze([]);
 /** Errors beyond these are counted, not listed, so that a bad body of megabytes gets an answer of kilobytes. */
 const ERRORS_LISTED_MAX = 200;
 
+/** A schema lists as many values as it has room for, and an object has as many errors: their product must not be an answer. */
+const SUPPORTED_CHARACTERS_MAX = 16 * 1024;
+
 /** A field that must be there and is not. */
 export function required(path: string, detail = ''): FieldError {
   return { path, reason: 'FieldValueRequired', message: withDetail('Required value', detail) };
@@ -41,9 +44,23 @@ export function invalid(path: string, value: unknown, detail = ''): FieldError {
 
 /** A value that is none of those that there are. */
 export function notSupported(path: string, value: unknown, supported: readonly string[]): FieldError {
-  const list = supported.map(quote).join(', ');
-  const message = withDetail(`Unsupported value: ${showValue(value)}`, list === '' ? '' : `supported values: ${list}`);
+  return notListed(path, value, supportedText(supported));
+}
+
+/** The same where the values that there are stand in a text already (`supportedText`), which many errors have in common. */
+export function notListed(path: string, value: unknown, supported: string): FieldError {
+  const message = withDetail(`Unsupported value: ${showValue(value)}`, supported);
   return { path, reason: 'FieldValueNotSupported', message };
+}
+
+/** What is said of the values that there are: of very many the first ones. */
+export function supportedText(supported: readonly string[]): string {
+  let list = '';
+  for (const value of supported) {
+    if (list.length + value.length > SUPPORTED_CHARACTERS_MAX) return `supported values: ${list}, …`;
+    list += `${list === '' ? '' : ', '}${quote(value)}`;
+  }
+  return list === '' ? '' : `supported values: ${list}`;
 }
 
 /** A field that must not be there, or not be changed, as things stand. */

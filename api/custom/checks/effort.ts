@@ -6,6 +6,8 @@
 export const EFFORT = {
   /** A value that is looked at, by one schema. */
   value: 1,
+  /** An error that is told. */
+  error: 8,
   /** A schema within a definition that is looked at. */
   schema: 6,
   /** A pattern that is compiled, and each instruction that it comes to. */
@@ -13,6 +15,8 @@ export const EFFORT = {
   instruction: 8,
   /** So many instructions are tried on a character at a time. */
   instructionsTried: 64,
+  /** So many characters are written of a value, to be looked up. */
+  charactersWritten: 16,
 } as const;
 
 /** More than the check may do. */

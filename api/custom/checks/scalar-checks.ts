@@ -1,13 +1,13 @@
 // What a schema says of texts and numbers, and of values that are listed: lengths, patterns, formats, bounds, multiples,
 // enumerations. Messages are Kubernetes 1.21's.
-
-import { deepEqual } from '../../json/deep-equal.ts';
+import { createHash } from 'node:crypto';
 import { isInteger } from '../../json/exact-json.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { sortedJson } from '../../json/sorted-json.ts';
-import { notSupported } from '../../status/field-error.ts';
+import { notListed, supportedText } from '../../status/field-error.ts';
 import { shownFloat, shownJson } from '../../status/shown-value.ts';
 import { isDecimalMultiple } from './decimal-multiple.ts';
+import { EFFORT, spend } from './effort.ts';
 import { matches } from './patterns.ts';
 import { formatTest } from './text-formats.ts';
 import type { ValueReport } from './value-report.ts';
@@ -85,14 +85,34 @@ function checkMultiple(value: number | bigint, given: number, at: ValueReport): 
   else if (!isDecimalMultiple(value, factor)) at.invalid(value, `should be a multiple of ${shown}`);
 }
 
+/** What errors of one list of values have in common: there may be as many of them as a list has elements. */
+interface Said {
+  readonly values: string;
+  /** The same for lists that say the same, and short. */
+  readonly digest: string;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The same for equal values, of which a schema may list as many as a list has elements. */
+function textOf(value: object): string {
+  const text = sortedJson(value);
+  spend(text.length / EFFORT.charactersWritten);
+  return text;
+}
+
 /** Nothing is none of the listed values, be it listed. */
 export function enumCheck({ enum: allowed }: JsonObject): Check<unknown> | undefined {
   if (!Array.isArray(allowed) || allowed.length === 0) return undefined;
   const plain = new Set<unknown>(allowed.filter((one) => typeof one !== 'object'));
-  const others = allowed.filter((one) => typeof one === 'object' && one !== null);
+  const others = new Set(allowed.filter(isContainer).map(sortedJson));
   const shown = allowed.map((one) => (typeof one === 'string' ? one : sortedJson(one)));
+  let said: Said | undefined;
   return (value, at) => {
-    if (plain.has(value) || others.some((one) => deepEqual(one, value))) return;
-    at.add(notSupported(at.place(), shownJson(value), shown), `${at.place()} is none of ${shown.join()}`);
+    if (plain.has(value) || (others.size > 0 && isContainer(value) && others.has(textOf(value)))) return;
+    said ??= { values: supportedText(shown), digest: createHash('sha256').update(shown.join()).digest('base64') };
+    at.add(notListed(at.place(), shownJson(value), said.values), `${at.place()} is none of ${said.digest}`);
   };
 }

@@ -3,6 +3,7 @@
 
 import type { FieldError } from '../../status/field-error.ts';
 import * as wrong from '../../status/field-error.ts';
+import { EFFORT, spend } from './effort.ts';
 
 const ERRORS_MAX = 1000;
 
@@ -90,6 +91,7 @@ export class ValueReport {
 
   /** @param text what it says but for the value. */
   add(error: FieldError, text = `${error.path} ${error.message}`): void {
+    spend(EFFORT.error);
     this.#errors ??= new Map();
     if (this.#errors.size < ERRORS_MAX && !this.#errors.has(text)) this.#errors.set(text, error);
   }
