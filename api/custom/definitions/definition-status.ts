@@ -154,7 +154,8 @@ function namesOf(
   const singular = isFree(wanted.singular, accepted.singular, resources, 'SingularConflict')
     ? wanted.singular
     : accepted.singular;
-  const inUse = wanted.shortNames.filter((name) => !accepted.shortNames.includes(name) && resources.has(name));
+  const own = new Set(accepted.shortNames);
+  const inUse = wanted.shortNames.filter((name) => !own.has(name) && resources.has(name));
   if (inUse.length > 0) {
     const texts = inUse.map((name) => `${JSON.stringify(name)} is already in use`);
     refuse('ShortNamesConflict', texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`);

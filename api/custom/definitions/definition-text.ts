@@ -17,15 +17,20 @@ const CLOSING_BRACE = 0x7d;
 /** The object that a text is the JSON of, each of its schemas as JSON. Throws SyntaxError. */
 export function parseDefinition(text: string): JsonObject {
   const schemas: string[] = [];
+  // Versions often say the same: they share it.
+  const known = new Map<string, string>();
+  const kept = (schema: string): string => {
+    const copy = known.get(schema) ?? copyOf(schema);
+    known.set(copy, copy);
+    return copy;
+  };
   let rest = '';
   let from = 0;
   for (let at = text.indexOf(OPENING); at >= 0; at = text.indexOf(OPENING, from)) {
     const start = at + OPENING.length - 1;
     const end = endOfObject(text, start);
     rest += `${text.slice(from, start)}null`;
-    const schema = text.slice(start, end);
-    // Versions often say the same: they share it.
-    schemas.push(schemas.find((known) => known === schema) ?? copyOf(schema));
+    schemas.push(kept(text.slice(start, end)));
     from = end;
   }
   const object = JSON.parse(rest + text.slice(from)) as JsonObject;

@@ -106,3 +106,9 @@ test('a type is called what its definition has been given, and not what it asks 
   t.deepEqual(called(given), ['things', 'thing', 'Thing', 'ThingList', ['t'], ['all']]);
   t.deepEqual(called(), ['things', 'gadget', 'Thing', 'ThingList', ['g', 'w'], ['all']]);
 });
+
+test('thousands of versions, each of another schema, are read in time in proportion to their number', (t) => {
+  const schemas = Array.from({ length: 50_000 }, (_, index) => ({ type: 'object', title: String(1_000_000 + index) }));
+  const { versions } = readDefinition(parseDefinition(JSON.stringify(definition(schemas))), 1);
+  t.is(versions.at(-1)!.schemaText, JSON.stringify(schemas.at(-1)));
+});
