@@ -1,7 +1,7 @@
 // How far a pod has come, in one word, with its ready containers and restarts: one walk over its container statuses.
 import type { JsonObject } from '../json/json-value.ts';
 import { isSet, listAt, numberAt, partAt, partsAt, textAt } from '../json/object-fields.ts';
-import { conditionIn, conditionOf, isTrue } from './conditions.ts';
+import { conditionOf, isTrue } from './conditions.ts';
 
 export interface PodSummary {
   /** `Running`, `Init:1/2`, `CrashLoopBackOff`, `Terminating`, … */
@@ -103,8 +103,8 @@ function exitText(terminated: JsonObject): string {
 export function readinessGatesText(pod: JsonObject): string {
   const gates = partsAt(partAt(pod, 'spec'), 'readinessGates');
   if (gates.length === 0) return '<none>';
-  const conditions = partsAt(partAt(pod, 'status'), 'conditions');
+  const conditions = new Map(partsAt(partAt(pod, 'status'), 'conditions').map((one) => [one.type, one]));
   let met = 0;
-  for (const gate of gates) if (isTrue(conditionIn(conditions, textAt(gate, 'conditionType')))) met++;
+  for (const gate of gates) if (isTrue(conditions.get(textAt(gate, 'conditionType')))) met++;
   return `${met}/${gates.length}`;
 }

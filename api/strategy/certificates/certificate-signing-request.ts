@@ -47,11 +47,12 @@ function updated(
   // v1 refuses who signs and decides as well; before it all that he says of conditions is passed over.
   const isIgnored =
     isSigning && version === 'v1beta1' && !deepEqual(decisionsIn(conditionsOf(after)), decisionsIn(conditionsBefore));
+  const turnedAt = new Map(conditionsBefore.toReversed().map((one) => [stateOf(one), one.lastTransitionTime]));
   const given = (isIgnored ? conditionsBefore : conditionsOf(after)).map((condition) => {
     // Who signs passes on the decision as it was made.
     const decided = isSigning && DECISIONS.has(condition.type);
     const made = decided ? conditionsBefore.find(({ type }) => type === condition.type) : undefined;
-    return made ?? dated(condition, conditionsBefore, nowIso);
+    return made ?? dated(condition, turnedAt, nowIso);
   });
   const { conditions: __, ...others } = subresource === 'approval' ? before : after;
   return { ...kept, status: given.length === 0 ? others : { ...others, conditions: given } };
@@ -66,13 +67,21 @@ function conditionsOf({ conditions }: JsonObject): readonly Condition[] {
   return Array.isArray(conditions) ? (conditions as readonly Condition[]) : [];
 }
 
+/** The same for conditions of which none has turned into the other. */
+function stateOf({ type, status }: Condition): string {
+  return JSON.stringify([type, status]);
+}
+
 /** A condition with its times; one that has not turned keeps the time at which it did. */
-function dated(condition: Condition, before: readonly Condition[], nowIso: string): Condition {
-  const same = before.find(({ type, status }) => type === condition.type && status === condition.status);
+function dated(
+  condition: Condition,
+  turnedAt: ReadonlyMap<string, Condition['lastTransitionTime']>,
+  nowIso: string,
+): Condition {
   return {
     ...condition,
     lastUpdateTime: condition.lastUpdateTime || nowIso,
-    lastTransitionTime: condition.lastTransitionTime || same?.lastTransitionTime || nowIso,
+    lastTransitionTime: condition.lastTransitionTime || turnedAt.get(stateOf(condition)) || nowIso,
   };
 }
 
