@@ -86,7 +86,8 @@ function listFreshness(version: number | undefined, match: string, limit: number
   return match === '' && limit > 0 ? { kind: 'exact', revision: version } : { kind: 'notOlderThan', revision: version };
 }
 
-function checkMatchOfList(parameters: ListParameters, metaGroup: string): void {
+/** Throws 422. */
+export function checkMatchOfList(parameters: ListParameters, metaGroup: string): void {
   const match = parameters.get('resourceVersionMatch') ?? '';
   if (match === '') return;
   const errors = matchErrors(match, parameters.get('resourceVersion') ?? '', parameters.get('continue') ?? '');

@@ -343,6 +343,19 @@ function directoryOf(t: ExecutionContext): string {
   return directory;
 }
 
+test('a list of component statuses is refused where any list would be', async (t) => {
+  const { client } = server();
+  for (const [query, code] of [
+    ['limit=abc', 400],
+    ['timeoutSeconds=x', 400],
+    ['fieldSelector=kind=x', 400],
+    ['resourceVersionMatch=Exact', 422],
+    ['resourceVersionMatch=Exact&resourceVersion=1&limit=1', 200],
+  ] as const) {
+    t.is((await client.get(`/api/v1/componentstatuses?${query}`)).status, code, query);
+  }
+});
+
 test("the operator's key signs, under the operator's name, and the server's own is not made", async (t) => {
   const directory = directoryOf(t);
   const { certPem, keyPem } = await agentPair('issuer', 'serverAuth');

@@ -2,6 +2,7 @@
 // because some clients still look.
 
 import type { JsonObject } from '../../../api/json/json-value.ts';
+import { askedOptions, checkMatchOfList } from '../../../api/list-options.ts';
 import { metadataOf } from '../../../api/metadata/object-meta.ts';
 import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
@@ -22,8 +23,10 @@ type Check = () => Promise<string>;
 export class ComponentStatuses {
   /** By name, in order. */
   readonly #checks: ReadonlyMap<string, Check>;
+  readonly #metaGroup: string;
 
-  constructor(context: ActorContext, { storeComponent }: Dialect, deadlineMs: number) {
+  constructor(context: ActorContext, { storeComponent, metaGroup }: Dialect, deadlineMs: number) {
+    this.#metaGroup = metaGroup;
     const placed = (actor: ActorName): boolean => context.refs(actor).length > 0;
     const limit = { deadlineMs };
     this.#checks = new Map<string, Check>([
@@ -80,8 +83,10 @@ export class ComponentStatuses {
     sendValue(exchange, 200, list, representation);
   }
 
+  /** They have no versions, and are not paged: what asks for that is only checked, as of any list. Throws 400 and 422. */
   async #selected({ query }: Exchange, type: KnownType): Promise<JsonObject[]> {
-    const labels = parseLabelSelector(query.get('labelSelector') ?? '');
+    const { labelSelector } = askedOptions(type, query, this.#metaGroup, checkMatchOfList);
+    const labels = parseLabelSelector(labelSelector);
     const fields = compileFieldSelector(query.get('fieldSelector') ?? '', type.selectableFields);
     const all = await Promise.all([...this.#checks].map(([name, check]) => statusOf(name, check)));
     return all.filter((item) => labels.matches({}) && fields.matches([metadataOf(item).name ?? '', '']));
