@@ -522,6 +522,29 @@ test('a key file that is of no use stops the start, and is named', async (t) => 
   }
 });
 
+test('who sends a review or a token request owns what it says, as the answer tells', async (t) => {
+  const { client } = server();
+  await account(server(), 'owned');
+  const ask = async (path: string, body: object): Promise<unknown> => {
+    const { json, text } = await client.request('POST', `${path}?fieldManager=me`, { body });
+    const { managedFields } = json.metadata as unknown as { managedFields?: readonly [object] };
+    t.is(managedFields?.length, 1, text);
+    t.like(managedFields![0], { manager: 'me', operation: 'Update', apiVersion: json.apiVersion });
+    return (managedFields![0] as { fieldsV1: unknown }).fieldsV1;
+  };
+  const resourceAttributes = { verb: 'get', resource: 'pods' };
+  const attributes = { 'f:resourceAttributes': { '.': {}, 'f:resource': {}, 'f:verb': {} } };
+  const self = { spec: { resourceAttributes }, metadata: { managedFields: [{ manager: 'another' }] } };
+  t.deepEqual(await ask(`${AUTHORIZATION}/selfsubjectaccessreviews`, self), { 'f:spec': attributes });
+  const jane = { spec: { user: 'jane', resourceAttributes } };
+  t.deepEqual(await ask(`${AUTHORIZATION}/subjectaccessreviews`, jane), { 'f:spec': { ...attributes, 'f:user': {} } });
+  t.deepEqual(await ask(`${AUTHENTICATION}/tokenreviews`, { spec: { token: 'x' } }), { 'f:spec': { 'f:token': {} } });
+  t.deepEqual(await ask(`${ACCOUNTS}/owned/token`, { metadata: { labels: { a: 'b' } }, spec: {} }), {
+    'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } },
+    'f:spec': { 'f:expirationSeconds': {} },
+  });
+});
+
 test('there is no Table of a review: 406, or plain where that is accepted as well', async (t) => {
   const { client } = server();
   const table = 'application/json;as=Table;v=v1;g=meta.orch.io';

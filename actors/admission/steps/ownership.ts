@@ -14,11 +14,13 @@ import {
 } from '../../../api/apply/ownership.ts';
 import type { InParts } from '../../../api/in-parts.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
-import { metadataOf } from '../../../api/metadata/object-meta.ts';
+import { metadataOf, timestampOf } from '../../../api/metadata/object-meta.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Attributes } from '../attributes.ts';
 import { converted } from '../conversion/converted.ts';
 import { done } from '../large-writes.ts';
+import type { WriteRequest } from '../protocol.ts';
+import { withManagedFields } from '../shown-owners.ts';
 import type { WriteContext } from '../write-context.ts';
 
 /** The versions of a type besides the one being written in. `reset`: the fields that the endpoint leaves as they are. */
@@ -52,6 +54,21 @@ export function ownByCreator(attributes: Attributes, write: WriteContext): void 
   attributes.object = plain;
   if (write.serverSideApply)
     attributes.managedFieldsText = entriesOfCreate(asGiven(attributes), attributes.kind.owned, writerOf(attributes));
+}
+
+/** An object that is answered and not stored, with what it says owned by who sent it; what it says of owners itself is not asked. */
+export function ownedBySender(
+  { context, serverSideApply }: Pick<WriteContext, 'context' | 'serverSideApply'>,
+  { parameters, userAgent }: Pick<WriteRequest, 'parameters' | 'userAgent'>,
+  object: JsonObject,
+  owned: OwnedType,
+  apiVersion: string,
+): JsonObject {
+  const plain = withEntries(object, undefined);
+  if (!serverSideApply) return plain;
+  const manager = managerName(parameters.fieldManager, userAgent);
+  const nowIso = timestampOf(context.clock.nowMs());
+  return withManagedFields(plain, entriesOfCreate(plain, owned, { manager, apiVersion, nowIso }));
 }
 
 /** A step: the updater owns what it has changed. */

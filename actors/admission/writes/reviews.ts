@@ -10,6 +10,7 @@ import { StatusError } from '../../../api/status/status.ts';
 import { withWarnings } from '../bodies/field-validation.ts';
 import { decodeObject, kindOf, writeOptions } from '../bodies/request-body.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
+import { ownedBySender } from '../steps/ownership.ts';
 import { admitOnce } from '../steps/steps.ts';
 import type { WriteContext } from '../write-context.ts';
 import { asAnswer } from './answer.ts';
@@ -44,7 +45,8 @@ async function review(
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
   const attributes = attributesOf(write, request, type, { operation: 'create', dryRun });
-  const admitted = await admitOnce(write, attributes, object);
+  const sent = ownedBySender(write, request, object, attributes.kind.owned, type.apiVersion);
+  const admitted = await admitOnce(write, attributes, sent);
   const errors = write.validation.create(admitted, type);
   // Which review it is is not said.
   if (errors.length > 0) throw new StatusError(invalidFrom('', type.group, '', errors));

@@ -1,6 +1,7 @@
 // The token subresource of service accounts (SPEC.md "Service-account tokens"): checks whom the token is for and what it is
 // bound to; the auth actor signs it. Nothing is stored, so that a dry run differs in nothing.
 
+import { ownedType } from '../../../api/apply/owned-type.ts';
 import { applyDefaults } from '../../../api/codec/defaults.ts';
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import { asObject } from '../../../api/json/object-fields.ts';
@@ -14,6 +15,7 @@ import type { BoundObject } from '../../../api/tokens/service-account-claims.ts'
 import { withWarnings } from '../bodies/field-validation.ts';
 import { decodeObject, schemaTypeOf, writeOptions } from '../bodies/request-body.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
+import { ownedBySender } from '../steps/ownership.ts';
 import { admitOnce } from '../steps/steps.ts';
 import { readCurrent } from '../stored/store-reader.ts';
 import type { WriteContext } from '../write-context.ts';
@@ -47,9 +49,11 @@ export async function requestToken(
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { kind, group, version } = accounts.subresources.get('token')!;
   const expected = { apiVersion: `${group}/${version}`, kind };
-  const { object: sent, warnings } = decodeObject(write.schema, request, expected);
+  const { object: decoded, warnings } = decodeObject(write.schema, request, expected);
   const { namespace, name } = request.target;
-  applyDefaults(sent as Record<string, unknown>, schemaTypeOf(write.schema, expected.apiVersion, kind)!);
+  const schema = schemaTypeOf(write.schema, expected.apiVersion, kind)!;
+  applyDefaults(decoded as Record<string, unknown>, schema);
+  const sent = ownedBySender(write, request, decoded, ownedType(schema), expected.apiVersion);
   const attributes = attributesOf(write, request, accounts, { operation: 'create', dryRun });
   const object = await admitOnce(write, attributes, sent);
   const stored = await readCurrent(write, accounts, namespace, name);
