@@ -88,6 +88,12 @@ export function methodNotAllowed(): Status {
   return failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 }
 
+/** The same of a type that definitions have made; `verb` is empty where the method stands for none. */
+export function verbNotSupported(type: NamedType, verb: string): Status {
+  const message = `${verb} is not supported on resources of kind ${quote(qualifiedName(type))}`;
+  return failure(405, 'MethodNotAllowed', message, { group: type.group, kind: type.plural });
+}
+
 /** 405: what is of a type goes with its definition, and nothing more comes. */
 export function definitionTerminating(group: string, kind: string): Status {
   const message = 'create not allowed while custom resource definition is terminating';

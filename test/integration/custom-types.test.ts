@@ -320,3 +320,25 @@ test('objects and types are there after a restart', async (t) => {
   t.is((await server.client.get(`${path()}/a`)).status, 200);
   t.is((await server.client.request('POST', path(), { body: object('b', { cron: '1' }) })).status, 201);
 });
+
+test('HEAD of custom objects answers as GET does, without the body, and what they do not serve is told by its verb', async (t) => {
+  const { client } = await startServer(t);
+  await establish(client);
+  t.is((await client.request('POST', path(), { body: object('a', { cron: '1' }) })).status, 201);
+  for (const asked of [path(), `${path()}/a`, `${path()}/a/status`, `${path()}?watch=1&timeoutSeconds=1`]) {
+    const [head, { headers }] = [await client.request('HEAD', asked), await client.get(asked)];
+    t.deepEqual([head.status, head.text], [200, ''], asked);
+    t.is(head.headers['content-type'], headers['content-type'], asked);
+  }
+  t.is((await client.request('HEAD', `${path()}/none`)).status, 404);
+  for (const [method, asked, said] of [
+    ['OPTIONS', path(), ''],
+    ['DELETE', `${path()}/a/status`, 'delete'],
+    ['POST', `${path()}/a/status`, 'create'],
+  ] as const) {
+    const { status, json } = await client.request(method, asked, method === 'POST' ? { body: object('a', {}) } : {});
+    t.is(status, 405, asked);
+    t.is(json.message, `${said} is not supported on resources of kind "crontabs.${GROUP}"`);
+    t.deepEqual(json.details, { group: GROUP, kind: 'crontabs' });
+  }
+});

@@ -2,7 +2,7 @@
 // on which of its paths: a name belongs in a namespace, and across all namespaces there is only reading.
 import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
-import { methodNotAllowed, notFound, resourceNotFound } from '../../../api/status/failures.ts';
+import { methodNotAllowed, notFound, resourceNotFound, verbNotSupported } from '../../../api/status/failures.ts';
 import type { Status } from '../../../api/status/status.ts';
 import { isListing, isOnCollection, PROXY_METHODS, type Verb } from '../../../api/verbs.ts';
 
@@ -16,9 +16,18 @@ export function refusalOfPath(type: KnownType, info: ResourceRequestInfo, method
   if (isNamed && namespace === '' && type.namespaced) return resourceNotFound();
   const isServed = (type.verbs as ReadonlySet<string>).has(verb) && isNamed !== isOnCollection(verb);
   if (isServed && (listing || namespace !== '' || !type.namespaced)) {
-    return method === 'HEAD' || (listing && method !== 'GET') ? methodNotAllowed() : undefined;
+    return isRead(type, method) || !(listing || method === 'HEAD') ? undefined : notServed(type, verb);
   }
-  return hasMethods(type, info, isNamed) ? methodNotAllowed() : resourceNotFound();
+  return hasMethods(type, info, isNamed) ? notServed(type, verb) : resourceNotFound();
+}
+
+function notServed(type: KnownType, verb: string): Status {
+  return type.custom === undefined ? methodNotAllowed() : verbNotSupported(type, verb);
+}
+
+/** A HEAD is authorized as a get, and of what is stored served by custom types only. */
+function isRead({ custom }: KnownType, method: string): boolean {
+  return method === 'GET' || (method === 'HEAD' && custom !== undefined);
 }
 
 const VERBS_OF_ONE: readonly Verb[] = ['get', 'update', 'patch', 'delete'];
@@ -43,6 +52,6 @@ function refusalOfSubresource(type: KnownType, info: ResourceRequestInfo, method
   if (served === undefined || (rest !== '' && subresource !== 'proxy')) return resourceNotFound();
   if (!isPlaced) return resourceNotFound();
   if (subresource === 'proxy') return PROXY_METHODS.includes(method) ? undefined : methodNotAllowed();
-  // HEAD is authorized as a get, and served on nothing that is stored.
-  return method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb) ? methodNotAllowed() : undefined;
+  if (method === 'HEAD' && !isRead(type, method)) return methodNotAllowed();
+  return (served.verbs as readonly string[]).includes(verb) ? undefined : notServed(type, verb);
 }
