@@ -30,6 +30,8 @@ export class V8Profiler implements Profiler {
   readonly #thread: string;
   readonly #timers: Timers;
   #isTaking = false;
+  /** Ends the time that is waited for, or that will be. */
+  #end = new AbortController();
   #following: Session | undefined;
 
   constructor(thread: string, timers: Timers) {
@@ -58,6 +60,10 @@ export class V8Profiler implements Profiler {
     }));
   }
 
+  end(): void {
+    this.#end.abort();
+  }
+
   async collect(): Promise<void> {
     await (await this.followHeap()).post('HeapProfiler.collectGarbage');
   }
@@ -78,6 +84,7 @@ export class V8Profiler implements Profiler {
   async #alone<T>(use: (session: Session) => Promise<T>): Promise<T> {
     if (this.#isTaking) throw new OrchError('Refused', 'a profile of this thread is being taken');
     this.#isTaking = true;
+    this.#end = new AbortController();
     const session = new Session();
     session.connect();
     try {
@@ -129,7 +136,15 @@ export class V8Profiler implements Profiler {
   }
 
   #wait(durationMs: number): Promise<void> {
-    return new Promise((resolve) => void this.#timers.after(durationMs, resolve));
+    const { signal } = this.#end;
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const timer = this.#timers.after(durationMs, resolve);
+      signal.addEventListener('abort', () => {
+        timer.cancel();
+        resolve();
+      });
+    });
   }
 }
 

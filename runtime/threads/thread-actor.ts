@@ -35,6 +35,8 @@ export interface ThreadProtocol extends Protocol {
   readonly tells: {
     /** Whoever has the claim is through. */
     readonly release: Record<never, never>;
+    /** Nobody waits any more for the profile, or trace, that is being taken. */
+    readonly endProfile: Record<never, never>;
   };
 }
 
@@ -85,6 +87,9 @@ export class ThreadActor implements Actor<ThreadProtocol> {
         return;
       case 'release':
         this.claimedUntilMs = 0;
+        return;
+      case 'endProfile':
+        this.parts.profiler?.end();
         return;
       case 'profile':
         this.profiled(reply, (profiler) => profiler.take(message.kind, message.durationMs));

@@ -1,6 +1,8 @@
 // Profiles of a running server's threads, as `go tool pprof` and people fetch them.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ClientRequest } from 'node:http';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -86,6 +88,26 @@ test.serial(
     t.deepEqual([...new Set(alone.samples.map(({ thread }) => thread))], alone.samples.length === 0 ? [] : ['store']);
   },
 );
+
+test.serial('a profile ends when its client leaves, and others can be taken', async (t) => {
+  const server = PROFILED();
+  const { client, token, caPem: ca } = server;
+  for (const name of ['profile', 'trace']) {
+    let left: ClientRequest | undefined;
+    const ask = (): void => {
+      left = request(`${server.url}${AT}${name}?seconds=300`, { ca, headers: { authorization: `Bearer ${token}` } });
+      left.once('error', () => {});
+      // The look below was before it.
+      left.once('response', ask);
+      left.end();
+    };
+    ask();
+    const look = async (): Promise<number> => (await client.get(`${AT}profile?thread=none`)).status;
+    t.is(await eventually(look, (status) => status !== 400), 409);
+    left!.destroy();
+    t.is(await eventually(look, (status) => status !== 409), 400);
+  }
+});
 
 test('the command is that of the server, with its options', async (t) => {
   const { text } = await PROFILED().client.get(`${AT}cmdline`);

@@ -93,7 +93,7 @@ export class Profiles {
     const startedWallMs = this.#clock.nowMs();
     const message = { type: 'profile', kind, durationMs } as const;
     const collects = kind === 'heap' && isTrueParameter(exchange.query.get('gc'));
-    const threads = await this.#alone(durationMs, (limits) =>
+    const threads = await this.#alone(exchange, durationMs, (limits) =>
       this.#ask(exchange.query, async (thread) => {
         if (collects) await thread.ask({ type: 'collect' }, limits);
         return thread.ask(message, limits);
@@ -120,7 +120,7 @@ export class Profiles {
 
   async #trace(exchange: Exchange): Promise<void> {
     const durationMs = 1000 * secondsOf(exchange.query, 1);
-    const traces = await this.#alone(durationMs, (limits) =>
+    const traces = await this.#alone(exchange, durationMs, (limits) =>
       this.#ask(exchange.query, (thread) => thread.ask({ type: 'trace', durationMs }, limits)),
     );
     const events = traces.flatMap(({ thread, profile }, index) => {
@@ -147,15 +147,26 @@ export class Profiles {
     return await Promise.all(threads.map(ask));
   }
 
-  /** Takes a profile while nobody else does: several ingresses may be asked for one. Throws StatusError 409. */
-  async #alone<T>(durationMs: number, take: (limits: AskOptions) => Promise<T>): Promise<T> {
+  /**
+   * Takes a profile while nobody else does: several ingresses may be asked for one. It ends when its client leaves, so that another can
+   * have one. Throws StatusError 409.
+   */
+  async #alone<T>({ response }: Exchange, durationMs: number, take: (limits: AskOptions) => Promise<T>): Promise<T> {
     const limits = { deadlineMs: durationMs + ANSWER_MS };
     const first = this.#threads[0]!;
     try {
       await first.ask({ type: 'claim', forMs: limits.deadlineMs }, { deadlineMs: ANSWER_MS });
+      let isOver = false;
       try {
-        return await take(limits);
+        const taken = take(limits);
+        // Comes behind what the threads have been asked for, and finds no other's: this client has the claim.
+        response.onAborted(() => {
+          if (isOver) return;
+          for (const thread of this.#threads) thread.tell<'endProfile'>({ type: 'endProfile' });
+        });
+        return await taken;
       } finally {
+        isOver = true;
         first.tell<'release'>({ type: 'release' });
       }
     } catch (error) {
