@@ -7,7 +7,7 @@ import { registryFor } from '../actors/thread-registry.ts';
 import { helpText } from '../config/help.ts';
 import type { UpOptions } from '../config/options.ts';
 import { type ParsedArguments, parseArguments } from '../config/parse.ts';
-import { OrchError } from '../runtime/errors.ts';
+import { messageOf, OrchError } from '../runtime/errors.ts';
 import { removeTemporaries } from '../runtime/files/temporary-files.ts';
 import { summarizePlan } from '../runtime/placement/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/threads/supervisor.ts';
@@ -174,7 +174,7 @@ function stopOnSignal(
             exitAfter(signal);
           },
           (error: unknown) => {
-            process.stderr.write(`orch: ${error instanceof Error ? error.message : String(error)}\n`);
+            process.stderr.write(`orch: ${messageOf(error)}\n`);
             release();
             process.exit(1);
           },

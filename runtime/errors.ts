@@ -62,6 +62,11 @@ export function isOutside(error: unknown): boolean {
   return error instanceof OrchError && OUTSIDE.has(error.code);
 }
 
+/** What anything that was thrown says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** What of an error crosses a thread. */
 export interface ErrorFrame {
   readonly code: OrchErrorCode;
@@ -72,7 +77,7 @@ export interface ErrorFrame {
 /** Any thrown value as a frame; anything but an OrchError becomes `Refused`. */
 export function toErrorFrame(error: unknown): ErrorFrame {
   if (error instanceof OrchError) return { code: error.code, message: error.message, details: error.details };
-  return { code: 'Refused', message: error instanceof Error ? error.message : String(error) };
+  return { code: 'Refused', message: messageOf(error) };
 }
 
 /** The OrchError that a frame stands for. */

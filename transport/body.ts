@@ -4,6 +4,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseExact } from '../api/json/exact-json.ts';
 import { unknownFormat } from '../api/status/failures.ts';
+import { messageOf } from '../runtime/errors.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import { bareMediaType } from './media-type.ts';
 import { parseYaml } from './yaml/read.ts';
@@ -200,8 +201,4 @@ function rejectProtoKeys(value: unknown): void {
     // One by one: as arguments of one call, the elements of a long list would exhaust the stack.
     for (const member of Object.values(next)) waiting.push(member);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 // Chooses the listener: uws where it can do what is asked and its binary can be loaded, node otherwise. Each is loaded
 // only when chosen.
+import { messageOf } from '../runtime/errors.ts';
 import type { Listener, ListenerOptions } from './http.ts';
 import { reasonBeforeUws } from './tls/listener-limits.ts';
 import { loadUws, prepareUws, uwsHeaderBytesMax } from './uws/binary.ts';
@@ -43,7 +44,7 @@ async function loadFailure(options: ListenerOptions): Promise<string | undefined
     await loadUws();
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -1,7 +1,7 @@
 // The origins that scripts in browsers may call from, as the operator's regular expressions. Matching takes time in proportion
 // to the origin, whatever the pattern: RE2, the syntax of Kubernetes' own. Loaded only where there are patterns.
 import { RE2JS } from 're2js';
-import { OrchError } from '../runtime/errors.ts';
+import { messageOf, OrchError } from '../runtime/errors.ts';
 
 /** A scheme, a host and a port; what is longer is no origin. */
 const ORIGIN_LENGTH_MAX = 1024;
@@ -24,7 +24,7 @@ function compiled(text: string): RE2JS {
   try {
     return RE2JS.compile(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new OrchError('BadConfiguration', `--cors-allowed-origins ${JSON.stringify(text)} cannot be used: ${reason}`);
   }
 }

@@ -4,6 +4,7 @@
 import type { AuditEvent } from '../../api/audit/event.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import type { Soon } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { heapBytesOfBody } from '../../transport/heap-of-body.ts';
@@ -111,7 +112,7 @@ class Audit implements Actor<AuditProtocol> {
       timers: this.#context.timers,
       heapBytesMax: this.#heapBytesMax,
       onOverflow: () => this.#lost('buffered', 1, 'audit buffer queue blocked'),
-      onFailed: (count, error) => this.#lost(sink.name, lostOf(error, count), reasonOf(error)),
+      onFailed: (count, error) => this.#lost(sink.name, lostOf(error, count), messageOf(error)),
     });
     return { sink, mode, batches };
   }
@@ -151,7 +152,7 @@ class Audit implements Actor<AuditProtocol> {
       return false;
     }
     const failed = (error: unknown): boolean => {
-      this.#lost(sink.name, lostOf(error, events.length), reasonOf(error));
+      this.#lost(sink.name, lostOf(error, events.length), messageOf(error));
       return false;
     };
     let writing: Promise<void> | undefined;
@@ -191,8 +192,4 @@ function heapBytesOfOne(body: AuditedBody | undefined): number {
 /** How many of `all` events that were to be written are nowhere. */
 function lostOf(error: unknown, all: number): number {
   return error instanceof EventsLost ? error.count : all;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -5,6 +5,7 @@ import { type AuditVersion, eventListText, eventSayer, TextParts } from '../../a
 import { isAtLeast } from '../../config/audit-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Random, Timers } from '../../runtime/environment.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import { namedWaitMs, type ServiceClient } from '../../transport/outgoing/service-client.ts';
 import { CALL_DEADLINE_MS } from '../outside/webhook-call.ts';
 
@@ -38,7 +39,7 @@ export class EventsLost extends Error {
   readonly count: number;
 
   constructor(count: number, reason: unknown) {
-    super(reason instanceof Error ? reason.message : String(reason));
+    super(messageOf(reason));
     this.count = count;
   }
 }

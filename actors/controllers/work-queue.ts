@@ -2,6 +2,7 @@
 // backoff while its writes fail. Owns timers and counts, not state: what to write is the controller's word each time.
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { Timer } from '../../runtime/environment.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import type { Controller, Due, Plan, WriteOutcome } from './controller.ts';
 import { FailureLines } from './failure-lines.ts';
 import { WorkQueueMetrics } from './work-queue-metrics.ts';
@@ -172,7 +173,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
       plan = this.#controller.plan(key);
     } catch (error) {
       this.#metrics.end(key);
-      this.#failed(key, error instanceof Error ? error.message : String(error));
+      this.#failed(key, messageOf(error));
       return;
     }
     if (plan.writes.length === 0) {

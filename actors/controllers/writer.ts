@@ -4,7 +4,7 @@
 import { asObject, asText } from '../../api/json/object-fields.ts';
 import { itemsOf } from '../../rendering/value-pieces.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
-import { OrchError } from '../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../runtime/errors.ts';
 import type { WriteReply } from '../admission/protocol.ts';
 import type { ApiObject, Identity, Write, WriteOutcome } from './controller.ts';
 import { firstIngress } from './questions.ts';
@@ -46,7 +46,7 @@ export class Writer {
     try {
       return outcomeOf(write, await this.#ask(identity, write));
     } catch (error) {
-      return { ok: false, code: 0, message: error instanceof Error ? error.message : String(error), body: undefined };
+      return { ok: false, code: 0, message: messageOf(error), body: undefined };
     } finally {
       // The place is handed on rather than given back, so that nobody overtakes those who wait.
       const next = this.#waiting.shift();

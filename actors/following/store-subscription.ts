@@ -3,6 +3,7 @@
 // what is published.
 import type { Ref } from '../../runtime/actor.ts';
 import type { Timer, Timers } from '../../runtime/environment.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import type { PresentState, StoreBatch, StoreProtocol, Subscription } from '../store/protocol.ts';
 
 const SUBSCRIBE_DEADLINE_MS = 30_000;
@@ -141,7 +142,7 @@ export class StoreSubscription {
 
   #retryLater(error: unknown): void {
     const delayMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(this.#failures++, 20));
-    this.#parts.onLost(`subscribing failed: ${error instanceof Error ? error.message : String(error)}`);
+    this.#parts.onLost(`subscribing failed: ${messageOf(error)}`);
     this.#retry = this.#parts.timers.after(delayMs, () => this.#subscribe());
   }
 }

@@ -1,6 +1,6 @@
 // How an error is told to whoever ran a command: always one line.
 import { UsageError } from '../../config/usage-error.ts';
-import { isOrchError } from '../../runtime/errors.ts';
+import { isOrchError, messageOf } from '../../runtime/errors.ts';
 
 /** What a thread could not be started for, by the system's word, and which limit that is. */
 const THREAD_LIMITS: Readonly<Record<string, string>> = {
@@ -11,7 +11,7 @@ const THREAD_LIMITS: Readonly<Record<string, string>> = {
 
 /** An error as one line, whatever is in it. One that nobody foresaw may go on with a stack, which is left out. */
 export function errorLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const isForeseen = error instanceof UsageError || isOrchError(error);
   if (isForeseen) return message.replace(/\s*[\r\n]\s*/g, ' ');
   const line = message.split('\n', 1)[0]!;

@@ -2,7 +2,7 @@
 // line that names the file and what it is for, and never quotes what stands in it, which may be a secret.
 import { statSync } from 'node:fs';
 import { ConfigurationError, memberPath } from '../../config/configuration-file.ts';
-import { OrchError } from '../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../runtime/errors.ts';
 import { readWholeText, whyUnread } from '../../runtime/files/whole-file.ts';
 import { duplicateFields } from '../../transport/duplicate-fields.ts';
 import { ConnectionFileError } from '../../transport/outgoing/connection-file.ts';
@@ -86,6 +86,6 @@ function ofYaml(text: string): Read {
   try {
     return { content: parseYaml(text, DEPTH_MAX, repeated), repeated };
   } catch (error) {
-    throw new ConfigurationError('', String(error instanceof Error ? error.message : error).split('\n', 1)[0]!);
+    throw new ConfigurationError('', messageOf(error).split('\n', 1)[0]!);
   }
 }

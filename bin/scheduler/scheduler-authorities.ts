@@ -5,7 +5,7 @@ import type { AuthorityBundles, AuthorityFiles } from '../../actors/followed-aut
 import { objectPath } from '../../actors/scheduler/remote/resource-paths.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import type { SchedulerOptions } from '../../config/options.ts';
-import { OrchError } from '../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../runtime/errors.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { ApiClient } from '../../transport/outgoing/api-client.ts';
 import { bundleOf } from '../../transport/tls/material-files.ts';
@@ -73,7 +73,7 @@ export async function clusterAuthorities(
   try {
     return await readMap(options.authenticationOrchconfig, options);
   } catch (error) {
-    const problem = `the authorities of the cluster cannot be looked up: ${error instanceof Error ? error.message : error}`;
+    const problem = `the authorities of the cluster cannot be looked up: ${messageOf(error)}`;
     if (!options.authenticationTolerateLookupFailure) throw new OrchError('BadConfiguration', problem);
     say(`${problem}; no certificate of theirs lets in`);
     return {};

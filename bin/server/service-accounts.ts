@@ -7,6 +7,7 @@ import type { ServiceAccountIssuer } from '../../actors/auth/authenticators/serv
 import { tokenKey } from '../../api/tokens/jwt.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import type { ServerOptions } from '../../config/options.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import { operatorText, unusableFile } from '../files/operator-file.ts';
 import { keptSecret } from './data-directory.ts';
 
@@ -113,7 +114,7 @@ function requireKey(path: string, wanted: string, read: () => KeyObject): KeyObj
     tokenKey(key);
     return key;
   } catch (error) {
-    throw unusableFile(path, WHAT, error instanceof Error ? error.message : String(error));
+    throw unusableFile(path, WHAT, messageOf(error));
   }
 }
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SigningAuthority } from '../../actors/controllers/options.ts';
 import { CertificateAuthority } from '../../api/certificates/issue.ts';
-import { OrchError } from '../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../runtime/errors.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { unwritable } from './directory-claim.ts';
@@ -63,7 +63,7 @@ function keptPair(certFile: string, keyFile: string): SigningAuthority | undefin
     const pair = { certPem: readFileSync(certFile, 'utf8'), keyPem: readFileSync(keyFile, 'utf8') };
     return new CertificateAuthority(pair).notAfterMs > Date.now() ? pair : undefined;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${reason}`);
   }
 }

@@ -4,7 +4,7 @@
 //
 // A payload: u16 (big-endian) length of the wrapped data key, the wrapped data key, AES-CBC under the data key.
 import type { KmsProvider } from '../../config/encryption-configuration.ts';
-import { OrchError } from '../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../runtime/errors.ts';
 import { KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './ciphers.ts';
 import type { EncryptionMeasures } from './encryption-measures.ts';
 
@@ -126,7 +126,7 @@ export class KmsEnvelope implements ValueCipher {
       const echo = await service.decrypt(await service.encrypt(PING));
       return PING.equals(echo) ? '' : this.#doesNotUnwrap;
     } catch (error) {
-      return textOf(error);
+      return messageOf(error);
     }
   }
 
@@ -169,7 +169,7 @@ export class KmsEnvelope implements ValueCipher {
     const secret = freshBytes(DATA_KEY_BYTES);
     const wrapped = await this.#wrap(secret).catch((error: unknown) => {
       this.#retryMs = monotonicMs() + RENEWAL_RETRY_MS;
-      throw new OrchError('StorageFailed', textOf(error));
+      throw new OrchError('StorageFailed', messageOf(error));
     });
     const cipher = KEYED_CIPHERS.aescbc(secret, freshBytes);
     const length = Buffer.alloc(LENGTH_BYTES);
@@ -211,8 +211,4 @@ export class KmsEnvelope implements ValueCipher {
     if (this.#opened.size > provider.cacheSize) this.#opened.delete(this.#opened.keys().next().value!);
     measures?.dataKeysKept(this.#opened.size / provider.cacheSize);
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

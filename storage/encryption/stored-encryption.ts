@@ -1,6 +1,7 @@
 // Which resources are encrypted on disk, by which providers: the first writes, all of them read what begins with their
 // prefix. Turns stored forms into what goes to disk and back. Memory holds values as they are.
 import type { EncryptionProvider, KmsProvider, ResourceEncryption } from '../../config/encryption-configuration.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import { storageKeyOf } from '../object-key.ts';
 import { IDENTITY, KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './ciphers.ts';
 import type { EncryptionMeasures, TransformationType } from './encryption-measures.ts';
@@ -275,6 +276,6 @@ function notOpened({ cipher, shown }: Reader, whose: string, error: unknown, may
 
 /** Node says of a wrong key only what its library calls it. */
 function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   return /bad decrypt|unable to authenticate|wrong final block/i.test(text) ? 'wrong key, or changed bytes' : text;
 }

@@ -1,5 +1,5 @@
 // What a disk's refusal of a write is to those who wanted it written. The binding says what the system said as text only.
-import { OrchError } from '../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../runtime/errors.ts';
 
 /** No space, no quota, no inodes, or a file as large as files may be: what an operator can end. */
 const FULL = /\bENOSPC\b|\bEDQUOT\b|\bEFBIG\b|no space left on device|quota exceeded|file too large/i;
@@ -22,5 +22,5 @@ export function unsureWrite({ message }: OrchError): OrchError {
 function systemText(error: unknown): string {
   let inner = error;
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
-  return inner instanceof Error ? inner.message : String(inner);
+  return messageOf(inner);
 }

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { OrchError } from '../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../runtime/errors.ts';
 import type { CloseOptions, EngineBatch, EngineContents, EngineView, LocalEngine } from '../engines/local-engine.ts';
 import { firstOf, MARKER_DAMAGE, storeDamage } from '../engines/store-damage.ts';
 import { refusedWrite, unsureWrite } from '../files/write-refusal.ts';
@@ -390,7 +390,7 @@ function openError(directory: string, error: unknown): OrchError {
   if (error instanceof OrchError) return error;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (cause as { code?: string }).code;
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = messageOf(cause);
   if (isLocked(error)) return usedElsewhere(directory);
   if ((code !== undefined && UNWRITABLE_CODES.has(code)) || /permission denied|not a directory/i.test(text)) {
     return new OrchError('BadConfiguration', `the data directory ${directory} is not writable: ${text}`);

@@ -1,5 +1,6 @@
 // Certificates in PEM (RFC 7468): those of a bundle, and what is wrong with a text that should hold some.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { messageOf } from '../../runtime/errors.ts';
 import type { KeyPair } from '../http.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -65,7 +66,7 @@ export function pairProblem({ certPem, keyPem }: KeyPair): string | undefined {
     if (new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem))) return undefined;
     return 'the key does not belong to the certificate';
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { chmod, readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { OrchError } from '../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../runtime/errors.ts';
 import { makeFolder } from '../../runtime/files/make-folder.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import type { KeyPair } from '../http.ts';
@@ -108,7 +108,7 @@ async function keep(directory: string, { certFile, keyFile }: PairFiles, pair: K
     await disk.writeFileAtomic(keyFile, Buffer.from(pair.keyPem), 0o600);
     await disk.writeFileAtomic(certFile, Buffer.from(pair.certPem), 0o644);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new OrchError('BadConfiguration', `the certificate directory ${directory} cannot be written: ${reason}`);
   }
 }

@@ -1,13 +1,14 @@
 // Says why the uWebSockets.js package threw when it was loaded, so that whoever reads it knows what to do.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../../runtime/errors.ts';
 
 /**
  * Why the package in `file` threw `error`. Whatever the reason is, the first line of what it throws names the versions of Node that it has
  * binaries for, and the loader's own words stand below: the first line is right only where this Node is none of them.
  */
 export function whyNotLoaded(error: unknown, file: string): string {
-  const [first = '', loaders = first] = (error instanceof Error ? error.message : String(error))
+  const [first = '', loaders = first] = messageOf(error)
     .split('\n\n')
     .map((part) => part.split('\n', 1)[0]!.replace(/^Error: /, ''));
   const missing = /^Cannot find module '([^']+)'/.exec(loaders)?.[1];

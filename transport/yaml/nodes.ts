@@ -1,6 +1,7 @@
 // The nodes of one YAML document while it is read: tags, anchors and aliases, keys, and the limits on all of them.
 // Reads the marks that stand before a node; the nodes' own text is read elsewhere.
 import { isInteger } from '../../api/json/exact-json.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import { CODE, type YamlCursor } from './cursor.ts';
 import { binaryText, resolvePlain, type Scalar } from './scalars.ts';
 import { isFlowPunctuation } from './text-scalars.ts';
@@ -117,7 +118,7 @@ export class YamlNodes {
     try {
       value = resolvePlain(text);
     } catch (error) {
-      this.#cursor.fail(error instanceof Error ? error.message : String(error));
+      this.#cursor.fail(messageOf(error));
     }
     if (tag === undefined || TAG_TESTS[tag]?.(value) === true) return value;
     return this.#cursor.fail(`the text is no ${tag}`);

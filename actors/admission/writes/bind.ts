@@ -9,6 +9,7 @@ import { badRequest, conflict, conflictModified, notFound } from '../../../api/s
 import { type FieldError, joinedErrors, notSupported, required } from '../../../api/status/field-error.ts';
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
 import { created } from '../../../api/status/successes.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { Attributes } from '../attributes.ts';
 import { withWarnings } from '../bodies/field-validation.ts';
 import { decodeObject, writeOptions } from '../bodies/request-body.ts';
@@ -60,7 +61,7 @@ export async function bind(write: WriteContext, bindings: readonly Binding[], us
     } catch (error) {
       if (tries === 0) throw error;
       // What has become of the others is known.
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       for (const { index } of left) outcomes[index] = { bound: false, reason: 'failed', message };
       return outcomes;
     }

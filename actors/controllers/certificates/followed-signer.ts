@@ -1,7 +1,7 @@
 // The pair that certificates are signed with, as its files have it while the server runs: clients are believed by the same files, and
 // what another key signed, nobody would believe.
 import type { ActorContext } from '../../../runtime/actor.ts';
-import { OrchError } from '../../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../../runtime/errors.ts';
 import { FollowedFiles } from '../../../runtime/files/followed-files.ts';
 import type { SigningAuthority } from '../options.ts';
 import type { CertificateSigning } from './certificate-signing.ts';
@@ -21,7 +21,7 @@ export function followedSigner(
       try {
         signing?.replaceAuthority({ certPem, keyPem });
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${reason}`);
       }
     },

@@ -3,6 +3,7 @@
 import { isSwept, type NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts';
 import { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
 import type { Dialect } from '../../../config/dialect.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { Due } from '../controller.ts';
 
@@ -94,6 +95,6 @@ export class RemoteContents {
 const UNKNOWN: Known = { sweep: undefined, edition: -1 };
 
 function unasked(error: unknown): NamespaceSweep {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   return { unknown: [['*/*', why]], failures: [], remaining: [], finalizers: [] };
 }

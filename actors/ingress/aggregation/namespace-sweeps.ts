@@ -3,6 +3,7 @@
 import type { RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import type { NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts';
 import { textAt, textsAt } from '../../../api/json/object-fields.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import { accepted, type CallObject, type RemoteCallParts, RemoteCalls } from './remote-calls.ts';
 import { byGroup, collectionPath, pagesOf, type ServedType, typesOf } from './remote-types.ts';
 
@@ -86,8 +87,4 @@ class Sweep {
 /** Those of namespaces. */
 function canBeDeleted({ namespaced, verbs }: ServedType): boolean {
   return namespaced && verbs.includes('delete');
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

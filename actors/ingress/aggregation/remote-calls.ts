@@ -10,6 +10,7 @@ import { isStatus, type Status } from '../../../api/status/status.ts';
 import { isAtLeast } from '../../../config/audit-policy.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { BodyFlow } from '../../../transport/http.ts';
 import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type BegunAudit, type ComponentAudit, endedOf, receivedOf } from '../../auditing/component-audit.ts';
@@ -177,7 +178,7 @@ function answered(begun: BegunAudit, { status, text }: Answered): Promise<void> 
 
 /** There is no answer: a client would have been told that there is none to be had. */
 function refused(begun: BegunAudit, error: unknown): Promise<void> | undefined {
-  begun.audit.answerStatus(serviceUnavailable(error instanceof Error ? error.message : String(error)));
+  begun.audit.answerStatus(serviceUnavailable(messageOf(error)));
   return endedOf(begun, 503);
 }
 

@@ -5,6 +5,7 @@ import { identityHeaders } from '../../../api/aggregation/identity-headers.ts';
 import type { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
 import type { RemoteDocument } from '../../../api/openapi/merge.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { Backend } from './backends.ts';
 import { CallLimit } from './call-limit.ts';
@@ -121,7 +122,7 @@ export class RemoteDocuments {
     try {
       await this.#ask(kept, apiService);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#context.log.warn({ backend: backendText(apiService.backend), reason }, 'no OpenAPI document');
     } finally {
       kept.isAsking = false;

@@ -1,6 +1,7 @@
 // A plug-in of the operator's own, as the scheduler calls it. Its methods may be those of a class, and each is held to answering at once:
 // nobody would wait for a promise, and one that is rejected with nobody listening ends the thread.
 
+import { messageOf } from '../../../runtime/errors.ts';
 import type {
   FilterPlugin,
   Normalize,
@@ -100,6 +101,6 @@ function bindingAnswered(answer: unknown): unknown {
 function failingInto(heard: Answer, outcome: unknown): void {
   if (!(outcome instanceof Promise)) return;
   outcome.catch((error: unknown) => {
-    heard({ code: 'error', reasons: [error instanceof Error ? error.message : String(error)], helpedBy: 0 });
+    heard({ code: 'error', reasons: [messageOf(error)], helpedBy: 0 });
   });
 }

@@ -1,5 +1,6 @@
 // The profiles that a configuration describes, ready to run.
 import type { Dialect } from '../../../config/dialect.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { Profile } from '../framework/framework.ts';
 import type { PluginArgs } from '../profiles/plugin-args.ts';
 import { makeProfile } from '../profiles/profile.ts';
@@ -27,7 +28,7 @@ export function profilesOf(
       const said = { schedulerName, sets, args: ignoring(args, ignored), asksAllFilters };
       return makeProfile({ ...said, dialect, gates, own: makeOwn });
     } catch (error) {
-      throw new Error(`profile ${schedulerName}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new Error(`profile ${schedulerName}: ${messageOf(error)}`);
     }
   });
 }

@@ -3,6 +3,7 @@
 // about the same speed, since a leader gives up well before others may take over.
 import { microTimeOf } from '../../../api/metadata/object-meta.ts';
 import type { Clock, Random, Timers } from '../../../runtime/environment.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { LeaderElectionConfiguration } from '../configuration/configuration.ts';
 import type { LeaderRecord, ReadLock } from './leader-locks.ts';
 
@@ -129,8 +130,4 @@ export class LeaderElection {
   #rest(delayMs: number): Promise<void> {
     return new Promise((resolve) => void this.#parts.environment.timers.after(delayMs, resolve));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

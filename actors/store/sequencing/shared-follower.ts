@@ -1,7 +1,7 @@
 // Follows a shared engine: brings what it tells into the log, gives it its versions, and shows it. Knows up to which engine
 // revision everything has been shown, and lets others wait for one.
 import type { ActorContext } from '../../../runtime/actor.ts';
-import { OrchError } from '../../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../../runtime/errors.ts';
 import {
   isSealedValue,
   noProvider,
@@ -273,7 +273,7 @@ export class SharedFollower implements Follower {
     try {
       return this.#parts.options.currentVersion?.(key, value) ?? value;
     } catch (error) {
-      throw unreadable(key, `it does not decode (${error instanceof Error ? error.message : String(error)})`);
+      throw unreadable(key, `it does not decode (${messageOf(error)})`);
     }
   }
 }

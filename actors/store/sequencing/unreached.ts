@@ -1,6 +1,7 @@
 // What the log says of a shared engine that does not say how new its state is: once for each reason, and when it does again. Clients
 // hear only that they are to come back.
 import type { ActorContext } from '../../../runtime/actor.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 
 const REASONS_MAX = 10;
 
@@ -14,7 +15,7 @@ export class Unreached {
   }
 
   failed(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     if (this.#said.has(reason) || this.#said.size === REASONS_MAX) return;
     this.#said.add(reason);
     this.#log.warn({ reason }, 'consistent reads and new writes are refused: the store does not say how new it is');

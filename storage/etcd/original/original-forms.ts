@@ -1,6 +1,7 @@
 // What lies in etcd under one path, from our stored form and back: the original's value (original-values.ts), encrypted as the original
 // encrypts it, which binds a value to its whole path.
 import type { Dialect } from '../../../config/dialect.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import { unreadable } from '../../encryption/sealed-value.ts';
 import { isBareSealed, type StoredEncryption } from '../../encryption/stored-encryption.ts';
 import { readStoredValue } from '../../forms/stored-value.ts';
@@ -33,7 +34,7 @@ export class OriginalForms {
       try {
         return this.#parts.values.read(key, plain, bornRevision);
       } catch (error) {
-        throw unreadable(path, error instanceof Error ? error.message : String(error));
+        throw unreadable(path, messageOf(error));
       }
     };
     const plain = this.open(key, path, bytes);

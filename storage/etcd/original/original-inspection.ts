@@ -2,7 +2,7 @@
 // known does not decode, and which addresses and ports of services no range notes. Changes nothing, and holds nothing up: servers may be
 // running on it.
 import type { Timers } from '../../../runtime/environment.ts';
-import { OrchError } from '../../../runtime/errors.ts';
+import { messageOf, OrchError } from '../../../runtime/errors.ts';
 import { unreadable } from '../../encryption/sealed-value.ts';
 import { decodeStored } from '../../forms/stored-json.ts';
 import { readStoredValue } from '../../forms/stored-value.ts';
@@ -49,7 +49,7 @@ export async function inspectOriginal(parts: OriginalInspectionParts): Promise<O
       try {
         await look(parts, pair, found);
       } catch (error) {
-        problems.push(error instanceof Error ? error.message : String(error));
+        problems.push(messageOf(error));
       }
     }
   }
