@@ -78,7 +78,7 @@ export interface UnreadValue {
 export interface Follower {
   value(key: string, revision: number, value: Uint8Array, isStale?: boolean): void | Promise<void>;
   /** There is a value that the engine, whose form it is, cannot read. Absent: then nothing can be followed. */
-  unreadable?(key: string, error: unknown): void;
+  unreadable?(key: string, error: unknown, lookAgain: () => unknown): void;
   /** The values so far are void: others forgot their revision while it was read, and all are told of a later one. */
   again(): void;
   /** The next is told when this one is done. */

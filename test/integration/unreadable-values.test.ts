@@ -8,6 +8,7 @@ import { realEnvironment } from '../../runtime/real-environment.ts';
 import { EtcdClient } from '../../storage/etcd/etcd-client.ts';
 import { EtcdMember } from '../server/etcd-member.ts';
 import type { ApiObject } from '../server/https-client.ts';
+import { KmsPlugin } from '../server/kms-plugin.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
@@ -28,9 +29,12 @@ let other: ServerProcess;
 
 /** The path of a configuration under whose keys, the first of them, secrets are written. */
 function encryptionWith(group: string, ...names: readonly string[]): string {
-  const path = join(folder, `${group}-${names.join('-')}.yaml`);
   const keys = names.map((name) => ({ name, secret: Buffer.alloc(32, name).toString('base64') }));
-  const providers = [{ aescbc: { keys } }, { identity: {} }];
+  return encryptionFile(group, names.join('-'), [{ aescbc: { keys } }, { identity: {} }]);
+}
+
+function encryptionFile(group: string, name: string, providers: readonly object[]): string {
+  const path = join(folder, `${group}-${name}.yaml`);
   const resources = [`- ${JSON.stringify({ resources: ['secrets'], providers })}`];
   const kind = 'kind: EncryptionConfiguration';
   writeFileSync(path, [kind, `apiVersion: apiserver.config.${group}/v1`, 'resources:', ...resources].join('\n'));
@@ -130,6 +134,38 @@ test('a damaged value under a key of ours ends nothing but the watches of its ty
   }
   others.close();
 });
+
+for (const [layout, more] of [
+  ['our own', ['--store-prefix', '/kept']],
+  ["a kube-apiserver's", ['--api-dialect', 'kubernetes', '--store-layout', 'kubernetes', '--store-prefix', '/others']],
+] as const)
+  test(`in ${layout} layout a server starts while the service of its keys is away, and reads again when that is back`, async (t) => {
+    const plugin = new KmsPlugin(join(folder, `${more.length}.sock`));
+    await plugin.start();
+    t.teardown(() => plugin.stop());
+    const group = more.length > 2 ? 'k8s.io' : 'orch.io';
+    const providers = [{ kms: { name: 'vault', endpoint: `unix://${plugin.socketPath}` } }];
+    const file = encryptionFile(group, `kms-${more.length}`, providers);
+    const args = ['--store-servers', member.server, ...more, '--encryption-provider-config', file];
+    // The thread of the store begins anew when it is back.
+    const server = await startServer(t, { args, placement: 'wide' });
+    t.is((await server.client.request('POST', SECRETS, { body: named('kept') })).status, 201);
+    await server.stop();
+    await plugin.stop();
+    await server.restart();
+    t.is((await server.client.get(`${SECRETS}/kept`)).status, 500);
+    t.is((await server.client.get(SECRETS)).status, 500);
+    t.is((await server.client.request('POST', CONFIG_MAPS, { body: named('beside') })).status, 201);
+    await plugin.start();
+    await eventually(
+      () => server.client.get(`${SECRETS}/kept`),
+      ({ status }) => status === 200,
+    );
+    await eventually(
+      () => server.client.get(SECRETS),
+      ({ status }) => status === 200,
+    );
+  });
 
 test("beside a kube-apiserver's objects, too, what cannot be read costs its own reads only", async (t) => {
   const registry = ['--api-dialect', 'kubernetes', '--store-layout', 'kubernetes', '--store-prefix', '/original'];

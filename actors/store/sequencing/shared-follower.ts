@@ -132,9 +132,8 @@ export class SharedFollower implements Follower {
       const opened = this.#open(key, bytes);
       read = this.#read(key, bytes, opened instanceof Promise ? await opened : opened);
     } catch (error) {
-      // A service that answers for keys may do so later: this start has failed, and the next one may not.
-      if (unreadableIn(error)?.mayPass !== false) throw error;
-      this.unreadable(key, error);
+      if (unreadableIn(error) === undefined) throw error;
+      this.unreadable(key, error, () => this.#open(key, bytes));
       return;
     }
     const { value, isStale } = read;
@@ -142,8 +141,8 @@ export class SharedFollower implements Follower {
     else this.#admitted.load(key, this.numbers.version(revision, value.revision), value, isStale || isOld);
   }
 
-  unreadable(key: string, error: unknown): void {
-    this.#unread(key, error, 0);
+  unreadable(key: string, error: unknown, lookAgain: () => unknown): void {
+    this.#unread(key, error, 0, lookAgain);
   }
 
   again(): void {

@@ -85,11 +85,10 @@ export class OriginalReading {
     try {
       values = await this.valuesAt(pair);
     } catch (error) {
-      // A service that answers for keys may do so later: this start has failed, and the next one may not.
-      if (follower.unreadable === undefined || unreadableIn(error)?.mayPass !== false) throw error;
+      if (follower.unreadable === undefined || unreadableIn(error) === undefined) throw error;
       const key = this.#parts.keys.keyOf(path)!;
       ranges.serviceUnread(key);
-      follower.unreadable(key, error);
+      follower.unreadable(key, error, () => this.valuesAt(pair));
       return;
     }
     for (const read of values) {
