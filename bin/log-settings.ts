@@ -89,11 +89,19 @@ function severityPaths(folder: string, now: Date): readonly (readonly [Severity,
   return SEVERITY_FILES.map(([severity, word]) => {
     const name = `${PROGRAM}.${hostname()}.${userInfo().username}.log.${word}.${stamp}.${process.pid}`;
     const path = tried(join(folder, name));
-    const link = join(folder, `${PROGRAM}.${word}`);
-    rmSync(link, { force: true });
-    symlinkSync(basename(path), link);
+    leadTo(basename(path), join(folder, `${PROGRAM}.${word}`));
     return [severity, path];
   });
+}
+
+/** Whoever starts in the same folder at this moment makes the same link, and something else may have its name: the log does without one. */
+function leadTo(file: string, link: string): void {
+  try {
+    rmSync(link, { force: true });
+    symlinkSync(file, link);
+  } catch {
+    // As said.
+  }
 }
 
 /** The path of a file that can be written. Throws OrchError. */
