@@ -22,6 +22,8 @@ import {
 } from '../../transport/http.ts';
 import { openNodeListener } from '../../transport/node/listener.ts';
 import { handshakeErrors } from '../../transport/tls/handshake-errors.ts';
+import { bracketed } from '../../values/host-text.ts';
+import { isEveryAddress } from '../../values/ip.ts';
 import { warn } from '../command-line/print-lines.ts';
 import { buildInfo } from '../version.ts';
 import { type ClientAuthorities, pemOf, SchedulerAccess } from './scheduler-access.ts';
@@ -260,6 +262,5 @@ function placeOf(address: string): { readonly host: string; readonly port: numbe
 }
 
 function hostOf(host: string): string {
-  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return shown.includes(':') ? `[${shown}]` : shown;
+  return isEveryAddress(host) ? '127.0.0.1' : bracketed(host);
 }

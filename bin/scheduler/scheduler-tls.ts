@@ -8,6 +8,7 @@ import type { TlsMaterial } from '../../transport/http.ts';
 import type { TlsFiles } from '../../transport/tls/material-files.ts';
 import { materialOf, pathsOf } from '../../transport/tls/material-files.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
+import { isEveryAddress } from '../../values/ip.ts';
 import { operatorText } from '../files/operator-file.ts';
 import { sharedPair } from '../server/certificate-folder.ts';
 import { givenPair, namedPairs, spokenTls } from '../server/serving-tls.ts';
@@ -26,7 +27,7 @@ export interface SchedulerTls {
 /** `clientCaPem`: whose certificates clients are asked for; empty for none. Throws OrchError BadConfiguration. */
 export async function schedulerTls(options: SchedulerOptions, clientCaPem: string): Promise<SchedulerTls> {
   const { certDir, bindAddress } = options;
-  const names = ['0.0.0.0', '::'].includes(bindAddress) ? [] : [bindAddress];
+  const names = isEveryAddress(bindAddress) ? [] : [bindAddress];
   const pair = givenPair(options) ?? (certDir === '' ? undefined : await sharedPair(resolve(certDir), names));
   const named = namedPairs(options);
   if (pair !== undefined) {

@@ -22,6 +22,7 @@ import { OrchError } from '../../runtime/errors.ts';
 import { servedKeyspaceMemory } from '../../storage/etcd/served-keyspace.ts';
 import { pairOf } from '../../transport/tls/material-files.ts';
 import { nameToAskFor } from '../../transport/tls/server-names.ts';
+import { isEveryAddress } from '../../values/ip.ts';
 import { auditSettings, requireAuditLog } from '../files/audit-files.ts';
 import { authMethods, withAuthority } from '../files/auth-methods.ts';
 import { egressOf, withControlPlaneWay } from '../files/egress-file.ts';
@@ -50,7 +51,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   await checkOrigins(options);
   const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
   const names = [options.externalHostname, options.bindAddress, advertiseAddress].filter(
-    (name) => !isUnspecified(name),
+    (name) => !isEveryAddress(name),
   );
   // Before the files of the options are read: it may be one of them.
   const authority = await signingAuthority(directory);
@@ -63,7 +64,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const audit = auditSettings(options);
   requireAuditLog(options);
   const tracing = traceSettings(process.env);
-  const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
+  const host = isEveryAddress(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
   const ownService = { host, port: options.securePort, token: randomBytes(OWN_TOKEN_BYTES).toString('base64url') };
   const tokens = [tokenOf(ADMIN, token), tokenOf(API_SERVER, ownService.token), ...fileTokens(options)];
@@ -183,13 +184,9 @@ export function tokenlessLines({ tokenAuthFile }: ServerOptions): string | undef
 
 /** A server bound to every address advertises the first of its own that others can reach. */
 function advertised(bindAddress: string): string {
-  if (!isUnspecified(bindAddress)) return bindAddress;
+  if (!isEveryAddress(bindAddress)) return bindAddress;
   for (const addresses of Object.values(networkInterfaces())) {
     for (const { address, family, internal } of addresses ?? []) if (!internal && family === 'IPv4') return address;
   }
   return '127.0.0.1';
-}
-
-function isUnspecified(address: string): boolean {
-  return address === '' || address === '0.0.0.0' || address === '::';
 }
