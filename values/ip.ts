@@ -215,9 +215,3 @@ export function specialUse(ip: IpAddress): SpecialUse | undefined {
   const plain = unmapped(ip);
   return SPECIAL_RANGES.find(({ bits }) => holds(bits, plain))?.use;
 }
-
-/** True for the text of an address that stands for all of a machine's, however it is written; for a blank one, too. */
-export function isEveryAddress(text: string): boolean {
-  const ip = parseIp(text);
-  return text === '' || (ip !== undefined && specialUse(ip) === 'unspecified');
-}

@@ -22,8 +22,7 @@ import {
 } from '../../transport/http.ts';
 import { openNodeListener } from '../../transport/node/listener.ts';
 import { handshakeErrors } from '../../transport/tls/handshake-errors.ts';
-import { bracketed } from '../../values/host-text.ts';
-import { isEveryAddress } from '../../values/ip.ts';
+import { bracketed, isEveryAddress } from '../../values/host-text.ts';
 import { warn } from '../command-line/print-lines.ts';
 import { buildInfo } from '../version.ts';
 import { type ClientAuthorities, pemOf, SchedulerAccess } from './scheduler-access.ts';
@@ -262,5 +261,5 @@ function placeOf(address: string): { readonly host: string; readonly port: numbe
 }
 
 function hostOf(host: string): string {
-  return isEveryAddress(host) ? '127.0.0.1' : bracketed(host);
+  return bracketed(isEveryAddress(host) ? '127.0.0.1' : host);
 }

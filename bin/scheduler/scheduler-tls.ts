@@ -8,7 +8,7 @@ import type { TlsMaterial } from '../../transport/http.ts';
 import type { TlsFiles } from '../../transport/tls/material-files.ts';
 import { materialOf, pathsOf } from '../../transport/tls/material-files.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
-import { isEveryAddress } from '../../values/ip.ts';
+import { isEveryAddress } from '../../values/host-text.ts';
 import { operatorText } from '../files/operator-file.ts';
 import { sharedPair } from '../server/certificate-folder.ts';
 import { givenPair, namedPairs, spokenTls } from '../server/serving-tls.ts';

@@ -22,7 +22,7 @@ import { OrchError } from '../../runtime/errors.ts';
 import { servedKeyspaceMemory } from '../../storage/etcd/served-keyspace.ts';
 import { pairOf } from '../../transport/tls/material-files.ts';
 import { nameToAskFor } from '../../transport/tls/server-names.ts';
-import { isEveryAddress } from '../../values/ip.ts';
+import { bracketed, isEveryAddress } from '../../values/host-text.ts';
 import { auditSettings, requireAuditLog } from '../files/audit-files.ts';
 import { authMethods, withAuthority } from '../files/auth-methods.ts';
 import { egressOf, withControlPlaneWay } from '../files/egress-file.ts';
@@ -65,7 +65,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   requireAuditLog(options);
   const tracing = traceSettings(process.env);
   const host = isEveryAddress(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
-  const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
+  const url = `https://${bracketed(host)}:${options.securePort}`;
   const ownService = { host, port: options.securePort, token: randomBytes(OWN_TOKEN_BYTES).toString('base64url') };
   const tokens = [tokenOf(ADMIN, token), tokenOf(API_SERVER, ownService.token), ...fileTokens(options)];
   const publicHost = options.externalHostname || advertiseAddress;

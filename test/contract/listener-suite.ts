@@ -2,6 +2,7 @@
 // listener-uws.test.ts and listener-node.test.ts, plain and with TLS.
 import { createServer } from 'node:net';
 import type { ExecutionContext } from 'ava';
+import { freePort } from '../../bench/server/free-port.ts';
 import { isOrchError } from '../../runtime/errors.ts';
 import type { Listener, RequestHandler } from '../../transport/http.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
@@ -53,6 +54,17 @@ function lifeTests(kind: ListenerName, open: Open, isTls: boolean, served: Serve
     if (request.path === '/held') held(request, response);
     else response.respond(200, JSON_HEADERS, 'other');
   };
+
+  test.serial(`${name}: without a host it listens on the port, on every address`, async (t) => {
+    const port = await freePort();
+    const listener = await open(await listenerOptions(isTls, hold, { host: '', port }));
+    t.is(listener.port, port);
+    const client = await RawClient.open(port, isTls);
+    client.send(get('/other'));
+    t.is((await client.answer()).status, 200);
+    client.close();
+    await listener.close();
+  });
 
   const closing = async (t: ExecutionContext, client: RawClient, listener: Listener): Promise<void> => {
     const other = await RawClient.open(listener.port, isTls);

@@ -324,6 +324,8 @@ async function listen(uws: UwsModule, app: TemplatedApp, options: ListenerOption
 
 /** Resolves with false where the address cannot be listened on. */
 function listenSocket(app: TemplatedApp, host: string, port: number, sharing: number): Promise<object | false> {
+  // With a blank host the binary listens on a port of the system's choice.
+  if (host === '') return new Promise((resolve) => app.listen(port, sharing, resolve));
   // The declared type lacks the form with both a host and options.
   const listenAt = app.listen.bind(app) as unknown as (
     host: string,

@@ -1,4 +1,5 @@
 // What a scheduler of its own shows of itself in TLS, and whom it believes, while files are replaced under it.
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { pino } from 'pino';
 import { freePort } from '../../../bench/server/free-port.ts';
 import { schedulerConfiguration } from '../../../bin/files/scheduler-configuration.ts';
 import { SchedulerEndpoints } from '../../../bin/scheduler/scheduler-endpoints.ts';
+import { schedulerTls } from '../../../bin/scheduler/scheduler-tls.ts';
 import type { SchedulerOptions } from '../../../config/options.ts';
 import { parseArguments } from '../../../config/parse.ts';
 import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
@@ -101,4 +103,15 @@ test('a scheduler whose own pair is made for its process serves a pair for a nam
   writeFileSync(at('sni.key'), OTHER.keyPem);
   await nameBecomes(t, port, 'a.test', 'y');
   t.is(await nameAt(port, 'b.test'), name);
+});
+
+test('the certificate that a scheduler makes for a blank address to listen on has no blank name', async (t) => {
+  const { options } = parseArguments('scheduler', ['--bind-address', '']) as { options: SchedulerOptions };
+  const { tls } = await schedulerTls(options, '');
+  const names = new X509Certificate(tls.certPem).subjectAltName?.split(', ') ?? [];
+  t.true(names.includes('DNS:localhost'));
+  t.deepEqual(
+    names.filter((name) => name === 'DNS:'),
+    [],
+  );
 });
