@@ -1,6 +1,7 @@
 // Makes a certificate that is its own authority (X.509 v3, RFC 5280): ECDSA on P-256, valid for the names it is given.
 // A peer that trusts it needs nothing else.
 import { generateKeyPair, type KeyObject, randomBytes } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 import { promisify } from 'node:util';
 import { derObjectId, derSequence, derSet, derTagged, derText } from '../../values/der.ts';
 import { ipBytes, parseIp } from '../../values/ip.ts';
@@ -22,6 +23,8 @@ const OID_COMMON_NAME = '2.5.4.3';
 
 /** The interface that a link-local address is of, which no certificate names. */
 const ZONE = /%.*$/;
+/** What stands between a blank and a tilde. */
+const ASCII = /^[ -~]*$/;
 const SERIAL_BYTES = 16;
 const COMMON_NAME_MAX = 64;
 
@@ -44,11 +47,16 @@ export async function makeSelfSigned(request: CertificateRequest): Promise<{ cer
   };
 }
 
-/** The names as a SubjectAltName extension; a certificate that contains these bytes is for exactly these names. */
+/**
+ * The names as a SubjectAltName extension; a certificate that contains these bytes is for exactly these names. One beyond ASCII, which a
+ * machine's may be, stands there as clients ask for it (xn--…): with any such byte, Go's take the whole certificate for malformed.
+ */
 export function subjectAltName(names: readonly string[]): Buffer {
-  const entries = names.map((name) => {
+  const entries = names.flatMap((name) => {
     const ip = parseIp(name.replace(ZONE, ''));
-    return ip === undefined ? derTagged(2, false, Buffer.from(name, 'latin1')) : derTagged(7, false, ipBytes(ip));
+    if (ip !== undefined) return [derTagged(7, false, ipBytes(ip))];
+    const asked = ASCII.test(name) ? name : domainToASCII(name);
+    return asked === '' ? [] : [derTagged(2, false, Buffer.from(asked, 'latin1'))];
   });
   return subjectAltNames(entries);
 }

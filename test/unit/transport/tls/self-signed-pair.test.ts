@@ -36,6 +36,17 @@ test('a self-signed pair is made with a private key file and found again', (t) =
     t.deepEqual(await selfSignedKeyPair(nested), made);
   }));
 
+test('names beyond ASCII are in the certificate as clients ask for them, or not at all', (t) =>
+  inDirectory(async (directory) => {
+    const names = ['b\u00fccher.example', 'a b\u00fc', 'api.example.com'];
+    const made = await selfSignedKeyPair(directory, names);
+    const certificate = new X509Certificate(made.certPem);
+    for (const name of ['xn--bcher-kva.example', 'api.example.com']) t.is(certificate.checkHost(name), name);
+    // Go's clients take a certificate with any other byte for malformed.
+    t.regex(certificate.subjectAltName ?? '', /^[ -~]+$/);
+    t.deepEqual(await selfSignedKeyPair(directory, names), made);
+  }));
+
 test('the certificate is an authority, for ten years, for this host under all its names', (t) =>
   inDirectory(async (directory) => {
     const { certPem } = await selfSignedKeyPair(directory, ['10.1.2.3', 'fd00::1:2', 'api.example.com', 'localhost']);
