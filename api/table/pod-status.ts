@@ -103,7 +103,12 @@ function exitText(terminated: JsonObject): string {
 export function readinessGatesText(pod: JsonObject): string {
   const gates = partsAt(partAt(pod, 'spec'), 'readinessGates');
   if (gates.length === 0) return '<none>';
-  const conditions = new Map(partsAt(partAt(pod, 'status'), 'conditions').map((one) => [one.type, one]));
+  // Of two of a type the first counts.
+  const conditions = new Map(
+    partsAt(partAt(pod, 'status'), 'conditions')
+      .toReversed()
+      .map((one) => [one.type, one]),
+  );
   let met = 0;
   for (const gate of gates) if (isTrue(conditions.get(textAt(gate, 'conditionType')))) met++;
   return `${met}/${gates.length}`;

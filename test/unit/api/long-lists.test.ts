@@ -38,7 +38,7 @@ test('readiness gates of a pod are counted, however many', (t) => {
   const readinessGates = conditions.map(({ type }) => ({ conditionType: type }));
   const again = { type: 'T0', status: 'False' };
   t.is(
-    readinessGatesText({ spec: { readinessGates }, status: { conditions: [...conditions, again] } }),
+    readinessGatesText({ spec: { readinessGates }, status: { conditions: [again, ...conditions] } }),
     '99999/100000',
   );
 });
