@@ -35,7 +35,9 @@ const MEMBERS = [
 ];
 const PERCENT = { least: 0, most: 100 };
 const SECONDS = { least: 1, most: 2 ** 31 - 1 };
-const RATE = { least: 0, most: 2 ** 31 - 1 };
+const BURST = { least: 0, most: 2 ** 31 - 1 };
+/** Below 0: no limit. */
+const RATE = { least: -BURST.most, most: BURST.most, whole: false };
 /** A renewal can come this much later than the retry period says. */
 const RETRY_JITTER = 1.2;
 /** `0.0.0.0:10251`, `[::1]:10251`, `:10251`. */
@@ -111,8 +113,8 @@ function readConnection(
     kubeconfig: section.text('kubeconfig', defaults.kubeconfig),
     acceptContentTypes,
     contentType: section.choice('contentType', ['', ...encodings], defaults.contentType) || defaults.contentType,
-    qps: section.number('qps', { ...RATE, whole: false }, defaults.qps) || defaults.qps,
-    burst: section.number('burst', RATE, defaults.burst) || defaults.burst,
+    qps: section.number('qps', RATE, defaults.qps) || defaults.qps,
+    burst: section.number('burst', BURST, defaults.burst) || defaults.burst,
   };
 }
 

@@ -10,6 +10,7 @@ import { DEFAULT_GATES } from '../../../../actors/scheduler/framework/gates.ts';
 import { PLUGINS } from '../../../../actors/scheduler/profiles/plugin-table.ts';
 import { qualifiedNameProblems } from '../../../../api/metadata/formats.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
+import { parseArguments } from '../../../../config/parse.ts';
 
 const dialect = DIALECTS.orch;
 const HEAD = { apiVersion: 'orchscheduler.config.orch.io/v1beta1', kind: 'OrchSchedulerConfiguration' };
@@ -312,6 +313,12 @@ test('what is written and says nothing counts as not said: no profiles, no resou
   );
 });
 
+test('a rate of requests below 0 is taken from the file and from the flag: there is no limit then', (t) => {
+  t.is(ofFile({ clientConnection: { qps: -1 } }).clientConnection.qps, -1);
+  const parsed = parseArguments('scheduler', ['--orch-api-qps', '-0.5']);
+  t.is(parsed.action === 'run' && parsed.options.orchApiQps, -0.5);
+});
+
 test('a resource can weigh any amount where the ratio of use is scored', (t) => {
   const resources = [{ name: 'cpu', weight: 1000 }];
   const shape = [{ utilization: 0, score: 0 }];
@@ -376,7 +383,7 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
     { leaderElection: { resourceLock: 'pods' } },
     'leaderElection.resourceLock: must be one of endpoints, configmaps, leases, endpointsleases, configmapsleases',
   ],
-  [{ clientConnection: { qps: -1 } }, 'clientConnection.qps: must be within 0 and 2147483647'],
+  [{ clientConnection: { burst: -1 } }, 'clientConnection.burst: must be within 0 and 2147483647'],
   [
     { clientConnection: { contentType: 'text/plain' } },
     'clientConnection.contentType: must be one of , application/vnd.orch.protobuf, application/json',
