@@ -7,7 +7,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import { bundleProblem, pairProblem } from '../../../transport/tls/certificates.ts';
 import type { ExtenderConfiguration, ExtenderTls, PemSource } from './configuration.ts';
 
-const SECONDS_DEFAULT = 5_000;
+const TIMEOUT_DEFAULT_MS = 5_000;
 const WEIGHT = { least: 0, most: 2 ** 31 - 1 };
 const TLS_MEMBERS = ['insecure', 'serverName', 'certFile', 'keyFile', 'caFile', 'certData', 'keyData', 'caData'];
 
@@ -91,11 +91,12 @@ function readExtender(section: Section, readFile: FileReader): ExtenderConfigura
   };
 }
 
-/** Policies write nanoseconds, files durations. */
+/** Policies write nanoseconds, files durations; 0 says nothing in either. */
 function timeoutOf(section: Section): number {
   const value = section.value('httpTimeout');
-  if (typeof value !== 'number') return section.durationMs('httpTimeout', SECONDS_DEFAULT) || SECONDS_DEFAULT;
-  return Math.max(1, Math.round(section.number('httpTimeout', { least: 0, most: Number.MAX_SAFE_INTEGER }, 0) / 1e6));
+  if (typeof value !== 'number') return section.durationMs('httpTimeout', TIMEOUT_DEFAULT_MS) || TIMEOUT_DEFAULT_MS;
+  const nanoseconds = section.number('httpTimeout', { least: 0, most: Number.MAX_SAFE_INTEGER }, 0);
+  return nanoseconds === 0 ? TIMEOUT_DEFAULT_MS : Math.max(1, Math.round(nanoseconds / 1e6));
 }
 
 function readTls(section: Section, readFile: FileReader): ExtenderTls {

@@ -319,6 +319,14 @@ test('a rate of requests below 0 is taken from the file and from the flag: there
   t.is(parsed.action === 'run' && parsed.options.orchApiQps, -0.5);
 });
 
+test('a deadline of 0 for an extender says nothing, in a file and in a policy', (t) => {
+  const asked = { urlPrefix: 'http://there', filterVerb: 'filter' };
+  const deadline = (httpTimeout: unknown) =>
+    effective({ policy: { extenders: [{ ...asked, httpTimeout }] } }).extenders[0]!.httpTimeoutMs;
+  t.is(ofFile({ extenders: [{ ...asked, httpTimeout: '0s' }] }).extenders[0]!.httpTimeoutMs, 5_000);
+  t.deepEqual([undefined, 0, 1, 2e9].map(deadline), [5_000, 5_000, 1, 2_000]);
+});
+
 test('a resource can weigh any amount where the ratio of use is scored', (t) => {
   const resources = [{ name: 'cpu', weight: 1000 }];
   const shape = [{ utilization: 0, score: 0 }];
