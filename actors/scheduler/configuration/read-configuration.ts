@@ -133,7 +133,10 @@ function readLeaderElection(file: Section, defaults: LeaderElectionConfiguration
     leaseDurationMs: section.durationMs('leaseDuration', defaults.leaseDurationMs) || defaults.leaseDurationMs,
     renewDeadlineMs: section.durationMs('renewDeadline', defaults.renewDeadlineMs) || defaults.renewDeadlineMs,
     retryPeriodMs: section.durationMs('retryPeriod', defaults.retryPeriodMs) || defaults.retryPeriodMs,
-    resourceLock: section.choice('resourceLock', LEADER_LOCKS, defaults.resourceLock),
+    resourceLock:
+      section.text('resourceLock', '') === ''
+        ? defaults.resourceLock
+        : section.choice('resourceLock', LEADER_LOCKS, defaults.resourceLock),
     resourceName: section.text('resourceName', defaults.resourceName) || defaults.resourceName,
     resourceNamespace: section.text('resourceNamespace', defaults.resourceNamespace) || defaults.resourceNamespace,
   };

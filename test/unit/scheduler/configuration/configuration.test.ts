@@ -301,8 +301,10 @@ test('addresses to listen on may be of either family, of all, or of none', (t) =
   t.is(ofFile({ healthzBindAddress: '::1' }).healthzBindAddress, '[::1]:10251');
 });
 
-test('what is written and says nothing counts as not said: no profiles, no resources, no way of defaulting', (t) => {
+test('what is written and says nothing counts as not said: no profiles, no resources, no way of defaulting, no lock', (t) => {
   t.deepEqual(ofFile({ profiles: [] }), ofFile({}));
+  const election = { resourceLock: '', resourceName: '', resourceNamespace: '', retryPeriod: '0s' };
+  t.deepEqual(ofFile({ leaderElection: election }), ofFile({}));
   const none = args('NodeResourcesLeastAllocated', { resources: [] });
   t.deepEqual(ofFile(none).profiles[0]!.args, ofFile({}).profiles[0]!.args);
   const spread = ofFile(args('PodTopologySpread', { defaultingType: '' })).profiles[0]!.args.PodTopologySpread;
