@@ -1,9 +1,10 @@
-// A plug-in of the operator's own, as the scheduler calls it. Its methods may be those of a class, and each is held to answering at once:
-// nobody would wait for a promise, and one that is rejected with nobody listening ends the thread.
+// A plug-in of the operator's own, as the scheduler calls it. It and what it answers may be objects of classes, whose methods are called as
+// such. Each is held to answering at once: nobody would wait for a promise, and one that is rejected with nobody listening ends the thread.
 
 import { messageOf } from '../../../runtime/errors.ts';
 import type {
   FilterPlugin,
+  NodeFilter,
   Normalize,
   OwnBinding,
   PermitWait,
@@ -58,27 +59,35 @@ function filterAtOnce(answer: unknown, who: string): unknown {
   const prepared = answer as ReturnType<FilterPlugin['prepareFilter']>;
   if (typeof prepared === 'function') return (...[node]: Parameters<typeof prepared>) => atOnce(prepared(node), who);
   if (prepared === null || !('check' in prepared)) return prepared;
-  const { check } = prepared;
-  return { ...prepared, check: (...[node]: Parameters<typeof check>) => atOnce(check(node), who) };
+  const { only, ofNodeAlone } = prepared;
+  return {
+    only,
+    ofNodeAlone,
+    check: (...[node]: Parameters<NodeFilter>) => atOnce(prepared.check(node), who),
+    change: prepared.change?.bind(prepared),
+    reset: prepared.reset?.bind(prepared),
+  };
 }
 
 function scorerAtOnce(answer: unknown, who: string): unknown {
   const scorer = answer as ReturnType<ScorePlugin['prepareScore']>;
   if (scorer === null) return null;
-  const { normalize } = scorer;
+  const { normalize, ofNodeAlone } = scorer;
   return {
-    ...scorer,
+    ofNodeAlone,
     score: (...[node]: Parameters<typeof scorer.score>) => atOnce(scorer.score(node), who),
     normalize:
       typeof normalize !== 'function'
         ? normalize
-        : (...given: Parameters<Normalize>) => atOnce(normalize(...given), who),
+        : (...scored: Parameters<Normalize>) => atOnce(normalize.apply(scorer, scored), who),
   };
 }
 
 function workAtOnce(answer: unknown, who: string): unknown {
   const work = answer as PreBindWork | null;
-  return work === null ? null : { ...work, progress: () => atOnce(work.progress(), who) };
+  if (work === null) return null;
+  const { writes, timeoutMs, waitsFor } = work;
+  return { writes, timeoutMs, waitsFor, progress: () => atOnce(work.progress(), who) };
 }
 
 /** Who begins to wait may take its time; that it fails is its answer. */
@@ -88,7 +97,7 @@ function permitAnswered(answer: unknown, who: string): unknown {
   const { waitMs, begin } = permit;
   if (!(waitMs >= 0)) throw new Error(`${who} with a wait, and must say by waitMs how long`);
   if (begin === undefined) return permit;
-  return { ...permit, begin: (heard: Answer) => failingInto(heard, begin(heard)) };
+  return { waitMs, begin: (heard: Answer) => failingInto(heard, begin.call(permit, heard)) };
 }
 
 /** So may who binds. */

@@ -10,6 +10,7 @@ import { profilesOf } from '../../../actors/scheduler/configuration/profiles.ts'
 import { type Agreement, reserveAndPermit } from '../../../actors/scheduler/core/reservation.ts';
 import { WaitingPods } from '../../../actors/scheduler/core/waiting-pods.ts';
 import { loadOwnPlugins } from '../../../actors/scheduler/driver/own-plugins.ts';
+import type { Normalize, PermitWait, PreparedFilter } from '../../../actors/scheduler/framework/framework.ts';
 import type { Status } from '../../../actors/scheduler/status.ts';
 import { schedulerConfiguration } from '../../../bin/files/scheduler-configuration.ts';
 import { readText } from '../source-tree.ts';
@@ -115,6 +116,77 @@ test('a plug-in of its own may be an object of a class', (t) => {
   }
   const prepared = ownPlugin('Mine', new Mine()).prepareFilter!(podInfo('a'), viewOf([]));
   t.deepEqual(typeof prepared === 'function' && prepared(nodeInfo('n'))?.reasons, ['it is mine']);
+});
+
+test('what a plug-in of its own answers may be objects of classes as well', (t) => {
+  const full = { code: 'unschedulable', reasons: ['it is full'] } as const;
+  class Filter {
+    #pods = 0;
+    get ofNodeAlone() {
+      return 'mine';
+    }
+    check() {
+      return this.#pods > 0 ? full : null;
+    }
+    change(_pod: unknown, _node: unknown, sign: number) {
+      this.#pods += sign;
+    }
+    reset() {
+      this.#pods = 0;
+    }
+  }
+  class Scorer {
+    readonly #most = 7;
+    score() {
+      return this.#most;
+    }
+    normalize(scores: Float64Array) {
+      scores[0] = this.#most;
+    }
+  }
+  class Work {
+    readonly #state = 'done';
+    readonly writes = [];
+    get timeoutMs() {
+      return 5;
+    }
+    progress() {
+      return this.#state;
+    }
+  }
+  class Wait {
+    readonly #answer = null;
+    get waitMs() {
+      return 5;
+    }
+    begin(answer: (status: null) => void) {
+      answer(this.#answer);
+    }
+  }
+  const made = {
+    prepareFilter: () => new Filter(),
+    prepareScore: () => new Scorer(),
+    preBind: () => new Work(),
+    permit: () => new Wait(),
+  };
+  const [a, n, view] = [podInfo('a'), nodeInfo('n'), viewOf([])];
+  const mine = ownPlugin('Mine', made);
+  const filter = mine.prepareFilter!(a, view) as PreparedFilter;
+  t.is(filter.check(n), null);
+  filter.change!(a, n, 1);
+  t.deepEqual(filter.check(n), full);
+  filter.reset!();
+  t.is(filter.check(n), null);
+  t.is(filter.ofNodeAlone, 'mine');
+  const { score, normalize } = mine.prepareScore!(a, view, [n])!;
+  const scores = Float64Array.of(score(n));
+  (normalize as Normalize)(scores, 1, [n]);
+  t.is(scores[0], 7);
+  const { progress, timeoutMs } = mine.preBind!(a, n)!;
+  t.deepEqual([progress(), timeoutMs], ['done', 5]);
+  const { waitMs, begin } = mine.permit!(a, n) as PermitWait;
+  t.is(waitMs, 5);
+  begin!((status) => t.is(status, null));
 });
 
 test('a plug-in of its own that answers with a promise is told so, and one that is rejected ends nothing', async (t) => {
