@@ -116,13 +116,14 @@ export function recordedVictims(answer: VictimAnswer): RecordedVictims | null {
   );
 }
 
-const UNRECORDED_OF_CONTAINERS: ReadonlySet<string> = new Set(['args', 'command', 'env', 'envFrom']);
+/** What a container says about where its pod goes. Whatever else it says may hold what is nobody's business: probes and hooks, too, have commands. */
+const RECORDED_OF_CONTAINERS: ReadonlySet<string> = new Set(['name', 'image', 'resources', 'ports']);
 
 /** A pod without what says nothing about where it goes, and may be nobody's business. */
 export function recordedPod(object: JsonObject): JsonObject {
   const metadata = asObject(object.metadata);
   const { managedFields: _, annotations, ...kept } = metadata;
-  const spec = asObject(object.spec);
+  const { ephemeralContainers: __, ...spec } = asObject(object.spec);
   return {
     ...object,
     metadata: {
@@ -143,7 +144,7 @@ function shortAnnotations(annotations: JsonObject): JsonObject {
 function withoutSecrets(spec: JsonObject, member: string): JsonObject {
   if (spec[member] === undefined) return {};
   const containers = asList(spec[member]).map((container) =>
-    Object.fromEntries(Object.entries(asObject(container)).filter(([name]) => !UNRECORDED_OF_CONTAINERS.has(name))),
+    Object.fromEntries(Object.entries(asObject(container)).filter(([name]) => RECORDED_OF_CONTAINERS.has(name))),
   );
   return { [member]: containers };
 }

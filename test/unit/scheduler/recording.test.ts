@@ -131,15 +131,29 @@ test('what others answered is told again, and nobody is asked', (t) => {
 });
 
 test('what says nothing about where a pod goes is not recorded', (t) => {
-  const container = { name: 'c', image: 'i', env: [{ name: 'PASSWORD', value: 'hunter2' }], args: ['--key=hunter2'] };
+  const exec = { command: ['login', 'hunter2'] };
+  const container = {
+    name: 'c',
+    image: 'i',
+    resources: { requests: { cpu: '7m' } },
+    ports: [{ containerPort: 1, hostPort: 8123 }],
+    env: [{ name: 'PASSWORD', value: 'hunter2' }],
+    args: ['--key=hunter2'],
+    livenessProbe: { httpGet: { path: '/', httpHeaders: [{ name: 'Authorization', value: 'Bearer hunter2' }] } },
+    readinessProbe: { exec },
+    lifecycle: { postStart: { exec } },
+  };
   const metadata = {
     annotations: { [dialect.spell('@agent.@label/last-applied-configuration')]: 'hunter2', kept: 'yes' },
   };
-  const object = pod('p', { metadata, spec: { containers: [container], initContainers: [container] } });
+  const containers = [container];
+  const spec = { containers, initContainers: containers, ephemeralContainers: containers };
+  const object = pod('p', { metadata, spec });
   const recorded = recordedPod(object);
   t.notRegex(JSON.stringify(recorded), /hunter2/);
   t.regex(JSON.stringify(recorded), /"kept":"yes"/);
-  t.regex(JSON.stringify(recorded), /"image":"i"/);
+  for (const kept of ['"image":"i"', '"cpu":"7m"', '"hostPort":8123'])
+    t.true(JSON.stringify(recorded).includes(kept), kept);
 });
 
 const NOTHING = { pem: '', file: '' };
