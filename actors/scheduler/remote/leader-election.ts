@@ -28,6 +28,8 @@ export class LeaderElection {
   #renewedMs = 0;
   #isLeading = false;
   #isStopped = false;
+  /** The last try; true where this one leads by it. */
+  #try: Promise<boolean> = Promise.resolve(false);
 
   constructor(parts: LeaderElectionParts) {
     this.#parts = parts;
@@ -46,7 +48,9 @@ export class LeaderElection {
   async acquire(): Promise<boolean> {
     const { retryPeriodMs } = this.#parts.configuration;
     while (!this.#isStopped) {
-      if (await this.#tryOnce()) {
+      const leads = await this.#tried();
+      if (this.#isStopped) return false;
+      if (leads) {
         this.#isLeading = true;
         return true;
       }
@@ -55,7 +59,7 @@ export class LeaderElection {
     return false;
   }
 
-  /** Goes on saying so. Resolves when that has not succeeded in time: whoever led must end at once; or after `stop`. */
+  /** Goes on saying so. Resolves when that has not succeeded in time: whoever led must end at once, and leads no more; or after `stop`. */
   async keep(): Promise<void> {
     const { environment, configuration } = this.#parts;
     const { renewDeadlineMs, retryPeriodMs } = configuration;
@@ -63,17 +67,21 @@ export class LeaderElection {
       await this.#rest(retryPeriodMs);
       if (this.#isStopped) return;
       const leftMs = this.#renewedMs + renewDeadlineMs - environment.clock.monotonicMs();
-      await Promise.race([this.#tryOnce(), this.#rest(Math.max(0, leftMs))]);
+      await Promise.race([this.#tried(), this.#rest(Math.max(0, leftMs))]);
       if (environment.clock.monotonicMs() - this.#renewedMs < renewDeadlineMs) continue;
       this.#isLeading = false;
+      this.#isStopped = true;
+      this.#try = Promise.resolve(false);
       return;
     }
   }
 
-  /** Ends both, and where this one leads, lets the others know that nobody does. */
+  /** Ends both, and where this one leads, or has come to it by a try that was under way, lets the others know that nobody does. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    if (!this.#isLeading) return;
+    const { retryPeriodMs } = this.#parts.configuration;
+    const leads = await Promise.race([this.#try, this.#rest(retryPeriodMs)]);
+    if (leads !== true && !this.#isLeading) return;
     this.#isLeading = false;
     try {
       const { record, put } = await this.#parts.read();
@@ -82,6 +90,11 @@ export class LeaderElection {
     } catch (error) {
       this.#parts.onTrouble(messageOf(error));
     }
+  }
+
+  #tried(): Promise<boolean> {
+    this.#try = this.#tryOnce();
+    return this.#try;
   }
 
   /** True when this one leads from now on, or still. */

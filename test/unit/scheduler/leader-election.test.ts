@@ -13,7 +13,7 @@ import { dialect } from './objects.ts';
 /** Objects by path, each with a version that a replacement must have. */
 class Objects {
   readonly byPath = new Map<string, JsonObject>();
-  private versions = 0;
+  versions = 0;
 
   private async answer(status: number, object: JsonObject = {}): Promise<ParsedAnswer> {
     return { status, object: structuredClone(object) };
@@ -48,14 +48,16 @@ class Objects {
   }
 }
 
-/** The way of one contender to the objects. */
+/** The way of one contender to the objects. `held`: what answers wait for. */
 function wayTo(objects: Objects) {
-  const way = { isCut: false };
+  const way = { isCut: false, held: Promise.resolve() };
   const guarded =
     <Args extends readonly unknown[]>(call: (...args: Args) => Promise<ParsedAnswer>) =>
     async (...args: Args): Promise<ParsedAnswer> => {
       if (way.isCut) throw new Error('the server is down');
-      return call(...args);
+      const answer = await call(...args);
+      await way.held;
+      return answer;
     };
   const server = {
     get: guarded((path: string) => objects.get(path)),
@@ -159,4 +161,64 @@ test('a contender that may not write the lock says why, and leads once it may', 
   objects.create = create;
   await time.advance(10_000);
   t.true(one.election.isLeading);
+});
+
+const LEASE = '/apis/coordination.orch.io/v1/namespaces/orch-system/leases/orch-scheduler';
+const holder = ({ byPath }: Objects) => (byPath.get(LEASE)?.spec as { holderIdentity?: string })?.holderIdentity;
+
+/** Everything that is under way goes on until it waits for an answer, or for time. */
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+test('one that is stopped while it takes the lock, or renews it, leaves it to the next', async (t) => {
+  for (const isLeading of [false, true]) {
+    const objects = new Objects();
+    const time = new VirtualTime();
+    const first = contender(objects, time, 'first');
+    let answer = (): void => {};
+    const hold = (): void => {
+      first.way.held = new Promise((resolve) => {
+        answer = resolve;
+      });
+    };
+    if (isLeading) {
+      await time.advance(10);
+      hold();
+      await time.advance(2_000);
+    } else hold();
+    await settled();
+    // The lock was read, and now it is written.
+    answer();
+    hold();
+    const versionBefore = objects.versions;
+    await settled();
+    t.is(objects.versions, versionBefore + 1);
+    const stopped = first.election.stop();
+    first.way.held = Promise.resolve();
+    answer();
+    await stopped;
+    await settled();
+    t.true(first.ended);
+    t.false(first.election.isLeading);
+    t.is(holder(objects), '', isLeading ? 'renewing' : 'taking');
+  }
+});
+
+test('one whose server hangs is stopped all the same, and one that has given up at once', async (t) => {
+  const objects = new Objects();
+  const time = new VirtualTime();
+  const standing = contender(objects, time, 'standing');
+  standing.way.held = new Promise(() => {});
+  let isStopped = false;
+  void standing.election.stop().then(() => {
+    isStopped = true;
+  });
+  await time.advance(3_000);
+  t.true(isStopped);
+  const leader = contender(objects, time, 'leader');
+  await time.advance(10);
+  t.true(leader.election.isLeading);
+  leader.way.held = new Promise(() => {});
+  await time.advance(13_000);
+  t.true(leader.ended);
+  await leader.election.stop();
 });
