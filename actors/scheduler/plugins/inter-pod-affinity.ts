@@ -24,11 +24,26 @@ const AFFINITY = "node(s) didn't match pod affinity rules";
 const ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules";
 const OTHERS_ANTI_AFFINITY = "node(s) didn't satisfy existing pods anti-affinity rules";
 const BOTH = "node(s) didn't match pod affinity/anti-affinity rules";
-const NOT_NEAR = refusal('unresolvable', NODES_CHANGE | ClusterEvent.podAdded, BOTH, AFFINITY);
-/** Of a pod that wants its like, and may go anywhere once there is none. */
-const NOT_NEAR_ITS_LIKE = refusal('unresolvable', NODES_CHANGE | ClusterEvent.podAdded | POD_REMOVED, BOTH, AFFINITY);
-const TOO_NEAR = refusal('unschedulable', NODES_CHANGE | POD_REMOVED, BOTH, ANTI_AFFINITY);
-const UNWANTED = refusal('unschedulable', NODES_CHANGE | POD_REMOVED, BOTH, OTHERS_ANTI_AFFINITY);
+
+/** `more`: what helps beside what always does. */
+function refusalsHelpedBy(more: number) {
+  const helpedBy = NODES_CHANGE | more;
+  return {
+    notNear: refusal('unresolvable', helpedBy | ClusterEvent.podAdded, BOTH, AFFINITY),
+    /** Of a pod that wants its like, and may go anywhere once there is none. */
+    notNearItsLike: refusal('unresolvable', helpedBy | ClusterEvent.podAdded | POD_REMOVED, BOTH, AFFINITY),
+    tooNear: refusal('unschedulable', helpedBy | POD_REMOVED, BOTH, ANTI_AFFINITY),
+    unwanted: refusal('unschedulable', helpedBy | POD_REMOVED, BOTH, OTHERS_ANTI_AFFINITY),
+  };
+}
+
+const BY_NAMES = refusalsHelpedBy(0);
+const BY_LABELS_OF_NAMESPACES = refusalsHelpedBy(ClusterEvent.namespaceLabels);
+
+/** What a pod is told that these terms keep away. */
+function refusalsOf(terms: readonly AffinityTerm[]): typeof BY_NAMES {
+  return terms.some(({ scope }) => scope.selector !== undefined) ? BY_LABELS_OF_NAMESPACES : BY_NAMES;
+}
 
 export interface InterPodAffinityArgs {
   /** What a required affinity of a placed pod is worth to the pods that it asks for; 0 to 100. */
@@ -57,14 +72,15 @@ function prepareFilter(pod: PodInfo, cluster: ClusterView): PreparedFilter | nul
   const kinds = byTopologyKey(requiredAnti, ownKey);
   const away = keysOfNodes(kinds, cluster).map((key) => tallyOf(podsOfAny(kinds.get(key)!, cluster), key, cluster));
   const unwanted = unwantedBy(pod, cluster);
+  const { tooNear } = refusalsOf(requiredAnti);
   const tallies = [...away, ...(near?.tallies ?? [])];
   return {
     // Nobody near by counts, for or against, as for nearly all pods: every node says yes.
     ...(near === undefined && away.length === 0 && unwanted.isNowhere ? { ofNodeAlone: '' } : {}),
     check(node) {
       if (near !== undefined && !near.satisfied(node)) return near.refusal;
-      for (const tally of away) if (amountAt(tally, node) > 0) return TOO_NEAR;
-      return unwanted.at(node) ? UNWANTED : null;
+      for (const tally of away) if (amountAt(tally, node) > 0) return tooNear;
+      return unwanted.at(node) ? unwanted.refusal : null;
     },
     change(other, node, sign) {
       for (const tally of tallies) {
@@ -101,6 +117,7 @@ function unwantedBy(pod: PodInfo, { topology }: ClusterView) {
     kinds.set(key, { amountIn: summed(terms.map(({ counts }) => counts)), change: 0 });
   return {
     isNowhere: about.length === 0,
+    refusal: refusalsOf(standing.map(({ term }) => term)).unwanted,
     at(node: NodeInfo): boolean {
       for (const [key, { amountIn, change }] of kinds) {
         const domain = node.labels.get(key);
@@ -147,11 +164,12 @@ function nearness(pod: PodInfo, terms: readonly AffinityTerm[], cluster: Cluster
   const keys = keysOfNodes(kinds, cluster);
   const isNowhere = keys.length < kinds.size;
   const tallies = isNowhere ? [] : keys.map((key) => tallyOf(selection, key, cluster));
+  const { notNear, notNearItsLike } = refusalsOf(terms);
   // The first of a series of pods that want to be near each other has nobody to be near to.
   const wantsItsLike = selection.amount(pod.namespace, pod.labels, pod.deleting) > 0;
   return {
     tallies,
-    refusal: wantsItsLike ? NOT_NEAR_ITS_LIKE : NOT_NEAR,
+    refusal: wantsItsLike ? notNearItsLike : notNear,
     satisfied(node: NodeInfo): boolean {
       if (isNowhere) return false;
       let found = true;

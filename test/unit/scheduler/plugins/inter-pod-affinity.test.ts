@@ -3,7 +3,7 @@ import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
 import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
 import { interPodAffinity } from '../../../../actors/scheduler/plugins/inter-pod-affinity.ts';
 import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
-import { boundPod, node, type PodParts } from '../objects.ts';
+import { boundPod, newCore, node, type PodParts, pod } from '../objects.ts';
 import { clusterFilterCases, clusterOf, clusterScoreCases, podOf } from './cluster-cases.ts';
 
 const plugin = interPodAffinity({ hardPodAffinityWeight: 1 });
@@ -397,4 +397,42 @@ test('InterPodAffinity: counts follow pods that go, nodes that change their labe
   cluster.removeNode('a2');
   cluster.setNode('a2', node('a2', a2));
   t.deepEqual(fits(), ['a2'], 'the pods of a node that comes back count again');
+});
+
+const ofTeam = { namespaceSelector: { matchLabels: { team: 'x' } } };
+const TEAM = { team: 'x' };
+const DB = { metadata: { labels: { app: 'db' } } };
+/** What keeps a pod from the one node there is, and the labels of the namespace `other` before and when that is over. */
+const BY_LABELS: Readonly<Record<string, readonly [wants: PodParts, placed: PodParts, before: object, then: object]>> =
+  {
+    'it wants to be near come into its terms': [near([term('db', 'zone', ofTeam)]), DB, {}, TEAM],
+    'it wants to be away from go out of its terms': [away([term('db', 'zone', ofTeam)]), DB, TEAM, {}],
+  };
+
+for (const [title, [wants, placed, before, then]] of Object.entries(BY_LABELS)) {
+  test(`a pod is tried again when by the labels of their namespace those that ${title}`, (t) => {
+    const core = newCore();
+    core.setNode('n', node('n', { labels: { zone: 'a' } }));
+    core.setObject('core/namespaces', '', 'other', { metadata: { name: 'other', labels: before } });
+    core.setPod(boundPod('db', 'n', { namespace: 'other', ...placed }), 0);
+    core.setPod(pod('p', wants), 0);
+    core.advance(0);
+    t.is(core.decide(0)?.kind, 'unschedulable');
+    core.setObject('core/namespaces', '', 'other', { metadata: { name: 'other', labels: then } });
+    core.advance(20_000);
+    t.is(core.decide(20_000)?.kind, 'bind');
+  });
+}
+
+test('a pod is tried again when by the labels of its namespace others do not want it away any more', (t) => {
+  const core = newCore();
+  core.setNode('n', node('n', { labels: { zone: 'a' } }));
+  core.setObject('core/namespaces', '', 'default', { metadata: { name: 'default', labels: TEAM } });
+  core.setPod(boundPod('lone', 'n', { namespace: 'other', ...away([term('web', 'zone', ofTeam)]) }), 0);
+  core.setPod(pod('p', { metadata: { labels: { app: 'web' } } }), 0);
+  core.advance(0);
+  t.is(core.decide(0)?.kind, 'unschedulable');
+  core.setObject('core/namespaces', '', 'default', { metadata: { name: 'default', labels: {} } });
+  core.advance(20_000);
+  t.is(core.decide(20_000)?.kind, 'bind');
 });
