@@ -40,7 +40,7 @@ function spread(
     if (zone !== '') byZone.set(zone, (byZone.get(zone) ?? 0) + scores[at]!);
   }
   const mostInZone = Math.max(0, ...byZone.values());
-  const inverse = (pods: number, most: number) => (most === 0 ? SCORE_MAX : (SCORE_MAX * (most - pods)) / most);
+  const inverse = (pods: number, most: number) => (most === 0 ? SCORE_MAX : SCORE_MAX * ((most - pods) / most));
   for (let at = 0; at < count; at++) {
     let score = inverse(scores[at]!, mostOnNode);
     const zone = zoneOf(nodes[at]!);

@@ -130,7 +130,7 @@ function spreadOverValues(
     for (let at = 0; at < count; at++) {
       const value = nodes[at]!.labels.get(key);
       if (value === undefined) continue;
-      totals[at]! += (pods === 0 ? SCORE_MAX : (SCORE_MAX * (pods - byValue.get(value)!)) / pods) / keys.length;
+      totals[at]! += (pods === 0 ? SCORE_MAX : SCORE_MAX * ((pods - byValue.get(value)!) / pods)) / keys.length;
     }
   }
   for (let at = 0; at < count; at++) scores[at] = Math.trunc(totals[at]!);

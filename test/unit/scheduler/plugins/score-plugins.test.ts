@@ -280,6 +280,16 @@ clusterScoreCases(together, [
     scores: { a1: 25, a2: 75, b1: 25 },
   },
   {
+    title: 'shares are rounded as the original rounds them',
+    nodes: places,
+    objects: SERVICES,
+    placed: Object.fromEntries(
+      Array.from({ length: 100 }, (_, count) => [`${count < 29 ? 'a1' : 'a2'}/w${count}`, web] as const),
+    ),
+    pod: web,
+    scores: { a1: 71, a2: 28, b1: 71 },
+  },
+  {
     title: 'a node without the label scores nothing',
     nodes: { a1: places.a1, bare: {} },
     objects: SERVICES,
@@ -323,6 +333,16 @@ clusterScoreCases(selectorSpread(dialect), [
     placed: { 'x1/w': web },
     pod: web,
     scores: { x1: 0, x2: 33, y1: 100 },
+  },
+  {
+    title: 'shares are rounded as the original rounds them',
+    nodes: { a: at('', 'a'), b: at('', 'b') },
+    objects: SERVICES,
+    placed: Object.fromEntries(
+      Array.from({ length: 171 }, (_, count) => [`${count < 100 ? 'a' : 'b'}/w${count}`, web] as const),
+    ),
+    pod: web,
+    scores: { a: 0, b: 28 },
   },
   {
     title: 'without zones nodes count alone',
