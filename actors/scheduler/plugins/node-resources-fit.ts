@@ -35,8 +35,9 @@ function heeded(
   const all = [...scalars];
   if (all.length === 0 || ignoredResources.length + ignoredResourceGroups.length === 0) return all;
   return all.filter(([name]) => {
-    const group = name.includes('/') ? name.slice(0, name.indexOf('/')) : undefined;
-    return !ignoredResources.includes(name) && !(group !== undefined && ignoredResourceGroups.includes(group));
+    const slash = name.indexOf('/');
+    // Nobody else looks after what has no group, which is huge pages.
+    return slash < 0 || !(ignoredResources.includes(name) || ignoredResourceGroups.includes(name.slice(0, slash)));
   });
 }
 

@@ -442,13 +442,22 @@ clusterScoreCases(enforced, [
   { title: 'what the profile prefers is added', nodes: pools, scores: { a: 100, a2: 0, b: 0 } },
 ]);
 
-const ignoring = nodeResourcesFit({ ignoredResources: ['example.com/foo'], ignoredResourceGroups: ['other.com'] });
+const ignoring = nodeResourcesFit({
+  ignoredResources: ['example.com/foo', 'hugepages-2Mi'],
+  ignoredResourceGroups: ['other.com'],
+});
 clusterFilterCases(ignoring, [
   {
     title: 'resources that something else looks after are not counted',
     nodes,
     pod: sized('1', '0', { 'example.com/foo': '9', 'other.com/bar': '9' }),
     refused: {},
+  },
+  {
+    title: 'huge pages are, whoever is said to look after them',
+    nodes,
+    pod: sized('1', '0', { 'hugepages-2Mi': '9Mi' }),
+    refused: { n: 'Insufficient hugepages-2Mi' },
   },
   {
     title: 'others of the same group are',
