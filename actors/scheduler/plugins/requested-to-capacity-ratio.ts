@@ -22,7 +22,7 @@ export function requestedToCapacityRatio(
   return {
     name: 'RequestedToCapacityRatio',
     prepareScore(pod) {
-      const measures = resources.map(({ name, weight }) => ({ read: measure(name, pod), weight: weight || 1 }));
+      const measures = resources.map(({ name, weight }) => ({ read: measure(name, pod), weight }));
       const amounts = new Float64Array(2);
       return {
         normalize: 'none',
