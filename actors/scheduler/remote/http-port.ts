@@ -9,6 +9,8 @@ import type { ApiServer } from './api-server.ts';
 import { objectPath } from './resource-paths.ts';
 
 export function httpPort(server: ApiServer): ClusterPort {
+  // Behind some hundred bindings most events would be given up before their turn comes.
+  const eventServer = server.apart();
   return {
     bind: (bindings) => Promise.all(bindings.map((binding) => bindOne(server, binding))),
     patchPodStatus: async (namespace, name, patch) =>
@@ -25,9 +27,9 @@ export function httpPort(server: ApiServer): ClusterPort {
       }),
     ...eventPort(server.registry.dialect, {
       create: async (apiVersion, namespace, event) =>
-        (await server.create(objectPath(apiVersion, 'events', namespace), asObject(event))).status,
+        (await eventServer.create(objectPath(apiVersion, 'events', namespace), asObject(event))).status,
       patch: async (apiVersion, namespace, name, patch) =>
-        (await server.mergePatch(objectPath(apiVersion, 'events', namespace, name), patch)).status,
+        (await eventServer.mergePatch(objectPath(apiVersion, 'events', namespace, name), patch)).status,
     }),
   };
 }

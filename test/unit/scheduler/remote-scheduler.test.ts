@@ -17,6 +17,7 @@ const LEASE = '/leases/';
 class Server {
   readonly lists: ReadonlyMap<string, readonly object[]>;
   bindings = 0;
+  events = 0;
   lease: unknown;
 
   constructor(lists: Readonly<Record<string, readonly object[]>>) {
@@ -29,6 +30,7 @@ class Server {
       return this.answer(this.lease === undefined ? 404 : 200, this.lease ?? {});
     }
     if (path.endsWith('/binding')) this.bindings++;
+    if (path.endsWith('/events')) this.events++;
     if (method !== 'GET') return this.answer(201, {});
     const items = this.lists.get(path.split('?')[0]!) ?? [];
     return this.answer(200, { metadata: { resourceVersion: '7' }, items });
@@ -45,9 +47,10 @@ class Server {
   }
 }
 
-test('a leader renews its lease in time while it binds as many pods as the server lets it', async (t) => {
+/** A scheduler of as many pods, which come to 40 nodes, and its server. */
+function busy(podsCount: number) {
   const time = new VirtualTime();
-  const pods = Array.from({ length: 3_000 }, (_, at) => pod(`p${at}`, { metadata: { resourceVersion: '' } }));
+  const pods = Array.from({ length: podsCount }, (_, at) => pod(`p${at}`, { metadata: { resourceVersion: '' } }));
   const nodes = Array.from({ length: 40 }, (_, at) => node(`n${at}`));
   const client = new Server({ '/api/v1/pods': pods, '/api/v1/nodes': nodes });
   const configuration = defaultConfiguration(dialect);
@@ -73,6 +76,11 @@ test('a leader renews its lease in time while it binds as many pods as the serve
       throw error;
     },
   });
+  return { time, client, scheduler };
+}
+
+test('a leader renews its lease in time while it binds as many pods as the server lets it', async (t) => {
+  const { time, client, scheduler } = busy(3_000);
   let isOver = false;
   void scheduler.run().then(() => {
     isOver = true;
@@ -81,4 +89,12 @@ test('a leader renews its lease in time while it binds as many pods as the serve
   t.true(client.bindings > 500, String(client.bindings));
   t.false(isOver, 'it leads');
   t.like(client.lease, { spec: { holderIdentity: 'this one' } });
+});
+
+test('pods are bound as fast as requests may go, and of each that is bound it is told', async (t) => {
+  const { time, client, scheduler } = busy(1_000);
+  void scheduler.run();
+  for (let second = 0; second < 25; second++) await time.advance(1_000);
+  t.is(client.bindings, 1_000);
+  t.is(client.events, 1_000 + 1, 'and who leads');
 });
