@@ -7,7 +7,7 @@ import { decodeEnveloped, encodeEnveloped } from '../../../api/codec/protobuf.ts
 import type { Registry } from '../../../api/resources/registry.ts';
 import { schemaOf, type TypeSchema } from '../../../api/schema/schema.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
-import type { ApiCall, ApiClient } from '../../../transport/outgoing/api-client.ts';
+import { type ApiCall, type ApiClient, ApiUnanswered } from '../../../transport/outgoing/api-client.ts';
 import { Pace } from '../driver/pace.ts';
 
 const CALL_DEADLINE_MS = 10_000;
@@ -44,6 +44,7 @@ export class ApiServer {
   readonly #pace: Pace | undefined;
   /** The turns of those who wait come in order. */
   #turn: Promise<void> = Promise.resolve();
+  #isClosed = false;
 
   constructor(parts: ApiServerParts) {
     this.#parts = parts;
@@ -54,6 +55,11 @@ export class ApiServer {
   /** The same server for calls that must not wait behind the others: they have a pace of their own. */
   apart(): ApiServer {
     return new ApiServer(this.#parts);
+  }
+
+  /** From now on nothing is asked: who waits for a turn, too, is refused with ApiUnanswered. What is under way ends as it does. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   get registry(): Registry {
@@ -136,16 +142,19 @@ export class ApiServer {
 
   #myTurn(method: string): Promise<void> {
     const pace = this.#pace;
-    if (pace === undefined) return this.#turn;
-    const { clock, onWaited } = this.#parts;
-    const askedMs = clock.monotonicMs();
-    this.#turn = this.#turn.then(async () => {
-      for (let waitMs = pace.take(); waitMs > 0; waitMs = pace.take()) {
-        await new Promise<void>((resolve) => void this.#parts.timers.after(waitMs, resolve));
-      }
-      onWaited?.(method, clock.monotonicMs() - askedMs);
+    if (pace !== undefined) {
+      const { clock, onWaited } = this.#parts;
+      const askedMs = clock.monotonicMs();
+      this.#turn = this.#turn.then(async () => {
+        for (let waitMs = pace.take(); waitMs > 0 && !this.#isClosed; waitMs = pace.take()) {
+          await new Promise<void>((resolve) => void this.#parts.timers.after(waitMs, resolve));
+        }
+        onWaited?.(method, clock.monotonicMs() - askedMs);
+      });
+    }
+    return this.#turn.then(() => {
+      if (this.#isClosed) throw new ApiUnanswered('nothing more is asked of the server', false);
     });
-    return this.#turn;
   }
 
   #encoded(object: JsonObject): Pick<ApiCall, 'body' | 'contentType'> {

@@ -88,7 +88,7 @@ export class RemoteScheduler {
     return podResourcesText(server, path, registry.dialect.short);
   }
 
-  /** Resolves when it no longer leads, and everything under way has ended; or after `stop`. */
+  /** Resolves when it no longer leads, and binds nothing more from then on; or after `stop`. Never where there is no election. */
   async run(): Promise<void> {
     this.#engine.beginList();
     for (const informer of this.#informers) void informer.run().catch(this.#crash);
@@ -103,6 +103,8 @@ export class RemoteScheduler {
     this.#tellLeader();
     this.#lead();
     await this.#election.keep();
+    // What was decided and has not been sent is for another to decide.
+    this.#parts.server.close();
     this.#isLeading = false;
     this.#masterStatus(0);
   }

@@ -19,6 +19,8 @@ class Server {
   bindings = 0;
   events = 0;
   lease: unknown;
+  /** Nobody can say that he leads. */
+  isLeaseLost = false;
 
   constructor(lists: Readonly<Record<string, readonly object[]>>) {
     this.lists = new Map(Object.entries(lists));
@@ -26,6 +28,7 @@ class Server {
 
   async call({ method, path, body }: ApiCall): Promise<ApiAnswer> {
     if (path.includes(LEASE) || path.endsWith('/leases')) {
+      if (this.isLeaseLost) throw new ApiUnanswered('cut', false);
       if (method !== 'GET') this.lease = JSON.parse(Buffer.from(body!).toString());
       return this.answer(this.lease === undefined ? 404 : 200, this.lease ?? {});
     }
@@ -48,7 +51,7 @@ class Server {
 }
 
 /** A scheduler of as many pods, which come to 40 nodes, and its server. */
-function busy(podsCount: number) {
+function busy(podsCount: number, pace: { readonly qps?: number } = {}) {
   const time = new VirtualTime();
   const pods = Array.from({ length: podsCount }, (_, at) => pod(`p${at}`, { metadata: { resourceVersion: '' } }));
   const nodes = Array.from({ length: 40 }, (_, at) => node(`n${at}`));
@@ -68,6 +71,7 @@ function busy(podsCount: number) {
       clock: time,
       timers: time,
       ...connection,
+      ...pace,
       contentType: 'application/json',
     }),
     host: 'here',
@@ -97,4 +101,24 @@ test('pods are bound as fast as requests may go, and of each that is bound it is
   for (let second = 0; second < 25; second++) await time.advance(1_000);
   t.is(client.bindings, 1_000);
   t.is(client.events, 1_000 + 1, 'and who leads');
+});
+
+test('one that leads no more binds nothing more, however much of it waits for its turn', async (t) => {
+  const { time, client, scheduler } = busy(1_000, { qps: 5 });
+  let isOver = false;
+  const run = scheduler.run().then(() => {
+    isOver = true;
+    return scheduler.stop();
+  });
+  await time.advance(20_000);
+  client.isLeaseLost = true;
+  const before = client.bindings;
+  for (let tenth = 0; tenth < 200 && !isOver; tenth++) await time.advance(100);
+  t.true(isOver);
+  t.true(client.bindings > before, 'as long as it leads');
+  const atTheEnd = client.bindings;
+  await time.advance(1_000);
+  await run;
+  await time.advance(60_000);
+  t.is(client.bindings, atTheEnd);
 });
