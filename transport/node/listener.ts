@@ -18,6 +18,7 @@ import { OVERSIZED, type ParserError, parserRefusal } from './parser-refusals.ts
 import { http1Source, NodeRequest, type RequestSource } from './request.ts';
 import { ANSWERS_BYTES_MAX, NodeResponse, type NodeResponseScope, type WebSocketOffer } from './response.ts';
 import { createSecureServers } from './secure-server.ts';
+import { StoppedSessions } from './stopped-sessions.ts';
 import { UntakenAnswers } from './untaken-answers.ts';
 import { handleUpgrades, type OpenUpgrade } from './upgrade.ts';
 
@@ -301,6 +302,7 @@ class Connections {
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #streams = new WeakMap<Endable, SessionStreams>();
+  readonly #stopped = new StoppedSessions();
   #isStopping = false;
 
   get count(): number {
@@ -331,6 +333,7 @@ class Connections {
     session.once('close', () => clearTimeout(timer));
     session.on('error', () => {});
     this.#sessions.add(session);
+    this.#stopped.add(session);
     session.once('close', () => this.#sessions.delete(session));
     if (this.#isStopping) session.close();
   }
