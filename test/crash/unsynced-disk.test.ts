@@ -14,6 +14,9 @@ import { afterPowerCut, type Fate } from './power-cut.ts';
 import { readTree, UnsyncedDisk } from './unsynced-disk.ts';
 
 const testCompiled = testNeeding(test, ['cc']);
+// Whatever the folder of temporary files is called.
+process.env.TMPDIR = mkdtempSync(join(tmpdir(), 'a folder '));
+process.once('exit', () => rmSync(process.env.TMPDIR!, { recursive: true, force: true }));
 const WRITER = fileURLToPath(new URL('./unsynced-writer.js', import.meta.url));
 
 /** A folder with one old file, after a process did a deed there and the power went. */

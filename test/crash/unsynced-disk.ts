@@ -4,28 +4,29 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readJournal } from './journal.ts';
 import { afterPowerCut, type Fate, type Tree } from './power-cut.ts';
 
 /** Beside the sources: only what is compiled is in dist. */
 const SOURCE = fileURLToPath(new URL('../../../test/crash/write-journal.c', import.meta.url));
+const LIBRARY = 'write-journal.so';
 
 let built: string | undefined;
 
-/** The path of the library. Throws with the compiler's words when it cannot be built. */
-function library(): string {
+/** The folder that the library is in. Throws with the compiler's words when it cannot be built. */
+function libraryFolder(): string {
   if (built !== undefined) return built;
   const folder = mkdtempSync(join(tmpdir(), 'write-journal-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'write-journal.so');
+  const path = join(folder, LIBRARY);
   const cc = spawnSync('cc', ['-shared', '-fPIC', '-O2', '-o', path, SOURCE, '-ldl', '-lpthread'], {
     encoding: 'utf8',
   });
   if (cc.status !== 0) throw new Error(`the write journal cannot be compiled with cc: ${cc.error ?? cc.stderr}`);
-  built = path;
-  return path;
+  built = folder;
+  return folder;
 }
 
 export class UnsyncedDisk {
@@ -46,7 +47,9 @@ export class UnsyncedDisk {
     this.#before = readTree(this.#root);
     rmSync(this.#journal, { force: true });
     return {
-      LD_PRELOAD: library(),
+      // Looked for by its name: a path with a space in it would be taken for two.
+      LD_PRELOAD: LIBRARY,
+      LD_LIBRARY_PATH: [libraryFolder(), process.env.LD_LIBRARY_PATH ?? []].flat().join(delimiter),
       WRITE_JOURNAL_ROOT: this.#root,
       WRITE_JOURNAL_FILE: this.#journal,
       WRITE_JOURNAL_SYNC_US: String(this.#syncUs),
