@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as k8s from '@kubernetes/client-node';
 import { accountIn, eventually } from '../integration/objects.ts';
+import { guardProcess } from '../server/process-guard.ts';
 import { type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
 import { type Cache, cacheOf, Informer } from './informers.ts';
 import { LoopChurn } from './loop-churn.ts';
@@ -129,6 +130,7 @@ class PythonLoop {
 
   constructor(scope: Scope, server: ServerProcess) {
     const child = spawn(requirePython(), ['test/clients/follow.py', server.kubeconfig, NAMESPACE]);
+    guardProcess(child, []);
     scope.teardown(() => void child.kill('SIGKILL'));
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;

@@ -11,16 +11,18 @@ import { freePort } from '../../bench/server/free-port.ts';
 import { certificateAuthority, certificateOf, outcomeOf, servicePair } from '../server/credentials.ts';
 import { HttpsClient } from '../server/https-client.ts';
 import { testNeeding } from '../server/machine-tools.ts';
+import { guardProcess } from '../server/process-guard.ts';
 import { type Scope, startServer } from '../server/server-process.ts';
 
 const test = testNeeding(ava, ['nginx']);
 
 /** What a user sends to the proxy and what it sends on, as its configuration says. */
 function configuration(port: number, serverPort: number, passesHeaders: boolean): string {
-  // Its workers read the files of the test: they stay who has started them.
+  // It reads the files of the test: it stays who has started it, and is one process, which is ended with the test's.
   return `
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 daemon off;
+master_process off;
 pid nginx.pid;
 error_log stderr crit;
 events {}
@@ -53,6 +55,7 @@ async function nginx(scope: Scope, files: string, serverPort: number, passesHead
   const port = await freePort();
   writeFileSync(join(files, 'nginx.conf'), configuration(port, serverPort, passesHeaders));
   const child: ChildProcess = spawn('nginx', ['-p', files, '-e', 'stderr', '-c', 'nginx.conf'], { stdio: 'ignore' });
+  guardProcess(child, []);
   scope.teardown(async () => {
     const closed = once(child, 'close');
     if (child.exitCode === null && child.kill('SIGTERM')) await closed;

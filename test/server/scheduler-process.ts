@@ -1,7 +1,10 @@
 // Real schedulers for tests: `orch scheduler` as a child process on free ports, gone when the test is over.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { freePort } from '../../bench/server/free-port.ts';
+import { guardProcess } from './process-guard.ts';
 import { ORCH } from './program.ts';
 import type { Scope } from './server-process.ts';
 
@@ -26,10 +29,14 @@ export class SchedulerProcess {
     return this.output.includes('this scheduler leads');
   }
 
-  /** What it serves about itself at a path in plain HTTP. */
+  /**
+   * What it serves about itself at a path in plain HTTP. On a connection of its own: where this process stood still, one that it had
+   * kept may have been closed.
+   */
   async page(path: string): Promise<{ readonly status: number; readonly text: string }> {
-    const answer = await fetch(`http://127.0.0.1:${this.plainPort}${path}`);
-    return { status: answer.status, text: await answer.text() };
+    const asked = get({ host: '127.0.0.1', port: this.plainPort, path, agent: false });
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode ?? 0, text: await textOf(answer) };
   }
 
   /** Answers the exit code, or null when the signal ended it. */
@@ -55,6 +62,7 @@ export async function spawnScheduler(scope: Scope, args: readonly string[]): Pro
   const [port, plainPort] = [await freePort(), await freePort()];
   const own = ['--secure-port', String(port), '--port', String(plainPort), '--address', '127.0.0.1'];
   const child = spawn(process.execPath, [ORCH, 'scheduler', ...own, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  guardProcess(child, []);
   const scheduler = new SchedulerProcess(child, port, plainPort);
   const kill = (): void => void child.kill('SIGKILL');
   process.on('exit', kill);
