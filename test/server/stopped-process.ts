@@ -13,10 +13,18 @@ export async function stopProcess(t: Pick<ExecutionContext, 'teardown'>, pid: nu
   );
 }
 
-/** As /proc has them: a letter a thread, behind the name in brackets. */
+/** As /proc has them: a letter a thread, behind the name in brackets. Empty: of one that has ended since it was listed. */
 function statesOf(pid: number): readonly string[] {
   return readdirSync(`/proc/${pid}/task`).map((thread) => {
-    const text = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1');
+    const text = statusText(`/proc/${pid}/task/${thread}/stat`);
     return text.slice(text.lastIndexOf(')') + 2).slice(0, 1);
   });
+}
+
+function statusText(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
 }
