@@ -67,11 +67,11 @@ export class EtcdEngine implements SharedEngine {
   }
 
   async open(): Promise<SharedContents> {
-    const { version, contents } = await this.#patience.atStart(OPEN_MS_MAX, () =>
-      openIdentity(this.#cluster, this.#keys.identity, this.#parts),
-    );
     const { cluster, processId } = this.#parts;
-    const { writers, identity } = this.#keys;
+    const { writers, identity, objects: key, objectsEnd: end } = this.#keys;
+    const { version, contents } = await this.#patience.atStart(OPEN_MS_MAX, () =>
+      openIdentity(cluster, identity, { ...this.#parts, objects: { key, end } }),
+    );
     this.#writer = new CountedWriter({
       cluster,
       patience: this.#patience,

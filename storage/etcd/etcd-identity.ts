@@ -46,6 +46,8 @@ export interface OwnIdentity {
   readonly tokenKey: Uint8Array;
   readonly dialect: string;
   readonly layout?: 'original';
+  /** Where objects of ours lie; absent: they are not ours alone. */
+  readonly objects?: { readonly key: string; readonly end: string };
   /** Undefined: whatever is there is served. */
   readonly served?: ServedKeyspace | undefined;
 }
@@ -59,7 +61,7 @@ export async function openIdentity(cluster: EtcdCluster, key: string, own: OwnId
     base: 0,
     ...(own.layout && { layout: own.layout }),
   };
-  const pair = await identityPair(cluster, key, made, own.served);
+  const pair = await identityPair(cluster, key, made, own);
   const found = pair === undefined ? made : readIdentity(key, pair, own.layout);
   if (found.dialect !== own.dialect) {
     throw unusable(
@@ -85,11 +87,15 @@ async function identityPair(
   cluster: EtcdCluster,
   key: string,
   made: Identity,
-  served: ServedKeyspace | undefined,
+  { served, objects }: OwnIdentity,
 ): Promise<EtcdPair | undefined> {
-  const { pairs } = await cluster.range({ key });
+  const { pairs, revision } = await cluster.range({ key });
   if (pairs[0] !== undefined) return pairs[0];
   if (served?.isKnown === true) throw otherKeyspace(key);
+  // At the same revision, since whoever makes the keyspace meanwhile writes to it. Under an identity of ours they would be of a dialect
+  // that nobody knows, and of versions that were given before.
+  const left = objects && (await cluster.range({ ...objects, revision, limit: 1 })).pairs[0];
+  if (left !== undefined) throw unusable(`${key} is missing, and there are objects: restore a snapshot of etcd's`);
   const { results } = await cluster.transact({
     compare: [{ key, target: 'version', value: 0 }],
     success: [{ put: { key, value: Buffer.from(JSON.stringify(made)) } }],

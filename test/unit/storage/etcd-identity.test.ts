@@ -79,6 +79,19 @@ test('a process that has served a keyspace serves no other, and makes none where
   t.deepEqual(await openIdentity(first, KEY, again), made);
 });
 
+test('where objects are left without an identity none is made', async (t) => {
+  const cluster = quietModel().client();
+  const { objects: key, objectsEnd: end } = etcdKeys('/registry');
+  const own = { ...OWN, objects: { key, end } };
+  const put = { key: `${key}core/pods/default/a`, value: Buffer.from('a') };
+  await cluster.transact({ compare: [], success: [{ put }], failure: [] });
+  const message = `${KEY} is missing, and there are objects: restore a snapshot of etcd's`;
+  await t.throwsAsync(openIdentity(cluster, KEY, own), { code: 'StoreUnusable', message });
+  t.deepEqual((await cluster.range({ key: KEY })).pairs, []);
+  await cluster.transact({ compare: [], success: [{ delete: { key: put.key } }], failure: [] });
+  t.is((await openIdentity(cluster, KEY, own)).version, 1);
+});
+
 test('an identity that cannot be read is none', async (t) => {
   const cluster = await holding('{');
   await t.throwsAsync(openIdentity(cluster, KEY, OWN), { code: 'StoreUnusable', message: `${KEY} cannot be read` });
