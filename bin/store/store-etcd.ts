@@ -82,7 +82,7 @@ export function refuseOtherLayout(command: string, { storeLayout }: ServerOption
   throw new OrchError('BadConfiguration', line);
 }
 
-/** Puts aside what nobody can read, and takes away notes of addresses that nobody has. */
+/** Puts aside what nobody can read, and has the notes of addresses agree with the services that there are. */
 export function repairEtcd(argv: readonly string[]): Promise<void> {
   return onEtcd('repair', argv, async (options, cluster) => {
     refuseOtherLayout('repair', options, 'remove what orch store check names with etcdctl, or restore a snapshot');
@@ -109,9 +109,9 @@ export function repairEtcd(argv: readonly string[]): Promise<void> {
           : `lost: ${one.key}${kept}; its value is in ${done.keptIn}`,
       ]);
     }
-    for (const orphan of (await inspect(options, cluster, undefined)).orphans) {
-      if (await repair.remove(orphan)) print([`removed: ${orphan.what}`]);
-    }
+    const { orphans, unnoted } = await inspect(options, cluster, undefined);
+    for (const orphan of orphans) if (await repair.remove(orphan)) print([`removed: ${orphan.what}`]);
+    for (const one of unnoted) if (await repair.note(one)) print([`noted: ${one.what}`]);
     const { problems, objects } = await inspect(options, cluster, undefined);
     print(problems.map((problem) => `left: ${problem}`));
     print([`repaired: ${objects} objects`]);

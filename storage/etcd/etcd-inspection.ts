@@ -5,7 +5,7 @@ import { OrchError } from '../../runtime/errors.ts';
 import { isSealedValue } from '../encryption/sealed-value.ts';
 import type { StoredEncryption } from '../encryption/stored-encryption.ts';
 import { storedRevision } from '../forms/stored-value.ts';
-import { AddressRecords } from '../upkeep/address-records.ts';
+import { AddressRecords, type MissingRecord } from '../upkeep/address-records.ts';
 import { askedAgain } from './asked-again.ts';
 import type { EtcdCluster, EtcdPair } from './etcd-cluster.ts';
 import { type Identity, readIdentity, unservedIn } from './etcd-identity.ts';
@@ -33,6 +33,11 @@ export interface FoundKey {
   readonly what: string;
 }
 
+/** A record of an address that there is not, of a service as it was found. */
+export interface UnnotedAddress extends MissingRecord {
+  readonly serviceRevision: number;
+}
+
 export interface KeyspaceInspection {
   /** What lies under it was read at this revision of etcd. */
   readonly revision: number;
@@ -51,6 +56,8 @@ export interface KeyspaceInspection {
   readonly unreadable: readonly FoundKey[];
   /** Records of addresses that no service has. */
   readonly orphans: readonly FoundKey[];
+  /** Records of addresses that services have, where there is none. */
+  readonly unnoted: readonly UnnotedAddress[];
 }
 
 /** Throws OrchError StoreUnusable where etcd does not answer, or holds none of ours. */
@@ -107,7 +114,8 @@ class KeyspaceReading {
       this.#problems.push(`${key} was written at revision ${revision}, by none of ours: ${newest}`);
     }
     const orphans = this.#addresses.orphans();
-    this.#problems.push(...[...this.#addresses.missing(), ...orphans].map(({ what }) => what));
+    const missing = this.#addresses.missing();
+    this.#problems.push(...[...missing, ...orphans].map(({ what }) => what));
     return {
       revision: this.#revision,
       place,
@@ -120,6 +128,9 @@ class KeyspaceReading {
       unserved: this.#unserved,
       unreadable: this.#unreadable,
       orphans: orphans.map((one) => ({ ...one, modRevision: this.#revisions.get(one.key) ?? 0 })),
+      unnoted: missing
+        .filter(({ isAbsent }) => isAbsent)
+        .map((one) => ({ ...one, serviceRevision: this.#revisions.get(one.service) ?? 0 })),
     };
   }
 
@@ -169,7 +180,7 @@ class KeyspaceReading {
     if (inner?.object === undefined) this.#addresses.miss(key);
     else {
       this.#addresses.see(key, inner.object);
-      if (key.startsWith('internal/')) this.#revisions.set(key, modRevision);
+      if (AddressRecords.concerns(key)) this.#revisions.set(key, modRevision);
     }
     const problems = [...outer, ...(inner?.problems ?? [])];
     for (const problem of problems) this.#problems.push(`the value of ${key} ${problem}`);

@@ -6,9 +6,10 @@ import { OrchError } from '../../runtime/errors.ts';
 import { isSealedValue } from '../encryption/sealed-value.ts';
 import { REVISION_STRIDE } from '../engines/shared-engine.ts';
 import { clearRevisions, storedRevision, withClearRevisions } from '../forms/stored-value.ts';
+import { recordOf } from '../upkeep/agreed-addresses.ts';
 import { askedAgain } from './asked-again.ts';
-import { type EtcdCluster, EtcdError, type EtcdOperation, type EtcdPair } from './etcd-cluster.ts';
-import type { FoundKey, KeyspaceInspection } from './etcd-inspection.ts';
+import { type EtcdCluster, type EtcdCompare, EtcdError, type EtcdOperation, type EtcdPair } from './etcd-cluster.ts';
+import type { FoundKey, KeyspaceInspection, UnnotedAddress } from './etcd-inspection.ts';
 import { type EtcdKeys, etcdKeys } from './etcd-keys.ts';
 import { EMPTY_OUTLINE } from './etcd-outline.ts';
 import { lookInto, outerProblems } from './value-problems.ts';
@@ -61,6 +62,14 @@ export class KeyspaceRepair {
     return this.#change(whole, modRevision, [{ delete: { key: whole } }]);
   }
 
+  /** Notes what a service has. False when somebody has noted it, or changed the service, meanwhile. */
+  note(one: UnnotedAddress): Promise<boolean> {
+    const { objects } = this.#keys;
+    const put = { key: objects + one.key, value: recordOf(one, 0) };
+    const service = { key: objects + one.service, target: 'modRevision' as const, value: one.serviceRevision };
+    return this.#change(put.key, 0, [{ put }], [service]);
+  }
+
   /** What the key held before, if etcd still has it, and it is whole and not of an object that was gone. */
   async #olderThan(key: string, modRevision: number): Promise<EtcdPair | undefined> {
     const { cluster, timers, dyingPlace } = this.#parts;
@@ -87,7 +96,12 @@ export class KeyspaceRepair {
   }
 
   /** With the outline, as every change of ours. */
-  async #change(key: string, modRevision: number, operations: readonly EtcdOperation[]): Promise<boolean> {
+  async #change(
+    key: string,
+    modRevision: number,
+    operations: readonly EtcdOperation[],
+    more: readonly EtcdCompare[] = [],
+  ): Promise<boolean> {
     const { cluster, timers } = this.#parts;
     const { identity, outline } = this.#keys;
     const { identityVersion } = this.#found;
@@ -96,6 +110,7 @@ export class KeyspaceRepair {
         compare: [
           { key, target: 'modRevision', value: modRevision },
           { key: identity, target: 'version', value: identityVersion },
+          ...more,
         ],
         success: [{ put: { key: outline, value: EMPTY_OUTLINE } }, ...operations],
         failure: [{ range: { key: identity } }],

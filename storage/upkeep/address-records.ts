@@ -28,7 +28,11 @@ export interface Orphan {
 
 /** A record that there must be, and is not, or not as it must be. */
 export interface MissingRecord extends Orphan {
+  /** The key of the service. */
+  readonly service: string;
   readonly owner: Required<Owner>;
+  /** False: the record is there, and another's. */
+  readonly isAbsent: boolean;
 }
 
 export class AddressRecords {
@@ -71,7 +75,7 @@ export class AddressRecords {
         noted === undefined
           ? `${service} has what ${key} should note, and does not`
           : `${service} has what ${key} notes as ${noted.namespace}/${noted.name}'s`;
-      return [{ key, what, owner: { namespace, name, uid } }];
+      return [{ key, what, service, owner: { namespace, name, uid }, isAbsent: noted === undefined }];
     });
   }
 

@@ -30,14 +30,12 @@ export function agreedAddresses(objects: ReadonlyMap<string, Buffer>, revision: 
   const agreed = new Map(objects);
   for (const { key } of orphans) agreed.delete(key);
   for (const one of missing) agreed.set(one.key, recordOf(one, revision));
-  const changes = [
-    ...orphans.map(({ what }) => `removed: ${what}`),
-    ...missing.map(({ what, key }) => `noted: ${key}, since ${what}`),
-  ];
+  const changes = [...orphans.map(({ what }) => `removed: ${what}`), ...missing.map(({ what }) => `noted: ${what}`)];
   return { objects: agreed, changes };
 }
 
-function recordOf({ key, owner }: MissingRecord, revision: number): Buffer {
+/** The record as it is stored, which says that it was made at `revision`. */
+export function recordOf({ key, owner }: Pick<MissingRecord, 'key' | 'owner'>, revision: number): Buffer {
   const record = { metadata: { name: parseKey(key).name }, owner };
   const { text, revisionOffset, itemOffset } = encodeStored(record, 'internal/v1', 'Record');
   const json = Buffer.from(text);

@@ -68,8 +68,8 @@ test('a repair notes again what a service has whose record is lost, or is of ano
   t.deepEqual(objectIn(objects, ADDRESS).owner, owner);
   t.deepEqual(objectIn(objects, PORT).owner, owner);
   t.deepEqual(repair.changes, [
-    `noted: ${ADDRESS}, since ${SERVICE} has what ${ADDRESS} should note, and does not`,
-    `noted: ${PORT}, since ${SERVICE} has what ${PORT} notes as a/b's`,
+    `noted: ${SERVICE} has what ${ADDRESS} should note, and does not`,
+    `noted: ${SERVICE} has what ${PORT} notes as a/b's`,
   ]);
 });
 

@@ -181,3 +181,33 @@ test('a repair changes nothing that was written since it was looked at', async (
   t.is(done?.keptRevision, again.modRevision - 1);
   t.deepEqual((await inspect(cluster)).problems, []);
 });
+
+test('a repair notes what a service has where nothing does, unless the service was changed meanwhile', async (t) => {
+  const lost = { [SERVICE]: stored(SERVICE, { more: { spec } }) };
+  const { cluster, found } = await inspected(lost);
+  const [one] = found.unnoted;
+  const repair = new KeyspaceRepair({ cluster, prefix: '/registry', timers, dyingPlace: DYING }, found);
+  t.true(await repair.note(one!));
+  const { problems, objects, unnoted } = await inspect(cluster);
+  t.deepEqual([problems, objects, unnoted], [[], 2, []]);
+  t.false(await repair.note(one!), 'it is noted');
+
+  const other = await inspected(lost);
+  await put(other.cluster, { newest: '{}', [`objects/${SERVICE}`]: stored(SERVICE) });
+  const late = new KeyspaceRepair(
+    { cluster: other.cluster, prefix: '/registry', timers, dyingPlace: DYING },
+    other.found,
+  );
+  t.false(await late.note(other.found.unnoted[0]!));
+  t.deepEqual((await inspect(other.cluster)).problems, []);
+});
+
+test('what a service has and a record notes as that of another is left to who knows better', async (t) => {
+  const of = { ...owner, uid: 'uid-x' };
+  const { found } = await inspected({
+    [SERVICE]: stored(SERVICE, { more: { spec } }),
+    [RECORD]: stored(RECORD, { more: { owner: of } }),
+  });
+  t.is(found.problems.length, 1);
+  t.deepEqual([found.unnoted, found.orphans], [[], []]);
+});
