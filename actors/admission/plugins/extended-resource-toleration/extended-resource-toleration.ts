@@ -16,17 +16,18 @@ function tolerate(attributes: Attributes): void {
   );
   const extended = new Set(asked.filter((name) => isExtendedResource(name, dialect)));
   if (extended.size === 0) return;
-  let tolerations = partsAt(spec, 'tolerations');
-  for (const key of [...extended].sort())
-    if (!tolerations.some((one) => isFor(one, key)))
-      tolerations = [...tolerations, { key, operator: 'Exists', effect: EFFECT }];
-  attributes.object = { ...attributes.object, spec: { ...spec, tolerations } };
+  const given = partsAt(spec, 'tolerations');
+  const tolerated = new Set(given.filter(isOfTaint).map(({ key }) => key));
+  const added = [...extended]
+    .filter((key) => !tolerated.has(key))
+    .sort()
+    .map((key) => ({ key, operator: 'Exists', effect: EFFECT }));
+  attributes.object = { ...attributes.object, spec: { ...spec, tolerations: [...given, ...added] } };
 }
 
-/** Exactly that of the taint by which nothing else is placed there. */
-function isFor(toleration: JsonObject, key: string): boolean {
+/** Exactly of a taint by which nothing else is placed there. */
+function isOfTaint(toleration: JsonObject): boolean {
   return (
-    textAt(toleration, 'key') === key &&
     textAt(toleration, 'operator') === 'Exists' &&
     textAt(toleration, 'effect') === EFFECT &&
     textAt(toleration, 'value') === ''
