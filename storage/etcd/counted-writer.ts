@@ -50,8 +50,8 @@ export interface WriterParts {
   readonly key: string;
   /** Of the keyspace. */
   readonly identity: string;
-  /** How often the identity was written when it was read: who moves the keyspace away writes it first. */
-  readonly identityVersion: number;
+  /** Etcd's revision at which it was written: who moves the keyspace away writes it anew first, and in another etcd it has another. */
+  readonly identityAt: number;
 }
 
 export class CountedWriter {
@@ -115,11 +115,11 @@ export class CountedWriter {
   }
 
   #requestFor(batch: readonly GuardedWrites[], beside: readonly EtcdOperation[]): EtcdTransaction {
-    const { key, identity, identityVersion } = this.#parts;
+    const { key, identity, identityAt } = this.#parts;
     return {
       compare: [
         { key, target: 'version', value: this.#batches },
-        { key: identity, target: 'version', value: identityVersion },
+        { key: identity, target: 'modRevision', value: identityAt },
       ],
       success: [
         { put: { key, value: Buffer.from(String(this.#batches + 1)) } },
@@ -146,7 +146,10 @@ export class CountedWriter {
     const [counters, failures] = results.map((result) => (result.kind === 'range' ? result.pairs : []));
     const counter = counters?.[0];
     if ((counter?.version ?? 0) === this.#batches) {
-      throw new OrchError('StoreUnusable', `${identity} was changed: the store is being moved away`);
+      throw new OrchError(
+        'StoreUnusable',
+        `${identity} was changed: the store is being moved away, or another etcd answers`,
+      );
     }
     if (counter?.version !== this.#batches + 1) {
       throw new OrchError('StoreUnusable', `the counter ${key} was changed by somebody else`);

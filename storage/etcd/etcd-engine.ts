@@ -69,7 +69,7 @@ export class EtcdEngine implements SharedEngine {
   async open(): Promise<SharedContents> {
     const { cluster, processId } = this.#parts;
     const { writers, identity, objects: key, objectsEnd: end } = this.#keys;
-    const { version, contents } = await this.#patience.atStart(OPEN_MS_MAX, () =>
+    const { writtenAt, contents } = await this.#patience.atStart(OPEN_MS_MAX, () =>
       openIdentity(cluster, identity, { ...this.#parts, objects: { key, end } }),
     );
     this.#writer = new CountedWriter({
@@ -77,7 +77,7 @@ export class EtcdEngine implements SharedEngine {
       patience: this.#patience,
       key: `${writers}${processId}`,
       identity,
-      identityVersion: version,
+      identityAt: writtenAt,
     });
     return contents;
   }

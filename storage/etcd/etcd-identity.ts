@@ -36,8 +36,8 @@ export interface Identity {
 
 export interface OpenedKeyspace {
   readonly contents: SharedContents;
-  /** How often the identity was written. */
-  readonly version: number;
+  /** Etcd's own of when the identity was last written, which another etcd hardly has. */
+  readonly writtenAt: number;
 }
 
 /** What a server opens a keyspace with. */
@@ -61,7 +61,7 @@ export async function openIdentity(cluster: EtcdCluster, key: string, own: OwnId
     base: 0,
     ...(own.layout && { layout: own.layout }),
   };
-  const pair = await identityPair(cluster, key, made, own);
+  const { pair, writtenAt } = await identityPair(cluster, key, made, own);
   const found = pair === undefined ? made : readIdentity(key, pair, own.layout);
   if (found.dialect !== own.dialect) {
     throw unusable(
@@ -78,31 +78,33 @@ export async function openIdentity(cluster: EtcdCluster, key: string, own: OwnId
       base: found.base,
       ...(own.layout === undefined ? { stride: REVISION_STRIDE, lanes: 1 } : { stride: 1, lanes: ORIGINAL_LANES }),
     },
-    version: pair?.version ?? 1,
+    writtenAt,
   };
 }
 
-/** What lies there, or undefined where `made` does from now on. Read first: an etcd that is full refuses all that might write. */
+/** What lies there, no pair where `made` does from now on; and when it was written. Read first: an etcd that is full refuses all that might write. */
 async function identityPair(
   cluster: EtcdCluster,
   key: string,
   made: Identity,
   { served, objects }: OwnIdentity,
-): Promise<EtcdPair | undefined> {
-  const { pairs, revision } = await cluster.range({ key });
-  if (pairs[0] !== undefined) return pairs[0];
+): Promise<{ readonly pair: EtcdPair | undefined; readonly writtenAt: number }> {
+  const there = (pair: EtcdPair) => ({ pair, writtenAt: pair.modRevision });
+  const { pairs, revision: lookedAt } = await cluster.range({ key });
+  if (pairs[0] !== undefined) return there(pairs[0]);
   if (served?.isKnown === true) throw otherKeyspace(key);
   // At the same revision, since whoever makes the keyspace meanwhile writes to it. Under an identity of ours they would be of a dialect
   // that nobody knows, and of versions that were given before.
-  const left = objects && (await cluster.range({ ...objects, revision, limit: 1 })).pairs[0];
+  const left = objects && (await cluster.range({ ...objects, revision: lookedAt, limit: 1 })).pairs[0];
   if (left !== undefined) throw unusable(`${key} is missing, and there are objects: restore a snapshot of etcd's`);
-  const { results } = await cluster.transact({
+  const { results, revision } = await cluster.transact({
     compare: [{ key, target: 'version', value: 0 }],
     success: [{ put: { key, value: Buffer.from(JSON.stringify(made)) } }],
     failure: [{ range: { key } }],
   });
   const [result] = results;
-  return result?.kind === 'range' ? result.pairs[0] : undefined;
+  const other = result?.kind === 'range' ? result.pairs[0] : undefined;
+  return other === undefined ? { pair: undefined, writtenAt: revision } : there(other);
 }
 
 /** Throws OrchError StoreUnusable when it cannot be read, or is of another format or layout. */

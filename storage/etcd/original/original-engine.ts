@@ -107,7 +107,7 @@ export class OriginalEngine implements SharedEngine {
   async open(): Promise<SharedContents> {
     const { processId, keys } = this.#parts;
     const identity = `${keys.own}identity`;
-    const { version, contents } = await this.#patience.atStart(OPEN_MS_MAX, () =>
+    const { writtenAt, contents } = await this.#patience.atStart(OPEN_MS_MAX, () =>
       openIdentity(this.#cluster, identity, { ...this.#parts, layout: 'original' }),
     );
     const { lanes } = contents;
@@ -118,7 +118,7 @@ export class OriginalEngine implements SharedEngine {
         patience: this.#patience,
         key,
         identity,
-        identityVersion: version,
+        identityAt: writtenAt,
       });
     });
     this.#free = [...this.#lanes];

@@ -3,7 +3,7 @@ import test from 'ava';
 import type { Timers } from '../../../runtime/environment.ts';
 import { TOO_MANY } from '../../../storage/engines/shared-engine.ts';
 import { CountedWriter, type GuardedWrites, refusedBatch } from '../../../storage/etcd/counted-writer.ts';
-import { type EtcdCluster, EtcdError, type EtcdErrorKind } from '../../../storage/etcd/etcd-cluster.ts';
+import { type EtcdCluster, EtcdError, type EtcdErrorKind, type EtcdPair } from '../../../storage/etcd/etcd-cluster.ts';
 import { Patience } from '../../../storage/etcd/patience.ts';
 import { quietModel } from '../store/shared-rig.ts';
 
@@ -13,6 +13,7 @@ test.after.always(() => clearInterval(alive));
 
 const KEY = 'writers/p';
 const IDENTITY = 'identity';
+const WHY_CHANGED = 'the store is being moved away, or another etcd answers';
 /** Pauses are over at once. */
 const timers = { after: (_: number, go: () => void) => void setImmediate(go) } as unknown as Timers;
 
@@ -41,7 +42,7 @@ function rig(...fates: readonly Fate[]): Rig {
   const range: EtcdCluster['range'] = (request) => client.range(request);
   const cluster = { transact, range } as EtcdCluster;
   const patience = new Patience(timers, () => {});
-  const writer = new CountedWriter({ cluster, patience, key: KEY, identity: IDENTITY, identityVersion: 0 });
+  const writer = new CountedWriter({ cluster, patience, key: KEY, identity: IDENTITY, identityAt: 0 });
   const put = (key: string, value = ''): Promise<unknown> =>
     client.transact({ compare: [], success: [{ put: { key, value: Buffer.from(value) } }], failure: [] });
   return { cluster, patience, writer, calls: () => calls, put };
@@ -105,9 +106,23 @@ test('a keyspace that is being moved takes no more, not even the first', async (
   for (const { writer, put, cluster } of [fresh, used]) {
     await put(IDENTITY);
     const error = await t.throwsAsync(writer.write([making('b')]));
-    t.like(error, { code: 'StoreUnusable', message: `${IDENTITY} was changed: the store is being moved away` });
+    t.like(error, { code: 'StoreUnusable', message: `${IDENTITY} was changed: ${WHY_CHANGED}` });
     t.deepEqual((await cluster.range({ key: 'b' })).pairs, []);
   }
+});
+
+test('another etcd takes not even the first batch, though its keyspace was written as often', async (t) => {
+  const { put, cluster, patience } = rig();
+  await put('something');
+  await put(IDENTITY);
+  const [{ modRevision, version }] = (await cluster.range({ key: IDENTITY })).pairs as [EtcdPair];
+  t.is(version, 1);
+  const writerAt = (identityAt: number): CountedWriter =>
+    new CountedWriter({ cluster, patience, key: KEY, identity: IDENTITY, identityAt });
+  const error = await t.throwsAsync(writerAt(modRevision - 1).write([making('a')]));
+  t.like(error, { code: 'StoreUnusable', message: `${IDENTITY} was changed: ${WHY_CHANGED}` });
+  t.deepEqual((await cluster.range({ key: 'a' })).pairs, []);
+  t.like(await writerAt(modRevision).write([making('a')]), { held: [true] });
 });
 
 test('a counter that somebody else has raised or removed is none', async (t) => {

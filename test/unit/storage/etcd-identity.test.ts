@@ -26,7 +26,12 @@ test('the first makes a keyspace with what it has, and all others go by that', a
   const cluster = quietModel().client();
   const made = await openIdentity(cluster, KEY, OWN);
   t.deepEqual(Buffer.from(made.contents.tokenKey), Buffer.from(OWN.tokenKey));
-  t.like(made, { version: 1, contents: { base: 0, stride: REVISION_STRIDE, lanes: 1 } });
+  const { pairs } = await cluster.range({ key: KEY });
+  t.deepEqual(
+    pairs.map(({ modRevision }) => modRevision),
+    [made.writtenAt],
+  );
+  t.like(made, { contents: { base: 0, stride: REVISION_STRIDE, lanes: 1 } });
   t.deepEqual(await openIdentity(cluster, KEY, OTHER), made);
 });
 
@@ -36,13 +41,13 @@ test('who comes while another makes the keyspace goes by what that one made', as
   t.deepEqual(one, other);
 });
 
-test('a keyspace that was moved here says where its versions begin, and how often it was written', async (t) => {
+test('a keyspace that was moved here says where its versions begin, and when it was written', async (t) => {
   const move: KeyspaceMove = { direction: 'in', folder: '/data', isDone: true, revision: 9, run: 'r' };
   const cluster = await holding('{}');
   const value = Buffer.from(JSON.stringify({ ...MADE, move }));
-  await cluster.transact({ compare: [], success: [{ put: { key: KEY, value } }], failure: [] });
-  const { version, contents } = await openIdentity(cluster, KEY, OWN);
-  t.deepEqual([version, contents.base, Buffer.from(contents.tokenKey).toString()], [2, 4096, 'theirs']);
+  const { revision } = await cluster.transact({ compare: [], success: [{ put: { key: KEY, value } }], failure: [] });
+  const { writtenAt, contents } = await openIdentity(cluster, KEY, OWN);
+  t.deepEqual([writtenAt, contents.base, Buffer.from(contents.tokenKey).toString()], [revision, 4096, 'theirs']);
 });
 
 const ELSEWHERE = { folder: '/data', revision: 9, run: 'r' };
