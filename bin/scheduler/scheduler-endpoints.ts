@@ -52,6 +52,8 @@ type Pages = Readonly<Record<string, MakePage>>;
 export class SchedulerEndpoints {
   readonly #parts: SchedulerEndpointsParts;
   readonly #listeners: Listener[] = [];
+  /** Of the one thread, whatever they are asked for on. */
+  #profilePages: Pages | undefined;
   /** What is looked at from time to time. */
   readonly #followers: { stop(): void }[] = [];
 
@@ -123,6 +125,11 @@ export class SchedulerEndpoints {
     return lines;
   }
 
+  #profiles(): Pages {
+    this.#profilePages ??= profilePages();
+    return this.#profilePages;
+  }
+
   async #listen(
     host: string,
     port: number,
@@ -167,7 +174,7 @@ export class SchedulerEndpoints {
               );
             },
             '/configz': () => json(200, { componentconfig: written }),
-            ...(configuration.enableProfiling ? profilePages() : {}),
+            ...(configuration.enableProfiling ? this.#profiles() : {}),
           }
         : {}),
     };
@@ -231,7 +238,7 @@ function pagesHandler(pages: Pages): RequestHandler {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return send(response, { status: 405, type: TEXT, body: 'Method Not Allowed\n' });
     }
-    send(response, await make(new URLSearchParams(request.query)));
+    send(response, await make(new URLSearchParams(request.query), response));
   };
 }
 

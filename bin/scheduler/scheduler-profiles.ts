@@ -18,7 +18,7 @@ import { isOrchError } from '../../runtime/errors.ts';
 import { threadMemory } from '../../runtime/profiles/thread-memory.ts';
 import { V8Profiler } from '../../runtime/profiles/v8-profiler.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
-import type { HeaderList } from '../../transport/http.ts';
+import type { HeaderList, HttpResponse } from '../../transport/http.ts';
 
 const THREAD = 'scheduler';
 const TEXT = 'text/plain; charset=utf-8';
@@ -31,14 +31,17 @@ export interface Page {
   readonly headers?: HeaderList;
 }
 
-export type MakePage = (query: URLSearchParams) => Page | Promise<Page>;
+export type MakePage = (query: URLSearchParams, asking: Asking) => Page | Promise<Page>;
 
-/** By path. */
+/** The response of who asks: whether they are still there. */
+type Asking = Pick<HttpResponse, 'aborted' | 'onAborted'>;
+
+/** By path. To be made once for a thread: of the pages of one profiler one is made at a time. */
 export function profilePages(): Readonly<Record<string, MakePage>> {
   const profiler = new V8Profiler(THREAD, realEnvironment.timers);
   void profiler.followHeap();
   const sampled = Object.entries(SAMPLED).map(([name, { kind, seconds: standard, facts }]) => {
-    const page: MakePage = async (query) => {
+    const page: MakePage = async (query, asking) => {
       if (kind === 'heap' && asksForText(query.get('debug')) === true)
         return text(200, memoryText([threadMemory(THREAD)], process.memoryUsage.rss()));
       const seconds = secondsIn(query.get('seconds'), standard);
@@ -46,7 +49,7 @@ export function profilePages(): Readonly<Record<string, MakePage>> {
       const [startedWallMs, durationMs] = [realEnvironment.clock.nowMs(), 1000 * seconds];
       try {
         if (kind === 'heap' && isTrueParameter(query.get('gc') ?? undefined)) await profiler.collect();
-        const profile = await profiler.take(kind, durationMs);
+        const profile = await whileAsked(profiler, asking, profiler.take(kind, durationMs));
         const body = await pprofBody([profile], { ...facts, startedWallMs, durationMs });
         return { status: 200, type: PROFILE_TYPE, body, headers: [attachment(name)] };
       } catch (error) {
@@ -64,6 +67,19 @@ export function profilePages(): Readonly<Record<string, MakePage>> {
     [`${PROFILES_PATH}cmdline`]: () => text(200, commandLine()),
     [`${PROFILES_PATH}symbol`]: () => text(200, SYMBOLS),
   };
+}
+
+/** What is taken ends when its client leaves. Rejects as `taking`, which was just begun. */
+async function whileAsked<T>(profiler: V8Profiler, asking: Asking, taking: Promise<T>): Promise<T> {
+  let isOver = asking.aborted;
+  asking.onAborted(() => {
+    if (!isOver) profiler.end();
+  });
+  try {
+    return await taking;
+  } finally {
+    isOver = true;
+  }
 }
 
 function text(status: number, body: string): Page {

@@ -1,6 +1,8 @@
 // What a scheduler of its own shows of itself in TLS, and whom it believes, while files are replaced under it.
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ClientRequest, get } from 'node:http';
+import { get as getSecurely } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -115,3 +117,45 @@ test('the certificate that a scheduler makes for a blank address to listen on ha
     [],
   );
 });
+
+/** A scheduler that shows its profiles to everyone, over HTTPS and in plain HTTP: the two addresses. */
+async function profiled(t: ExecutionContext): Promise<readonly [secure: string, plain: string]> {
+  const plain = await freePort();
+  const { port } = await opened(t, {}, () => [
+    ...['--port', String(plain), '--address', '127.0.0.1', '--profiling'],
+    ...['--authorization-always-allow-paths', '/debug/pprof/*'],
+  ]);
+  return [`https://127.0.0.1:${port}/debug/pprof`, `http://127.0.0.1:${plain}/debug/pprof`];
+}
+
+function ask(url: string): { readonly request: ClientRequest; readonly status: Promise<number | undefined> } {
+  const request = url.startsWith('https:') ? getSecurely(url, { rejectUnauthorized: false }) : get(url);
+  const status = new Promise<number | undefined>((resolve, reject) => {
+    request.once('error', reject);
+    request.once('response', (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+  });
+  return { request, status };
+}
+
+test.serial(
+  'of a scheduler one profile is taken at a time, on whichever of its ports, and it ends when its client leaves',
+  async (t) => {
+    const [secure, plain] = await profiled(t);
+    const long = `${plain}/profile?seconds=300`;
+    const look = (): Promise<number | undefined> => ask(`${secure}/heap?seconds=1`).status;
+    let left = ask(long);
+    for (let isTaken = false; !isTaken; ) {
+      const looked = look();
+      // A look that was before it had it refused.
+      const wasRefused = await Promise.race([left.status.then(() => true), looked.then(() => false)]);
+      isTaken = (await looked) === 409;
+      if (wasRefused) left = ask(long);
+    }
+    left.request.destroy();
+    await t.throwsAsync(left.status);
+    while ((await look()) !== 200);
+  },
+);

@@ -94,7 +94,7 @@ test('where objects are left without an identity none is made', async (t) => {
   await t.throwsAsync(openIdentity(cluster, KEY, own), { code: 'StoreUnusable', message });
   t.deepEqual((await cluster.range({ key: KEY })).pairs, []);
   await cluster.transact({ compare: [], success: [{ delete: { key: put.key } }], failure: [] });
-  t.is((await openIdentity(cluster, KEY, own)).version, 1);
+  await t.notThrowsAsync(openIdentity(cluster, KEY, own));
 });
 
 test('an identity that cannot be read is none', async (t) => {
