@@ -225,13 +225,25 @@ export class ServiceAccountTokens implements Controller {
     const isNew = (secret: string): boolean => isOurs(secret) && !this.#letGo.has(keyOf(namespace, secret));
     const added = isNamed ? undefined : live.find(isNew);
     if (added === undefined && !named.some(isAbsent)) {
-      if (!isNamed) return this.#planNew(key, { namespace, serviceAccount: { name, uid } });
-      this.#orders.drop(key);
-      return NOTHING;
+      return isNamed
+        ? this.#planNamed(key, namespace, named)
+        : this.#planNew(key, { namespace, serviceAccount: { name, uid } });
     }
     const secrets = partsAt(account, 'secrets').filter((reference) => !isAbsent(textAt(reference, 'name')));
     const body = { ...account, secrets: added === undefined ? secrets : [...secrets, { name: added }] };
     return { writes: [{ verb: 'update', target: coreTarget('serviceaccounts', namespace, name), body }] };
+  }
+
+  /** While ours was made, another controller may have given the account one and named that: ours is nobody's then. */
+  #planNamed(key: string, namespace: string, named: readonly string[]): Plan {
+    const made = this.#orders.madeFor(key);
+    if (made === undefined || named.includes(made)) {
+      this.#orders.drop(key);
+      return NOTHING;
+    }
+    const secret = this.#secrets.get(keyOf(namespace, made));
+    if (secret === undefined) return { writes: [], againAfterMs: LOOK_AGAIN_MS };
+    return { writes: [deletionOf(coreTarget('secrets', namespace, made), { uid: secret.uid })] };
   }
 
   /** A secret of a name of ours, with its token in it from the first. */

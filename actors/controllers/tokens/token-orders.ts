@@ -48,6 +48,12 @@ export class TokenOrders {
     if (order !== undefined) order.isMade = true;
   }
 
+  /** The name of the secret that was made for a key; undefined where none was, or where the stream has shown what it is for. */
+  madeFor(key: string): string | undefined {
+    const order = this.#orders.get(key);
+    return order?.isMade === true ? order.subject.secretName : undefined;
+  }
+
   drop(key: string): void {
     this.#orders.delete(key);
   }

@@ -210,6 +210,26 @@ test('an account made anew while the token of the first is signed is given one o
   t.deepEqual(tokens, ['token of second', 'token of second']);
 });
 
+test('where another controller names a secret of its own while one is made, the one that was made goes again', async (t) => {
+  const f = await started(WITH_TOKENS);
+  let isAhead = true;
+  f.cluster.fault = ({ verb, target, payload }) => {
+    if (!isAhead || verb !== 'create' || target.resource !== 'secrets') return undefined;
+    const { metadata } = JSON.parse(new TextDecoder().decode(payload)) as Stored;
+    if (metadata.annotations?.[NAME] !== 'robot') return undefined;
+    isAhead = false;
+    f.cluster.put(SECRETS, secret('theirs', metadata.annotations));
+    f.cluster.put(ACCOUNTS, { ...f.cluster.get(ACCOUNTS, 'ns', 'robot')!, secrets: [{ name: 'theirs' }] } as Stored);
+    return undefined;
+  };
+  populate(f.cluster);
+  await f.time.settle();
+  t.false(isAhead);
+  t.deepEqual(secretsOf(f, 'robot'), ['theirs']);
+  const names = tokenSecrets(f, 'robot').map(({ metadata }) => metadata.name);
+  t.deepEqual(names, ['theirs']);
+});
+
 test('a restart in between makes no second secret', async (t) => {
   const f = await started(WITH_TOKENS);
   f.cluster.fault = ({ verb, target }) =>
