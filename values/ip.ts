@@ -98,6 +98,12 @@ function unmapped(ip: IpAddress): IpAddress {
   return ip.family === 6 && ip.bits >> 32n === MAPPED ? { family: 4, bits: ip.bits & 0xffff_ffffn } : ip;
 }
 
+/** The canonical text of an address, IPv4 in IPv6 form as IPv4; undefined where the text is none. */
+export function canonicalIp(text: string): string | undefined {
+  const ip = parseIp(text);
+  return ip && formatIp(unmapped(ip));
+}
+
 /** The 4 or 16 bytes of an address. */
 export function ipBytes({ family, bits }: IpAddress): Uint8Array {
   const width = FAMILY_BITS[family] / 8;

@@ -10,7 +10,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
 import type { HttpRequest } from '../../../transport/http.ts';
-import { parseIp } from '../../../values/ip.ts';
+import { canonicalIp } from '../../../values/ip.ts';
 import type { AuditedBody } from '../../audit/protocol.ts';
 import { AuditTaker, type AuditTakerParts, auditTotals, type RecordingSettings } from '../../auditing/audit-taker.ts';
 import { ComponentAudit, type ComponentRecording } from '../../auditing/component-audit.ts';
@@ -188,17 +188,10 @@ class SourceIPs {
   }
 }
 
+/** Each in one spelling: what is the same address is said once. */
 function forwardedFor(forwarded: string, real: string): readonly string[] {
   const addresses =
-    forwarded === ''
-      ? []
-      : forwarded
-          .split(',', FORWARDED_MAX)
-          .map((part) => part.trim())
-          .filter(isIp);
-  return real !== '' && isIp(real) && !addresses.includes(real) ? [...addresses, real] : addresses;
-}
-
-function isIp(text: string): boolean {
-  return parseIp(text) !== undefined;
+    forwarded === '' ? [] : forwarded.split(',', FORWARDED_MAX).flatMap((part) => canonicalIp(part.trim()) ?? []);
+  const realIp = canonicalIp(real);
+  return realIp === undefined || addresses.includes(realIp) ? addresses : [...addresses, realIp];
 }
