@@ -239,17 +239,17 @@ function unprocessable(message: string): StatusError {
   return new StatusError(failure(422, 'Invalid', message, {}));
 }
 
-/** The patch must name its elements in the order that it asks for, and no others. Throws 400. */
+/** The patch must name its elements in the order that it asks for, and no others; an empty order asks for none. Throws 400. */
 function requireConsistent(
   wanted: readonly string[],
   ordered: readonly string[],
   patch: readonly unknown[],
   order: readonly unknown[],
 ): void {
+  if (ordered.length === 0) return;
   let at = 0;
   for (const key of ordered) if (at < wanted.length && wanted[at] === key) at++;
   if (at === wanted.length) return;
-  const merged = patch.filter((element) => !isJsonObject(element) || element.$patch === undefined);
-  const lists = `patch list:\n${mapText(merged)}\n doesn't match $setElementOrder list:\n${mapText(order)}\n`;
+  const lists = `patch list:\n${mapText(patch)}\n doesn't match $setElementOrder list:\n${mapText(order)}\n`;
   throw new StatusError(badRequest(`The order in ${lists}`));
 }

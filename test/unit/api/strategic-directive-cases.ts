@@ -112,6 +112,20 @@ export const DIRECTIVES: readonly Case[] = [
     expected: { hostname: 'a' },
   },
   {
+    does: '$setElementOrder of nothing leaves what there is in its order, and what is new behind it',
+    type: POD_SPEC,
+    document: { containers: [{ name: 'a' }, { name: 'b' }] },
+    patch: { '$setElementOrder/containers': [], containers: [{ name: 'c' }, { name: 'a', image: 'x' }] },
+    expected: { containers: [{ name: 'a', image: 'x' }, { name: 'b' }, { name: 'c' }] },
+  },
+  {
+    does: '$setElementOrder of no scalars asks for no order',
+    type: META,
+    document: { finalizers: ['b', 'a'] },
+    patch: { '$setElementOrder/finalizers': [], finalizers: ['c'] },
+    expected: { finalizers: ['b', 'a', 'c'] },
+  },
+  {
     does: '$setElementOrder may name elements that are nowhere',
     type: POD_SPEC,
     document: { containers: [{ name: 'b' }] },

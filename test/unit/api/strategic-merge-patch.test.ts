@@ -39,6 +39,10 @@ test('refusals of a strategic merge patch are in the words that users look up', 
       { '$setElementOrder/containers': [{ name: 'a' }], containers: [{ name: 'a' }, { name: 'a', image: 'x' }] },
       "The order in patch list:\n[map[name:a] map[image:x name:a]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n",
     ],
+    [
+      { '$setElementOrder/containers': [{ name: 'a' }], containers: [{ name: 'b' }, { name: 'c', $patch: 'delete' }] },
+      "The order in patch list:\n[map[name:b] map[$patch:delete name:c]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n",
+    ],
   ];
   for (const [patch, message] of patches) {
     t.throws(() => applyStrategicMergePatch({}, frozen(patch), schema.type('core/v1.PodSpec')), { message });
