@@ -2,7 +2,7 @@
 import test from 'ava';
 import { type AuditMode, type AuditOptions, auditActor } from '../../../actors/audit/audit.ts';
 import type { AuditProtocol, UnreadAuditEvent } from '../../../actors/audit/protocol.ts';
-import type { AuditSink } from '../../../actors/audit/sinks.ts';
+import { type AuditSink, EventsLost } from '../../../actors/audit/sinks.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Actor, ActorContext } from '../../../runtime/actor.ts';
@@ -18,11 +18,12 @@ const good: Write = () => undefined;
 const bad: Write = () => Promise.reject(new Error('no'));
 const slowlyGood: Write = () => Promise.resolve();
 
-/** An audit actor over backends, each with its mode and what it does with events. */
-function audit(...backends: readonly Backend[]) {
+/** An audit actor over backends, each with its mode and what it does with events; `closed`: hears of a backend that is closed. */
+function actorOver(backends: readonly Backend[], closed: () => Promise<void> = () => Promise.resolve()) {
   const time = new VirtualTime();
   const log = { warn: () => {} };
-  const context = { clock: time, timers: time, metrics: new MetricsRegistry(), log } as unknown as ActorContext;
+  const metrics = new MetricsRegistry();
+  const context = { clock: time, timers: time, metrics, log } as unknown as ActorContext;
   const options = {
     schema: schemaOf(DIALECTS.orch),
     gate: () => false,
@@ -30,10 +31,23 @@ function audit(...backends: readonly Backend[]) {
     backends: backends.map(([mode, write]) => ({
       mode,
       limits: { bufferMax: 10, batchMax: 1, waitMs: 0, throttle: undefined, underWayMax: 1 },
-      open: () => ({ name: 'webhook', isImmediate: false, write, close: () => Promise.resolve() }),
+      open: () => ({ name: 'webhook', isImmediate: false, write, close: closed }),
     })),
   } as AuditOptions;
   const actor = auditActor.create(context, options) as unknown as Actor<AuditProtocol>;
+  /** How many events are counted as lost, by who lost them. */
+  const lost = (): Readonly<Record<string, number>> => {
+    const family = metrics.reading().find(({ name }) => name === 'apiserver_audit_error_total');
+    return Object.fromEntries((family?.series ?? []).map(({ labels, value }) => [labels.plugin, value]));
+  };
+  const tell = (events: readonly UnreadAuditEvent[]): void =>
+    actor.onMessage({ type: 'events', events }, { isAwaited: false, send: () => {}, fail: () => {} });
+  return { actor, time, lost, tell };
+}
+
+/** Asks an audit actor over backends to keep events. */
+function audit(...backends: readonly Backend[]) {
+  const { actor } = actorOver(backends);
   /** Whether so many events were kept. */
   return (count = 1, event = {} as UnreadAuditEvent): Promise<unknown> =>
     new Promise((resolve, fail) => {
@@ -92,6 +106,83 @@ for (const [what, backends, isKept] of cases) {
   });
 }
 
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const eventsOf = (count: number): UnreadAuditEvent[] => Array.from({ length: count }, () => ({}) as UnreadAuditEvent);
+
+for (const mode of ['blocking', 'batch'] as const) {
+  test(`audit events that a ${mode} backend does not take are counted as lost by it, as many as are nowhere`, async (t) => {
+    for (const [write, count] of [
+      [bad, 1],
+      [() => Promise.reject(new EventsLost(7, 'some')), 7],
+      [
+        () => {
+          throw new Error('at once');
+        },
+        1,
+      ],
+    ] as const) {
+      const { lost, tell } = actorOver([[mode, write]]);
+      tell(eventsOf(1));
+      await settled();
+      t.deepEqual(lost(), { webhook: count });
+    }
+  });
+}
+
+test('audit events for which there is no room are counted as lost in the buffer', async (t) => {
+  const hangs: Write = () => new Promise(() => {});
+  const batched = actorOver([['batch', hangs]]);
+  // One is under way, and ten wait.
+  batched.tell(eventsOf(14));
+  t.deepEqual(batched.lost(), { buffered: 3 });
+  const blocking = actorOver([['blocking', hangs]]);
+  blocking.tell(eventsOf(16_384));
+  t.deepEqual(blocking.lost(), {});
+  blocking.tell(eventsOf(2));
+  t.deepEqual(blocking.lost(), { buffered: 2 });
+});
+
+test('a backend is given audit events with the bodies that their level has', async (t) => {
+  const bodies: unknown[] = [];
+  const { tell } = actorOver([['blocking', (events) => void bodies.push(...events.map((one) => one.requestObject))]]);
+  const request = { level: 'Request', verb: 'create', objectRef: { apiVersion: 'v1', resource: 'configmaps' } };
+  const requestBody = { contentType: 'application/json', bytes: Buffer.from('{"data":{"a":"b"}}') };
+  tell([{ request, requestBody } as unknown as UnreadAuditEvent]);
+  t.like(bodies, [{ data: { a: 'b' } }]);
+});
+
+test('an audit actor that stops sends what waits and closes its backends then, and waits no longer than it may for either', async (t) => {
+  const steps: string[] = [];
+  const ends: (() => void)[] = [];
+  const write: Write = (events) => {
+    steps.push(`sent ${events.length}`);
+    return new Promise((resolve) => ends.push(resolve));
+  };
+  const closed = async (): Promise<void> => void steps.push('closed');
+  const patient = actorOver([['batch', write]], closed);
+  patient.tell(eventsOf(2));
+  const stopping = patient.actor.stop!().then(() => steps.push('stopped'));
+  for (let sent = 0; sent < 2; sent++) {
+    await settled();
+    for (const end of ends.splice(0)) end();
+  }
+  await stopping;
+  t.deepEqual(steps.splice(0), ['sent 1', 'sent 1', 'closed', 'stopped']);
+
+  const hanging = actorOver([['batch', write]], () => {
+    steps.push('closed');
+    return new Promise(() => {});
+  });
+  hanging.tell(eventsOf(1));
+  const late = hanging.actor.stop!().then(() => steps.push('stopped'));
+  await settled();
+  t.deepEqual(steps, ['sent 1']);
+  t.is(hanging.time.nextDueMs, 5000);
+  await hanging.time.advance(5000);
+  await late;
+  t.deepEqual(steps, ['sent 1', 'closed', 'stopped']);
+});
+
 test('as many audit events wait for a backend as there is room for, and others when those have been taken', async (t) => {
   const ends: (() => void)[] = [];
   const keep = audit(['blocking-strict', () => new Promise((resolve) => ends.push(resolve))]);
@@ -104,9 +195,10 @@ test('as many audit events wait for a backend as there is room for, and others w
   t.deepEqual(await again, { isKept: true });
 });
 
-for (const [mode, what, most] of [
-  ['blocking-strict', 'that is waited for', 4],
-  ['batch', 'that is given batches', 3],
+for (const [mode, what, most, body] of [
+  ['blocking-strict', 'that is waited for', 4, 'requestBody'],
+  ['blocking-strict', 'that is waited for, and answers with it', 4, 'responseBody'],
+  ['batch', 'that is given batches', 3, 'requestBody'],
 ] as const) {
   test(`a body counts by the values in it while a backend ${what} hangs: of lists of empty objects few are held`, async (t) => {
     const ends: (() => void)[] = [];
@@ -122,16 +214,21 @@ for (const [mode, what, most] of [
     const request = { level: 'Request', verb: 'patch', texts: undefined, objectRef: undefined };
     const one = {
       request,
-      requestBody: { contentType: 'application/json', bytes: list },
+      [body]: { contentType: 'application/json', bytes: list },
     } as unknown as UnreadAuditEvent;
     // Each comes to some 330 KB.
     const held = Array.from({ length: 6 }, () => keep(1, one));
-    await new Promise((resolve) => setImmediate(resolve));
+    await settled();
     while (ends.length > 0) {
       for (const end of ends.splice(0)) end();
-      await new Promise((resolve) => setImmediate(resolve));
+      await settled();
     }
     await Promise.all(held);
     t.is(sent.length, most);
+    const again = keep(1, one);
+    await settled();
+    t.is(sent.length, most + 1, 'there is room again');
+    for (const end of ends.splice(0)) end();
+    await again;
   });
 }

@@ -16,7 +16,7 @@ function harness(
   isImmediate = false,
 ) {
   const sent: string[] = [];
-  const state = { timers: 0, dropped: 0, failed: 0, nowMs: 0, fire: (): void => {} };
+  const state = { timers: 0, dropped: 0, failed: 0, nowMs: 0, delayMs: 0, fire: (): void => {} };
   const batches = new Batches({
     sink: {
       name: 'log',
@@ -31,8 +31,9 @@ function harness(
     heapBytesMax: 64 * MIB,
     clock: { monotonicMs: () => state.nowMs },
     timers: {
-      after(_delayMs, callback) {
+      after(delayMs, callback) {
         state.timers++;
+        state.delayMs = delayMs;
         state.fire = callback;
         return { cancel: () => {} };
       },
@@ -166,4 +167,42 @@ test('threads that send audit events to one backend keep to its throttle togethe
   t.deepEqual(throttleOfOne([10, 16], 4), { perSecond: 2.5, burst: 4 });
   t.deepEqual(throttleOfOne([10, 15], 1), { perSecond: 10, burst: 15 });
   t.deepEqual(throttleOfOne([10, 1], 4), { perSecond: 2.5, burst: 1 }, 'a share that lets nothing go would be none');
+});
+
+test('a batch of audit events that is throttled goes when its time has come, and each behind it has its own', (t) => {
+  const { batches, sent, state } = harness({ batchMax: 1, throttle: { perSecond: 4, burst: 1 } });
+  batches.add(eventsOf('abcd'), none);
+  t.deepEqual(sent, ['a']);
+  t.is(state.delayMs, 250);
+  state.nowMs += 150;
+  batches.add(eventsOf('e'), none);
+  t.is(state.timers, 1, 'it waits already');
+  state.nowMs += 100;
+  state.fire();
+  t.deepEqual(sent, ['a', 'b']);
+  t.deepEqual([state.timers, state.delayMs], [2, 250]);
+  // Told too early, it waits for the rest.
+  state.nowMs += 50;
+  state.fire();
+  t.deepEqual(sent, ['a', 'b']);
+  t.is(state.delayMs, 200);
+  state.nowMs += 200;
+  state.fire();
+  t.deepEqual(sent, ['a', 'b', 'c']);
+});
+
+test('audit events that are flushed are not throttled', async (t) => {
+  const { batches, sent } = harness({ batchMax: 1, throttle: { perSecond: 1, burst: 1 } });
+  batches.add(eventsOf('abc'), none);
+  await batches.flush();
+  t.deepEqual(sent, ['a', 'b', 'c']);
+});
+
+test('no more than sixty-four batches of one audit event are written together', (t) => {
+  const { batches, sent } = harness({ batchMax: 1, bufferMax: 1000 }, undefined, true);
+  batches.add(eventsOf('a'.repeat(130)), none);
+  t.deepEqual(
+    sent.map((text) => text.length),
+    [64, 64, 2],
+  );
 });

@@ -89,3 +89,39 @@ test('an object that is made or replaced is named by its body, one that is patch
 });
 
 const NAMELESS = { name: '', namespace: '', uid: '', resourceVersion: '' };
+
+test('what the path says of an object holds, whatever its body says', (t) => {
+  const body = { metadata: { name: 'other', namespace: 'other', uid: 'u' } };
+  const bytes = Buffer.from(JSON.stringify(body));
+  const named = (objectRef: object, text = bytes): unknown => {
+    const request = { level: 'Metadata', verb: 'create', objectRef: { resource: 'configmaps', ...objectRef } };
+    const requestBody = { contentType: 'application/json', bytes: text };
+    return readEvent({ request, requestBody } as unknown as UnreadAuditEvent, SCHEMA, SENT).request.objectRef;
+  };
+  t.deepEqual(named({ ...NAMELESS, name: 'a', namespace: 'b' }), {
+    resource: 'configmaps',
+    name: 'a',
+    namespace: 'b',
+    uid: 'u',
+    resourceVersion: '',
+  });
+  t.like(named(NAMELESS), { resource: 'configmaps', name: 'other', namespace: 'other', uid: 'u' });
+  for (const unnamed of ['[]', '7', '{}', '{"metadata":[]}', '{"metadata":{"name":7}}', 'no JSON'])
+    t.like(named(NAMELESS, Buffer.from(unnamed)), { resource: 'configmaps', ...NAMELESS });
+});
+
+test('a body is recorded that was sent as YAML or Protobuf, and none of another form', (t) => {
+  t.like(sent('create', '/v1/configmaps', 'data: {a: b}', 'application/yaml'), { kind: 'ConfigMap', data: { a: 'b' } });
+  t.is(sent('create', '/v1/configmaps', '{"data":{}}', 'application/octet-stream'), undefined);
+  t.like(sent('create', '/v1/configmaps', '{"data":{}}', ''), { kind: 'ConfigMap' });
+  t.is(sent('create', '/v1/configmaps', 'no envelope', PROTOBUF_TYPE), undefined);
+  t.is(sent('create', '/v1/configmaps', ''), undefined);
+});
+
+const PROTOBUF_TYPE = DIALECTS.orch.protobufMediaType;
+
+test('text that is to be stored is recorded as data of a Secret alone', (t) => {
+  const text = { data: {}, stringData: { k: 'v' } };
+  t.deepEqual(sent('create', 'example.net/v1/secrets', text), text);
+  t.like(sent('create', '/v1/configmaps', { data: { k: 'v' } }), { data: { k: 'v' } });
+});

@@ -90,3 +90,60 @@ test('the body of a request that may not be made is not recorded', (t) => {
   audit.ended();
   t.is(events.at(-1)?.requestBody, undefined);
 });
+
+test('a request whose client goes before it is answered is recorded as closed early, a long-running one with a beginning of its answer', (t) => {
+  const closed = { status: 'Success', message: 'Connection closed early', code: 200 };
+  for (const [isLongRunning, stages] of [
+    [false, ['ResponseComplete']],
+    [true, ['ResponseStarted', 'ResponseComplete']],
+  ] as const) {
+    const { audit, events } = recording([], { isLongRunning });
+    audit.ended();
+    t.deepEqual(
+      events.map(({ stage, responseStatus }) => [stage, responseStatus]),
+      stages.map((stage) => [stage, closed]),
+    );
+  }
+});
+
+test('a request of nobody has one event, the beginning of its answer', (t) => {
+  const { audit, events } = recording([], { isRefused: true });
+  audit.started(401);
+  audit.ended();
+  t.deepEqual(
+    events.map(({ stage, responseStatus }) => [stage, responseStatus]),
+    [['ResponseStarted', { code: 401 }]],
+  );
+});
+
+test('what is said first of a request holds, and what belongs to a higher level than its own is left out', (t) => {
+  const request = { level: 'Metadata', auditID: 'a', verb: 'get', receivedMs: 0 };
+  const { audit, events } = recording([], { request });
+  audit.annotate({ a: 'first' });
+  audit.annotate({ a: 'second', b: 'first' });
+  audit.annotateBy([
+    { key: 'c', value: 'metadata', level: 'Metadata' },
+    { key: 'd', value: 'request', level: 'Request' },
+  ]);
+  audit.started(200);
+  audit.ended();
+  t.deepEqual(events[0]?.annotations, { a: 'first', b: 'first', c: 'metadata' });
+});
+
+test('the end of an answer is held for its event, and let go where there is none or the body may still be to come', (t) => {
+  const released = (omitStages: readonly string[], requestBody: unknown): boolean => {
+    let isReleased = false;
+    const held = {
+      release: () => {
+        isReleased = true;
+      },
+    };
+    const { audit } = recording(omitStages, { requestBody, held });
+    audit.started(200);
+    audit.ended();
+    return isReleased;
+  };
+  t.false(released([], undefined));
+  t.true(released(['ResponseComplete'], undefined));
+  t.true(released([], new Promise(() => {})));
+});
