@@ -35,3 +35,13 @@ test('a header that is there and empty may have named somebody: the request does
   t.is(asked('impersonate-user', 'jane', 'impersonate-group', ''), null);
   t.is(asked('impersonate-user', 'jane', 'impersonate-extra-team', ''), null);
 });
+
+test('an id and extra fields belong to a user that is named, and a header that means nothing names nobody', (t) => {
+  t.like(asked('impersonate-uid', 'u', 'impersonate-uid', 'v', 'impersonate-user', 'jane'), { name: 'jane', uid: 'u' });
+  t.is(asked('impersonate-uid', 'u'), null);
+  t.is(asked('impersonate-extra-team', 'a'), null);
+  t.is(asked('impersonate-nothing', 'a'), undefined);
+  t.deepEqual(asked('impersonate-user', 'jane', 'impersonate-extra-team', 'a', 'impersonate-extra-team', 'b')?.extra, {
+    team: ['a', 'b'],
+  });
+});

@@ -29,3 +29,12 @@ test('groups and extra fields are those of all their headers', (t) => {
     extra: { 'k/l': ['v', 'w'] },
   });
 });
+
+test('a header whose name goes on says neither whose request it is nor their groups', (t) => {
+  t.is(said('x-user-name', 'eve'), undefined);
+  t.deepEqual(said('x-user-name', 'eve', 'x-user', 'ann', 'x-groups', 'admins', 'x-group', ''), {
+    name: 'ann',
+    groups: [],
+    extra: {},
+  });
+});
