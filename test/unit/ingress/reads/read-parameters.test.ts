@@ -251,5 +251,17 @@ test('a watch of one object is refused a selector of another, and one that says 
   };
   for (const query of ['', 'fieldSelector=%3D', 'fieldSelector=metadata.name%3D%3Dweb'])
     t.is(named(query), 'metadata.name=web', query);
-  t.is(refusalOf(() => named('fieldSelector=metadata.name%3Dother'))?.code, 400);
+  t.is(named('fieldSelector=spec.nodeName%3Dn,metadata.name%3Dweb'), 'metadata.name=web,spec.nodeName=n');
+  for (const other of ['metadata.name%3Dother', 'metadata.name!%3Dweb', 'spec.nodeName%3Dweb'])
+    t.is(refusalOf(() => named(`fieldSelector=${other}`))?.code, 400, other);
+});
+
+test('a watch of one object that is in a namespace names that as well', (t) => {
+  const of = (path: string) => {
+    const parsed = parseRequestInfo('GET', path, '');
+    if (!parsed.isResource) throw new Error('no resource');
+    return () => watchStart(parsed, PODS, parseQuery(''), metaGroup);
+  };
+  t.is(refusalOf(of('/api/v1/watch/pods/web'))?.code, 404);
+  t.is(refusalOf(of('/api/v1/watch/namespaces/a/pods/web')), undefined);
 });
