@@ -69,6 +69,28 @@ test('who waits too long for room is told so, and takes none', async (t) => {
   await next;
 });
 
+test('large objects that have waited take room as any other, and keep none that wait behind them from it', async (t) => {
+  const { time, begin, begun, end } = world();
+  const all = [begin('a', 8 * MEBIBYTE), begin('b', 8 * MEBIBYTE), begin('c', 8 * MEBIBYTE)];
+  await time.advance(30_000);
+  end('a');
+  await time.runUntilIdle();
+  t.deepEqual(begun, ['a', 'b'], 'there is room for one');
+  all.push(begin('d', MEBIBYTE));
+  await time.advance(29_000);
+  t.deepEqual(begun, ['a', 'b']);
+  end('b');
+  await time.runUntilIdle();
+  t.deepEqual(begun, ['a', 'b', 'c']);
+  // Those that have begun are late no more, whatever else waits by then.
+  await time.advance(2000);
+  end('c');
+  await time.runUntilIdle();
+  t.deepEqual(begun, ['a', 'b', 'c', 'd']);
+  end('d');
+  await Promise.all(all);
+});
+
 test('objects of any size wait for room on the heap, however slow the webhook is, and are refused where none comes in time', async (t) => {
   const { time, begin, begun, end } = world();
   const first = [begin('a', 1024, 60), begin('b', 1024, 40)];

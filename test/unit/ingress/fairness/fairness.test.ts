@@ -16,6 +16,8 @@ import { isOrchError } from '../../../../runtime/errors.ts';
 import { MetricsRegistry } from '../../../../runtime/metrics/metrics-registry.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import { RequestAborted } from '../../../../transport/http.ts';
+import { renderMetrics } from '../../../../transport/metrics-text.ts';
+import { MetricsText } from '../../../server/metrics-text.ts';
 import { exchangeOver } from '../exchanges.ts';
 
 const DIALECT = DIALECTS.kubernetes;
@@ -159,6 +161,23 @@ test('who has waited a quarter of a request’s time is refused', async (t) => {
   t.deepEqual(server.state('one'), [1, 0]);
   await server.time.advance(60_000);
   t.is(await first, 60_000);
+});
+
+test('how long requests waited is told of those that were let through, and of those that were not', async (t) => {
+  const server = new Server(1);
+  server.fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 1000, WIDE)] });
+  const all = [server.request('a', 5000), server.request('b', 60_000), server.request('c', 1)];
+  await server.time.advance(100_000);
+  t.deepEqual(await Promise.all(all), [5000, 65_000, 'refused']);
+  const text = new MetricsText(await renderMetrics([server.metrics.reading()]));
+  const told = (execute: string, what: string): number =>
+    text.sum(`apiserver_flowcontrol_request_wait_duration_seconds_${what}`, { flow_schema: 's', execute });
+  t.deepEqual([told('true', 'count'), told('true', 'sum')], [2, 5]);
+  t.is(told('false', 'count'), 1);
+  t.true(told('false', 'sum') >= WAIT_MAX_MS / 1000);
+  const refused = { priority_level: 'one', flow_schema: 's', reason: 'time-out' };
+  t.is(text.sum('apiserver_flowcontrol_rejected_requests_total', refused), 1);
+  t.is(text.sum('apiserver_flowcontrol_dispatched_requests_total', { flow_schema: 's' }), 2);
 });
 
 test('shares change while requests run, and a level that is taken away goes with its last request', async (t) => {

@@ -1,4 +1,5 @@
-// What an open watch keeps of its request: nothing, since there may be tens of thousands; and how it is counted all the same.
+// What an open watch keeps of its request: nothing, since there may be tens of thousands; how it is counted all the same, and for how
+// long it is opened.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
@@ -24,7 +25,8 @@ import { NO_CONVERSION, SAME_FORMS } from '../no-conversion.ts';
 
 const TURNS_MAX = 50;
 
-function world() {
+/** `minRequestTimeoutMs`: as the operator has it. */
+function world(minRequestTimeoutMs = 1000) {
   const time = new VirtualTime();
   const metrics = new MetricsRegistry();
   const context = {
@@ -35,7 +37,12 @@ function world() {
     log: createLogger('test', { level: 'silent', format: 'json' }),
     nextRequestNumber: () => 1,
   } as unknown as ActorContext;
-  const hub = { ask: () => Promise.resolve({ revision: 1 }), tell: () => 'queued' } as unknown as Ref<HubProtocol>;
+  const asked: { readonly timeoutMs: number }[] = [];
+  const ask = (message: { readonly timeoutMs: number }) => {
+    asked.push(message);
+    return Promise.resolve({ revision: 1 });
+  };
+  const hub = { ask, tell: () => 'queued' } as unknown as Ref<HubProtocol>;
   const type = { storageKey: 'core/configmaps', selectableFields: [], subresources: new Set() };
   const watches = new Watches({
     context,
@@ -43,7 +50,7 @@ function world() {
     conversion: NO_CONVERSION,
     forms: SAME_FORMS,
     requestTimeoutMs: 1000,
-    minRequestTimeoutMs: 1000,
+    minRequestTimeoutMs,
     metaGroup: 'meta',
     schema: () => schemaOf(DIALECTS.orch),
     bearerPrefix: 'bearer.',
@@ -63,15 +70,15 @@ function world() {
       .reading()
       .find((family) => family.name === name)
       ?.series.reduce((sum, { value }) => sum + value, 0) ?? 0;
-  return { pipeline, count };
+  return { pipeline, count, asked };
 }
 
 /** In a scope of its own: what holds the request is not held by the test. */
-async function opened(pipeline: Pipeline, response: FakeResponse): Promise<WeakRef<HttpRequest>> {
+async function opened(pipeline: Pipeline, response: FakeResponse, more = ''): Promise<WeakRef<HttpRequest>> {
   const request = {
     method: 'GET',
     path: '/api/v1/namespaces/default/configmaps',
-    query: 'watch=1',
+    query: `watch=1${more}`,
     isWebSocket: false,
     header: () => '',
     hasHeaderWithPrefix: () => false,
@@ -107,4 +114,21 @@ test('watches are counted while they are open, and as requests when they are ove
   second.disconnect();
   t.is(count('apiserver_longrunning_gauge'), 0);
   t.is(count('apiserver_request_total'), 2);
+});
+
+test('a watch lasts as long as its client asks, else between once and twice the least, so that not all end together', async (t) => {
+  const LEAST_MS = 1_800_000;
+  const { pipeline, asked } = world(LEAST_MS);
+  for (let count = 0; count < 50; count++) await opened(pipeline, new FakeResponse());
+  const chosen = asked.splice(0).map(({ timeoutMs }) => timeoutMs);
+  t.true(chosen.every((ms) => ms >= LEAST_MS && ms <= 2 * LEAST_MS && ms % 1000 === 0));
+  t.true(Math.max(...chosen) - Math.min(...chosen) > LEAST_MS / 2);
+  for (const more of ['&timeoutSeconds=7', '&timeoutSeconds=-1']) await opened(pipeline, new FakeResponse(), more);
+  t.deepEqual(
+    asked.map(({ timeoutMs }) => timeoutMs),
+    [7000, -1000],
+  );
+  const endless = world(0);
+  await opened(endless.pipeline, new FakeResponse());
+  t.is(endless.asked[0]?.timeoutMs, Number.POSITIVE_INFINITY);
 });

@@ -47,6 +47,19 @@ test('a socket that is full is waited for, too', async (t) => {
   t.is(drained(), 2);
 });
 
+test('a full socket is told of within the allowance, and one who writes on meanwhile is woken once', async (t) => {
+  const { time, inner, response, drained } = world();
+  inner.isFull = () => true;
+  t.false(response.write(Buffer.alloc(1)));
+  inner.isFull = () => false;
+  inner.drain();
+  t.is(drained(), 1);
+  for (let count = 0; count < 3; count++) t.false(response.write(Buffer.alloc(RATE)));
+  await time.advance(10_000);
+  t.is(drained(), 2);
+  t.true(response.write(Buffer.alloc(1)));
+});
+
 test('nobody is woken for a client that is gone', async (t) => {
   const { time, inner, response, drained } = world();
   response.write(Buffer.alloc(10 * RATE));
