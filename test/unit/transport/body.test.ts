@@ -14,8 +14,12 @@ test('another content type is 415 and names the ones that are known', (t) => {
   for (const contentType of ['text/plain', 'constructor', 'application/merge-patch+json', 'nonsense']) {
     const error = t.throws(() => decodeBody(bytes('{}'), contentType), { instanceOf: BodyError });
     t.is(error?.code, 415);
-    t.regex(error?.message ?? '', /application\/json, application\/yaml/);
+    t.regex(error?.message ?? '', /: application\/json, application\/yaml$/);
   }
+  const { message } = t.throws(() => decodeBody(bytes('{}'), 'text/plain', ['application/x']), {
+    instanceOf: BodyError,
+  })!;
+  t.regex(message, /: application\/json, application\/yaml, application\/x$/);
 });
 
 const BAD_JSON: readonly (readonly [title: string, body: Uint8Array, message: RegExp])[] = [
@@ -40,6 +44,13 @@ for (const [title, body, message] of BAD_JSON) {
 test('JSON: brackets in texts are not nesting, and __proto__ in a value is a value', (t) => {
   const value = { script: `${'['.repeat(5000)}"\\`, doc: 'set __proto__', constructor: 'x' };
   t.deepEqual(decodeJson(bytes(JSON.stringify(value))), value);
+});
+
+test('JSON: an escaped quote does not end the text that it stands in', (t) => {
+  for (const value of [{ script: `"${'['.repeat(5000)}` }, { script: `\\"${'{'.repeat(5000)}"` }])
+    t.deepEqual(decodeJson(bytes(JSON.stringify(value))), value);
+  // Behind an escaped backslash it does.
+  t.throws(() => decodeJson(bytes(`["\\\\",${'['.repeat(2000)}${']'.repeat(2000)}]`)), { message: /deeper than/ });
 });
 
 test('JSON: escaped halves of characters become the replacement character, in names as well', (t) => {

@@ -51,6 +51,21 @@ test('where too much waits for all together the connection that most waits on is
   );
 });
 
+test('the connection that most waits on is ended, wherever it stands among the others', (t) => {
+  for (const order of ['first', 'middle', 'last']) {
+    const waiting = new KeptBytes(11);
+    const [greedy, one, two] = [connection(), connection(), connection()];
+    const all = { first: [greedy, one, two], middle: [one, greedy, two], last: [one, two, greedy] }[order]!;
+    for (const each of all) waiting.admit(each, each === greedy ? 5 : 3);
+    t.true(waiting.admit(one, 1));
+    t.deepEqual(
+      [greedy, one, two].map(({ isEnded }) => isEnded),
+      [true, false, false],
+      order,
+    );
+  }
+});
+
 test('pipelined answers of a connection are fewer before it is ended', (t) => {
   const waiting = new KeptBytes(ALL_MAX);
   const one = connection();

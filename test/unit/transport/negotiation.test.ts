@@ -46,6 +46,8 @@ const CHOICES: readonly (readonly [title: string, offer: Offer, accept: string, 
   ['a named type wins over a wildcard of the same quality', BUILT_IN, '*/*, application/yaml', 'application/yaml'],
   ['a wildcard of a type', BUILT_IN, 'application/*', 'application/json'],
   ['a wildcard of another type', BUILT_IN, 'text/*', null],
+  ['a wildcard of a type that begins alike', BUILT_IN, 'app/*', null],
+  ['a wildcard of a type that is one letter short', BUILT_IN, 'applicatio/*', null],
   ['a browser', BUILT_IN, 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
   ['another type', BUILT_IN, 'text/html', null],
   ['no media type at all', BUILT_IN, 'garbage', null],
@@ -98,7 +100,12 @@ test('a clause may ask for indented text, but not of a watch', (t) => {
 
 test('many different headers are all answered', (t) => {
   for (let i = 0; i < 2000; i++) t.is(negotiate(`application/x${i}, application/yaml`, BUILT_IN)?.format, 'yaml');
-  t.is(negotiate(`${'text/html,'.repeat(20_000)}application/json`, BUILT_IN), null);
+  for (const quoted of ['', ';x="1"']) {
+    const others = (count: number): string => `text/html${quoted},`.repeat(count);
+    t.is(negotiate(`${others(20_000)}application/json`, BUILT_IN), null);
+    t.is(negotiate(`${others(64)}application/json`, BUILT_IN), null);
+    t.is(negotiate(`${others(63)}application/json`, BUILT_IN)?.format, 'json');
+  }
 });
 
 test('clauses are sorted by quality, then as sent; malformed ones are left out', (t) => {
@@ -145,6 +152,13 @@ test('a content type is split into type and parameters', (t) => {
     [
       ['charset', 'utf"8;x'],
       ['a', 'b'],
+    ],
+  );
+  t.deepEqual(
+    [...parseMediaType('a/b;x=\\";y=1";z=2').parameters],
+    [
+      ['x', '\\";y=1"'],
+      ['z', '2'],
     ],
   );
   for (const bad of ['', 'json', 'a/', '/b', 'a b/c', 'a/b/c']) t.is(parseMediaType(bad).type, '', bad);

@@ -1,6 +1,7 @@
 // Why a backend could not be reached, as clients of Kubernetes know it.
 import test from 'ava';
 import { type CallError, callWords, DialTimeout, dialWords } from '../../../../transport/outgoing/dial-words.ts';
+import { isTlsFailure, isUnbelieved } from '../../../../transport/outgoing/tls-failures.ts';
 
 const failed = (code: string, message = ''): Error => Object.assign(new Error(message), { code });
 
@@ -54,4 +55,18 @@ const CALLS: readonly (readonly [error: CallError, words: string | undefined])[]
 
 test('a call that fails is told in the same words, with the place that the error itself names', (t) => {
   for (const [error, words] of CALLS) t.is(callWords(error), words);
+});
+
+test('which failures are of TLS, and which of them of the certificate, is known by their codes', (t) => {
+  for (const [code, isOfTls, isOfCertificate] of [
+    ['CERT_HAS_EXPIRED', true, true],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', true, true],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', true, true],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', true, true],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', true, false],
+    ['EPROTO', true, false],
+    ['ECONNRESET', false, false],
+    ['ECONNREFUSED', false, false],
+  ] as const)
+    t.deepEqual([isTlsFailure(code), isUnbelieved(code)], [isOfTls, isOfCertificate], code);
 });
