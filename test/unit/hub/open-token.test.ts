@@ -46,3 +46,11 @@ test('what is no token of the original is none there, and its tokens are none of
   for (const one of others) t.is(decodeContinueToken(text(one), SELECTION, NO_KEY), undefined, JSON.stringify(one));
   for (const one of ['%%%', '', 'bnVsbA', 'WzFd']) t.is(decodeContinueToken(one, SELECTION, NO_KEY), undefined);
 });
+
+test('a token of a list of all namespaces goes on within the namespace of the list that it is brought to', (t) => {
+  const given = text({ v: 'meta.k8s.io/v1', rv: 5, start: 'other/a\u0000' });
+  t.deepEqual(decodeContinueToken(given, { ...SELECTION, namespace: 'default' }, NO_KEY), {
+    revision: 5,
+    after: 'default/other/a',
+  });
+});

@@ -122,6 +122,60 @@ test('each is said once in the log, and so many at a time', (t) => {
   t.is(values.takeChanged(), undefined);
 });
 
+test('that all can be read again is told where there was one that could not, and else nothing', (t) => {
+  const log = { error: () => {}, info: () => {} };
+  const clock = { monotonicMs: () => 0 };
+  const values = new UnreadableValues({ clock, log } as unknown as Pick<ActorContext, 'clock' | 'log'>);
+  values.clear();
+  t.is(values.takeChanged(), undefined);
+  values.add({ key: 'k', path: 'k', why: 'w', since: 3, isKnown: true }, 'k cannot be read');
+  values.add({ key: 'k', path: 'k', why: 'x', since: 4, isKnown: false }, 'k cannot be read');
+  t.deepEqual(values.takeChanged(), [{ key: 'k', path: 'k', why: 'x', since: 3, isKnown: true }]);
+  values.clear();
+  t.deepEqual(values.takeChanged(), []);
+  t.is(values.size, 0);
+  values.clear();
+  t.is(values.takeChanged(), undefined);
+  values.remove('k');
+  t.is(values.takeChanged(), undefined);
+});
+
+test('values that no service gave a key for are looked at in turn, as long as there is one', async (t) => {
+  const due: (() => void)[] = [];
+  let cancelled = 0;
+  const after = (_: number, run: () => void) => {
+    due.push(run);
+    return { cancel: () => void cancelled++ };
+  };
+  let passed = 0;
+  const failures = new PassingFailures({ timers: { ...realEnvironment.timers, after } }, () => passed++);
+  const looked: string[] = [];
+  const away = (key: string) => (): never => {
+    looked.push(key);
+    throw unreadable(key, 'no answer', 'no answer', true);
+  };
+  for (const key of ['a', 'b', 'c']) failures.add(key, away(key));
+  const look = async (): Promise<void> => {
+    due.shift()!();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  for (let round = 0; round < 4; round++) await look();
+  t.deepEqual(looked, ['a', 'b', 'c', 'a']);
+  failures.remove('b');
+  failures.remove('nobody');
+  t.is(cancelled, 0);
+  await look();
+  t.is(looked.at(-1), 'c');
+  failures.remove('a');
+  failures.remove('c');
+  t.is(cancelled, 1);
+  t.is(passed, 0);
+  await look();
+  t.is(looked.length, 5, 'there is none');
+  failures.add('d', away('d'));
+  t.is(due.length, 1);
+});
+
 test('what a service gave no key for is looked at again until there is one', async (t) => {
   const due: (() => void)[] = [];
   const after = (_: number, run: () => void) => {
