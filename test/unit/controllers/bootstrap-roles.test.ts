@@ -53,6 +53,30 @@ test('a role that was made a sum of others has its own rules again after a start
   t.true((role(g, 'admin').rules as readonly unknown[]).length > 1);
 });
 
+test('a sum of roles is given back the labels and selectors that it lacks, beside those of an operator', async (t) => {
+  const f = await started(WITH_ROLES);
+  const before = role(f, 'view');
+  const selectorsOf = ({ aggregationRule }: Stored) =>
+    (aggregationRule as { clusterRoleSelectors: readonly object[] }).clusterRoleSelectors;
+  const own = { matchLabels: { mine: 'yes' } };
+  const { labels, annotations } = before.metadata;
+  t.true(Object.keys(labels ?? {}).length > 0 && Object.keys(annotations ?? {}).length > 0);
+  f.cluster.put(CLUSTER_ROLES, {
+    ...before,
+    metadata: { ...before.metadata, labels: { mine: 'yes' }, annotations: { mine: 'no' } },
+    aggregationRule: { clusterRoleSelectors: [own] },
+  });
+  await f.time.settle();
+  const g = await restarted(f, WITH_ROLES);
+  await g.time.settle();
+  const after = role(g, 'view');
+  t.deepEqual(selectorsOf(after), [own, ...selectorsOf(before)]);
+  t.deepEqual(after.metadata.labels, { ...labels, mine: 'yes' });
+  t.deepEqual(after.metadata.annotations, { ...annotations, mine: 'no' });
+  t.is(after.metadata.uid, before.metadata.uid);
+  t.true((after.rules as readonly unknown[]).length > 1);
+});
+
 const BINDINGS = DIALECT.spell('rbac.authorization.@group/clusterrolebindings');
 const KNOWN = {
   kind: 'Group',
@@ -68,12 +92,15 @@ for (const [autoupdate, unknownToo] of [
     const f = await started(WITH_ROLES);
     const discovery = f.cluster.get(BINDINGS, '', 'system:discovery')!;
     const annotations = { [AUTOUPDATE]: autoupdate, mine: 'yes' };
-    f.cluster.put(BINDINGS, { ...discovery, metadata: { ...discovery.metadata, annotations }, subjects: [KNOWN] });
+    const labels = { ...discovery.metadata.labels, mine: 'yes' };
+    const metadata = { ...discovery.metadata, labels, annotations };
+    f.cluster.put(BINDINGS, { ...discovery, metadata, subjects: [KNOWN] });
     f.cluster.delete(BINDINGS, '', 'system:public-info-viewer');
     await f.time.settle();
     const g = await restarted(f, WITH_ROLES);
     const viewer = g.cluster.get(BINDINGS, '', 'system:public-info-viewer')!;
     t.deepEqual(viewer.metadata.annotations, annotations);
+    t.deepEqual(viewer.metadata.labels, labels);
     t.deepEqual(viewer.subjects, [KNOWN, ...(unknownToo ? [{ ...KNOWN, name: 'system:unauthenticated' }] : [])]);
     t.like(viewer.roleRef, { kind: 'ClusterRole', name: 'system:public-info-viewer' });
   });

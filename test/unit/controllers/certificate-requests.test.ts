@@ -54,7 +54,7 @@ function put(f: Fixture, name: string, of: Requested, conditions: readonly objec
     apiVersion: 'certificates.orch.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { name, creationTimestamp: at },
-    spec: { request, signerName, usages: [...usages], username, groups: ['devs'] },
+    spec: { request, signerName, usages: [...usages], username, uid: 'u', groups: ['devs'], extra: { scopes: ['a'] } },
     status: { conditions: conditions.map((condition) => ({ lastUpdateTime: at, ...condition })), ...more },
   } as Stored);
 }
@@ -348,6 +348,7 @@ function rights(f: Fixture, mayDo: (subresource: string) => boolean): unknown[] 
   return asked;
 }
 
+const AUTHORIZATION = { group: 'authorization.orch.io', version: 'v1' };
 const nodeRequest = { signerName: SIGNERS.nodeClient, usages: CLIENT };
 
 test('a node that asks for its own certificate is approved and signed when it may', async (t) => {
@@ -369,7 +370,9 @@ test('a node that asks for its own certificate is approved and signed when it ma
   t.deepEqual(asked, [
     {
       user: 'system:node:a',
+      uid: 'u',
       groups: ['devs'],
+      extra: { scopes: ['a'] },
       resourceAttributes: {
         group: 'certificates.orch.io',
         resource: 'certificatesigningrequests',
@@ -416,6 +419,11 @@ test('that somebody may have a certificate approves no request that was made ane
   make('may');
   const first = planned();
   t.is(first.asks, 'may');
+  t.like(first.write, {
+    verb: 'create',
+    target: { ...AUTHORIZATION, resource: 'subjectaccessreviews', subresource: '', namespace: '', name: '' },
+    body: { apiVersion: `${AUTHORIZATION.group}/v1`, kind: 'SubjectAccessReview' },
+  });
   make('may not');
   approving.onOutcome('r', first.write, answer);
   const second = planned();

@@ -44,6 +44,31 @@ test('a server keeps a lease with its address, and stands in the endpoints besid
   t.deepEqual(addresses(f), [OWN], 'it has not been heard of for 15 s');
   await f.time.advance(40_000);
   t.deepEqual(endpointLeases(f), [`orch-system/orch-apiserver-endpoint-${OWN}`]);
+  const [removal, ...others] = f.writesOf('delete leases');
+  t.like(removal?.body?.preconditions, { uid: 'uid-10.0.0.3' });
+  t.regex(JSON.stringify(removal?.body?.preconditions), /"resourceVersion":"\d+"/, 'not one that changes meanwhile');
+  t.is(others.length, 0);
+});
+
+test('a server makes its lease anew where somebody has deleted it, and takes it away as it stops', async (t) => {
+  const f = await started(SETTINGS, (cluster) => cluster.putNamespace('orch-system'));
+  await f.time.advance(11_000);
+  f.cluster.remove(LEASES, 'orch-system', `orch-apiserver-endpoint-${OWN}`);
+  await f.time.settle();
+  t.deepEqual(endpointLeases(f), [`orch-system/orch-apiserver-endpoint-${OWN}`]);
+  await f.stop();
+  t.deepEqual(endpointLeases(f), []);
+});
+
+test('a server whose lease goes stands in the endpoints no more', async (t) => {
+  const f = await started(SETTINGS, (cluster) => cluster.putNamespace('orch-system'));
+  f.cluster.put(LEASES, leaseOf('10.0.0.3', '2001-01-01T00:00:00.000000Z'));
+  await f.time.advance(11_000);
+  t.deepEqual(addresses(f), ['10.0.0.3', OWN]);
+  f.cluster.remove(LEASES, 'orch-system', 'orch-apiserver-endpoint-10.0.0.3');
+  f.cluster.put(LEASES, objectOf('Lease', 'orch-system', 'of-nobody', { spec: { holderIdentity: '10.0.0.4' } }));
+  await f.time.advance(11_000);
+  t.deepEqual(addresses(f), [OWN]);
 });
 
 test('a server that has its store for itself needs no lease', async (t) => {

@@ -484,8 +484,14 @@ test('an object without a namespace is not deleted for owners that have one', as
   await f.time.advance(100_000);
   t.deepEqual(f.cluster.names('core/nodes'), ['m', 'n']);
   t.deepEqual(
-    f.writesOf('create events').map(({ body }) => (body?.involvedObject as { name?: string } | undefined)?.name),
-    ['n'],
+    f.writesOf('create events').map(({ body }) => [body?.metadata, body?.involvedObject, body?.message]),
+    [
+      [
+        { name: 'n.a', namespace: 'default' },
+        { kind: 'Node', apiVersion: 'v1', name: 'n', uid: f.cluster.get('core/nodes', '', 'n')?.metadata.uid },
+        'ownerRef [v1/ConfigMap, namespace: , name: a, uid: a] does not exist in namespace ""',
+      ],
+    ],
   );
 });
 

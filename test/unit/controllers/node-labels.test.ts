@@ -17,6 +17,8 @@ test('the older labels of a node say what the newer ones say', async (t) => {
   });
   await f.time.advance(100);
   t.deepEqual(written(f), [{ 'beta.orch.io/os': 'linux' }]);
+  const { metadata } = f.writesOf('patch nodes')[0]!.body as { metadata: { resourceVersion?: string } };
+  t.regex(metadata.resourceVersion ?? '', /^\d+$/, 'one that has changed meanwhile is looked at again');
   t.deepEqual(f.cluster.get(NODES, '', 'new')?.metadata.labels, {
     'orch.io/os': 'linux',
     'beta.orch.io/os': 'linux',
