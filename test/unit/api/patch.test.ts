@@ -496,6 +496,12 @@ test('copies beyond the limit in total are refused as too large', (t) => {
     413,
   );
   t.is((applyJsonPatch(document, [copy, copy]).list as unknown[]).length, 2);
+  // Names of members count as well.
+  const named = { text: { ['x'.repeat(1_000_000)]: 1 }, list: [] };
+  t.is(
+    codeOf(() => applyJsonPatch(named, [copy, copy, copy, copy])),
+    413,
+  );
 });
 
 test('copying a document into itself over and over is refused, not followed', (t) => {
@@ -522,6 +528,10 @@ test('a JSON patch nests as deep as an object may be, and no deeper', (t) => {
     const refusal = (levels: number) => codeOf(() => applyJsonPatch(document, [patch(levels)]));
     t.deepEqual([refusal(NESTING_MAX - 1), refusal(NESTING_MAX)], [undefined, 413], does);
   }
+  const lists = (levels: number): unknown => (levels === 0 ? 1 : [lists(levels - 1)]);
+  const ofLists = (levels: number) =>
+    codeOf(() => applyJsonPatch({ a: {}, x: lists(levels) }, [{ op: 'copy', from: '/x', path: '/a/b' }]));
+  t.deepEqual([ofLists(NESTING_MAX - 2), ofLists(NESTING_MAX - 1)], [undefined, 413], 'copy of lists');
   for (const op of ['copy', 'move']) {
     const patch = [{ op, from: '/x', path: '/a/b' }];
     const refusal = (levels: number) => codeOf(() => applyJsonPatch({ a: {}, ...below(levels) }, patch));

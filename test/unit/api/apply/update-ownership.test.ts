@@ -410,6 +410,21 @@ test('the annotation follows what the client applies', (t) => {
   t.is(annotations[ANNOTATION], '{"apiVersion":"v1","data":{"x":"2"},"kind":"ConfigMap","metadata":{"name":"it"}}\n');
 });
 
+test('the annotation follows what the client applies, and nothing else of the metadata goes with it', (t) => {
+  const live = appliedByAnnotation({ x: '1' });
+  live.update('u', (object) => {
+    object.metadata.labels = { tier: 'back' };
+    object.metadata.annotations.mine = 'yes';
+  });
+  live.apply('kubectl', { metadata: { annotations: { given: 'now' } }, data: { x: '2' } });
+  t.like(live.content.metadata, { labels: { tier: 'back' }, annotations: { mine: 'yes', given: 'now' } });
+  const { annotations } = live.content.metadata as { annotations: Record<string, string> };
+  t.is(
+    annotations[ANNOTATION],
+    '{"apiVersion":"v1","data":{"x":"2"},"kind":"ConfigMap","metadata":{"annotations":{"given":"now"},"name":"it"}}\n',
+  );
+});
+
 test('the annotation is written as the client writes it, which escapes what may stand in HTML', (t) => {
   const live = appliedByAnnotation({ x: '1' });
   live.apply('kubectl', { data: { x: 'a < b && c > d\u2028é' } });
