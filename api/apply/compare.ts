@@ -1,7 +1,7 @@
 // What differs between two objects of a type, as sets of fields. Objects are in canonical form (codec/decode.ts); parts
 // that they share are not looked at.
 import { deepEqual } from '../json/deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { isJsonObject, type JsonObject, memberOf } from '../json/json-value.ts';
 import { keyStep, memberStep, valueStep } from './field-path.ts';
 import { FIELD_LEVELS_MAX, type FieldSet, inOrder, joinedNodes, LEAF, NO_FIELDS, node } from './field-set.ts';
 import { LEAF_RULE, type ListKey, type OwnershipRule } from './ownership-rule.ts';
@@ -113,11 +113,11 @@ function compareMembers(found: Found, before: JsonObject, after: JsonObject, rul
   }
 }
 
-/** By what the objects have: the type could have several times as many members. */
+/** By what the objects have: the type could have several times as many members. A definition may call one `constructor`. */
 function compareOwned(found: Found, before: JsonObject, after: JsonObject, { members }: OwnershipRule): void {
   for (const name in after) {
     const member = members.get(name);
-    if (member?.isOwned) found.compare(member.step, before[name], after[name], member.rule);
+    if (member?.isOwned) found.compare(member.step, memberOf(before, name), after[name], member.rule);
   }
   for (const name in before) {
     const member = members.get(name);
