@@ -2,10 +2,10 @@
 // take away.
 import { DecodeError } from '../codec/decode-error.ts';
 import { arePatternsLoaded } from '../custom/checks/patterns.ts';
-import { placedCheckOf } from '../custom/checks/placed-checks.ts';
+import { type PlacedCheck, placedCheckOf } from '../custom/checks/placed-checks.ts';
 import { valueCheckOf } from '../custom/checks/value-checks.ts';
 import { ValueReport } from '../custom/checks/value-report.ts';
-import { coercerOf } from '../custom/forms/embedded-metadata.ts';
+import { type Coercer, coercerOf } from '../custom/forms/embedded-metadata.ts';
 import { embeddedCheck } from '../custom/forms/embedded-objects.ts';
 import { Pruned, pruneValue } from '../custom/forms/pruning.ts';
 import { structureOf, TYPE_MEMBERS } from '../custom/forms/structure.ts';
@@ -22,26 +22,38 @@ import type { Report } from './report.ts';
 interface Place {
   /** In one of the members that every whole object has. */
   readonly isOfMetadata: boolean;
-  /** The schema of the whole object around it, and that object with nothing in it but what leads to a value. */
-  readonly whole: JsonObject;
+  /** The checks of the whole object around it, and that object with nothing in it but what leads to a value. */
+  readonly whole: () => WholeChecks;
   readonly around: (value: unknown) => unknown;
+}
+
+/** What a schema says of whole objects in a value. */
+interface WholeChecks {
+  readonly coerce: Coercer | undefined;
+  readonly check: PlacedCheck | undefined;
 }
 
 /** Reports what is wrong with the defaults of a structural schema, below where `at` stands. */
 export function checkDefaults(schema: JsonObject, at: Report): void {
   const whole = { ...schema, [`${at.dialect.openapiExtensionPrefix}embedded-resource`]: true };
-  checkNode(whole, placeOf(whole), at);
+  checkNode(whole, placeOf(whole, at), at);
 }
 
-function placeOf(whole: JsonObject): Place {
+/** Of the schema of a whole object, compiled once for all the defaults in it. */
+function placeOf(schema: JsonObject, at: Report): Place {
   const around = (value: unknown): unknown => ({ apiVersion: 'validation/v1', kind: 'Validation', ...asObject(value) });
+  let checks: WholeChecks | undefined;
+  const whole = (): WholeChecks => {
+    checks ??= wholeChecks(schema, at);
+    return checks;
+  };
   return { isOfMetadata: false, whole, around };
 }
 
 /** What a map's values would be by default is nobody's to say: there are none. */
 function checkNode(node: JsonObject, outer: Place, at: Report): void {
   const isEmbedded = node[`${at.dialect.openapiExtensionPrefix}embedded-resource`] === true;
-  const place = isEmbedded ? placeOf(node) : outer;
+  const place = isEmbedded ? placeOf(node, at) : outer;
   if (node.default !== undefined && node.default !== null) checkDefault(node, place, at);
   const { around } = place;
   if (isJsonObject(node.items)) {
@@ -67,8 +79,8 @@ function checkDefault(node: JsonObject, place: Place, at: Report): void {
   if (!arePatternsLoaded()) return;
   const { whole, around } = place;
   const errors = place.isOfMetadata
-    ? wholeErrors(around(value), whole, '', at)
-    : wholeErrors(value, node, at.path('default'), at);
+    ? wholeErrors(around(value), whole(), '')
+    : wholeErrors(value, wholeChecks(node, at), at.path('default'));
   if (errors.length > 0 && place.isOfMetadata) {
     const problems = errors.map(({ path, message }) => `${path}: ${message}`);
     at.invalid('default', value, `must result in valid metadata: ${problems.join(', ')}`);
@@ -81,22 +93,25 @@ function checkDefault(node: JsonObject, place: Place, at: Report): void {
   }
 }
 
+function wholeChecks(schema: JsonObject, { dialect }: Report): WholeChecks {
+  const prefix = dialect.openapiExtensionPrefix;
+  return {
+    coerce: coercerOf(structureOf(schema, prefix), schemaOf(dialect).type('meta/v1.ObjectMeta')),
+    check: placedCheckOf(schema, (one) => embeddedCheck(one, prefix)),
+  };
+}
+
 /** What is wrong with whole objects in a value, with paths below `path`. The value stays as it is. */
-function wholeErrors(value: unknown, schema: JsonObject, path: string, at: Report): readonly FieldError[] {
-  const prefix = at.dialect.openapiExtensionPrefix;
+function wholeErrors(value: unknown, { coerce, check }: WholeChecks, path: string): readonly FieldError[] {
   const copy = jsonCopy(value);
   try {
-    coercerOf(structureOf(schema, prefix), schemaOf(at.dialect).type('meta/v1.ObjectMeta'))?.(
-      copy,
-      new Pruned(),
-      'told',
-    );
+    coerce?.(copy, new Pruned(), 'told');
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     return [invalid(path, value, error.message)];
   }
   const report = new ValueReport(path);
-  placedCheckOf(schema, (one) => embeddedCheck(one, prefix))?.(copy, report);
+  check?.(copy, report);
   return report.errors;
 }
 

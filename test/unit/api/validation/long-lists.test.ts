@@ -89,3 +89,35 @@ test('keys of a list in a schema are told to be no members of its elements', (t)
   const errors = VALIDATION.create(object, type);
   t.regex(errors[0]?.message ?? '', /entries must all be names of item properties$/);
 });
+
+test('defaults in the metadata of a whole object are looked at by checks that are compiled once', (t) => {
+  const properties = Object.fromEntries(many((index) => [`a${index}`, { type: 'string', default: 'x' }]));
+  const annotations = { type: 'object', properties };
+  const whole = {
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    properties: { metadata: { type: 'object', properties: { annotations } } },
+  };
+  const { type, object } = complete(
+    {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'things.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', properties: { whole } } },
+          },
+        ],
+      },
+    },
+    DIALECT,
+  );
+  t.deepEqual(VALIDATION.create(object, type), []);
+});
