@@ -108,15 +108,16 @@ function checkPodAnnotations(annotations: Labels, spec: PodSpec | undefined, at:
   const seccomp = containerSeccompPrefix(at.dialect);
   for (const key of ours) if (key.startsWith(seccomp)) checkSeccomp(key, annotations[key]!, at);
   const appArmor = appArmorPrefix(labelDomain);
-  for (const key of ours) {
-    if (key.startsWith(appArmor)) checkAppArmor(key, key.slice(appArmor.length), annotations[key]!, spec, at);
+  const profiled = ours.filter((key) => key.startsWith(appArmor));
+  if (profiled.length === 0) return;
+  // Once for all annotations: there may be thousands of them, and many times as many containers.
+  const names = new Set([...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ name }) => name));
+  for (const key of profiled) {
+    const container = key.slice(appArmor.length);
+    const profile = annotations[key]!;
+    if (!names.has(container)) at.invalid(`[${key}]`, container, 'container not found');
+    at.problems(`[${key}]`, profile, appArmorProblems(profile));
   }
-}
-
-function checkAppArmor(key: string, container: string, profile: string, spec: PodSpec | undefined, at: Report): void {
-  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
-  if (!containers.some(({ name }) => name === container)) at.invalid(`[${key}]`, container, 'container not found');
-  at.problems(`[${key}]`, profile, appArmorProblems(profile));
 }
 
 function checkSeccomp(key: string, profile: string, at: Report): void {

@@ -121,3 +121,23 @@ test('defaults in the metadata of a whole object are looked at by checks that ar
   );
   t.deepEqual(VALIDATION.create(object, type), []);
 });
+
+test('the containers of a pod are looked at once for all the profiles that its annotations name', (t) => {
+  const of = (index: number) => [`container.apparmor.security.beta.kubernetes.io/c${index}`, 'unconfined'];
+  const annotations = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => of(index)));
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop', annotations } };
+  const { type, object } = complete({ ...pod, spec: { containers: [{ image: 'a', name: 'c2000' }] } }, DIALECT);
+  const [container] = (object.spec as { containers: [object] }).containers;
+  let reads = 0;
+  Object.defineProperty(container, 'name', {
+    enumerable: true,
+    get: () => {
+      reads++;
+      return 'c2000';
+    },
+  });
+  const errors = VALIDATION.create(object, type);
+  t.true(errors.every(({ message }) => message.endsWith('container not found')));
+  t.is(errors.length, 1000);
+  t.true(reads < 100, String(reads));
+});
