@@ -23,7 +23,7 @@ const NO_MEMBERS: JsonObject = Object.freeze({});
 const WITHOUT_SCHEMA: OwnedType = { rule: ruleOfKind(undefined), schema: undefined, empty: NO_MEMBERS };
 const types = new WeakMap<TypeSchema, OwnedType>();
 
-/** The ownership of a kind; the same object each time. */
+/** The ownership of a kind; of a built-in one the same object each time. */
 export function ownedType(schema: TypeSchema | undefined, custom?: CustomType): OwnedType {
   if (custom !== undefined) return { rule: ruleOfCustom(custom), schema: undefined, empty: NO_MEMBERS };
   if (schema === undefined) return WITHOUT_SCHEMA;

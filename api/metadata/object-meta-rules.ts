@@ -205,8 +205,7 @@ function checkFinalizers(finalizers: readonly string[], errors: FieldError[]): v
   }
 }
 
-/** The names that objects of the core group may have without a prefix. Found after everything else of metadata. */
-/** Groups, and kinds of others, whose finalizers are standard ones or have a domain. */
+/** Groups, and kinds of others, whose finalizers are standard ones or have a domain: looked at after everything else of metadata. */
 const QUALIFIED: readonly string[] = [
   'core',
   'apps',

@@ -16,7 +16,7 @@ export interface Structure {
   readonly isNullable: boolean;
   /** Undefined: none. Shared: to be copied into an object. */
   readonly whenAbsent: unknown;
-  /** Something in it may be defaulted, or is null in vain. */
+  /** The schema itself. */
   readonly node: JsonObject;
 }
 
