@@ -1,7 +1,7 @@
 // The pool for long work: what it answers, how it holds back a job whose reader is slow, and what becomes of jobs that fail.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -89,6 +89,17 @@ test('jobs that the system gives no thread for are not taken and forgotten, and 
     console.log(JSON.stringify({ refused, answer, unheard }));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
   t.deepEqual(JSON.parse(stdout), { refused: ['Overloaded', 'Overloaded', 'Overloaded'], answer: 42, unheard: [] });
+});
+
+test('long work gives way to the other threads, and the more so where the process gives way to others', async (t) => {
+  const program = `
+    import { createJobPool } from '${new URL('../../../runtime/jobs/job-pool.js', import.meta.url).href}';
+    const pool = createJobPool();
+    console.log(await pool.run({ module: '${module}', name: 'niceness' }, null));
+    await pool.close();`;
+  const args = ['-n', '10', process.execPath, '--input-type=module', '-e', program];
+  const { stdout } = await promisify(execFile)('nice', args);
+  t.is(Number(stdout), Math.min(19, getPriority() + 13));
 });
 
 test('a pool whose library could not be loaded once is made with the next job, and can be closed before', async (t) => {

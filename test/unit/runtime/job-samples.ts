@@ -1,8 +1,14 @@
 // Jobs for tests of the pool, as they run in its thread.
+import { getPriority } from 'node:os';
 import { type JobOutput, PieceWriter } from '../../../runtime/jobs/job-pieces.ts';
 
 export function double(number: number): number {
   return number * 2;
+}
+
+/** How nice the thread is. */
+export function niceness(): number {
+  return getPriority();
 }
 
 export function fail(message: string): never {
