@@ -7,6 +7,8 @@ import type { BindingEnd } from '../core/decision.ts';
 /** What stands for the HTTP status code of a write that nobody answered. */
 export const UNANSWERED = 0;
 const HTTP_ERROR = 400;
+const TOO_MANY = 429;
+const SERVER_ERROR = 500;
 
 export interface ClusterPort {
   /**
@@ -30,4 +32,9 @@ export interface ClusterPort {
 export function refusalIn(code: number, answer: unknown): string | undefined {
   if (code < HTTP_ERROR) return undefined;
   return asText(asObject(answer).message) || `the server answered ${code}`;
+}
+
+/** Whether an answer, or none, says nothing about the write: another time it may succeed. */
+export function isTrouble(code: number): boolean {
+  return code === UNANSWERED || code === TOO_MANY || code >= SERVER_ERROR;
 }

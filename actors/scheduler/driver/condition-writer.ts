@@ -8,7 +8,7 @@ import type { Clock, Timers } from '../../../runtime/environment.ts';
 import type { FailureReason } from '../core/decision.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { BestEffortWrites } from './best-effort-writes.ts';
-import { type ClusterPort, UNANSWERED } from './cluster-port.ts';
+import { type ClusterPort, isTrouble, UNANSWERED } from './cluster-port.ts';
 
 const CONDITION_TYPE = 'PodScheduled';
 const OK = 200;
@@ -16,8 +16,6 @@ const CONFLICT = 409;
 /** A conflict means that a newer state of the pod is on its way here. */
 const CONFLICT_RETRY_MS = 250;
 const TRIES_MAX = 3;
-const TOO_MANY = 429;
-const SERVER_ERROR = 500;
 /** A server that is away or has too much to do is asked again, less and less often: nobody may try the pod again for long. */
 const TROUBLE_RETRY_FIRST_MS = 1_000;
 const TROUBLE_RETRY_MAX_MS = 60_000;
@@ -92,11 +90,6 @@ export class ConditionWriter {
     const patch = statusPatch(pod, wanted, timestampOf(clock.nowMs()));
     return patch === null ? OK : port.patchPodStatus(pod.namespace, pod.name, patch);
   }
-}
-
-/** Says nothing about the write: another time it may succeed. */
-function isTrouble(code: number): boolean {
-  return code === UNANSWERED || code === TOO_MANY || code >= SERVER_ERROR;
 }
 
 /**

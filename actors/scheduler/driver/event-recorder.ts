@@ -1,12 +1,13 @@
 // Tells users what happened to a pod, as Events of the group that events have of their own. Best effort: bounded, never waited
 // for. A failure that repeats makes a series of one event instead of many, which is written at most every few seconds; another
-// failure is told at once, since nobody may try the pod again for long.
+// failure is told at once, since nobody may try the pod again for long. For the same reason what a server that is away did not
+// take is told again, for some minutes.
 import { microTimeOf } from '../../../api/metadata/object-meta.ts';
-import type { Clock, Random } from '../../../runtime/environment.ts';
+import type { Clock, Random, Timers } from '../../../runtime/environment.ts';
 import type { Series } from '../../../runtime/metrics/metrics.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { BestEffortWrites } from './best-effort-writes.ts';
-import type { ClusterPort } from './cluster-port.ts';
+import { type ClusterPort, isTrouble, UNANSWERED } from './cluster-port.ts';
 import type { Pace } from './pace.ts';
 
 const REPEAT_INTERVAL_MS = 10_000;
@@ -17,6 +18,12 @@ const SERIES_MAX = 4_096;
 const NAME_LENGTH_MAX = 253;
 const NANOSECONDS_PER_MS = 1_000_000;
 const NOT_FOUND = 404;
+const CONFLICT = 409;
+/** How often a server in trouble is asked to take an event, and how long it is left alone between; as by the original. */
+const TRIES_MAX = 12;
+const RETRY_MS = 10_000;
+/** Events that wait to be told again, all together: more of them are lost. */
+const WAITING_MAX = 1_000;
 /** What an event may say; longer ones are refused. */
 const NOTE_BYTES_MAX = 1024;
 const CUT_OFF = ' ...';
@@ -53,9 +60,19 @@ interface Told extends Kind {
   readonly onFailure?: () => void;
 }
 
+/** An event on its way. */
+interface Sent {
+  readonly name: string;
+  readonly namespace: string;
+  readonly event: () => object;
+  readonly onFailure: () => void;
+  tries: number;
+}
+
 export interface EventRecorderParts {
   readonly port: ClusterPort;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly random: Random;
   /** The machine's name. */
   readonly host: string;
@@ -70,6 +87,8 @@ export class EventRecorder {
   private readonly parts: EventRecorderParts;
   /** By the pod's uid, the latest last. */
   private readonly failures = new Map<string, FailureSeries>();
+  /** Events that wait to be told again. */
+  private waiting = 0;
 
   constructor(parts: EventRecorderParts) {
     this.parts = parts;
@@ -125,14 +144,15 @@ export class EventRecorder {
     }
   }
 
-  private create({ pod, related, type, reason, action, note, eventName, onFailure }: Told): boolean {
-    const { port, clock, host, writes } = this.parts;
+  private create({ pod, related, type, reason, action, note, eventName, onFailure = () => {} }: Told): boolean {
+    const { clock, host } = this.parts;
     const name = eventName ?? this.eventName(pod);
+    const { namespace } = pod;
     const atMs = clock.nowMs();
-    return writes.offer(name, async () => {
-      const event = reportedEvent({
+    const event = (): object =>
+      reportedEvent({
         name,
-        namespace: pod.namespace,
+        namespace,
         atMs,
         schedulerName: (related ?? pod).schedulerName,
         host,
@@ -143,10 +163,33 @@ export class EventRecorder {
         note: noteOf(note),
         ...(related === undefined ? undefined : { related: reference(related) }),
       });
-      const written = await port.createEvent(pod.namespace, event).then(succeeded, () => false);
-      if (!written) onFailure?.();
-      return written;
+    return this.send({ name, namespace, event, onFailure, tries: 0 });
+  }
+
+  private send(sent: Sent): boolean {
+    const { port, writes } = this.parts;
+    return writes.offer(sent.name, async () => {
+      const code = await port.createEvent(sent.namespace, sent.event()).catch(() => UNANSWERED);
+      sent.tries++;
+      // It was made by a try that nobody answered.
+      if (code === CONFLICT && sent.tries > 1) return true;
+      if (!isTrouble(code) && succeeded(code)) return true;
+      if (!isTrouble(code) || !this.sendLater(sent)) sent.onFailure();
+      return false;
     });
+  }
+
+  /** False: it is lost. */
+  private sendLater(sent: Sent): boolean {
+    if (sent.tries >= TRIES_MAX || this.waiting >= WAITING_MAX) return false;
+    const { timers, random } = this.parts;
+    this.waiting++;
+    // Half by chance: those that failed together do not come back together.
+    timers.after(RETRY_MS * (0.5 + random.next() / 2), () => {
+      this.waiting--;
+      if (!this.send(sent)) sent.onFailure();
+    });
+    return true;
   }
 
   private keep(uid: string, series: FailureSeries): void {

@@ -128,7 +128,7 @@ export class SchedulerEngine {
     const failurePace = new Pace({ perSecond, burst }, clock);
     const { eventsDropped: dropped } = metrics;
     const writes = this.#eventWrites;
-    const events = new EventRecorder({ port, clock, random, host, writes, failurePace, dropped });
+    const events = new EventRecorder({ port, clock, timers, random, host, writes, failurePace, dropped });
     const queuedPod = core.queuedPod.bind(core);
     const crash = (error: unknown) => this.#parts.crash(error instanceof Error ? error : new Error(String(error)));
     const onChange = () => this.#loop.wake();

@@ -55,7 +55,7 @@ function setUp(limits = { inFlightMax: 2, queuedMax: 3 }, host = 'here') {
   const pods = new Map<string, PodInfo>();
   const queuedPod = (key: string, uid: string) => (pods.get(key)?.uid === uid ? pods.get(key) : undefined);
   const random = seededRandom(1);
-  const events = new EventRecorder({ port, clock: time, random, host, writes, failurePace, dropped });
+  const events = new EventRecorder({ port, clock: time, timers: time, random, host, writes, failurePace, dropped });
   const conditions = new ConditionWriter({ port, clock: time, timers: time, writes, queuedPod });
   const queue = (pod: PodInfo) => {
     pods.set(pod.key, pod);
@@ -172,6 +172,50 @@ for (const [title, code] of [
     t.is(metrics.read('failed'), 1);
   });
 }
+
+for (const code of [0, 429, 503]) {
+  test(`an event that a server in trouble (${code}) did not take is told again, even if nobody tries the pod again`, async (t) => {
+    const { time, port, events, metrics } = setUp();
+    port.code = code;
+    events.failed(podInfo('a'), 'no room');
+    await time.advance(60_000);
+    t.true(port.created.length > 1 && port.created.length < 14, String(port.created.length));
+    // A try that was not answered may have made it.
+    port.code = 409;
+    await time.advance(60_000);
+    t.is(new Set(port.created.map(nameOf)).size, 1);
+    const tries = port.created.length;
+    await time.advance(600_000);
+    t.is(port.created.length, tries);
+    t.is(metrics.read('failed'), tries - 1);
+  });
+}
+
+test('an event that nobody takes for some minutes is lost, and told anew when it happens again', async (t) => {
+  const { time, port, events, metrics } = setUp();
+  const pod = podInfo('a');
+  port.code = 503;
+  events.failed(pod, 'no room');
+  await time.advance(180_000);
+  t.is(port.created.length, 12);
+  t.is(metrics.read('failed'), 12);
+  port.code = 201;
+  events.failed(pod, 'no room');
+  await settlePromises();
+  t.is(new Set(port.created.map(nameOf)).size, 2);
+});
+
+test('of the events that wait to be told again there are no more than a thousand', async (t) => {
+  const { time, port, events, metrics } = setUp({ inFlightMax: 2_000, queuedMax: 2_000 });
+  port.code = 503;
+  for (let at = 0; at < 1_200; at++) events.scheduled(podInfo(`p${at}`), 'n');
+  await settlePromises();
+  t.is(metrics.read('failed'), 1_200);
+  port.code = 201;
+  port.created.length = 0;
+  await time.advance(60_000);
+  t.is(port.created.length, 1_000);
+});
 
 test('of very many pods that fit nowhere, only so many a second are written about', async (t) => {
   const { time, port, events, metrics } = setUp({ inFlightMax: 100, queuedMax: 100 });
