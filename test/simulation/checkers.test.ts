@@ -3,8 +3,10 @@ import test from 'ava';
 import { checkAnswers } from './check-answers.ts';
 import { checkCommits } from './check-commits.ts';
 import { checkObjects } from './check-objects.ts';
+import { checkTimes, isPunctual } from './check-times.ts';
 import { checkWatches } from './check-watches.ts';
 import { Committed } from './committed.ts';
+import { NO_FAULTS } from './faults.ts';
 import type { Operation, Seen, Watch, WatchEvent } from './history.ts';
 import { A, B, committedOf, get, list, seen, TYPE, version, write } from './made-by-hand.ts';
 
@@ -326,4 +328,15 @@ test('commits: a pod that moves and an object that comes back are found', (t) =>
   t.is(checkCommits(committedOf([pod, 'x'], [pod, undefined], [pod, 'x'])).length, 1);
   t.deepEqual(checkCommits(committedOf([pod, 'x'], [pod, undefined], [pod, { uid: 'another' }])), []);
   t.is(checkCommits(committedOf([pod, undefined])).length, 1);
+});
+
+test('a read that waits where nothing is late is named, and a write that does is not', (t) => {
+  const msAt = (moment: number): number => 30 * moment;
+  const operations = [get([1, 2], 'absent'), get([3, 5], 'absent'), list([6, 8], 1, []), write('create', [1, 9], 'x')];
+  t.deepEqual(checkTimes({ operations, watches: [], assertions: [] }, msAt), [
+    'client 1, get @3: it took 60 ms',
+    'client 1, list @6: it took 60 ms',
+  ]);
+  t.true(isPunctual({ ...NO_FAULTS }));
+  t.false(isPunctual({ ...NO_FAULTS, lagShare: 0.01 }));
 });

@@ -22,6 +22,7 @@ import { DEFINITION_BUGS } from './definition-bugs.ts';
 import type { SimulatedDisk } from './disk.ts';
 import { NO_FAULTS } from './faults.ts';
 import { type PlantedBug, withAsks, withEngine, withMethod } from './planting.ts';
+import { WAITING_BUGS } from './waiting-bugs.ts';
 import { mixNamed } from './workload.ts';
 import { SERVER, type Server, type World } from './world.ts';
 
@@ -345,6 +346,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       ),
   },
   ...DEFINITION_BUGS,
+  ...WAITING_BUGS,
   {
     name: 'a hub forgets a change',
     sign: /did not hold the store's/,

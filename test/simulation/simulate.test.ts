@@ -4,10 +4,16 @@ import test, { type ExecutionContext } from 'ava';
 import { NO_FAULTS } from './faults.ts';
 import { countOutcomes, type Outcomes, sumOf } from './outcomes.ts';
 import { simulate } from './simulate.ts';
+import { AHEAD, mixNamed } from './workload.ts';
 
 const SEEDS = 200;
 const SEEDS_A_TEST = 20;
 const FAULTLESS_SEEDS = 10;
+const AHEAD_SEEDS = 10;
+const CROWDED_SEEDS = 4;
+const CROWD = 12;
+/** So that many come to an object while others write it. */
+const CROWDED = { ...NO_FAULTS, delayMsMax: 20, slowCommitShare: 0.5 };
 
 /** What succeeds at least, a seed on average: about half of what does. A run in which everything is refused proves nothing. */
 const SUCCESSES: readonly (readonly [what: string, aSeed: number])[] = [
@@ -92,6 +98,36 @@ test.serial(
     t.deepEqual(undecided, []);
     t.is(sumOf(outcomes, 'get refused', 'list refused', 'watch refused'), 0);
     t.true(sumOf(outcomes, 'get ok') > 0 && sumOf(outcomes, 'list ok') > 0);
+  },
+);
+
+test.serial(
+  `${AHEAD_SEEDS} runs of watches from what the hub that is asked has yet to hear of, where one is behind, are right`,
+  async (t) => {
+    const outcomes: Outcomes = new Map();
+    for (let seed = 1; seed <= AHEAD_SEEDS; seed++) {
+      const { problems, history } = await simulate({ seed, faults: { ...NO_FAULTS, laggardMsMax: 300 }, mix: AHEAD });
+      t.deepEqual(problems, [], `seed ${seed}`);
+      countOutcomes(outcomes, history);
+    }
+    t.true(sumOf(outcomes, 'watch with events') > AHEAD_SEEDS);
+  },
+);
+
+test.serial(
+  `of ${CROWD} clients that patch the same objects behind a slow disk each is told what came of its patch: ${CROWDED_SEEDS} runs`,
+  async (t) => {
+    const outcomes: Outcomes = new Map();
+    for (let seed = 1; seed <= CROWDED_SEEDS; seed++) {
+      const crowd = { seed, clients: CROWD, steps: 20, faults: CROWDED, mix: mixNamed('patches') };
+      const { problems, history } = await simulate(crowd);
+      t.deepEqual(problems, [], `seed ${seed}`);
+      countOutcomes(outcomes, history);
+    }
+    t.deepEqual(
+      [...outcomes.keys()].filter((name) => name.endsWith(' unknown')),
+      [],
+    );
   },
 );
 

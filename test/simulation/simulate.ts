@@ -10,6 +10,7 @@ import { checkHistory } from './check-history.ts';
 import { checkLifecycles, unfinishedLifecycles } from './check-lifecycles.ts';
 import { checkObjects } from './check-objects.ts';
 import { checkQuotas, unfinishedQuotas } from './check-quotas.ts';
+import { checkTimes, isPunctual } from './check-times.ts';
 import { checkWatches } from './check-watches.ts';
 import { Client } from './client.ts';
 import { drawFaults, type FaultPlan } from './faults.ts';
@@ -117,6 +118,7 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
     ...checkLifecycles(history.operations, committed),
     ...checkQuotas(committed),
     ...(server.isShared ? [] : checkHistory(history, committed, world.historyBounds)),
+    ...(!server.isShared && isPunctual(faults) ? checkTimes(history, world.historyBounds.msAt) : []),
     ...(mix.needsControllers ? [...unfinishedLifecycles(committed), ...unfinishedQuotas(committed)] : []),
   );
   return {

@@ -36,6 +36,13 @@ export class WatchSteps {
     this.#follow(collection, await client.watch(collection, scope, hand.pick(LOOKS), after, hand.known));
   }
 
+  /** Goes on from what another client was told, perhaps by another hub, which the one that is asked has yet to hear of. */
+  async watchAhead(): Promise<void> {
+    const hand = this.#hand;
+    const scope = scopeOf(hand, CONFIG_MAPS);
+    this.#follow(CONFIG_MAPS, await hand.client.watch(CONFIG_MAPS, scope, hand.pick(LOOKS), hand.told(), hand.known));
+  }
+
   /** The connection of some watch ends. */
   breakOne(): void {
     const { watches } = this.#hand.client;

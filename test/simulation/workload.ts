@@ -25,6 +25,7 @@ type StepName =
   | 'get'
   | 'list'
   | 'watch'
+  | 'watchAhead'
   | 'breakWatch'
   | 'pod'
   | 'pair'
@@ -89,6 +90,13 @@ const MIXES: readonly Mix[] = [
   },
 ];
 
+/** Watches from revisions that the hub which is asked has yet to hear of: not drawn, and for runs whose hubs are apart. */
+export const AHEAD: Mix = {
+  name: 'ahead',
+  needsControllers: false,
+  shares: { ...READS, create: 5, update: 8, delete: 2, watchAhead: 8 },
+};
+
 export function mixNamed(name: string): Mix {
   return MIXES.find((mix) => mix.name === name)!;
 }
@@ -128,6 +136,7 @@ export class Workload {
       pod: () => plain.pod(),
       patch: () => patches.patch(),
       watch: () => watches.watch(),
+      watchAhead: () => watches.watchAhead(),
       breakWatch: () => watches.breakOne(),
       apply: () => applies.apply(),
       patchApplied: () => applies.patch(),
