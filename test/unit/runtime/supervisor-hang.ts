@@ -8,18 +8,20 @@ import type { TestOptions } from './supervisor-roster.ts';
 const folder = mkdtempSync(join(tmpdir(), 'orch-hang-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const options: TestOptions = { journal: join(folder, 'journal'), mischief: 'hang' };
-writeFileSync(`${options.journal}.go`, '');
 
 const planned = (name: string, actor: string) => ({
   name,
   group: name,
   actors: [{ actor, name: actor, index: 0, settings: {} }],
 });
-await startSupervisor({
+const supervisor = await startSupervisor({
   plan: { name: 'hang', threads: [planned('front', 'driver'), planned('back', 'worker')], warnings: [] },
   rosterUrl: new URL('./supervisor-roster.js', import.meta.url).href,
   options,
   log: { level: 'fatal', format: 'text' },
-  heartbeatMs: 20,
-  hangTimeoutMs: 400,
+  heartbeatMs: 50,
+  // So long that a busy machine gives the other thread its turn meanwhile.
+  hangTimeoutMs: 2_000,
 });
+await supervisor.ready;
+writeFileSync(`${options.journal}.go`, '');
