@@ -15,7 +15,7 @@ import { extenderService, keeping } from '../server/scheduler-extender.ts';
 import { testAuthority } from '../server/test-authority.ts';
 import { boundPod, node, nodeInfo, pod } from '../unit/scheduler/objects.ts';
 
-const PATIENT_MS = 60_000;
+const PATIENT_MS = 240_000;
 const BASE: ExtenderConfiguration = {
   urlPrefix: '',
   filterVerb: '',

@@ -17,7 +17,7 @@ import { testAuthority } from '../server/test-authority.ts';
 const folder = mkdtempSync(join(tmpdir(), 'orch-service-client-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
-const PATIENT_MS = 60_000;
+const PATIENT_MS = 240_000;
 const AGAIN_MS = 11_000;
 const AUTHORITY = testAuthority(folder, 'ours');
 const OTHER = testAuthority(folder, 'theirs');

@@ -5,7 +5,7 @@ import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { ConnectionPool, TooLate } from '../../transport/outgoing/http1/connection-pool.ts';
 import { ConnectionOpener, type Place } from '../../transport/outgoing/http1/open-connection.ts';
 
-const PATIENT_MS = 60_000;
+const PATIENT_MS = 240_000;
 const REQUEST = {
   method: 'POST',
   request: Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}'),

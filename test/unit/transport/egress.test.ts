@@ -53,7 +53,7 @@ function dialled(metrics: MetricsRegistry) {
 type Way = readonly [what: string, make: (t: ExecutionContext, at: Place) => Promise<[EgressWay, ConnectProxy]>];
 
 /** The thread runs other tests as well, for seconds at a time. */
-const PATIENT_MS = 60_000;
+const PATIENT_MS = 240_000;
 
 const WAYS: readonly Way[] = [
   [

@@ -12,7 +12,7 @@ import { webhookCalls } from '../../../transport/outgoing/rest-client-metrics.ts
 import { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { testAuthority } from '../../server/test-authority.ts';
 
-const PATIENT_MS = 60_000;
+const PATIENT_MS = 240_000;
 const folder = mkdtempSync(join(tmpdir(), 'orch-nameless-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 const AUTHORITY = testAuthority(folder);

@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { NOTHING_SHOWN } from '../../../../transport/outgoing/connection-file.ts';
 import { ServiceClient } from '../../../../transport/outgoing/service-client.ts';
 
-const PATIENT_MS = 60_000;
+const PATIENT_MS = 240_000;
 const MEBIBYTE = 1024 * 1024;
 
 async function clientOf(t: ExecutionContext, answerBytes: number): Promise<ServiceClient> {

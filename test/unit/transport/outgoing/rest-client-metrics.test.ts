@@ -9,7 +9,7 @@ import type { ConnectionSecretsParts } from '../../../../transport/outgoing/conn
 import { delegatedCalls, restClientCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceClient } from '../../../../transport/outgoing/service-client.ts';
 
-const PATIENT_MS = 60_000;
+const PATIENT_MS = 240_000;
 
 /** A server that answers with the code that a path names, and hangs up where it names none. */
 async function called(t: ExecutionContext) {
