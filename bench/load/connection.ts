@@ -7,7 +7,7 @@ import type { Endpoint } from '../load-protocol.ts';
 import { ResponseParser, type ResponseSink } from './response-parser.ts';
 
 const READ_BYTES = 64 * 1024;
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 60_000;
 
 /** What a connection tells its owner. */
 export interface ConnectionSink extends ResponseSink {
@@ -51,7 +51,7 @@ export class Connector {
     this.#context = this.#tls && createSecureContext(this.#tls);
   }
 
-  /** Rejects when the connection or its handshake fails, or takes longer than 10 s. */
+  /** Rejects when the connection or its handshake fails, or takes longer than a minute. */
   open(sink: ConnectionSink): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const parser = new ResponseParser(sink);
@@ -64,7 +64,7 @@ export class Connector {
         }
         return true;
       });
-      const timer = setTimeout(() => socket.destroy(new Error('no connection within 10 s')), CONNECT_TIMEOUT_MS);
+      const timer = setTimeout(() => socket.destroy(new Error('no connection within 60 s')), CONNECT_TIMEOUT_MS);
       let opened = false;
       socket.setNoDelay(true);
       socket.on('error', (error) => {

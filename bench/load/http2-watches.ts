@@ -8,7 +8,7 @@ import type { Connection, ConnectionSink } from './connection.ts';
 /** What the client lets the server send unasked, for a connection: enough for all its streams. */
 const SESSION_WINDOW_BYTES = 64 * 1024 * 1024;
 const STREAM_WINDOW_BYTES = 1024 * 1024;
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 60_000;
 
 /** A watch to be opened. */
 export interface StreamRequest {
@@ -40,7 +40,7 @@ export async function openHttp2Watches(
   return opened;
 }
 
-/** Rejects when there is no connection within 10 s. */
+/** Rejects when there is no connection within a minute. */
 export function openSession({ host, port, tls }: Endpoint): Promise<ClientHttp2Session> {
   const authority = `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const options: SecureClientSessionOptions = {
@@ -49,7 +49,7 @@ export function openSession({ host, port, tls }: Endpoint): Promise<ClientHttp2S
   };
   return new Promise((resolve, reject) => {
     const session = connect(authority, options);
-    const timer = setTimeout(() => session.destroy(new Error('no connection within 10 s')), CONNECT_TIMEOUT_MS);
+    const timer = setTimeout(() => session.destroy(new Error('no connection within 60 s')), CONNECT_TIMEOUT_MS);
     session.once('connect', () => {
       clearTimeout(timer);
       session.setLocalWindowSize(SESSION_WINDOW_BYTES);
