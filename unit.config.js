@@ -15,8 +15,8 @@ export default {
   // Tests that wait overlap, and keep their worlds meanwhile: a small young generation would be copied again and again. Most of what
   // they run is run a few times: interpreting it first costs more than compiling it simply.
   nodeArguments: ['--max-semi-space-size=64', '--always-sparkplug'],
-  // A test that draws many more cases than usual says nothing for longer.
-  timeout: process.env.ORCH_EFFORT === undefined ? '5m' : '30m',
+  // As in test.config.js; a test that draws many more cases than usual says nothing for longer.
+  timeout: process.env.ORCH_EFFORT === undefined ? '15m' : '30m',
   require: ['./dist/test/server/end-of-tests.js'],
   sortTestFiles: (one, other) => turnOf(one) - turnOf(other) || one.localeCompare(other),
 };
