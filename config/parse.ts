@@ -27,8 +27,14 @@ export type ParsedArguments<P extends Program = Program> =
       readonly given: ReadonlySet<string>;
     };
 
-/** The texts given for each option, in order. */
-type Given = ReadonlyMap<Option, readonly string[]>;
+interface GivenTexts {
+  /** In order. */
+  readonly texts: readonly string[];
+  /** The name that the last was given by, without dashes: what is wrong with it is told of the name that its writer looks for. */
+  readonly writtenAs: string;
+}
+
+type Given = ReadonlyMap<Option, GivenTexts>;
 
 const SHOWN_LENGTH_MAX = 80;
 
@@ -63,8 +69,7 @@ function unknownFlag(name: string, flags: Flags): UsageError {
 interface ReadFlag {
   readonly option: Option;
   readonly text: string | undefined;
-  /** The name that was written, if it is on its way out. */
-  readonly formerName?: string | undefined;
+  readonly writtenAs: string;
 }
 
 /** One argument as the option it names and the text attached to it, if any. */
@@ -74,12 +79,12 @@ function readFlag(argument: string, flags: Flags): ReadFlag {
     const name = argument.slice(2, equalsAt < 0 ? undefined : equalsAt).replaceAll('_', '-');
     const option = flags.byName.get(name);
     if (option === undefined) throw unknownFlag(name, flags);
-    const formerName = option.formerNames?.find((former) => former === name);
-    return { option, text: equalsAt < 0 ? undefined : argument.slice(equalsAt + 1), formerName };
+    return { option, text: equalsAt < 0 ? undefined : argument.slice(equalsAt + 1), writtenAs: name };
   }
   const option = flags.byShorthand.get(argument[1]!);
   if (option === undefined) throw unknownShorthand(argument);
-  return { option, text: argument.length > 2 ? argument.slice(argument[2] === '=' ? 3 : 2) : undefined };
+  const text = argument.length > 2 ? argument.slice(argument[2] === '=' ? 3 : 2) : undefined;
+  return { option, text, writtenAs: option.name };
 }
 
 /** What is attached to it may be what another option keeps to itself: `-store-servers=…`, with one dash. */
@@ -90,9 +95,9 @@ function unknownShorthand(argument: string): UsageError {
 const takesNoText = ({ type }: Option): boolean => type === 'bool' || type === 'action';
 
 /** The text of an option that none is attached to: the next argument, unless that is plainly another option. */
-function nextText(option: Option, next: string | undefined, flags: Flags): string {
+function nextText(writtenAs: string, next: string | undefined, flags: Flags): string {
   const isFlag = next?.startsWith('--') === true && flags.byName.has(next.slice(2).split('=', 1)[0]!);
-  if (next === undefined || isFlag) throw new UsageError(`flag needs a value: --${option.name}`);
+  if (next === undefined || isFlag) throw new UsageError(`flag needs a value: --${writtenAs}`);
   return next;
 }
 
@@ -118,7 +123,7 @@ function attempt<T>(problems: string[], step: () => T): T | undefined {
 }
 
 function tokenise(argv: readonly string[], flags: Flags, problems: string[], warnings: string[]): Given {
-  const given = new Map<Option, string[]>();
+  const given = new Map<Option, GivenTexts>();
   let before: Option | undefined;
   for (let index = 0; index < argv.length; index += 1) {
     const argument = argv[index]!;
@@ -131,19 +136,17 @@ function tokenise(argv: readonly string[], flags: Flags, problems: string[], war
       if (!argument.includes('=') && argv[index + 1]?.startsWith('-') === false) index += 1;
       continue;
     }
-    const { option, text: attached, formerName } = flag;
-    if (formerName !== undefined) warnings.push(`--${formerName} is deprecated: use --${option.name}`);
+    const { option, text: attached, writtenAs } = flag;
+    if (option.formerNames?.includes(writtenAs)) warnings.push(`--${writtenAs} is deprecated: use --${option.name}`);
     let text = attached;
     if (text === undefined && takesNoText(option)) text = 'true';
     if (text === undefined) {
       index += 1;
-      text = nextText(option, argv[index], flags);
+      text = nextText(writtenAs, argv[index], flags);
     }
-    const texts = given.get(option);
-    if (texts === undefined) given.set(option, [text]);
-    else texts.push(text);
+    given.set(option, { texts: [...(given.get(option)?.texts ?? []), text], writtenAs });
     // What follows a call for help is not read, so that help is there for whoever got the rest wrong.
-    if (option.type === 'action' && readValue(option, [text], DIALECTS.orch) === true) break;
+    if (option.type === 'action' && readValue(option, { texts: [text], writtenAs }, DIALECTS.orch) === true) break;
     before = option;
   }
   return given;
@@ -168,7 +171,7 @@ function rowProblem(option: Option, value: unknown, dialect: Dialect): string | 
   return `${holdsSecrets ? 'what is there' : shown(malformed)} is not of the form ${form!.says}`;
 }
 
-function readValue(option: Option, texts: readonly string[], dialect: Dialect): unknown {
+function readValue(option: Option, { texts, writtenAs }: GivenTexts, dialect: Dialect): unknown {
   try {
     const value = VALUE_TYPES[option.type].parse(texts);
     const problem = rowProblem(option, value, dialect);
@@ -178,7 +181,7 @@ function readValue(option: Option, texts: readonly string[], dialect: Dialect): 
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const given = option.holdsSecrets === true ? '' : ` ${shown(texts.at(-1)!)}`;
-    throw new UsageError(`invalid value${given} for --${option.name}: ${error.message}`);
+    throw new UsageError(`invalid value${given} for --${writtenAs}: ${error.message}`);
   }
 }
 
@@ -232,7 +235,7 @@ function readOptions(program: Program, given: Given, problems: string[]): ReadOp
   const warnings: string[] = [];
   for (const option of programOptions(program)) {
     if (option.type === 'action') continue;
-    const standardTexts = [dialect.spell(defaultText(option, program))];
+    const standardTexts = { texts: [dialect.spell(defaultText(option, program))], writtenAs: option.name };
     values[option.property] = readValue(option, standardTexts, dialect);
   }
   const isKnownDialect = problems.length === 0;
@@ -260,7 +263,7 @@ export function parseArguments<P extends Program>(program: P, argv: readonly str
   const problems: string[] = [];
   const formerNames: string[] = [];
   const given = tokenise(argv, flagsOf(program), problems, formerNames);
-  for (const [{ name, type }, texts] of given) {
+  for (const [{ name, type }, { texts }] of given) {
     if (problems.length > 0) break;
     if (type === 'action' && parseBoolean(texts.at(-1)!) === true) return { action: name as 'help' | 'version' };
   }

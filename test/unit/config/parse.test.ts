@@ -110,6 +110,12 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', '-x', /^unknown shorthand flag: "-x"$/],
   ['up', '--secure-port', /^flag needs a value: --secure-port$/],
   ['up', '--secure-port --v=1', /^flag needs a value: --secure-port$/],
+  // By the name that was written.
+  ['up', '--etcd-servers', /^flag needs a value: --etcd-servers$/],
+  ['up', '--store-servers', /^flag needs a value: --store-servers$/],
+  ['up', '--etcd-compaction-interval=5', /^invalid value "5" for --etcd-compaction-interval: not a duration/],
+  ['up', '--kubelet-port=x', /^invalid value "x" for --kubelet-port: not a whole number$/],
+  ['scheduler', '--kubeconfig', /^flag needs a value: --kubeconfig$/],
   ['up', 'extra', /^unexpected argument "extra"$/],
   ['up', '-', /^unexpected argument "-"$/],
   ['up', '-- extra', /^unexpected argument "extra"$/],
