@@ -2,7 +2,18 @@
 // deletes what it came from, damaged or not: a start that is refused in the end puts everything back, so that whoever
 // repairs the store has all there is, and where a start was cut short the next one does. Costs a directory of links; where
 // links cannot be made, nothing is kept. What has the name of what is kept is whole, and nothing was acknowledged since.
-import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncDirectory } from '../files/sync-directory.ts';
@@ -52,6 +63,17 @@ export async function putBackLeft(directory: string): Promise<void> {
   }
 }
 
+/** On the disk before it counts: the file that it was copied from may be written over next. */
+function copied(from: string, to: string): void {
+  copyFileSync(from, to);
+  const file = openSync(to, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 export class FoundFiles {
   readonly #database: string;
   readonly #kept: string;
@@ -68,13 +90,15 @@ export class FoundFiles {
     if (!existsSync(database)) return;
     try {
       mkdirSync(this.#discarded, { mode: 0o700 });
+      const unused = new Set(unusedFiles(database));
       for (const name of readdirSync(database)) {
-        if (!NOT_DATA.has(name)) linkSync(join(database, name), join(this.#discarded, name));
+        // A link is the same file, and into one that it does not know LevelDB may write. None is taken away from where it lies: another
+        // process may have the database open, and be making it.
+        if (!NOT_DATA.has(name))
+          (unused.has(name) ? copied : linkSync)(join(database, name), join(this.#discarded, name));
       }
       renameSync(this.#discarded, this.#kept);
       this.#isKept = true;
-      // A link is the same file: what LevelDB would write into is there under the name of what is kept alone.
-      for (const name of unusedFiles(database)) rmSync(join(database, name));
     } catch {
       // No links on this file system, or no room: opening goes on without.
       rmSync(this.#discarded, { recursive: true, force: true });

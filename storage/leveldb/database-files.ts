@@ -39,7 +39,7 @@ export function tableDamages(path: string): readonly string[] {
 
 /**
  * The tables and manifests that lie beside those in use. LevelDB removes them when it opens the database, and may first write another
- * table or manifest under such a name, into the very file.
+ * table or manifest under such a name, into the very file. Where a process has the database open, it may be making them.
  */
 export function unusedFiles(path: string): readonly string[] {
   return new DatabaseReader(path).unused();
