@@ -64,8 +64,9 @@ export interface StorageClass {
   readonly allowedTopologies: readonly NodeTerm[] | undefined;
 }
 
-/** What one CSI driver can attach to one node; `limit` undefined is no limit. */
+/** What a node can attach. */
 export interface AttachLimits {
+  /** By CSI driver; one that is not here has no limit of its own. */
   readonly limits: ReadonlyMap<string, number>;
   /** In-tree volume plug-ins whose volumes are a CSI driver's business on this node. */
   readonly migrated: ReadonlySet<string>;
@@ -73,7 +74,7 @@ export interface AttachLimits {
 
 export interface StorageCapacity {
   readonly storageClass: string;
-  /** Undefined: no node. */
+  /** By their labels; where it is left out, no node. */
   readonly nodes: LabelSelector;
   readonly bytes: number;
   readonly maximumBytes: number | undefined;
@@ -109,7 +110,7 @@ export function readVolume(object: JsonObject, names: VolumeNames): Volume {
     name: asText(metadata.name),
     resourceVersion: asText(metadata.resourceVersion),
     labels: asTextMap(metadata.labels),
-    storageClass: asText(asObject(metadata.annotations)[names.classAnnotation]) || asText(spec.storageClassName),
+    storageClass: classOf(metadata, spec, names),
     capacityBytes: countOf(asObject(spec.capacity).storage, 1) ?? 0,
     accessModes: asList(spec.accessModes).map(asText),
     block: spec.volumeMode === 'Block',
@@ -122,6 +123,11 @@ export function readVolume(object: JsonObject, names: VolumeNames): Volume {
     nodeTerms: required === undefined ? undefined : labelTerms(asList(required).map(readNodeTerm)),
     disk: readDisk(spec),
   };
+}
+
+/** An annotation is taken at its word, and an empty one means no class. */
+function classOf({ annotations }: JsonObject, spec: JsonObject, { classAnnotation }: VolumeNames): string {
+  return asText(asObject(annotations)[classAnnotation] ?? spec.storageClassName);
 }
 
 /** A volume goes by the labels of nodes alone: fields are not looked at, and a term of nothing else holds everywhere. */
@@ -143,7 +149,7 @@ export function readClaim(object: JsonObject, names: VolumeNames): Claim {
     name: asText(metadata.name),
     uid: asText(metadata.uid),
     resourceVersion: asText(metadata.resourceVersion),
-    storageClass: asText(annotations[names.classAnnotation]) || asText(spec.storageClassName),
+    storageClass: classOf(metadata, spec, names),
     requestBytes: countOf(asObject(asObject(spec.resources).requests).storage, 1) ?? 0,
     accessModes: asList(spec.accessModes).map(asText),
     block: spec.volumeMode === 'Block',

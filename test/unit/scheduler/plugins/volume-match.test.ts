@@ -1,7 +1,7 @@
 // The volume that a claim gets on a node: what is found by labels is what looking at every volume finds.
 import test from 'ava';
 import type { NodeInfo } from '../../../../actors/scheduler/nodes/node-info.ts';
-import { type Claim, readClaim, type Volume } from '../../../../actors/scheduler/objects/volume-objects.ts';
+import { type Claim, readClaim, readVolume, type Volume } from '../../../../actors/scheduler/objects/volume-objects.ts';
 import { VolumeState } from '../../../../actors/scheduler/objects/volume-state.ts';
 import { volumeFinder } from '../../../../actors/scheduler/plugins/volume-match.ts';
 import { reachable } from '../../../../actors/scheduler/plugins/volume-reach.ts';
@@ -65,4 +65,17 @@ test('a claim gets the smallest volume that can be reached from the node, howeve
       t.is(find(node, taken)?.name, byLookingAtAll(wanted, volumes, node, taken), JSON.stringify(volumes));
     }
   }
+});
+
+test('the class of a volume or a claim is what its annotation says, also where that says none', (t) => {
+  const classesOf = (annotations: JsonObject) =>
+    [readVolume(volume('v', {}, { annotations }), names), readClaim(claim('c', {}, { annotations }), names)].map(
+      ({ storageClass }) => storageClass,
+    );
+  const classes = [{}, { [names.classAnnotation]: 'fast' }, { [names.classAnnotation]: '' }].map(classesOf);
+  t.deepEqual(classes, [
+    ['slow', 'slow'],
+    ['fast', 'fast'],
+    ['', ''],
+  ]);
 });
