@@ -61,9 +61,9 @@ function zoneDemands(pod: PodInfo, volumes: VolumeState, labels: readonly string
     const volume = volumes.volume(claim.volumeName);
     if (volume === undefined) return unresolved(`persistentvolume "${claim.volumeName}" not found`);
     for (const label of labels) {
-      const value = volume.labels.get(label);
-      // An empty one names no zone.
-      if (value) demands.push({ label, values: new Set(value.split(ZONE_SEPARATOR)) });
+      const values = volume.labels.get(label)?.split(ZONE_SEPARATOR) ?? [];
+      // With an empty name among them, as where the label is empty, it is no list of zones.
+      if (values.length > 0 && !values.includes('')) demands.push({ label, values: new Set(values) });
     }
   }
   return demands;

@@ -89,6 +89,7 @@ clusterFilterCases(volumeZone(dialect), [
     },
   ),
   zonedCase('a volume whose label of a zone is empty goes anywhere', { [ZONE]: '' }, {}),
+  zonedCase('and so does one whose label is no list of zones', { [ZONE]: 'north____south' }, {}),
   zonedCase('a volume of several zones goes to any of them', { [ZONE]: 'east__west' }, {}),
   zonedCase(
     'a volume of an old region needs a node with that label',
