@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { UsageError } from '../../config/usage-error.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../../storage/level/level-layout.ts';
+import { REPAIRED_DIRECTORY } from '../../storage/level/unfinished-store.ts';
 import { type Inspection, inspectStore } from '../../storage/upkeep/inspection.ts';
 import { print } from '../command-line/print-lines.ts';
 import { holdsOneOf } from '../server/data-directory.ts';
@@ -35,9 +36,12 @@ export async function check(argv: readonly string[]): Promise<void> {
   print(['the store is sound']);
 }
 
+/** What says that a store was made in a directory: of a repair that was cut short nothing else may be left. */
+const TRACES: readonly string[] = [DATABASE_DIRECTORY, HEAD_FILE, REPAIRED_DIRECTORY];
+
 /** Throws StoreUnusable for a directory that no store was ever made in, BadConfiguration for one that cannot be read. */
 export function refuseWithoutStore(path: string): void {
-  if (holdsOneOf(path, [DATABASE_DIRECTORY, HEAD_FILE])) return;
+  if (holdsOneOf(path, TRACES)) return;
   throw new OrchError('StoreUnusable', `there is no store in ${path}`);
 }
 
