@@ -27,6 +27,9 @@ export interface Program {
 
 const NEWER_MINOR_MIN = 21;
 
+/** Commands that check what they are given by the server's description of its API. */
+const CHECKING: ReadonlySet<string> = new Set(['apply', 'create', 'diff', 'edit', 'explain', 'replace', 'run']);
+
 /** The kubectl on the PATH. Throws, saying what to do, when there is none. */
 function installed(): Program {
   return programAt('kubectl');
@@ -63,6 +66,8 @@ export class Kubectl {
   readonly #server: ServerProcess;
   readonly #path: string;
   readonly #home: string;
+  /** Of the server's description as it was last asked for. */
+  #descriptionTag = '';
 
   constructor(server: ServerProcess, { path, isOlder }: Program = installed()) {
     this.#server = server;
@@ -102,7 +107,8 @@ export class Kubectl {
   }
 
   /** Runs one command, whatever its outcome. `stdin` is what `-f -` reads, `environment` what is set beside the usual. */
-  run(args: readonly string[], stdin = '', environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  async run(args: readonly string[], stdin = '', environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+    if (args.some((arg) => CHECKING.has(arg))) await this.#described();
     return new Promise((resolve) => {
       const child = execFile(
         this.#path,
@@ -116,6 +122,13 @@ export class Kubectl {
       child.stdin?.on('error', () => {}); // Most commands end without reading it.
       child.stdin?.end(stdin);
     });
+  }
+
+  /** Returns when the server has made its description: kubectl waits half a minute for it, and a busy machine may take longer. */
+  async #described(): Promise<void> {
+    const headers = { 'if-none-match': this.#descriptionTag };
+    const answer = await this.#server.client.get('/openapi/v2', { headers }).catch(() => undefined);
+    this.#descriptionTag = answer?.headers.etag ?? this.#descriptionTag;
   }
 
   /** The output of a command. Throws when it fails. */
