@@ -34,20 +34,15 @@ export interface AgentReach {
  * The agent of a node. A host that is a name is still to be checked when it is resolved. Throws StatusError: 500 for a node
  * without an address of the wanted types, 400 for an address that is not connected to.
  */
-export function agentOf(
-  node: JsonObject,
-  { addressTypes, port, permitsLoopback }: AgentReach,
-  hostnameLabel: string,
-): Backend {
+export function agentOf(node: JsonObject, { addressTypes, port, permitsLoopback }: AgentReach): Backend {
   const status = asObject(node.status) as {
     readonly addresses?: readonly NodeAddress[];
     readonly daemonEndpoints?: Readonly<Record<string, { readonly Port?: number } | undefined>>;
   };
   const addresses = status.addresses ?? [];
-  const { name = '', labels = {} } = metadataOf(node);
+  const { name = '' } = metadataOf(node);
   for (const type of addressTypes) {
-    const found = addresses.find((address) => address.type === type)?.address;
-    const host = found || (type === 'Hostname' ? labels[hostnameLabel] : undefined);
+    const host = addresses.find((address) => address.type === type)?.address;
     // The one endpoint is the agent's, whatever the dialect calls it.
     const [endpoint] = Object.values(status.daemonEndpoints ?? {});
     if (!host) continue;

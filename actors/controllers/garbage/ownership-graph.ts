@@ -203,7 +203,7 @@ export class OwnershipGraph {
 
   #noteKind({ kinds }: Owner, { apiVersion, kind, uid }: OwnerReference): void {
     const key = kindKey(splitApiVersion(apiVersion).group, kind);
-    if (kinds.includes(key)) return;
+    if (this.#byKind.of(key).has(uid)) return;
     kinds.push(key);
     this.#byKind.add(key, uid);
   }

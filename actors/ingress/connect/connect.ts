@@ -251,9 +251,8 @@ export class Connects {
   }
 
   async #agent(exchange: Exchange, nodeName: string): Promise<Backend> {
-    const { registry, settings } = this.#parts;
     const node = await this.#required(exchange, this.#type('core/nodes'), '', nodeName);
-    return agentOf(node, settings, `${registry.dialect.labelDomain}/hostname`);
+    return agentOf(node, this.#parts.settings);
   }
 
   /** Asked about each address that an agent's name stands for. */

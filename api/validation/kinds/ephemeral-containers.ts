@@ -23,17 +23,27 @@ const NOT_IN_EPHEMERAL = [
   'securityContext',
 ] as const;
 
+const containerNames = new WeakMap<PodSpec, ReadonlySet<string | undefined>>();
+
+/** Of the containers that are none of these, looked at once for all of these. */
+function namesIn(spec: PodSpec): ReadonlySet<string | undefined> {
+  let names = containerNames.get(spec);
+  if (names === undefined) {
+    names = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name }) => name));
+    containerNames.set(spec, names);
+  }
+  return names;
+}
+
 /** What ephemeral containers are named after. */
 const targets: Rule<EphemeralContainer> = ({ targetContainerName = '' }, at) => {
   if (at.around.podSpec === undefined || targetContainerName === '') return;
-  const { containers, initContainers: init } = at.around.podSpec as PodSpec;
-  if ([...(containers ?? []), ...(init ?? [])].some(({ name }) => name === targetContainerName)) return;
+  if (namesIn(at.around.podSpec as PodSpec).has(targetContainerName)) return;
   at.notFound('targetContainerName', targetContainerName);
 };
 
 const ephemeralName: Rule<EphemeralContainer> = ({ name = '' }, at) => {
-  const { containers, initContainers: init } = (at.around.podSpec ?? {}) as PodSpec;
-  const isTaken = [...(containers ?? []), ...(init ?? [])].some((other) => other.name === name);
+  const isTaken = at.around.podSpec !== undefined && namesIn(at.around.podSpec as PodSpec).has(name);
   if (name !== '' && isTaken) at.duplicate('name', name);
 };
 

@@ -44,3 +44,16 @@ test('of what a kind owns all is found, and nothing else is looked at', (t) => {
       }
   }
 });
+
+test('one owner may be taken for any number of kinds', (t) => {
+  const graph = new OwnershipGraph(new FollowedRecords(), () => TYPE);
+  const references = Array.from({ length: 50_000 }, (_, index) => ({
+    ...{ apiVersion: 'a.example.com/v1', kind: `Kind${index}`, name: 'o', uid: 'one' },
+  }));
+  const node = graph.addElsewhere({ uid: 'dependent', type: TYPE, namespace: 'n', name: 'd' });
+  graph.update(node, { ...UNOWNED, revision: 1, references });
+  const last = { group: 'a.example.com', kind: 'Kind49999' };
+  t.deepEqual([...graph.dependentsOfKind(last)], [node]);
+  graph.update(node, UNOWNED);
+  t.deepEqual([...graph.dependentsOfKind(last)], []);
+});

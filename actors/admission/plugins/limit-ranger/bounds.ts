@@ -6,6 +6,7 @@ import { formatQuantity, nanoOf } from '../../../../values/quantity.ts';
 
 /** Amounts by resource. */
 export type Amounts = Readonly<Record<string, string>>;
+type GrowingAmounts = Record<string, string>;
 
 export interface Bound {
   readonly resource: string;
@@ -119,20 +120,17 @@ function isWithin(
 
 /** The same of all containers of a pod together. */
 export function isPodWithin(limits: Limits, needs: PodNeeds): boolean {
+  const largest = { requests: raised({}, needs.requests.initial), limits: raised({}, needs.limits.initial) };
   return isWithin(limits, (resource, of) => {
-    const { running, initial } = needs[of];
-    let total = summedNano(running, resource);
-    for (const amounts of initial) {
-      const nano = knownNano(amounts, resource);
-      if (nano !== undefined && (total === undefined || nano > total)) total = nano;
-    }
-    return total;
+    const total = summedNano(needs[of].running, resource);
+    const nano = knownNano(largest[of], resource);
+    return nano !== undefined && (total === undefined || nano > total) ? nano : total;
   });
 }
 
 /** What all containers of a pod name together. */
 export function totalOf({ running, initial }: PodNeeds[keyof PodNeeds]): Amounts {
-  return initial.reduce(largerOf, sumOf(running));
+  return raised(sumOf(running), initial);
 }
 
 /** Undefined where one of them leaves the resource open. */
@@ -221,7 +219,7 @@ function roundedUp(nano: bigint, unit: bigint): bigint {
 }
 
 /** The sum of what every one of them names; what one of them leaves open has no sum. */
-function sumOf(all: readonly Amounts[]): Amounts {
+function sumOf(all: readonly Amounts[]): GrowingAmounts {
   const sum: Record<string, string> = {};
   for (const resource of Object.keys(all[0] ?? {})) {
     const total = summedNano(all, resource);
@@ -230,12 +228,12 @@ function sumOf(all: readonly Amounts[]): Amounts {
   return sum;
 }
 
-/** Of each resource the larger amount. */
-function largerOf(one: Amounts, other: Amounts): Amounts {
-  const larger: Record<string, string> = { ...one };
-  for (const [resource, amount] of Object.entries(other)) {
-    const known = larger[resource];
-    if (known === undefined || nanoOf(amount) > nanoOf(known)) larger[resource] = amount;
-  }
-  return larger;
+/** The amounts, with the largest of each resource that one of `all` names where that is more: in place, since there may be thousands of either. */
+function raised(amounts: GrowingAmounts, all: readonly Amounts[]): Amounts {
+  for (const one of all)
+    for (const [resource, amount] of Object.entries(one)) {
+      const known = amounts[resource];
+      if (known === undefined || nanoOf(amount) > nanoOf(known)) amounts[resource] = amount;
+    }
+  return amounts;
 }

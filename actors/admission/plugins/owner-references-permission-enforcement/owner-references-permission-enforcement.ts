@@ -30,10 +30,10 @@ class OwnerReferences implements AdmissionPlugin {
 
   async #judge(attributes: Attributes, now: readonly JsonObject[], before: readonly JsonObject[]): Promise<void> {
     if (attributes.asked.operation !== 'create') await this.#requireDeletable(attributes);
+    const known = new Map(before.toReversed().map((owner) => [owner.uid, owner]));
     for (const owner of now) {
       if (owner.blockOwnerDeletion !== true) continue;
-      const known = before.find(({ uid }) => uid === owner.uid);
-      if (known?.blockOwnerDeletion !== true) await this.#requireFinalizable(attributes, owner);
+      if (known.get(owner.uid)?.blockOwnerDeletion !== true) await this.#requireFinalizable(attributes, owner);
     }
   }
 

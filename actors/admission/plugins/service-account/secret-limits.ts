@@ -50,6 +50,7 @@ function environmentProblem(
 
 function pullSecretProblem(spec: JsonObject, { pullSecrets }: Account, ending: string): string | undefined {
   const names = partsAt(spec, 'imagePullSecrets').map((reference) => textAt(reference, 'name'));
-  const index = names.findIndex((name) => !pullSecrets.includes(name));
+  const own = new Set(pullSecrets);
+  const index = names.findIndex((name) => !own.has(name));
   return index < 0 ? undefined : `imagePullSecrets[${index}].name="${names[index]}" ${ending} imagePullSecret`;
 }

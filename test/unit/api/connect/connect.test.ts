@@ -175,19 +175,17 @@ test('ports to be forwarded are numbers', (t) => {
 });
 
 const REACH = { addressTypes: ['Hostname', 'InternalIP'], port: 10_250, permitsLoopback: false };
-const LABEL = 'orch.io/hostname';
 
 test('a node is reached at the first address of the preferred types, at the port that it reports', (t) => {
   const addresses = [
     { type: 'ExternalIP', address: '192.0.2.1' },
     { type: 'InternalIP', address: '10.0.0.1' },
   ];
-  const at = (status: object, labels: object = {}) =>
-    agentOf({ metadata: { name: 'n', labels }, status }, REACH, LABEL);
+  const at = (status: object, labels: object = {}) => agentOf({ metadata: { name: 'n', labels }, status }, REACH);
   t.deepEqual(at({ addresses }), { scheme: 'https', host: '10.0.0.1', port: 10_250 });
   const named = [...addresses, { type: 'Hostname', address: 'n.test' }];
   t.is(at({ addresses: named }).host, 'n.test');
-  t.is(at({ addresses }, { [LABEL]: 'labelled' }).host, 'labelled');
+  t.is(at({ addresses }, { 'orch.io/hostname': 'labelled' }).host, '10.0.0.1', 'a label is no address');
   t.is(at({ addresses, daemonEndpoints: { orchletEndpoint: { Port: 1234 } } }).port, 1234);
   const none = refusal(() => at({ addresses: addresses.slice(0, 1) }));
   t.is(none.code, 500);
@@ -203,7 +201,6 @@ test('an agent is sought at no address where pods are not, nor on loopback unles
         status: { addresses: [{ type: 'InternalIP', address }], daemonEndpoints: { orchletEndpoint: { Port: 443 } } },
       },
       { ...REACH, permitsLoopback },
-      LABEL,
     );
   for (const address of ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1']) {
     t.is(refusal(() => at(address, false)).code, 400, address);
