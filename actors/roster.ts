@@ -1,6 +1,7 @@
 // The actors' code, which each worker thread loads of those that its placement names: what the others are made of would be read
 // and evaluated on every thread, a quarter of what a start takes there.
-import { createJobPool } from '../runtime/jobs/job-pool.ts';
+import type { ActorContext } from '../runtime/actor.ts';
+import { createJobPool, type JobPool } from '../runtime/jobs/job-pool.ts';
 import type { Roster } from '../runtime/threads/roster.ts';
 import { openListener } from '../transport/open-listener.ts';
 import { ACTORS } from './actors.ts';
@@ -20,6 +21,11 @@ const MODULES: Readonly<Record<string, () => Promise<ActorModule>>> = {
   controllers: () => import('./controllers/actor.ts'),
 };
 
+function jobPool({ log }: ActorContext): JobPool {
+  const onFailure = (error: unknown): void => log.error({ err: error }, 'no thread starts for long work');
+  return createJobPool({ onFailure });
+}
+
 /** What the actors of a server own outside the process. */
 export const OUTSIDE: OutsideWorld = {
   engine: async (settings, context, encryption) => {
@@ -27,8 +33,8 @@ export const OUTSIDE: OutsideWorld = {
     return engineFor(settings, context, encryption);
   },
   openListener: () => openListener,
-  jobs: (context) => context.threadLocal('jobs', () => createJobPool()),
-  checks: () => createJobPool(),
+  jobs: (context) => context.threadLocal('jobs', () => jobPool(context)),
+  checks: jobPool,
 };
 
 /** Every actor, with its part of the settings. */

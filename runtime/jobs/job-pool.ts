@@ -80,16 +80,24 @@ interface MadePool {
   isLost: boolean;
 }
 
+/** What a pool goes by. */
+interface PoolParts {
+  /** The module that its thread begins with. */
+  readonly thread: string;
+  readonly load: LoadPiscina;
+  /** Told why no thread was started, once until one does a job again: who asks is told that, and not why. */
+  readonly onFailure: (error: unknown) => void;
+}
+
 class ThreadJobPool implements JobPool {
-  readonly #thread: string;
-  readonly #load: LoadPiscina;
+  readonly #parts: PoolParts;
+  #hasFailed = false;
   #pool: Promise<MadePool> | undefined;
   #runs = 0;
   #streams = 0;
 
-  constructor(thread: string, load: LoadPiscina) {
-    this.#thread = thread;
-    this.#load = load;
+  constructor(parts: PoolParts) {
+    this.#parts = parts;
   }
 
   get hasRoom(): boolean {
@@ -135,19 +143,28 @@ class ThreadJobPool implements JobPool {
   async #call({ module, name }: NamedJob, input: unknown, moved: readonly Transferable[]): Promise<unknown> {
     this.#pool ??= this.#create();
     const pool = await this.#pool;
-    const answer = answerOf(pool, input, { filename: module, name, transferList: [...moved] });
+    const options = { filename: module, name, transferList: [...moved] };
     try {
-      return await answer;
+      const answered = await answerOf(pool, input, options, this.#fail);
+      this.#hasFailed = false;
+      return answered;
     } catch (error) {
       throw pool.isLost ? withoutThread() : error;
     }
   }
 
+  readonly #fail = (error: unknown): void => {
+    if (!this.#hasFailed) this.#parts.onFailure(error);
+    this.#hasFailed = true;
+  };
+
   #create(): Promise<MadePool> {
-    const forget = (): void => {
+    const forget = (error: unknown): void => {
       if (this.#pool === made) this.#pool = undefined;
+      this.#fail(error);
     };
-    const made = createPool(this.#thread, this.#load, forget);
+    const { thread, load } = this.#parts;
+    const made = createPool(thread, load, forget);
     // The next job tries again: the system may have been out of descriptors for a moment.
     made.catch(forget);
     return made;
@@ -155,10 +172,16 @@ class ThreadJobPool implements JobPool {
 }
 
 /** Throws Overloaded where the system lets no thread be made at all. */
-function answerOf({ piscina, waiting }: MadePool, input: unknown, options: RunOptions): Promise<unknown> {
+function answerOf(
+  { piscina, waiting }: MadePool,
+  input: unknown,
+  options: RunOptions,
+  onFailure: (error: unknown) => void,
+): Promise<unknown> {
   try {
     return piscina.run(input, options);
-  } catch {
+  } catch (error) {
+    onFailure(error);
     // The library has the job among those that wait: it would be done some time later, or fail with nobody to hear of it.
     waiting.takeBackLast();
     throw withoutThread();
@@ -177,7 +200,7 @@ function withoutThread(): OrchError {
 }
 
 /** @param onLost the pool is of no more use: its thread does not start. */
-async function createPool(thread: string, load: LoadPiscina, onLost: () => void): Promise<MadePool> {
+async function createPool(thread: string, load: LoadPiscina, onLost: (error: unknown) => void): Promise<MadePool> {
   const { Piscina } = await load();
   const waiting = new WaitingJobs();
   const piscina = new Piscina({
@@ -196,21 +219,22 @@ async function createPool(thread: string, load: LoadPiscina, onLost: () => void)
   // What ended a thread without a job is nobody's failure; the next job gets another thread. But one that did not even start has
   // taken none of the jobs that wait for it, and nobody else does: they fail.
   const made: MadePool = { piscina, waiting, isLost: false };
-  piscina.on('error', () => {
+  piscina.on('error', (error) => {
     if (piscina.queueSize === 0 || piscina.threads.length > 0) return;
     made.isLost = true;
-    onLost();
+    onLost(error);
     piscina.destroy().catch(() => {});
   });
   return made;
 }
 
-/** A pool of the calling thread. Costs nothing until its first job. `thread`: the module that its own begins with. */
-export function createJobPool(
+/** A pool of the calling thread. Costs nothing until its first job. */
+export function createJobPool({
   thread = new URL('./job-thread.js', import.meta.url).href,
-  load: LoadPiscina = () => import('piscina'),
-): JobPool {
-  return new ThreadJobPool(thread, load);
+  load = () => import('piscina'),
+  onFailure = () => {},
+}: Partial<PoolParts> = {}): JobPool {
+  return new ThreadJobPool({ thread, load, onFailure });
 }
 
 /** A pool that takes no job: for a simulation, whose every step is the seed's. */

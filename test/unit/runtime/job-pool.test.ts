@@ -57,13 +57,17 @@ test('a job whose thread ends is rejected, and the next one has another thread',
 test('jobs whose thread does not start are rejected, and the next ones try again', async (t) => {
   const file = join(mkdtempSync(join(tmpdir(), 'orch-jobs-')), 'thread.mjs');
   t.teardown(() => rmSync(dirname(file), { recursive: true, force: true }));
-  const pool = createJobPool(pathToFileURL(file).href);
+  const failures: unknown[] = [];
+  const pool = createJobPool({ thread: pathToFileURL(file).href, onFailure: (error) => failures.push(error) });
   t.teardown(() => pool.close());
   const both = await Promise.allSettled([pool.run(DOUBLE, 1), pool.run(DOUBLE, 2)]);
   t.deepEqual(
     both.map((settled) => settled.status === 'rejected' && (settled.reason as { code?: string }).code),
     ['Overloaded', 'Overloaded'],
   );
+  await t.throwsAsync(pool.run(DOUBLE, 3), { code: 'Overloaded' });
+  t.is(failures.length, 1, 'why is told once');
+  t.regex((failures[0] as Error).message, /Cannot find module/);
   writeFileSync(file, 'export default function nothing() {}');
   t.is(await pool.run(DOUBLE, 21), 42);
 });
@@ -105,7 +109,7 @@ test('long work gives way to the other threads, and the more so where the proces
 test('a pool whose library could not be loaded once is made with the next job, and can be closed before', async (t) => {
   let tries = 0;
   const load = () => (++tries === 1 ? Promise.reject(new Error('EMFILE')) : import('piscina'));
-  const pool = createJobPool(undefined, load);
+  const pool = createJobPool({ load });
   const both = await Promise.allSettled([pool.run(DOUBLE, 1), pool.run(DOUBLE, 2)]);
   t.deepEqual(
     both.map(({ status }) => status),
