@@ -168,10 +168,21 @@ function valueWriter(field: FieldSchema, number: number): ValueWriter {
 function varintWriter(number: number): ValueWriter {
   const tag = tagOf(number, WIRE_VARINT);
   return (value, writer) => {
-    if (typeof value === 'bigint') writer.int64(value);
+    if (!Number.isSafeInteger(value) && isLarge(value)) writer.int64(shownInteger(value));
     else writer.varint(value as number);
     writer.varint(tag);
   };
+}
+
+/** Whether a double may not hold its last digits. */
+function isLarge(value: unknown): value is number | bigint {
+  return typeof value === 'bigint' || Number.isInteger(value);
+}
+
+/** An integer beyond 2^53 is the one that JSON shows: the double may be a neighbour of that. */
+function shownInteger(value: number | bigint): bigint {
+  const shown = BigInt(String(value));
+  return BigInt.asIntN(64, shown) === shown ? shown : BigInt(value);
 }
 
 const FIRST = 1;

@@ -4,6 +4,8 @@ import { decode } from '../../../api/codec/decode.ts';
 import { DecodeError } from '../../../api/codec/decode-error.ts';
 import { encodeWatchEvent, hasEnvelope, openEnvelope, sealEnvelope } from '../../../api/codec/envelope.ts';
 import { decodeEnveloped, decodeProtobuf, encodeEnveloped, encodeProtobuf } from '../../../api/codec/protobuf.ts';
+import { WireReader } from '../../../api/codec/wire.ts';
+import { parseExact } from '../../../api/json/exact-json.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { strideOf } from '../../server/effort.ts';
@@ -168,6 +170,20 @@ test('small messages that say nothing, or more than they can, are read as Go rea
   t.deepEqual(time('08 08 01 10 ff 93 eb dc 03'), { renewTime: '1970-01-01T00:00:01.999999Z' });
   for (const nanos of ['08 08 01 10 80 94 eb dc 03', '0d 08 01 10 ff ff ff ff ff ff ff ff ff 01'])
     t.throws(() => time(nanos), { instanceOf: DecodeError, message: /is not a moment/ });
+});
+
+test('an integer beyond 2^53 has the same digits in Protobuf as in JSON', (t) => {
+  const type = schema.type('batch/v1.JobSpec');
+  for (const digits of ['92233720368547700', '-92233720368547700', '9223372036854775000', '9007199254740994']) {
+    const { object } = decode(parseExact(`{"activeDeadlineSeconds":${digits}}`) as JsonObject, type);
+    t.is(
+      new WireReader(
+        encodeProtobuf({ activeDeadlineSeconds: object.activeDeadlineSeconds! }, type).subarray(1),
+      ).int64(),
+      BigInt(digits),
+    );
+    t.deepEqual(decodeProtobuf(encodeProtobuf(object, type), type).object, object, digits);
+  }
 });
 
 test('numbers in packed form are read', (t) => {
