@@ -165,6 +165,8 @@ function valueWriter(field: FieldSchema, number: number): ValueWriter {
   }
 }
 
+const INT64_BOUND = 2 ** 63;
+
 function varintWriter(number: number): ValueWriter {
   const tag = tagOf(number, WIRE_VARINT);
   return (value, writer) => {
@@ -176,13 +178,12 @@ function varintWriter(number: number): ValueWriter {
 
 /** Whether a double may not hold its last digits. */
 function isLarge(value: unknown): value is number | bigint {
-  return typeof value === 'bigint' || Number.isInteger(value);
+  return typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value as number) < INT64_BOUND);
 }
 
 /** An integer beyond 2^53 is the one that JSON shows: the double may be a neighbour of that. */
 function shownInteger(value: number | bigint): bigint {
-  const shown = BigInt(String(value));
-  return BigInt.asIntN(64, shown) === shown ? shown : BigInt(value);
+  return BigInt(String(value));
 }
 
 const FIRST = 1;

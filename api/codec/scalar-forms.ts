@@ -17,8 +17,6 @@ export const DEPTH_MAX = 512;
 const INT32_MIN = -(2 ** 31);
 const INT32_MAX = 2 ** 31 - 1;
 const INT64_BOUND = 2 ** 63;
-/** The double below 2^63: what the top of the int64 range becomes, because a JSON number here is a double. */
-const INT64_MAX_DOUBLE = 2 ** 63 - 1024;
 
 function readString(value: unknown): string {
   if (typeof value !== 'string') throw mismatch(value, 'string');
@@ -43,8 +41,9 @@ function readInt64(given: unknown): number {
   if (typeof value !== 'number') throw mismatch(value, 'int64');
   if (typeof given === 'bigint' && String(value) !== String(given))
     throw new DecodeError(`${given} is an integer beyond 2^53 that cannot be kept to its last digit`);
-  if (!Number.isInteger(value) || value < -INT64_BOUND || value > INT64_BOUND) throw malformed(String(value), 'int64');
-  return value === INT64_BOUND ? INT64_MAX_DOUBLE : value + 0;
+  // The digits that a double has at either bound lie beyond it.
+  if (!Number.isInteger(value) || Math.abs(value) >= INT64_BOUND) throw malformed(String(value), 'int64');
+  return value + 0;
 }
 
 function readDouble(given: unknown): number {
