@@ -64,15 +64,24 @@ function hiddenMetricsProblem(shown: string, release: string): string | false {
   );
 }
 
-/** Of batches of no events none is ever whole, and at no rate none goes. `numbers`: by the ends of the names of their options. */
-function emptyBatches(
-  place: 'log' | 'webhook',
-  isThrottled: boolean,
-  numbers: Readonly<Record<string, number>>,
-): string | false {
-  const asked = Object.keys(numbers).filter((name) => isThrottled || !name.startsWith('throttle'));
-  const none = asked.find((name) => numbers[name] === 0);
-  return none !== undefined && `--audit-${place}-batch-${none} must not be 0 with --audit-${place}-mode batch`;
+/** By the end of the option's name, and of its member's. */
+const BATCH_NUMBERS = [
+  ['buffer-size', 'BufferSize'],
+  ['max-size', 'MaxSize'],
+  ['throttle-qps', 'ThrottleQps'],
+  ['throttle-burst', 'ThrottleBurst'],
+] as const;
+
+/** Of batches of no events none is ever whole, and at no rate none goes. */
+function emptyBatches(options: ServerOptions, place: 'log' | 'webhook'): string | false {
+  const audit = place === 'log' ? 'auditLog' : 'auditWebhook';
+  if (options[`${audit}Mode` as const] !== 'batch') return false;
+  const isThrottled = options[`${audit}BatchThrottleEnable` as const];
+  const none = BATCH_NUMBERS.find(
+    ([name, member]) =>
+      (isThrottled || !name.startsWith('throttle')) && options[`${audit}Batch${member}` as const] === 0,
+  );
+  return none !== undefined && `--audit-${place}-batch-${none[0]} must not be 0 with --audit-${place}-mode batch`;
 }
 
 const SHARED_RULES: readonly Rule<ServerOptions | SchedulerOptions>[] = [
@@ -122,24 +131,8 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
     auditPolicyFile !== '' &&
     auditLogPath + auditWebhookConfigFile === '' &&
     '--audit-policy-file needs --audit-log-path or --audit-webhook-config-file beside it',
-  (options) =>
-    options.auditLogPath !== '' &&
-    options.auditLogMode === 'batch' &&
-    emptyBatches('log', options.auditLogBatchThrottleEnable, {
-      'buffer-size': options.auditLogBatchBufferSize,
-      'max-size': options.auditLogBatchMaxSize,
-      'throttle-qps': options.auditLogBatchThrottleQps,
-      'throttle-burst': options.auditLogBatchThrottleBurst,
-    }),
-  (options) =>
-    options.auditWebhookConfigFile !== '' &&
-    options.auditWebhookMode === 'batch' &&
-    emptyBatches('webhook', options.auditWebhookBatchThrottleEnable, {
-      'buffer-size': options.auditWebhookBatchBufferSize,
-      'max-size': options.auditWebhookBatchMaxSize,
-      'throttle-qps': options.auditWebhookBatchThrottleQps,
-      'throttle-burst': options.auditWebhookBatchThrottleBurst,
-    }),
+  (options) => options.auditLogPath !== '' && emptyBatches(options, 'log'),
+  (options) => options.auditWebhookConfigFile !== '' && emptyBatches(options, 'webhook'),
   serviceRangeProblem,
   ({ controllers }) => controllersProblem(controllers) ?? false,
   ({ orchServiceNodePort: port, serviceNodePortRange: { first, last } }) =>

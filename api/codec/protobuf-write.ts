@@ -5,7 +5,7 @@ import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
 import type { JsonObject } from './decode.ts';
 import { parseInstant } from './timestamp.ts';
 import type { BackwardWriter } from './wire.ts';
-import { tagOf, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from './wire.ts';
+import { INT64_BOUND, tagOf, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from './wire.ts';
 
 /** Writes a message's fields, without its length. */
 export type MessageWriter = (object: JsonObject, writer: BackwardWriter) => void;
@@ -165,25 +165,21 @@ function valueWriter(field: FieldSchema, number: number): ValueWriter {
   }
 }
 
-const INT64_BOUND = 2 ** 63;
-
 function varintWriter(number: number): ValueWriter {
   const tag = tagOf(number, WIRE_VARINT);
   return (value, writer) => {
-    if (!Number.isSafeInteger(value) && isLarge(value)) writer.int64(shownInteger(value));
-    else writer.varint(value as number);
+    const large = largeInteger(value);
+    if (large === undefined) writer.varint(value as number);
+    else writer.int64(large);
     writer.varint(tag);
   };
 }
 
-/** Whether a double may not hold its last digits. */
-function isLarge(value: unknown): value is number | bigint {
-  return typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value as number) < INT64_BOUND);
-}
-
-/** An integer beyond 2^53 is the one that JSON shows: the double may be a neighbour of that. */
-function shownInteger(value: number | bigint): bigint {
-  return BigInt(String(value));
+/** An integer beyond 2^53 as JSON shows it, which the double may be a neighbour of; undefined for any other value. */
+function largeInteger(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint') return value;
+  if (Number.isSafeInteger(value) || !Number.isInteger(value)) return undefined;
+  return Math.abs(value as number) < INT64_BOUND ? BigInt(String(value)) : undefined;
 }
 
 const FIRST = 1;

@@ -7,6 +7,7 @@ import { asDouble } from '../json/exact-json.ts';
 import type { FieldKind, Form } from '../schema/schema.ts';
 import { DecodeError, malformed, mismatch } from './decode-error.ts';
 import { canonicalMicroTime, canonicalTime } from './timestamp.ts';
+import { INT64_BOUND } from './wire.ts';
 
 /** Returns the canonical value for one that is not null. @throws DecodeError */
 export type ValueReader = (value: unknown) => unknown;
@@ -16,7 +17,6 @@ export const DEPTH_MAX = 512;
 
 const INT32_MIN = -(2 ** 31);
 const INT32_MAX = 2 ** 31 - 1;
-const INT64_BOUND = 2 ** 63;
 
 function readString(value: unknown): string {
   if (typeof value !== 'string') throw mismatch(value, 'string');

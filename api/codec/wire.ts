@@ -13,6 +13,8 @@ const INITIAL_BYTES = 64 * 1024;
 /** A buffer that one large object has grown is not kept beyond this. */
 const KEPT_BYTES_MAX = 1024 * 1024;
 const TWO_32 = 2 ** 32;
+/** What integers of 64 bits are below. */
+export const INT64_BOUND = 2 ** 63;
 const SHORT_TEXT_MAX = 48;
 
 /** Bytes that a varint below 2^32 takes. */

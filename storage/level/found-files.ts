@@ -2,21 +2,10 @@
 // deletes what it came from, damaged or not: a start that is refused in the end puts everything back, so that whoever
 // repairs the store has all there is, and where a start was cut short the next one does. Costs a directory of links; where
 // links cannot be made, nothing is kept. What has the name of what is kept is whole, and nothing was acknowledged since.
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncDirectory } from '../files/sync-directory.ts';
+import { syncDirectory, syncFile } from '../files/sync-directory.ts';
 import { unusedFiles } from '../leveldb/database-files.ts';
 import { lockDatabase } from './database-lock.ts';
 import { DATABASE_DIRECTORY } from './level-layout.ts';
@@ -66,12 +55,7 @@ export async function putBackLeft(directory: string): Promise<void> {
 /** On the disk before it counts: the file that it was copied from may be written over next. */
 function copied(from: string, to: string): void {
   copyFileSync(from, to);
-  const file = openSync(to, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  syncFile(to);
 }
 
 export class FoundFiles {

@@ -154,7 +154,7 @@ export class NodePods implements Controller {
     if (node === '') return;
     const agoMs = event.type === 'present' ? this.#boundAgoMs(event.object()) : 0;
     this.#pods.set(key, { node, record: event.kept(), boundAtMs: this.#clock.monotonicMs() - agoMs });
-    if (node !== '') this.#podsOfNodes.add(node, key);
+    this.#podsOfNodes.add(node, key);
     const on = this.#nodes.get(node);
     if (on !== undefined && isTroubled(on)) this.#review(key, true);
   }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../json/json-value.ts';
 import { distinct } from '../repeats.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { AFTER_NAME, CONTAINER_FIELDS, type Container, trimmedImage } from './container.ts';
+import { containerNamesOf } from './container-names.ts';
 import type { PodSpec } from './pod-spec.ts';
 
 interface EphemeralContainer extends Container {
@@ -23,27 +24,15 @@ const NOT_IN_EPHEMERAL = [
   'securityContext',
 ] as const;
 
-const containerNames = new WeakMap<PodSpec, ReadonlySet<string | undefined>>();
-
-/** Of the containers that are none of these, looked at once for all of these. */
-function namesIn(spec: PodSpec): ReadonlySet<string | undefined> {
-  let names = containerNames.get(spec);
-  if (names === undefined) {
-    names = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name }) => name));
-    containerNames.set(spec, names);
-  }
-  return names;
-}
-
 /** What ephemeral containers are named after. */
 const targets: Rule<EphemeralContainer> = ({ targetContainerName = '' }, at) => {
   if (at.around.podSpec === undefined || targetContainerName === '') return;
-  if (namesIn(at.around.podSpec as PodSpec).has(targetContainerName)) return;
+  if (containerNamesOf(at.around.podSpec as PodSpec).has(targetContainerName)) return;
   at.notFound('targetContainerName', targetContainerName);
 };
 
 const ephemeralName: Rule<EphemeralContainer> = ({ name = '' }, at) => {
-  const isTaken = at.around.podSpec !== undefined && namesIn(at.around.podSpec as PodSpec).has(name);
+  const isTaken = at.around.podSpec !== undefined && containerNamesOf(at.around.podSpec as PodSpec).has(name);
   if (name !== '' && isTaken) at.duplicate('name', name);
 };
 

@@ -18,6 +18,7 @@ import { eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 import { trimmedImage } from './container.ts';
+import { containerNamesOf } from './container-names.ts';
 import { embeddedAnnotations, embeddedLabels, type Labels } from './labels.ts';
 import { type Toleration, toleration } from './placement.ts';
 import type { PodSpec } from './pod-spec.ts';
@@ -110,8 +111,7 @@ function checkPodAnnotations(annotations: Labels, spec: PodSpec | undefined, at:
   const appArmor = appArmorPrefix(labelDomain);
   const profiled = ours.filter((key) => key.startsWith(appArmor));
   if (profiled.length === 0) return;
-  // Once for all annotations: there may be thousands of them, and many times as many containers.
-  const names = new Set([...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ name }) => name));
+  const names = containerNamesOf(spec ?? {});
   for (const key of profiled) {
     const container = key.slice(appArmor.length);
     const profile = annotations[key]!;

@@ -64,14 +64,9 @@ test('conditions of a certificate request whose types were repeated before are l
   t.deepEqual(causesOfUpdate({ ...request, spec, status: { conditions } }, 'status'), []);
 });
 
-test('keys of a list in a schema are told to be no members of its elements', (t) => {
-  const list = {
-    type: 'array',
-    'x-kubernetes-list-type': 'map',
-    'x-kubernetes-list-map-keys': many((index) => `k${index}`),
-    items: { type: 'object', properties: {} },
-  };
-  const schema = { openAPIV3Schema: { type: 'object', properties: { list } } };
+/** What is wrong with a definition of objects that have these members. */
+function causesOfDefinition(properties: object) {
+  const schema = { openAPIV3Schema: { type: 'object', properties } };
   const { type, object } = complete(
     {
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -86,7 +81,17 @@ test('keys of a list in a schema are told to be no members of its elements', (t)
     },
     DIALECT,
   );
-  const errors = VALIDATION.create(object, type);
+  return VALIDATION.create(object, type);
+}
+
+test('keys of a list in a schema are told to be no members of its elements', (t) => {
+  const list = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': many((index) => `k${index}`),
+    items: { type: 'object', properties: {} },
+  };
+  const errors = causesOfDefinition({ list });
   t.regex(errors[0]?.message ?? '', /entries must all be names of item properties$/);
 });
 
@@ -98,28 +103,7 @@ test('defaults in the metadata of a whole object are looked at by checks that ar
     'x-kubernetes-embedded-resource': true,
     properties: { metadata: { type: 'object', properties: { annotations } } },
   };
-  const { type, object } = complete(
-    {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'things.example.com' },
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: 'object', properties: { whole } } },
-          },
-        ],
-      },
-    },
-    DIALECT,
-  );
-  t.deepEqual(VALIDATION.create(object, type), []);
+  t.deepEqual(causesOfDefinition({ whole }), []);
 });
 
 test('the containers of a pod are looked at once for all the profiles that its annotations name', (t) => {
