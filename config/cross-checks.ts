@@ -4,6 +4,8 @@
 import { formatDurationMs } from '../values/duration.ts';
 import { formatIpRange, hostBitCount, rangesOverlap } from '../values/ip.ts';
 import { controllersProblem } from './controllers.ts';
+import { DIALECTS } from './dialect.ts';
+import { parseFeatureGates } from './feature-gates.ts';
 import type { Program } from './options/option.ts';
 import { NO_SCHEDULER } from './options/scheduler.ts';
 import type { SchedulerOptions, ServerOptions, UpOptions } from './options.ts';
@@ -36,7 +38,8 @@ function namedTwice(option: string, names: readonly string[]): string | false {
   return twice !== undefined && `--${option} names ${twice} twice`;
 }
 
-function serviceRangeProblem({ serviceClusterIpRange: ranges }: ServerOptions): string | false {
+function serviceRangeProblem(options: ServerOptions): string | false {
+  const { serviceClusterIpRange: ranges, featureGates, apiDialect } = options;
   const option = '--service-cluster-ip-range';
   const [first, second] = ranges;
   if (first === undefined) return `${option} names no range`;
@@ -51,7 +54,9 @@ function serviceRangeProblem({ serviceClusterIpRange: ranges }: ServerOptions): 
   if (rangesOverlap(first, second)) {
     return `${option}: ${formatIpRange(first)} and ${formatIpRange(second)} overlap`;
   }
-  return first.family === second.family && `${option}: two ranges must be of different IP families`;
+  if (first.family === second.family) return `${option}: two ranges must be of different IP families`;
+  const hasFamilies = parseFeatureGates(featureGates, DIALECTS[apiDialect]).enabled('IPv6DualStack');
+  return !hasFamilies && `${option}: the second range needs the feature gate IPv6DualStack`;
 }
 
 function hiddenMetricsProblem(shown: string, release: string): string | false {

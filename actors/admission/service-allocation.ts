@@ -54,6 +54,8 @@ type Claims = ReadonlyMap<string, { readonly storageKey: string; readonly text: 
 export class ServiceAllocation implements Allocation {
   readonly #reader: StoreReader;
   readonly #gate: ValidationSettings['gate'];
+  /** Without, services say no families: they have one address, of the first range. */
+  readonly #hasFamilies: boolean;
   readonly #families: readonly IpFamily[];
   readonly #addresses = new Map<string, Register>();
   readonly #ports: Register;
@@ -61,6 +63,7 @@ export class ServiceAllocation implements Allocation {
   constructor(reader: StoreReader, network: ServiceNetwork, gate: ValidationSettings['gate']) {
     this.#reader = reader;
     this.#gate = gate;
+    this.#hasFamilies = gate('IPv6DualStack');
     this.#families = network.clusterIpRanges.map(({ family }): IpFamily => `IPv${family}`);
     for (const range of network.clusterIpRanges) {
       this.#addresses.set(`IPv${range.family}`, { storageKey: ADDRESS_RECORDS, pool: addressPool(range) });
@@ -73,7 +76,9 @@ export class ServiceAllocation implements Allocation {
     const spec = specOf(object);
     const before = stored === undefined ? undefined : specOf(stored);
     const linked = before === undefined ? completedSpec(spec) : updatedSpec(spec, before);
-    if (keepsFamilies(linked, before)) return linked === spec ? object : { ...object, spec: linked };
+    if (!this.#hasFamilies || keepsFamilies(linked, before)) {
+      return linked === spec ? object : { ...object, spec: linked };
+    }
     // Families that cannot be are told of once everything else is found to be right.
     const families = withFamilies(linked, this.#families);
     const complete = families.errors.length > 0 ? linked : families.spec;
@@ -108,7 +113,7 @@ export class ServiceAllocation implements Allocation {
   /** Said of a service that nothing else is wrong with. */
   #requireFamilies(type: KnownType, object: JsonObject, stored: JsonObject | undefined): void {
     const spec = specOf(object);
-    if (keepsFamilies(spec, stored === undefined ? undefined : specOf(stored))) return;
+    if (!this.#hasFamilies || keepsFamilies(spec, stored === undefined ? undefined : specOf(stored))) return;
     const { errors } = withFamilies(spec, this.#families);
     if (errors.length > 0) throw invalid(type, object, errors);
   }
@@ -125,7 +130,8 @@ export class ServiceAllocation implements Allocation {
     if (!needsClusterIp(spec) || isHeadless(spec)) return spec;
     const given = spec.clusterIPs ?? [];
     const addresses: string[] = [];
-    for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
+    const { ipFamilies: families = [] } = spec;
+    for (const [index, family] of (families.length === 0 ? this.#families.slice(0, 1) : families).entries()) {
       const register = this.#addresses.get(family);
       const address = given[index];
       if (register === undefined) {
@@ -219,9 +225,9 @@ const ALREADY_TAKEN = 'provided port is already allocated';
 /** What decides which addresses a service has. */
 const FAMILY_FIELDS = ['type', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const;
 
-/** What was accepted under other options stays acceptable. */
+/** What was accepted under other options stays acceptable. What was stored without families is given them. */
 function keepsFamilies(spec: ServiceFields, before: ServiceFields | undefined): boolean {
-  if (before === undefined || !needsClusterIp(before)) return false;
+  if (before === undefined || !needsClusterIp(before) || (before.ipFamilies ?? []).length === 0) return false;
   return FAMILY_FIELDS.every((field) => deepEqual(spec[field], before[field]));
 }
 

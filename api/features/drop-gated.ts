@@ -50,7 +50,8 @@ export function gatedFieldDropper(isOpen: IsOpen): DropGated {
     const inUse = stored === undefined ? NOTHING : gatesInUse(stored, node, type.kind);
     for (const { parent, row } of found) {
       if (inUse.has(row.gate)) continue;
-      if (row.instead === undefined) delete parent[row.field];
+      if (row.most !== undefined) parent[row.field] = (parent[row.field] as unknown[]).slice(0, row.most);
+      else if (row.instead === undefined) delete parent[row.field];
       else parent[row.field] = row.instead;
     }
   };
@@ -75,6 +76,7 @@ function collect(value: unknown, node: Node, kind: string, found: Found[]): void
   for (const row of node.gated) {
     const member = value[row.field];
     if (member === undefined || member === null || row.isOlder?.(member) === true) continue;
+    if (row.most !== undefined && !(Array.isArray(member) && member.length > row.most)) continue;
     if (row.kinds?.includes(kind) ?? true) found.push({ parent: value as Record<string, unknown>, row });
   }
   for (const { name, isMap, node: inner } of node.paths) {

@@ -10,6 +10,8 @@ export interface GatedField {
   readonly isOlder?: (value: unknown) => boolean;
   /** What it becomes; absent: it goes. */
   readonly instead?: string;
+  /** A list of up to so many elements was there before the feature: what comes after them goes. */
+  readonly most?: number;
   /** The kinds it is gated in; absent: all that have it. */
   readonly kinds?: readonly string[];
 }
@@ -49,6 +51,8 @@ export const GATED_FIELDS: Readonly<Record<string, readonly GatedField[]>> = {
     { field: 'dataSource', gate: 'AnyVolumeDataSource', isOlder: isOldSource, kinds: ['PersistentVolumeClaim'] },
   ],
   'core/v1.ServiceSpec': [
+    ...gated('IPv6DualStack', 'ipFamilies', 'ipFamilyPolicy'),
+    { field: 'clusterIPs', gate: 'IPv6DualStack', most: 1 },
     ...gated('ServiceTopology', 'topologyKeys'),
     ...gated('ServiceLBNodePortControl', 'allocateLoadBalancerNodePorts'),
     ...gated('ServiceLoadBalancerClass', 'loadBalancerClass'),
@@ -56,7 +60,11 @@ export const GATED_FIELDS: Readonly<Record<string, readonly GatedField[]>> = {
   ],
   'core/v1.ServiceStatus': gated('MixedProtocolLBService', 'conditions'),
   'core/v1.LoadBalancerIngress': [{ field: 'ports', gate: 'MixedProtocolLBService', kinds: ['Service'] }],
-  'core/v1.NodeSpec': gated('Dynamic@AgentConfig', 'configSource'),
+  'core/v1.PodStatus': [{ field: 'podIPs', gate: 'IPv6DualStack', most: 1, kinds: ['Pod'] }],
+  'core/v1.NodeSpec': [
+    ...gated('Dynamic@AgentConfig', 'configSource'),
+    { field: 'podCIDRs', gate: 'IPv6DualStack', most: 1 },
+  ],
   'core/v1.NodeStatus': gated('Dynamic@AgentConfig', 'config'),
   'autoscaling.MetricSpec': gated('HPAContainerMetrics', 'containerResource'),
   'batch/v1.JobSpec': [

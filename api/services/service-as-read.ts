@@ -4,12 +4,17 @@ import { parseIp } from '../../values/ip.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { completedSpec, type IpFamily, isHeadless, needsClusterIp, type ServiceFields } from './service-fields.ts';
 
-/** The service, or a new one with what it left out. `defaultFamily`: of those that have no address. */
-export function serviceAsRead(service: JsonObject, defaultFamily: IpFamily): JsonObject {
+/**
+ * The service, or a new one with what it left out. `defaultFamily`: of those that have no address; undefined where services say no
+ * families.
+ */
+export function serviceAsRead(service: JsonObject, defaultFamily: IpFamily | undefined): JsonObject {
   const spec = service.spec as ServiceFields | undefined;
   if (spec === undefined || !needsClusterIp(spec)) return service;
   const named = completedSpec(spec);
-  if ((named.ipFamilies?.length ?? 0) > 0) return named === spec ? service : { ...service, spec: named };
+  if (defaultFamily === undefined || (named.ipFamilies?.length ?? 0) > 0) {
+    return named === spec ? service : { ...service, spec: named };
+  }
   return { ...service, spec: { ...named, ...familiesOf(named, defaultFamily) } };
 }
 

@@ -159,7 +159,12 @@ export const FEATURE_GATE_TABLE = [
     stage: 'Beta',
     effect: 'the containers of a pod may use huge pages of several sizes',
   },
-  { name: 'IPv6DualStack', default: true, stage: 'Beta' },
+  {
+    name: 'IPv6DualStack',
+    default: true,
+    stage: 'Beta',
+    effect: 'services, pods and nodes may have addresses of both families; ipFamilies and ipFamilyPolicy are kept',
+  },
   { name: 'ImmutableEphemeralVolumes', default: true, stage: 'GA', locked: true },
   { name: 'InTreePluginAWSUnregister', default: false, stage: 'Alpha' },
   { name: 'InTreePluginAzureDiskUnregister', default: false, stage: 'Alpha' },

@@ -66,7 +66,9 @@ export function originalLayout({ registry, prefix, media, features, encryption, 
 } {
   const { dialect } = registry;
   const keys = new OriginalKeys(registry, prefix);
-  const defaultFamily = `IPv${network.clusterIpRanges[0]?.family ?? 4}` as const;
+  const defaultFamily = features('IPv6DualStack')
+    ? (`IPv${network.clusterIpRanges[0]?.family ?? 4}` as const)
+    : undefined;
   const values = new OriginalValues({ registry, keys, media, features, defaultFamily });
   return {
     keys,

@@ -55,7 +55,7 @@ export interface OriginalValuesParts {
   readonly media: StorageMedia;
   readonly features: Features;
   /** Of services that say none. */
-  readonly defaultFamily: IpFamily;
+  readonly defaultFamily: IpFamily | undefined;
 }
 
 interface Form {

@@ -176,6 +176,11 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', '--service-node-port-range 0-10', /not a range of ports/],
   ['up', '--service-node-port-range 65535+1', /not a range of ports/],
   ['up', '--orch-service-node-port 80', /80 is outside --service-node-port-range 30000-32767$/],
+  [
+    'up',
+    '--service-cluster-ip-range 10.0.0.0/16,fd00::/112 --feature-gates IPv6DualStack=false',
+    /: the second range needs the feature gate IPv6DualStack$/,
+  ],
   ['up', '--service-cluster-ip-range 10.0.0.0', /"10.0.0.0" is not a CIDR/],
   ['up', '--service-cluster-ip-range=', /names no range$/],
   ['up', '--service-cluster-ip-range 10.0.0.0/11', /10.0.0.0\/11 has more than 2\^20 addresses$/],

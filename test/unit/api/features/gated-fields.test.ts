@@ -50,14 +50,15 @@ const VALUE = { kind: 'Foreign', apiGroup: 'x.test', name: 'x' };
 
 let rows = 0;
 for (const [typeName, fields] of Object.entries(GATED_FIELDS)) {
-  for (const { field, gate, kinds, instead } of fields) {
+  for (const { field, gate, kinds, instead, most } of fields) {
     rows++;
     test(`${field} of ${typeName} goes with the gate ${gate}`, (t) => {
       const places = placesOf(typeName).filter(({ root }) => kinds?.includes(root.kind) ?? true);
       t.true(places.length > 0);
+      const value = most === undefined ? VALUE : Array.from({ length: most + 1 }, () => VALUE);
       for (const { root, path } of places) {
-        const given = (): Record<string, unknown> => objectWith(path, field, VALUE);
-        const without = objectWith(path, field, VALUE);
+        const given = (): Record<string, unknown> => objectWith(path, field, value);
+        const without = objectWith(path, field, value);
         let end: Record<string, unknown> = without;
         for (const { name, cardinality } of path) {
           const member = end[name] as Record<string, unknown>;
@@ -65,7 +66,8 @@ for (const [typeName, fields] of Object.entries(GATED_FIELDS)) {
             cardinality === 'list' ? (member as unknown as unknown[])[1] : cardinality === 'map' ? member.key : member
           ) as Record<string, unknown>;
         }
-        if (instead === undefined) delete end[field];
+        if (most !== undefined) end[field] = Array.from({ length: most }, () => VALUE);
+        else if (instead === undefined) delete end[field];
         else end[field] = instead;
         const drop = gatedFieldDropper(closed(gate));
         const dropped = given();
