@@ -23,7 +23,7 @@ import { EventExpiry } from './event-expiry.ts';
 import { ApiServiceAvailability } from './extension/api-service-availability.ts';
 import { ApiServiceRegistration } from './extension/api-service-registration.ts';
 import { CustomDefinitions } from './extension/custom-definitions.ts';
-import { apiServiceVersion, aroundStates } from './extension/group-hooks.ts';
+import { apiServiceVersion, aroundStates, tellsStorageVersions } from './extension/group-hooks.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
 import { FlowAnnouncer } from './fairness/flow-announcer.ts';
 import { FlowSchemas } from './fairness/flow-schemas.ts';
@@ -35,6 +35,7 @@ import { IdentityLeases } from './leases/identity-leases.ts';
 import type { ControllersOptions } from './options.ts';
 import type { ControllersProtocol, HookState } from './protocol.ts';
 import { questionsOf, trying } from './questions.ts';
+import { StorageVersions } from './storage-versions.ts';
 import { switchable } from './switchable.ts';
 import { type QueueOf, WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
@@ -78,6 +79,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   readonly #dialect: Dialect;
   /** Undefined: APIServices are not served. */
   #registration: ApiServiceRegistration | undefined;
+  /** Undefined: nobody is told what is stored in which version. */
+  #storageVersions: StorageVersions | undefined;
   /** Undefined: requests are not queued. */
   #announcer: FlowAnnouncer | undefined;
   /** Those have begun that go by the objects which are told first. */
@@ -164,11 +167,17 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   }
 
   /** Only under the gate. */
-  #identityLeases(queueOf: QueueOf, dialect: Dialect, { identityLeases }: ControllersOptions): readonly WorkQueue[] {
+  #identityLeases(queueOf: QueueOf, dialect: Dialect, options: ControllersOptions): readonly WorkQueue[] {
+    const { identityLeases, persistedTypes: types, isServed } = options;
     if (identityLeases === undefined) return [];
     const { clock, random } = this.#context;
     const settings = { ...identityLeases, uid: random.uuid() };
-    return [queueOf((due) => new IdentityLeases(clock, due, dialect, settings))];
+    const identities = queueOf((due) => new IdentityLeases(clock, due, dialect, settings));
+    if (!tellsStorageVersions(dialect, options)) return [identities];
+    const { component: leases } = identities.controller;
+    const versions = queueOf((due) => new StorageVersions(clock, due, { dialect, leases, types, isServed }));
+    this.#storageVersions = versions.controller;
+    return [identities, versions];
   }
 
   #flowSchemas(queueOf: QueueOf, dialect: Dialect): WorkQueue {
@@ -217,7 +226,11 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
 
   #hooks(): readonly HookState[] {
     const ofObjects = this.#bootstrap.hooks();
-    return aroundStates(this.#dialect, ofObjects, this.#isUnderWay, this.#registration);
+    return aroundStates(this.#dialect, ofObjects, {
+      isUnderWay: this.#isUnderWay,
+      registration: this.#registration,
+      storageVersions: this.#storageVersions,
+    });
   }
 
   /** A restarted store knows none of its subscribers. */

@@ -34,6 +34,12 @@ export interface PersistedType extends NamespacedType {
   readonly namespaced: boolean;
 }
 
+/** The same of this server's own types. */
+export interface StoredType extends PersistedType {
+  /** The apiVersion that objects are stored in. */
+  readonly storageApiVersion: string;
+}
+
 /** How `default/<brand>` keeps its addresses (`--endpoint-reconciler-type`). */
 export type EndpointReconcilerType = 'lease' | 'master-count' | 'none';
 
@@ -64,7 +70,7 @@ export interface ControllersOptions {
    * Every persisted type that is served, in all its versions: owners may be named in any. Where rows share a storage key,
    * a served version comes first.
    */
-  readonly persistedTypes: readonly PersistedType[];
+  readonly persistedTypes: readonly StoredType[];
   /** The types that definitions make. */
   readonly customTypes: CustomTypes;
   /** API priority and fairness is on. */
@@ -90,6 +96,8 @@ export interface ControllersOptions {
   readonly hasScheduler: boolean;
   /** Under the gate APIServerIdentity; absent: this server has no lease of its own. */
   readonly identityLeases?: Omit<IdentityLeaseSettings, 'uid'>;
+  /** Under the gate StorageVersionAPI, where there are such leases: what this server stores is said, if the resource for it is served. */
+  readonly tellsStorageVersions: boolean;
   /** `--apiserver-count`: the most addresses that the `master-count` reconciler keeps. */
   readonly apiserverCount: number;
   readonly authentication: AuthenticationInfo;

@@ -16,6 +16,7 @@ export type SettledOptions = Omit<
 export function settledOptions(settings: ServerSettings, context: ActorContext): SettledOptions {
   const { options } = settings;
   const registry = threadBuiltIns(context, settings);
+  const gates = featureGates(settings);
   return {
     dialect: settings.dialect,
     isServed: ({ group, version, resource }) => registry.byPath(group, version, resource) !== undefined,
@@ -34,7 +35,8 @@ export function settledOptions(settings: ServerSettings, context: ActorContext):
     sharesStore: settings.storeAccess !== undefined,
     hasScheduler: settings.schedulerName !== '',
     apiserverCount: options.apiserverCount,
-    ...(featureGates(settings).enabled('APIServerIdentity') ? { identityLeases: identityLeases(options) } : {}),
+    ...(gates.enabled('APIServerIdentity') ? { identityLeases: identityLeases(options) } : {}),
+    tellsStorageVersions: gates.enabled('StorageVersionAPI') && gates.enabled('APIServerIdentity'),
     ...(settings.signingAuthority === undefined ? {} : { signingAuthority: settings.signingAuthority }),
     ...(settings.authorityFiles === undefined ? {} : { authorityFiles: settings.authorityFiles }),
     authentication: {

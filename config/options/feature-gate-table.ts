@@ -266,7 +266,12 @@ export const FEATURE_GATE_TABLE = [
   { name: 'SizeMemoryBackedVolumes', default: false, stage: 'Alpha' },
   { name: 'StartupProbe', default: true, stage: 'GA', locked: true },
   { name: 'StorageObjectInUseProtection', default: true, stage: 'GA' },
-  { name: 'StorageVersionAPI', default: false, stage: 'Alpha' },
+  {
+    name: 'StorageVersionAPI',
+    default: false,
+    stage: 'Alpha',
+    effect: 'where storageversions are served, servers with an identity say in them which version they store',
+  },
   {
     name: 'StorageVersionHash',
     default: true,

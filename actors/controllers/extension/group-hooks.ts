@@ -4,6 +4,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import { checkName } from '../hooks.ts';
 import type { ControllersOptions } from '../options.ts';
 import type { HookState } from '../protocol.ts';
+import { storageVersionResource } from '../storage-versions.ts';
 
 const OF_DEFINITIONS: readonly string[] = [
   'start-apiextensions-informers',
@@ -18,6 +19,7 @@ const OF_API_SERVICES: readonly string[] = [
 ];
 const REGISTERED = 'autoregister-completion';
 const OF_DOCUMENTS = 'apiservice-openapi-controller';
+const STORED = 'built-in-resources-storage-version-updater';
 
 /** The version that APIServices are written in; undefined where they are not served. */
 export function apiServiceVersion(
@@ -28,32 +30,52 @@ export function apiServiceVersion(
   return ['v1', 'v1beta1'].find((version) => isServed({ group, version, resource: 'apiservices' }));
 }
 
+/** Whether it is said which version each type is stored in: under its gates, and where the resource for it is served. */
+export function tellsStorageVersions(
+  dialect: Dialect,
+  { isServed, tellsStorageVersions: isOpen }: Pick<ControllersOptions, 'isServed' | 'tellsStorageVersions'>,
+): boolean {
+  return isOpen && isServed(storageVersionResource(dialect));
+}
+
 /** The names of the checks around those of the objects that are made at the start. */
-export function aroundChecks(dialect: Dialect, objects: readonly string[], hasApiServices: boolean): readonly string[] {
+export function aroundChecks(
+  dialect: Dialect,
+  objects: readonly string[],
+  { hasApiServices, hasStorageVersions }: { readonly hasApiServices: boolean; readonly hasStorageVersions: boolean },
+): readonly string[] {
   return [
     ...OF_DEFINITIONS.map(checkName),
     ...objects,
     ...(hasApiServices
       ? [...OF_API_SERVICES.map((name) => checkName(dialect.spell(name))), REGISTERED, checkName(OF_DOCUMENTS)]
       : []),
+    ...(hasStorageVersions ? [checkName(STORED)] : []),
   ];
 }
 
-/** The checks, as far as they have come. `missing`: a group and version that is not registered, if one is. */
+/** How far those have come who follow the store. `missing`: a group and version that is not registered, if one is. */
+interface Progress {
+  readonly isUnderWay: boolean;
+  readonly registration: { readonly missing: string | undefined } | undefined;
+  readonly storageVersions: { readonly isDone: boolean } | undefined;
+}
+
+/** The checks, as far as they have come. */
 export function aroundStates(
   dialect: Dialect,
   objects: readonly HookState[],
-  isUnderWay: boolean,
-  registration: { readonly missing: string | undefined } | undefined,
+  { isUnderWay, registration, storageVersions }: Progress,
 ): readonly HookState[] {
   const known = new Map(objects.map((state) => [state.name, state]));
   const names = aroundChecks(
     dialect,
     objects.map(({ name }) => name),
-    registration !== undefined,
+    { hasApiServices: registration !== undefined, hasStorageVersions: storageVersions !== undefined },
   );
   return names.map((name) => {
     const state = known.get(name) ?? { name, done: isUnderWay, failure: '' };
+    if (name === checkName(STORED)) return { ...state, done: storageVersions?.isDone === true };
     if (name !== REGISTERED || registration?.missing === undefined) return state;
     return { name, done: false, failure: `missing APIService: ${registration.missing}` };
   });

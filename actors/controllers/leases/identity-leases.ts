@@ -34,8 +34,8 @@ export class IdentityLeases implements Controller {
   readonly #clock: Clock;
   readonly #due: Due;
   readonly #settings: IdentityLeaseSettings;
-  /** Of which this start's is the own one. */
-  readonly #component: ComponentLeases;
+  /** Those of servers, of which this start's is the own one. */
+  readonly component: ComponentLeases;
   readonly #leases = new Map<string, { readonly lease: ApiObject; readonly revision: number }>();
   #renewedMs = Number.NEGATIVE_INFINITY;
 
@@ -44,8 +44,8 @@ export class IdentityLeases implements Controller {
     this.#clock = clock;
     this.#due = due;
     this.#settings = settings;
-    this.#component = new ComponentLeases(dialect, dialect.spell('@short-apiserver'), settings.uid);
-    this.wants = [this.#component.storageKey];
+    this.component = new ComponentLeases(dialect, dialect.spell('@short-apiserver'), settings.uid);
+    this.wants = [this.component.storageKey];
   }
 
   reset(): void {
@@ -53,14 +53,14 @@ export class IdentityLeases implements Controller {
   }
 
   onEvent(event: FeedEvent): void {
-    if (!this.#component.isNear(event)) return;
-    const { own } = this.#component;
+    if (!this.component.isNear(event)) return;
+    const { own } = this.component;
     const { name } = event;
     if (event.type === 'delete') {
       this.#leases.delete(name);
       if (name === own) this.#renewedMs = Number.NEGATIVE_INFINITY;
     } else {
-      const lease = this.#component.shownBy(event);
+      const lease = this.component.shownBy(event);
       if (lease === undefined) return;
       this.#leases.set(name, { lease, revision: event.revision });
     }
@@ -68,31 +68,31 @@ export class IdentityLeases implements Controller {
   }
 
   onSynced(): void {
-    this.#due.add(this.#component.own);
+    this.#due.add(this.component.own);
     for (const name of this.#leases.keys()) this.#due.add(name);
   }
 
   plan(name: string): Plan {
-    return name === this.#component.own ? this.#renewal() : this.#removal(name);
+    return name === this.component.own ? this.#renewal() : this.#removal(name);
   }
 
   onOutcome(name: string, _write: Write, { ok }: WriteOutcome): void {
-    if (name === this.#component.own && ok) this.#renewedMs = this.#clock.monotonicMs();
+    if (name === this.component.own && ok) this.#renewedMs = this.#clock.monotonicMs();
   }
 
   #renewal(): Plan {
     const intervalMs = this.#settings.renewIntervalSeconds * 1000;
     const leftMs = this.#renewedMs + intervalMs - this.#clock.monotonicMs();
     if (leftMs > 0) return { writes: [], againAfterMs: leftMs };
-    const stored = this.#leases.get(this.#component.own)?.lease;
+    const stored = this.#leases.get(this.component.own)?.lease;
     const now = microTimeOf(this.#clock.nowMs());
     const spec = {
-      holderIdentity: this.#component.own,
+      holderIdentity: this.component.own,
       leaseDurationSeconds: this.#settings.durationSeconds,
       acquireTime: asText(partAt(stored ?? {}, 'spec').acquireTime) || now,
       renewTime: now,
     };
-    return { writes: [this.#component.renewal(stored, spec)], againAfterMs: intervalMs };
+    return { writes: [this.component.renewal(stored, spec)], againAfterMs: intervalMs };
   }
 
   #removal(name: string): Plan {
@@ -102,6 +102,6 @@ export class IdentityLeases implements Controller {
     const endsMs = Date.parse(asText(renewTime)) + 1000 * Number(leaseDurationSeconds);
     const leftMs = endsMs - this.#clock.nowMs();
     // One that does not say until when it holds is over.
-    return leftMs >= 0 ? { writes: [], againAfterMs: leftMs + 1 } : { writes: [this.#component.removal(name, known)] };
+    return leftMs >= 0 ? { writes: [], againAfterMs: leftMs + 1 } : { writes: [this.component.removal(name, known)] };
   }
 }

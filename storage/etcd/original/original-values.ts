@@ -33,13 +33,7 @@ import { parseKey } from '../../object-key.ts';
 import { foreignMetadata } from './foreign-metadata.ts';
 import { MasterLeases } from './master-leases.ts';
 import { isJsonThere, type OriginalKeys, SERVICES } from './original-keys.ts';
-
-/** Versions that the release before the last one has to read, where ours is newer. */
-const WRITTEN_VERSIONS: Readonly<Record<string, string>> = {
-  'batch/cronjobs': 'batch/v1beta1',
-  'discovery.@group/endpointslices': 'discovery.@group/v1beta1',
-  'policy/poddisruptionbudgets': 'policy/v1beta1',
-};
+import { writtenVersions } from './written-versions.ts';
 
 const METADATA = 'meta/v1.ObjectMeta';
 /** Of everything that no definition's schema is about; what a definition's is about has not been brought into any. */
@@ -71,7 +65,7 @@ interface Form {
 export class OriginalValues {
   readonly #parts: OriginalValuesParts;
   readonly #masterLeases: MasterLeases;
-  readonly #written: Readonly<Record<string, string>>;
+  readonly #written: ReadonlyMap<string, string>;
   /** By storage key; undefined for what definitions make. */
   readonly #forms = new Map<string, Form | undefined>();
 
@@ -79,11 +73,7 @@ export class OriginalValues {
     this.#parts = parts;
     const { dialect } = parts.registry;
     this.#masterLeases = new MasterLeases(dialect);
-    const spelled = Object.entries(WRITTEN_VERSIONS).map(([key, version]) => [
-      dialect.spell(key),
-      dialect.spell(version),
-    ]);
-    this.#written = Object.fromEntries(spelled) as Record<string, string>;
+    this.#written = writtenVersions(dialect);
   }
 
   /**
@@ -181,7 +171,7 @@ export class OriginalValues {
       const { group, version } = splitApiVersion(apiVersion);
       return schema.kind(group, version, type.kind)!;
     };
-    const apiVersion = this.#written[storageKey] ?? type.storageApiVersion;
+    const apiVersion = this.#written.get(storageKey) ?? type.storageApiVersion;
     const isJson = isJsonThere(type, registry.dialect);
     const stored = schemaIn(type.storageApiVersion);
     if (apiVersion === type.storageApiVersion) return { type, schema: stored, written: undefined, isJson };

@@ -93,7 +93,8 @@ export class Cluster {
   /** With nothing in it. */
   static async start(dialect: DialectName): Promise<Cluster> {
     const { environment, time } = createSimulation(1);
-    const settings = memorySettings('apiserver', ['--api-dialect', dialect], { dialect: dialect });
+    const alpha = DIALECTS[dialect].spell('internal.apiserver.@group/v1alpha1=true');
+    const settings = memorySettings('apiserver', ['--api-dialect', dialect, '--runtime-config', alpha], { dialect });
     const slot = new Slot();
     const ledger = new Ledger();
     let context: ActorContext | undefined;

@@ -2,7 +2,7 @@
 import type { WriteRequest } from '../../../actors/admission/protocol.ts';
 import { createControllers } from '../../../actors/controllers/controllers.ts';
 import { CustomTypes } from '../../../actors/controllers/custom-types.ts';
-import type { ControllersOptions, PersistedType } from '../../../actors/controllers/options.ts';
+import type { ControllersOptions, StoredType } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
 import type { FeedFactory } from '../../../actors/following/feed-of-thread.ts';
 import type { IngressProtocol } from '../../../actors/ingress/protocol.ts';
@@ -34,17 +34,18 @@ const AUTHENTICATION = {
 
 const NAMESPACED = ['configmaps', 'endpoints', 'events', 'pods', 'secrets', 'serviceaccounts', 'services'];
 
-const type = (group: string, plural: string, kind: string, namespaced = true): PersistedType => ({
+const type = (group: string, plural: string, kind: string, namespaced = true): StoredType => ({
   group,
   version: 'v1',
   apiVersion: group === '' ? 'v1' : `${group}/v1`,
+  storageApiVersion: group === '' ? 'v1' : `${group}/v1`,
   kind,
   plural,
   namespaced,
   storageKey: `${group || 'core'}/${plural}`,
 });
 
-const PERSISTED: readonly PersistedType[] = [
+const PERSISTED: readonly StoredType[] = [
   type('', 'configmaps', 'ConfigMap'),
   type('', 'events', 'Event'),
   type('', 'namespaces', 'Namespace', false),
@@ -88,6 +89,7 @@ export function defaultOptions(): ControllersOptions {
     endpointReconcilerType: 'lease',
     sharesStore: false,
     hasScheduler: false,
+    tellsStorageVersions: false,
     apiserverCount: 1,
     authentication: AUTHENTICATION,
   };
