@@ -21,10 +21,16 @@ const partsOf = (value: unknown): readonly string[] =>
 
 const comparable = (value: unknown): string => JSON.stringify(value instanceof Map ? [...value] : value);
 
-/** Throws UsageError for a value that asks for more than there is, unless a warning is enough. `standard` is the default. */
-export function refuseWhatIsNotInForce(option: Option, value: unknown, standard: unknown): void {
+/**
+ * Throws UsageError for a value that asks for more than there is, unless a warning is enough. `standard` is the default, `writtenAs` the
+ * name that the option was given by.
+ */
+export function refuseWhatIsNotInForce(
+  option: Option,
+  value: unknown,
+  { standard, writtenAs: name }: { readonly standard: unknown; readonly writtenAs: string },
+): void {
   const {
-    name,
     valuesInForce,
     effect: [state, why],
   } = option;
@@ -39,9 +45,9 @@ export function refuseWhatIsNotInForce(option: Option, value: unknown, standard:
   throw new UsageError(`--${name} ${NOT_AVAILABLE} (${why}); remove it to start`);
 }
 
-/** What a start says of an option that was set, one line each. */
-export function optionWarnings(option: Option, value: unknown): readonly string[] {
-  const { name, deprecated, deprecatedValues = [], insecureValues = [], effect } = option;
+/** What a start says of an option that was set, one line each; `name` is the one that it was given by. */
+export function optionWarnings(option: Option, value: unknown, name: string): readonly string[] {
+  const { deprecated, deprecatedValues = [], insecureValues = [], effect } = option;
   const deprecatedGiven = elementsOf(value).filter((text) => deprecatedValues.includes(text));
   const insecureGiven = elementsOf(value).filter((text) => insecureValues.includes(text));
   return [

@@ -243,9 +243,10 @@ function readOptions(program: Program, given: Given, problems: string[]): ReadOp
     if (option.type === 'action' || (option.name === 'api-dialect' && !isKnownDialect)) continue;
     attempt(problems, () => {
       const value = readValue(option, texts, dialect);
-      refuseWhatIsNotInForce(option, value, values[option.property]);
+      const { writtenAs } = texts;
+      refuseWhatIsNotInForce(option, value, { standard: values[option.property], writtenAs });
       values[option.property] = value;
-      warnings.push(...optionWarnings(option, value));
+      warnings.push(...optionWarnings(option, value, writtenAs));
       if (option.type === 'settings') warnings.push(...parseFeatureGates(value as string, dialect).warnings);
     });
   }
