@@ -7,7 +7,7 @@ import { MemoryEngine } from '../../storage/engines/memory-engine.ts';
 import type { StoreEngine } from '../../storage/engines/shared-engine.ts';
 import type { EtcdAccess } from '../../storage/etcd/etcd-access.ts';
 import { ServedKeyspace } from '../../storage/etcd/served-keyspace.ts';
-import type { LevelEngineOptions } from '../../storage/level/level-engine.ts';
+import type { FolderOptions } from '../../storage/level/folder-identity.ts';
 import { featureGates, type ServerSettings, storePrefixOf } from '../server-settings.ts';
 import { threadBuiltIns } from '../thread-registry.ts';
 import { followedAccess } from './followed-access.ts';
@@ -29,7 +29,7 @@ export function engineFor(
   return levelEngine({ directory: dataDirectory, prefix: storePrefixOf(options), dialect });
 }
 
-async function levelEngine(options: LevelEngineOptions): Promise<StoreEngine> {
+async function levelEngine(options: FolderOptions): Promise<StoreEngine> {
   const { LevelEngine } = await import('../../storage/level/level-engine.ts');
   return new LevelEngine(options);
 }

@@ -3,17 +3,18 @@
 // its log is cut off, and it is opened again by the next write: reads come from memory and need no database.
 // Keys: `<prefix>/o/<key>` latest values, `<prefix>/e/<last revision>` event records, `m/…` metadata of the directory, each
 // with a checksum of its own.
-import { randomBytes } from 'node:crypto';
+// What the folder is known by is folder-identity.ts, how it is read whole whole-reading.ts.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf, OrchError } from '../../runtime/errors.ts';
+import type { OrchError } from '../../runtime/errors.ts';
 import type { CloseOptions, EngineBatch, EngineContents, EngineView, LocalEngine } from '../engines/local-engine.ts';
 import { firstOf, MARKER_DAMAGE, storeDamage } from '../engines/store-damage.ts';
 import { refusedWrite, unsureWrite } from '../files/write-refusal.ts';
 import { tableDamages } from '../leveldb/database-files.ts';
 import { RefusedTail } from '../leveldb/log-tail.ts';
 import { folderAt, folderBytes, goneFrom } from './database-folder.ts';
-import { isLocked, usedElsewhere } from './database-lock.ts';
+import { isLocked } from './database-lock.ts';
+import { type FolderOptions, identify, metadataAt } from './folder-identity.ts';
 import { FoundFiles, putBackLeft } from './found-files.ts';
 import { HeadMarker, isMarkerDamaged, markedRevision } from './head-marker.ts';
 import { type LevelDatabase, openLevelDatabase, rewriteFiles, writeSynced } from './level-database.ts';
@@ -21,53 +22,22 @@ import {
   compactedValue,
   DATABASE_DIRECTORY,
   EVENTS,
-  FORMAT,
-  formatProblem,
-  formatValue,
   HEAD_FILE,
   META_COMPACTED,
   META_FORMAT,
-  META_TOKEN_KEY,
   revisionKey,
-  type StoreIdentity,
-  sealed,
-  TOKEN_KEY_BYTES,
-  unsealed,
   VALUES,
 } from './level-layout.ts';
+import { openError } from './open-error.ts';
 import { refuseUnfinished } from './unfinished-store.ts';
-
-export interface LevelEngineOptions {
-  readonly directory: string;
-  /** `--store-prefix`, without a closing slash. */
-  readonly prefix: string;
-  /** A directory belongs to one dialect and is refused under the other. */
-  readonly dialect: string;
-}
+import { lastKey, viewOf, visitAll } from './whole-reading.ts';
 
 /** Event records removed in one slice, between which commits run. */
 const COMPACT_SLICE_RECORDS = 500;
-/** Read at once while everything is loaded: a slice is a turn of the thread pool, and with LevelDB's own 16 KB they cost as much as reading. */
-const LOAD_BYTES = 1024 * 1024;
-const LOAD_ENTRIES = 4096;
 /** Less than this may stay mapped: opening the database again takes some ten milliseconds. */
 const MAPPED_BYTES_MAX = 16 * 1024 * 1024;
-/** Read ahead for a view; the rest of the process goes on meanwhile. */
-const SNAPSHOT_READ_BYTES = 128 * 1024;
-const SNAPSHOT_READ_ENTRIES = 100;
-
-const UNWRITABLE_CODES: ReadonlySet<string> = new Set([
-  'EACCES',
-  'EEXIST',
-  'EISDIR',
-  'ENOSPC',
-  'ENOTDIR',
-  'EPERM',
-  'EROFS',
-]);
-
 export class LevelEngine implements LocalEngine {
-  readonly #options: LevelEngineOptions;
+  readonly #options: FolderOptions;
   readonly #valuePrefix: string;
   readonly #eventPrefix: string;
   /** Made when opened: LevelDB's binding takes the lock as soon as it is made. */
@@ -86,7 +56,7 @@ export class LevelEngine implements LocalEngine {
   #refusal: OrchError | undefined;
   readonly #refusedTail: RefusedTail;
 
-  constructor(options: LevelEngineOptions) {
+  constructor(options: FolderOptions) {
     this.#options = options;
     this.#refusedTail = new RefusedTail(join(options.directory, DATABASE_DIRECTORY));
     this.#valuePrefix = options.prefix + VALUES;
@@ -107,9 +77,9 @@ export class LevelEngine implements LocalEngine {
       this.#handle = openLevelDatabase(database);
       await this.#handle.open();
       this.#folder = folderAt(database);
-      const tokenKey = await this.#identify(isUsed);
+      const tokenKey = await identify(this.#handle, this.#options, isUsed);
       this.#marker = new HeadMarker(join(directory, HEAD_FILE));
-      const compacted = await this.#meta(META_COMPACTED);
+      const compacted = await metadataAt(this.#handle, META_COMPACTED, directory);
       this.#compactedRevision = compacted === undefined ? 0 : compacted.readDoubleLE();
       this.#lastRevision = await this.#newestRevision();
       return { tokenKey, compactedRevision: this.#compactedRevision, markedRevision: this.#marker.revision };
@@ -186,33 +156,7 @@ export class LevelEngine implements LocalEngine {
   view(): EngineView {
     if (this.#refusal !== undefined) throw this.#refusal;
     const { directory } = this.#options;
-    const prefix = this.#valuePrefix;
-    // What an iterator sees is fixed when it is made.
-    const iterator = this.#database.iterator({
-      gte: prefix,
-      lt: endOf(prefix),
-      fillCache: false,
-      highWaterMarkBytes: SNAPSHOT_READ_BYTES,
-    });
-    return {
-      next: async (bytesMax) => {
-        const found: [string, Uint8Array][] = [];
-        try {
-          for (let bytes = 0; bytes < bytesMax; ) {
-            const entries = await iterator.nextv(SNAPSHOT_READ_ENTRIES);
-            if (entries.length === 0) break;
-            for (const [key, value] of entries) {
-              found.push([key.slice(prefix.length), value]);
-              bytes += value.byteLength;
-            }
-          }
-          return found;
-        } catch (error) {
-          throw openError(directory, error);
-        }
-      },
-      close: () => iterator.close(),
-    };
+    return viewOf(this.#database, this.#valuePrefix, (error) => openError(directory, error));
   }
 
   async diskBytes(): Promise<number> {
@@ -307,94 +251,17 @@ export class LevelEngine implements LocalEngine {
     if (isUsed && !existsSync(join(database, 'CURRENT'))) throw storeDamage('the database is missing', directory);
   }
 
-  /** Checks whose directory this is, or writes it down in a new one. Returns the token key. */
-  async #identify(isUsed: boolean): Promise<Uint8Array> {
-    const { directory, dialect, prefix } = this.#options;
-    const known = await this.#meta(META_FORMAT);
-    if (known === undefined) {
-      const [any] = await this.#database.keys({ limit: 1 }).all();
-      if (any !== undefined || isUsed) throw storeDamage('what it belongs to is missing', directory);
-      const tokenKey = randomBytes(TOKEN_KEY_BYTES);
-      await this.#database.batch(
-        [
-          { type: 'put', key: META_FORMAT, value: formatValue(dialect, prefix) },
-          { type: 'put', key: META_TOKEN_KEY, value: sealed(tokenKey) },
-        ],
-        { sync: true },
-      );
-      return tokenKey;
-    }
-    const stored = JSON.parse(known.toString()) as StoreIdentity;
-    const mismatch =
-      formatProblem(stored.format) ??
-      (stored.dialect !== dialect
-        ? `belongs to the API dialect ${stored.dialect}, not ${dialect}`
-        : stored.prefix !== prefix
-          ? `was made with --store-prefix ${stored.prefix}, not ${prefix}`
-          : undefined);
-    if (mismatch !== undefined) throw new OrchError('StoreUnusable', `the data directory ${directory} ${mismatch}`);
-    const tokenKey = await this.#meta(META_TOKEN_KEY);
-    if (tokenKey === undefined) throw storeDamage('its key for continue tokens is missing', directory);
-    // Before anything is written that a release which reads only that format would take for damage.
-    if (stored.format !== FORMAT) await this.#database.put(META_FORMAT, formatValue(dialect, prefix), { sync: true });
-    return tokenKey;
-  }
-
-  /** Metadata without its checksum. */
-  async #meta(key: string): Promise<Buffer | undefined> {
-    const bytes = await this.#database.get(key);
-    if (bytes === undefined) return undefined;
-    const value = unsealed(bytes);
-    if (value === undefined) throw storeDamage(`${key} does not match its checksum`, this.#options.directory);
-    return value;
-  }
-
   /** The revision of the last event record, or what is compacted when there is none. */
   async #newestRevision(): Promise<number> {
-    const range = { gt: this.#eventPrefix, lt: endOf(this.#eventPrefix) };
-    const [newest] = await this.#database.keys({ ...range, reverse: true, limit: 1 }).all();
-    return newest === undefined ? this.#compactedRevision : Number.parseInt(newest.slice(this.#eventPrefix.length), 16);
+    const newest = await lastKey(this.#database, this.#eventPrefix);
+    return newest === undefined ? this.#compactedRevision : Number.parseInt(newest, 16);
   }
 
   async #scan(prefix: string, visit: (key: string, value: Uint8Array) => unknown): Promise<void> {
-    const range = { gte: prefix, lt: endOf(prefix) };
-    const iterator = this.#database.iterator({ ...range, fillCache: false, highWaterMarkBytes: LOAD_BYTES });
     try {
-      let reading = iterator.nextv(LOAD_ENTRIES);
-      for (;;) {
-        const entries = await reading;
-        if (entries.length === 0) return;
-        // The thread pool reads on while these are visited.
-        reading = iterator.nextv(LOAD_ENTRIES);
-        reading.catch(() => {});
-        for (const [key, value] of entries) {
-          this.#loadedBytes += value.byteLength;
-          const visited = visit(key.slice(prefix.length), value);
-          if (visited instanceof Promise) await visited;
-        }
-      }
+      this.#loadedBytes += await visitAll(this.#database, prefix, visit);
     } catch (error) {
       throw openError(this.#options.directory, error);
-    } finally {
-      await iterator.close();
     }
   }
-}
-
-/** The first key after all that begin with a prefix: '0' is the character after its closing '/'. */
-function endOf(prefix: string): string {
-  return `${prefix.slice(0, -1)}0`;
-}
-
-function openError(directory: string, error: unknown): OrchError {
-  if (error instanceof OrchError) return error;
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = (cause as { code?: string }).code;
-  const text = messageOf(cause);
-  if (isLocked(error)) return usedElsewhere(directory);
-  if ((code !== undefined && UNWRITABLE_CODES.has(code)) || /permission denied|not a directory/i.test(text)) {
-    return new OrchError('BadConfiguration', `the data directory ${directory} is not writable: ${text}`);
-  }
-  if (code === 'LEVEL_CORRUPTION') return storeDamage(text, directory);
-  return new OrchError('StoreUnusable', `the store in ${directory} cannot be opened: ${text}`);
 }

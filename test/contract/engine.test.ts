@@ -9,7 +9,8 @@ import test, { type ExecutionContext } from 'ava';
 import { Level } from 'level';
 import type { OrchError } from '../../runtime/errors.ts';
 import { MemoryEngine } from '../../storage/engines/memory-engine.ts';
-import { LevelEngine, type LevelEngineOptions } from '../../storage/level/level-engine.ts';
+import type { FolderOptions } from '../../storage/level/folder-identity.ts';
+import { LevelEngine } from '../../storage/level/level-engine.ts';
 import { revisionKey, sealed } from '../../storage/level/level-layout.ts';
 import { batchOf, engineContract, load } from './engine-contract.ts';
 
@@ -26,7 +27,7 @@ engineContract('level', async () => {
   };
 });
 
-function optionsFor(directory: string, overrides: Partial<LevelEngineOptions> = {}): LevelEngineOptions {
+function optionsFor(directory: string, overrides: Partial<FolderOptions> = {}): FolderOptions {
   return { directory, prefix: '/registry', dialect: 'orch', ...overrides };
 }
 
@@ -61,7 +62,7 @@ async function change<T>(directory: string, work: (database: Level<string, Uint8
 /** Opening fails with one line that names the directory; afterwards nothing keeps the directory locked. */
 async function refused(
   t: ExecutionContext,
-  options: LevelEngineOptions,
+  options: FolderOptions,
   code: OrchError['code'],
   message: RegExp,
 ): Promise<void> {
