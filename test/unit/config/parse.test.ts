@@ -385,7 +385,10 @@ test('a plugin can be enabled when it exists in code, and is refused else', (t) 
 
 test('a deprecated option, key or gate warns and says what to do instead', (t) => {
   t.deepEqual(run('scheduler', ['--address=127.0.0.1']).warnings[0], '--address is deprecated: use --bind-address');
-  t.deepEqual(run('scheduler', ['--kubeconfig=x']).warnings[0], '--kubeconfig is deprecated: set it in the file of --config');
+  t.deepEqual(
+    run('scheduler', ['--kubeconfig=x']).warnings[0],
+    '--kubeconfig is deprecated: set it in the file of --config',
+  );
   t.deepEqual(run('up', ['--runtime-config=api/legacy']).warnings, ['--runtime-config api/legacy is deprecated']);
   t.regex(run('up', ['--feature-gates=DryRun=true']).warnings[0]!, /^feature gate DryRun=true will be refused/);
 });
