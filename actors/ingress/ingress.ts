@@ -1,27 +1,18 @@
-// The edge. Owns the sockets of its thread. Serves each request through the pipeline, carries the hub's frames to
-// open watches, and drains at shutdown.
+// The edge. Owns the sockets of its thread. Serves each request through the pipeline, at whose end dispatch.ts finds who answers it,
+// carries the hub's frames to open watches, and drains at shutdown.
 
-import type { RemoteApiService } from '../../api/aggregation/api-service.ts';
-import type { ResourceRequestInfo } from '../../api/requests/request-info.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
-import { resourceNotFound } from '../../api/status/failures.ts';
-import { StatusError } from '../../api/status/status.ts';
-import { isWriteVerb } from '../../api/verbs.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { isLogWritable } from '../../runtime/logging/log.ts';
 import { HeapRoom } from '../../runtime/memory/heap-room.ts';
-import type { Soon } from '../../runtime/soon.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
-import { servedType } from '../served-type.ts';
 import type { Aggregation } from './aggregation/aggregation.ts';
 import type { PresentDocuments } from './aggregation/remote-documents.ts';
-import { remoteAt } from './aggregation/remote-paths.ts';
 import { type Auditor, auditorFor } from './audit/auditor.ts';
-import type { Exchange } from './exchange/exchange.ts';
+import { Dispatch } from './dispatch.ts';
 import { INGRESS_FACTS } from './facts.ts';
 import { RequestLimits } from './fairness/request-limits.ts';
 import { IngressListener } from './ingress-listener.ts';
@@ -34,7 +25,6 @@ import { EXTRA_PATHS, Paths } from './paths/paths.ts';
 import { presentApi, presentDiscovery } from './paths/present-types.ts';
 import { DebugFlags } from './paths/profiles/debug-flags.ts';
 import { Profiles } from './paths/profiles/profiles.ts';
-import { refusalOfPath } from './paths/served-paths.ts';
 import { Deprecations } from './pipeline/deprecations.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { RequestMetrics } from './pipeline/request-metrics.ts';
@@ -49,8 +39,6 @@ import { webSocketBearerPrefix } from './watch/web-socket-offer.ts';
 import { WayOut } from './way-out.ts';
 import { Writes } from './writes.ts';
 
-/** Subresources that lead out of the server. */
-const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 /** At shutdown, how long requests in progress may take. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 10;
@@ -61,18 +49,13 @@ class Ingress implements Actor<IngressProtocol> {
   readonly #options: IngressOptions;
   readonly #listener: IngressListener;
   readonly #pipeline: Pipeline;
-  readonly #reads: Reads;
-  readonly #writes: Writes;
+  readonly #dispatch: Dispatch;
   readonly #watches: Watches;
-  readonly #paths: Paths;
   /** Undefined: requests are not traced. */
   readonly #tracer: Tracer | undefined;
   readonly #auditor: Auditor | undefined;
   readonly #representations: Representations;
-  readonly #forms: AnswerForms;
   readonly #limits: RequestLimits;
-  readonly #deprecations: Deprecations;
-  readonly #components: ComponentStatuses;
   readonly #out: WayOut;
   #draining = false;
   #stopped = false;
@@ -87,11 +70,10 @@ class Ingress implements Actor<IngressProtocol> {
     const slabs = ThreadSlabs.of(context);
     this.#limits = new RequestLimits(context, options, dialect);
     this.#representations = new Representations(dialect, context.clock);
-    this.#forms = new AnswerForms(registry, this.#representations);
-    this.#deprecations = new Deprecations(registry, context.metrics, options.warningHeaders);
+    const forms = new AnswerForms(registry, this.#representations);
     const heapRoom = new HeapRoom(options.heapRoomBytes);
     const conversion = new OutsideConversion(context.ref('admission'), requestTimeoutMs, context.timers, heapRoom);
-    this.#reads = new Reads({
+    const reads = new Reads({
       hub,
       slabs,
       records: options.records,
@@ -101,27 +83,36 @@ class Ingress implements Actor<IngressProtocol> {
       jobs: options.jobs,
       heapRoom,
       conversion,
-      forms: this.#forms,
+      forms,
       ...(options.paging && { paging: options.paging }),
     });
-    this.#writes = new Writes({ context, reads: this.#reads, statuses: this.#representations, requestTimeoutMs });
     this.#watches = new Watches({
       context,
       hub,
       conversion,
-      forms: this.#forms,
+      forms,
       schema: () => options.records.schema,
       bearerPrefix: webSocketBearerPrefix(dialect),
       requestTimeoutMs,
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       metaGroup: dialect.metaGroup,
     });
-    this.#components = new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs);
-    this.#paths = this.#pathsWith(this.#health(hub, dialect));
     this.#tracer = options.tracing && new Tracer(context, options.tracing);
     this.#auditor = auditorFor(context, options.audit, dialect, requestTimeoutMs);
     this.#pipeline = this.#pipelineWith(dialect);
     this.#out = this.#wayOut();
+    this.#dispatch = new Dispatch({
+      options,
+      hub,
+      forms,
+      reads,
+      writes: new Writes({ context, reads, statuses: this.#representations, requestTimeoutMs }),
+      watches: this.#watches,
+      components: new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs),
+      deprecations: new Deprecations(registry, context.metrics, options.warningHeaders),
+      paths: this.#pathsWith(this.#health(hub, dialect)),
+      out: this.#out,
+    });
     context.metrics.beforeReading(() => this.#gauge());
   }
 
@@ -203,39 +194,6 @@ class Ingress implements Actor<IngressProtocol> {
     return Promise.all([this.#listener.close(true), this.#out.closeDoor()]).then(() => {});
   }
 
-  /**
-   * The last step of the pipeline: reads and watches to the hub, writes to admission, the rest to its table. Throws, or rejects
-   * with, what refuses it.
-   */
-  #dispatch(exchange: Exchange): Soon<void> {
-    const { info } = exchange;
-    const remote = remoteAt(this.#options.remotes, info);
-    if (remote !== undefined) return this.#passOn(exchange, remote);
-    if (!info.isResource) return this.#paths.serve(exchange, info);
-    const type = this.#options.registry.byPath(info.group, info.version, info.resource);
-    return type === undefined ? this.#dispatchUnknown(exchange, info) : this.#dispatchTo(exchange, info, type);
-  }
-
-  async #dispatchUnknown(exchange: Exchange, info: ResourceRequestInfo): Promise<void> {
-    const type = await this.#typeUnknownSoFar(exchange, info);
-    if (type === undefined) return this.#passOn(exchange, remoteAt(this.#options.remotes, info));
-    return this.#dispatchTo(exchange, info, type);
-  }
-
-  #dispatchTo(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Soon<void> {
-    const refusal = refusalOfPath(type, info, exchange.request.method);
-    const { verb, subresource } = info;
-    this.#deprecations.signal(exchange, type, subresource, refusal === undefined);
-    if (refusal !== undefined) throw new StatusError(refusal);
-    if (subresource !== '' && CONNECT_SUBRESOURCES.has(subresource)) return this.#out.serve(exchange, info, type);
-    const form = this.#forms.of(exchange, type);
-    if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, form);
-    if (!type.persisted) return this.#components.serve(exchange, info, type, form.representation);
-    if (verb === 'get') return this.#reads.get(exchange, info, form);
-    if (verb === 'list') return this.#reads.list(exchange, info, form);
-    return this.#watches.serve(exchange, info, form);
-  }
-
   async #remoteDocuments(): Promise<PresentDocuments> {
     if (this.#options.remotes.isEmpty) return NO_DOCUMENTS;
     return (await this.#out.aggregation()).documents.present();
@@ -248,18 +206,6 @@ class Ingress implements Actor<IngressProtocol> {
       (found) => reply.send(found),
       (error: unknown) => reply.fail(error),
     );
-  }
-
-  /** Throws 404 where nobody answers for it. */
-  async #passOn(exchange: Exchange, remote: RemoteApiService | undefined): Promise<void> {
-    if (remote === undefined) throw new StatusError(resourceNotFound());
-    return (await this.#out.aggregation()).serve(exchange, remote);
-  }
-
-  /** Its definition may have been committed before this thread has heard of it. */
-  #typeUnknownSoFar({ requestNumber }: Exchange, info: ResourceRequestInfo): Promise<KnownType | undefined> {
-    const { registry, requestTimeoutMs } = this.#options;
-    return servedType({ registry, requestTimeoutMs, hub: this.#context.ref('hub'), requestNumber }, info);
   }
 
   #wayOut(): WayOut {
@@ -353,7 +299,7 @@ class Ingress implements Actor<IngressProtocol> {
           : new ConnectionThrottle(connectionBytesPerSecondMax, context.clock),
       requestTimeoutMs,
       remotes: this.#options.remotes,
-      dispatch: (exchange) => this.#dispatch(exchange),
+      dispatch: (exchange) => this.#dispatch.serve(exchange),
     });
   }
 
