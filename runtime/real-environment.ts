@@ -37,9 +37,11 @@ class Timeout implements Timer {
   }
 
   #arm(delayMs: number, callback: () => void): void {
-    const piece = Math.min(delayMs, TIMEOUT_MS_MAX);
-    const rest = delayMs - piece;
-    this.#handle = setTimeout(() => (rest > 0 ? this.#arm(rest, callback) : callback()), piece);
+    // Nearly every one is short, and there is one for each write: none has a closure of its own.
+    this.#handle =
+      delayMs <= TIMEOUT_MS_MAX
+        ? setTimeout(callback, delayMs)
+        : setTimeout(() => this.#arm(delayMs - TIMEOUT_MS_MAX, callback), TIMEOUT_MS_MAX);
     this.#handle.unref();
   }
 }

@@ -6,12 +6,15 @@ import type { FlowRule, FlowSchema, FlowSubject, PathRule, ResourceRule } from '
 
 const ANY = '*';
 const SERVICE_ACCOUNTS = 'system:serviceaccount:';
+const NO_RULES: readonly FlowRule[] = [];
 
 /** The rules of a schema that are about a user; none: the schema is not. */
 export function rulesAbout(schema: FlowSchema, user: User): readonly FlowRule[] {
-  const about = schema.rules.filter(({ subjects }) => subjects.some((subject) => isAbout(subject, user)));
+  const { rules } = schema;
+  const isAboutUser = ({ subjects }: FlowRule): boolean => subjects.some((subject) => isAbout(subject, user));
+  if (!rules.some(isAboutUser)) return NO_RULES;
   // One list for all users whom they are all about.
-  return about.length === schema.rules.length ? schema.rules : about;
+  return rules.every(isAboutUser) ? rules : rules.filter(isAboutUser);
 }
 
 /** Whether one of the rules is about what is asked for. */

@@ -69,7 +69,7 @@ export class Classifier {
   }
 
   #candidatesOf(user: User): readonly Candidate[] {
-    const key = [user.name, ...user.groups].join('\0');
+    const key = `${user.name}\0${user.groups.join('\0')}`;
     let candidates = this.#byName.get(key);
     if (candidates === undefined) {
       candidates = this.#found(user);
@@ -84,11 +84,16 @@ export class Classifier {
     const found: Candidate[] = [];
     let last: Candidate | undefined;
     for (const of of this.#schemas) {
-      const candidate = { rules: rulesAbout(of.schema, user), of, flow: undefined, byNamespace: undefined };
-      if (of.schema.name === CATCH_ALL) last = candidate;
-      if (candidate.rules.length > 0) found.push(candidate);
+      const rules = rulesAbout(of.schema, user);
+      const isLast = of.schema.name === CATCH_ALL;
+      if (rules.length === 0 && !isLast) continue;
+      const candidate = { rules, of, flow: undefined, byNamespace: undefined };
+      if (isLast) last = candidate;
+      if (rules.length > 0) found.push(candidate);
     }
-    return [...found, last!];
+    // The last takes what nothing else is about.
+    if (found.at(-1) !== last) found.push(last!);
+    return found;
   }
 }
 

@@ -26,8 +26,9 @@ import {
 import { dumpOf } from './dump.ts';
 import { FlowMetrics } from './flow-metrics.ts';
 import { Level, type LevelParts } from './level.ts';
+import { LevelSeat } from './level-seat.ts';
 import type { Refusal, Ticket } from './queue-set.ts';
-import { countOut, type RequestCounts } from './request-counts.ts';
+import { type Counted, countOut, type RequestCounts } from './request-counts.ts';
 import { type Seat, UNCOUNTED } from './seat.ts';
 import type { SharedSeats } from './seats.ts';
 
@@ -49,6 +50,7 @@ export class Fairness {
   readonly #levels = new Map<string, FlowLevel>();
   readonly #metrics: FlowMetrics;
   readonly #headerPrefix: string;
+  readonly #onLeft = (level: FlowLevel): void => this.#forgetIfDone(level);
   #classifier!: Classifier;
   #isTold = false;
 
@@ -110,7 +112,7 @@ export class Fairness {
     if (ticket?.queue === undefined) return this.#seated(exchange, flow, ticket, ticket?.startedMs ?? nowMs);
     flow.series.queueLength.observe(ticket.isRunning ? 1 : ticket.queue.waiting.size);
     if (ticket.isRunning) return this.#taken(exchange, flow, ticket);
-    return this.#waited(exchange, flow, ticket).then(() => this.#taken(exchange, flow, ticket));
+    return this.#waited(exchange, flow, ticket);
   }
 
   /** A seat that a queue gave. */
@@ -120,42 +122,39 @@ export class Fairness {
   }
 
   #seated(exchange: Exchange, flow: Flow, ticket: Ticket<FlowRequest> | undefined, startedMs: number): Seat {
-    const { level, series } = flow;
-    const counted = this.#parts.counts.begin(exchange, startedMs);
-    series.running++;
-    series.dispatched.add(1);
-    return {
-      leave: (endedMs) => {
-        countOut(counted, endedMs);
-        series.running--;
-        series.executionSeconds.observe((endedMs - startedMs) / 1000);
-        if (ticket !== undefined) level.finish(ticket, endedMs);
-        this.#forgetIfDone(level);
-      },
-    };
+    return new LevelSeat(flow, ticket, this.#parts.counts.begin(exchange, startedMs), startedMs, this.#onLeft);
   }
 
-  /** Returns when the request may run. Throws Overloaded, or RequestAborted where whoever asked has gone. */
-  async #waited(exchange: Exchange, flow: Flow, ticket: Ticket<FlowRequest>): Promise<void> {
-    const { level, series } = flow;
-    const { clock } = this.#parts.context;
-    const leave = (): void => level.cancel(ticket);
-    series.waiting++;
+  /**
+   * The seat, when the request may run. Rejects with Overloaded, or RequestAborted where whoever asked has gone. There may be thousands:
+   * one promise each, and one scope for the two closures.
+   */
+  #waited(exchange: Exchange, flow: Flow, ticket: Ticket<FlowRequest>): Promise<Seat> {
     const counted = this.#parts.counts.wait(exchange, ticket.arrivedMs);
-    const decided = new Promise<Refusal | undefined>((resolve) => {
-      ticket.onDecided = resolve;
+    flow.series.waiting++;
+    return new Promise((resolve, reject) => {
+      ticket.onDecided = (refusal) => {
+        this.#waitedFor(exchange, flow, counted);
+        if (refusal === undefined) resolve(this.#taken(exchange, flow, ticket));
+        else reject(this.#notSeated(exchange, flow, ticket, refusal));
+      };
+      const leave = (): void => flow.level.cancel(ticket);
+      exchange.onGivenUp = leave;
+      exchange.response.onAborted(leave);
     });
-    exchange.onGivenUp = leave;
-    exchange.response.onAborted(leave);
-    const refusal = await decided;
-    countOut(counted, clock.monotonicMs());
+  }
+
+  #waitedFor(exchange: Exchange, { series }: Flow, counted: Counted): void {
+    countOut(counted, this.#parts.context.clock.monotonicMs());
     series.waiting--;
     exchange.onGivenUp = undefined;
-    if (refusal === undefined) return;
-    series.waited(clock.monotonicMs() - ticket.arrivedMs, false);
-    this.#forgetIfDone(level);
+  }
+
+  #notSeated(exchange: Exchange, flow: Flow, ticket: Ticket<FlowRequest>, refusal: Refusal): Error {
+    flow.series.waited(this.#parts.context.clock.monotonicMs() - ticket.arrivedMs, false);
+    this.#forgetIfDone(flow.level);
     const overloaded = this.#refused(exchange, flow, refusal);
-    throw refusal === 'cancelled' ? new RequestAborted() : overloaded;
+    return refusal === 'cancelled' ? new RequestAborted() : overloaded;
   }
 
   #refused(exchange: Exchange, { level, series }: Flow, refusal: Refusal): OrchError {

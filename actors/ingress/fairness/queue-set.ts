@@ -25,6 +25,9 @@ export interface QueueObserver {
   waiting(count: number, nowMs: number): void;
 }
 
+/** Of those that run at once. */
+const UNHEARD = (): void => {};
+
 /** One request in the set. */
 export class Ticket<T> {
   readonly item: T;
@@ -33,7 +36,7 @@ export class Ticket<T> {
   /** NaN while it waits. */
   startedMs = Number.NaN;
   /** Called once, for a ticket that had to wait: it runs, or is refused. */
-  onDecided: (refusal: Refusal | undefined) => void = () => {};
+  onDecided: (refusal: Refusal | undefined) => void = UNHEARD;
 
   constructor(item: T, arrivedMs: number, queue: Queue<T> | undefined) {
     this.item = item;
