@@ -1,8 +1,8 @@
 // The seats that the ingresses of all threads share: how many requests of each priority level (or of each kind, without
 // fairness) are worked on at a time. Counted in shared memory, so that taking and giving back cost no message, and never more
 // than the limit are taken. While several threads have requests that wait, each is owed a part of the seats by the flows that
-// wait there, so that none starves beside a busier one; a free seat that is another's is said to be (`owedTo`), and the caller
-// sends that thread a message.
+// wait there, so that none starves beside a busier one. Parts are seldom whole: threads take turns with the seats that are part of a
+// seat to each of them. A free seat that is another's is said to be (`owedTo`), and the caller sends that thread a message.
 import { createHash } from 'node:crypto';
 import type { SeatLender } from './queue-set.ts';
 
@@ -11,14 +11,20 @@ export const SEAT_THREADS_MAX = 64;
 /** Names with shared seats at a time; each further one has its part of them on each thread. */
 const SLOTS = 512;
 
-/** Words of a slot: two for the hash of its name, how many seats are taken, and what each thread says of itself. */
+/**
+ * Words of a slot: two for the hash of its name, how many seats are taken, how many were given while several threads wanted them,
+ * and what each thread says of itself.
+ */
 const HASH = 0;
 const TAKEN = 2;
-const FIRST_THREAD = 3;
+const TURNS = 3;
+const FIRST_THREAD = 4;
 const JOINED = 0;
 const HELD = 1;
 const WAITING = 2;
-const WORDS_OF_THREAD = 3;
+/** What TURNS was when the thread last took a seat. */
+const LAST_TURN = 3;
+const WORDS_OF_THREAD = 4;
 const SLOT_WORDS = FIRST_THREAD + SEAT_THREADS_MAX * WORDS_OF_THREAD;
 /** Before the slots: held while they are given out, and how many ingresses each thread has had. */
 const LOCK = 0;
@@ -135,12 +141,14 @@ export class Seats implements SeatLender {
 
   take(flows: number): boolean {
     const words = this.#words;
-    if (this.#place.threads > 1 && this.#isOwedToOthers(flows)) return false;
+    const all = this.#place.threads > 1 ? this.#flowsWaiting(flows) : flows;
+    if (all !== flows && !this.#isOurs(flows, all)) return false;
     const at = this.slot + TAKEN;
     for (let taken = Atomics.load(words, at); taken < this.limit; ) {
       const found = Atomics.compareExchange(words, at, taken, taken + 1);
       if (found === taken) {
         Atomics.add(words, this.#own + HELD, 1);
+        if (all !== flows) Atomics.store(words, this.#own + LAST_TURN, Atomics.add(words, this.slot + TURNS, 1) + 1);
         return true;
       }
       taken = found;
@@ -162,27 +170,48 @@ export class Seats implements SeatLender {
   owedTo(): number | undefined {
     const { thread: own, threads } = this.#place;
     if (threads === 1 || this.taken >= this.limit) return undefined;
-    let flows = 0;
-    for (let thread = 0; thread < threads; thread++) flows += this.#waiting(thread);
-    let owed: number | undefined;
-    let leastPart = this.limit / flows;
-    for (let thread = 0; thread < threads; thread++) {
-      const waiting = this.#waiting(thread);
-      if (thread === own || waiting === 0) continue;
-      const part = this.#held(thread) / waiting;
-      if (part >= leastPart) continue;
-      owed = thread;
-      leastPart = part;
-    }
-    return owed;
+    const waiting = this.#waiting(own);
+    const next = this.#next(waiting, this.#flowsWaiting(waiting));
+    return next === own ? undefined : next;
   }
 
-  /** True where others wait and this thread has its part, by the flows that want seats. */
-  #isOwedToOthers(flows: number): boolean {
+  /** Whether one more seat is within this thread's part, or is its turn. `flows`: that want seats here; `all`: on all threads. */
+  #isOurs(flows: number, all: number): boolean {
+    return (
+      (this.#held(this.#place.thread) + 1) * all <= this.limit * flows || this.#next(flows, all) === this.#place.thread
+    );
+  }
+
+  /**
+   * Of the threads that have less than their part, the one whose turn it is: turns come the sooner the more flows wait there. There is
+   * one as long as a seat is free and somebody waits.
+   */
+  #next(flows: number, all: number): number | undefined {
     const { thread: own, threads } = this.#place;
-    let others = 0;
-    for (let thread = 0; thread < threads; thread++) if (thread !== own) others += this.#waiting(thread);
-    return others > 0 && this.#held(own) * (others + flows) >= this.limit * flows;
+    const turns = Atomics.load(this.#words, this.slot + TURNS);
+    let next: number | undefined;
+    let longest = -1;
+    for (let thread = 0; thread < threads; thread++) {
+      const waiting = thread === own ? flows : this.#waiting(thread);
+      if (this.#held(thread) * all >= this.limit * waiting) continue;
+      const waited = ((turns + 1 - this.#lastTurn(thread)) >>> 0) * waiting;
+      if (waited <= longest) continue;
+      next = thread;
+      longest = waited;
+    }
+    return next;
+  }
+
+  /** On all threads, `own` of them on this. */
+  #flowsWaiting(own: number): number {
+    const { thread: here, threads } = this.#place;
+    let flows = own;
+    for (let thread = 0; thread < threads; thread++) if (thread !== here) flows += this.#waiting(thread);
+    return flows;
+  }
+
+  #lastTurn(thread: number): number {
+    return Atomics.load(this.#words, this.slot + FIRST_THREAD + thread * WORDS_OF_THREAD + LAST_TURN);
   }
 
   #waiting(thread: number): number {

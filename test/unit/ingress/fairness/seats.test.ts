@@ -13,6 +13,8 @@ class Threads {
   readonly lives: Thread[];
   /** Threads that have been told of a seat and have not heard yet. */
   readonly told: number[] = [];
+  /** On which thread each request was begun, in that order. */
+  readonly begun: number[] = [];
 
   constructor(count: number, limit: number) {
     this.limit = limit;
@@ -38,9 +40,11 @@ class Thread {
   readonly set: QueueSet<number>;
   readonly running = new Set<Ticket<number>>();
   readonly #threads: Threads;
+  readonly #index: number;
 
   constructor(threads: Threads, index: number, count: number) {
     this.#threads = threads;
+    this.#index = index;
     this.seats = new SharedSeats(threads.memory, index, count).of('a level', threads.limit);
     this.set = new QueueSet(this.seats, QUEUING, 1e9, 0);
   }
@@ -48,8 +52,8 @@ class Thread {
   arrive(flow: number): void {
     const ticket = this.set.arrive(flow, [flow], 0);
     if (typeof ticket === 'string') throw new Error(ticket);
-    if (ticket.isRunning) this.running.add(ticket);
-    else ticket.onDecided = () => this.running.add(ticket);
+    if (ticket.isRunning) this.#begin(ticket);
+    else ticket.onDecided = () => this.#begin(ticket);
     this.#pass();
   }
 
@@ -64,6 +68,11 @@ class Thread {
   look(): void {
     this.set.dispatch(0);
     this.#pass();
+  }
+
+  #begin(ticket: Ticket<number>): void {
+    this.running.add(ticket);
+    this.#threads.begun.push(this.#index);
   }
 
   #pass(): void {
@@ -135,6 +144,30 @@ test('while two threads have requests that wait, each has seats by its flows', (
   }
   t.deepEqual([one.running.size, three.running.size], [2, 6]);
 });
+
+for (const [limit, flows] of [
+  [1, [1, 1, 1]],
+  [2, [1, 1, 1]],
+  [1, [4, 1]],
+  [2, [3, 1]],
+  [3, [5, 1, 1]],
+  [10, [19, 1]],
+] as const)
+  test(`of ${limit} seats threads where ${flows.join(', ')} flows wait have what they are owed, although it is part of a seat`, (t) => {
+    const threads = new Threads(flows.length, limit);
+    for (let id = 0; id < 400; id++) threads.lives.forEach((one, index) => void one.arrive(id % flows[index]!));
+    const all = flows.reduce((sum, count) => sum + count, 0);
+    const served = flows.map(() => 0);
+    for (let ended = 0; ended < 20 * all; ended++) {
+      const index = threads.begun.shift()!;
+      served[index]!++;
+      threads.lives[index]!.finish(0);
+      threads.deliver();
+    }
+    // A fifth, and what the first thread began before the others had anything.
+    for (const [index, count] of flows.entries())
+      t.true(Math.abs(served[index]! - 20 * count) <= 4 * count + limit, `${served} by ${flows}`);
+  });
 
 test('what a thread held when it ended is free when it has started again, and late words of it count for nothing', (t) => {
   const threads = new Threads(2, 3);
