@@ -52,7 +52,8 @@ function dialled(metrics: MetricsRegistry) {
 
 type Way = readonly [what: string, make: (t: ExecutionContext, at: Place) => Promise<[EgressWay, ConnectProxy]>];
 
-/** The thread runs other tests as well, for seconds at a time. */
+// What is waited for a tunnel is half a minute, for which the other tests of a process may keep the thread of a busy machine: those that
+// get an answer of a proxy come before them, one after another.
 const PATIENT_MS = 240_000;
 
 const WAYS: readonly Way[] = [
@@ -81,7 +82,7 @@ const WAYS: readonly Way[] = [
 ];
 
 for (const [what, make] of WAYS) {
-  test(`a proxy over ${what} leads to plain and to TLS servers`, async (t) => {
+  test.serial(`a proxy over ${what} leads to plain and to TLS servers`, async (t) => {
     const at = await place(t);
     const [way, proxy] = await make(t, at);
     const metrics = new MetricsRegistry();
@@ -123,7 +124,7 @@ for (const [what, make] of WAYS) {
   });
 }
 
-test('the certificate of the server behind the proxy is verified all the same', async (t) => {
+test.serial('the certificate of the server behind the proxy is verified all the same', async (t) => {
   const at = await place(t);
   const proxy = await connectProxy(t);
   const port = await backend(t, at.pair);
@@ -145,7 +146,7 @@ const REFUSALS: readonly (readonly [answer: string, message: RegExp])[] = [
 ];
 
 for (const [refusal, message] of REFUSALS) {
-  test(`a proxy that says ${JSON.stringify(refusal.slice(0, 30))} opens no tunnel`, async (t) => {
+  test.serial(`a proxy that says ${JSON.stringify(refusal.slice(0, 30))} opens no tunnel`, async (t) => {
     const proxy = await connectProxy(t, { refusal });
     const way = { host: '127.0.0.1', port: proxy.port, socketPath: '' };
     const metrics = new MetricsRegistry();
@@ -159,7 +160,7 @@ for (const [refusal, message] of REFUSALS) {
   });
 }
 
-test('a proxy that is not there is counted as one that could not be connected to', async (t) => {
+test.serial('a proxy that is not there is counted as one that could not be connected to', async (t) => {
   const at = await place(t);
   const metrics = new MetricsRegistry();
   const way = { host: '', port: 0, socketPath: join(at.files, 'nobody.sock') };
