@@ -30,6 +30,7 @@ import {
   hasTerminal,
   heardSignals,
   ignoreSignals,
+  onEnding,
 } from './server/heard-signals.ts';
 import { serverPlan } from './server/server-plan.ts';
 import { prepare, tokenlessLines } from './server/server-settings.ts';
@@ -156,14 +157,7 @@ function stopOnSignal(
   release: () => void,
 ): Promise<void> {
   return new Promise((resolve) => {
-    let stopping = false;
     const stop = (signal: NodeJS.Signals): void => {
-      if (stopping) {
-        release();
-        endBy(signal);
-        return;
-      }
-      stopping = true;
       service.stopping();
       supervisor.drain();
       setTimeout(() => {
@@ -181,6 +175,9 @@ function stopOnSignal(
         );
       }, delayMs);
     };
-    for (const signal of signals.ending) process.on(signal, stop);
+    onEnding(signals.ending, stop, (signal) => {
+      release();
+      endBy(signal);
+    });
   });
 }

@@ -24,7 +24,14 @@ import { warn } from '../command-line/print-lines.ts';
 import { idleEnvironment, idleFields, ignoredFlags, recordSettings } from '../files/scheduler-configuration.ts';
 import { logSettings, logWarnings } from '../log-settings.ts';
 import { idleProxy } from '../proxy-environment.ts';
-import { exitAfter, type HeardSignals, hasTerminal, heardSignals, ignoreSignals } from '../server/heard-signals.ts';
+import {
+  exitAfter,
+  type HeardSignals,
+  hasTerminal,
+  heardSignals,
+  ignoreSignals,
+  onEnding,
+} from '../server/heard-signals.ts';
 import { missingSuites } from '../server/serving-tls.ts';
 import { versionText } from '../version.ts';
 import { requireFile } from '../writable-places.ts';
@@ -116,13 +123,11 @@ function signalled(ending: readonly NodeJS.Signals[]): Promise<void> {
   // Its timers do not keep the process alive.
   const alive = setInterval(() => {}, 2 ** 30);
   return new Promise((resolve) => {
-    for (const signal of ending) {
-      process.on(signal, () => {
-        if (endedBy !== undefined) process.exit(1);
-        endedBy = signal;
-        clearInterval(alive);
-        resolve();
-      });
-    }
+    const end = (signal: NodeJS.Signals): void => {
+      endedBy = signal;
+      clearInterval(alive);
+      resolve();
+    };
+    onEnding(ending, end, () => process.exit(1));
   });
 }

@@ -25,6 +25,29 @@ export function ignoreSignals(signals: readonly NodeJS.Signals[]): void {
   for (const signal of signals) process.on(signal, () => {});
 }
 
+/**
+ * Who asks once is heard twice where a program stands between: `timeout` sends its signal to the server and then to all of its group, and
+ * wrappers pass on what the terminal has sent to everybody.
+ */
+const SAME_WISH_MS = 250;
+
+/** Calls `end` at the first of these signals, and `endNow` at each that is another wish than that one. */
+export function onEnding(
+  signals: readonly NodeJS.Signals[],
+  end: (signal: NodeJS.Signals) => void,
+  endNow: (signal: NodeJS.Signals) => void,
+): void {
+  let firstMs: number | undefined;
+  const hear = (signal: NodeJS.Signals): void => {
+    const nowMs = performance.now();
+    if (firstMs === undefined) {
+      firstMs = nowMs;
+      end(signal);
+    } else if (nowMs - firstMs > SAME_WISH_MS) endNow(signal);
+  };
+  for (const signal of signals) process.on(signal, hear);
+}
+
 /** Ends the process as if nobody had caught the signal. */
 export function endBy(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);

@@ -1,14 +1,25 @@
-// What signals mean to a server.
+// Which signals end a server in order, and which at once.
 import test from 'ava';
-import { heardSignals } from '../../../bin/server/heard-signals.ts';
+import { onEnding } from '../../../bin/server/heard-signals.ts';
+import { eventually } from '../../integration/objects.ts';
 
-test('a hang-up ends a server that somebody sits before, and one that nobody sits before outlives it', (t) => {
-  t.true(heardSignals(false).ending.includes('SIGHUP'));
-  t.false(heardSignals(false).ignored.includes('SIGHUP'));
-  t.true(heardSignals(true).ignored.includes('SIGHUP'));
-  t.false(heardSignals(true).ending.includes('SIGHUP'));
-});
-
-test('no signal opens the debugger, by which any user of the machine may do what the server may', (t) => {
-  for (const outlives of [false, true]) t.true(heardSignals(outlives).ignored.includes('SIGUSR1'));
+test('a signal that is sent twice at a time asks for one end in order, and one that comes later for an end at once', async (t) => {
+  const heard: string[] = [];
+  t.teardown(() => {
+    for (const signal of ['SIGUSR2', 'SIGWINCH'] as const) process.removeAllListeners(signal);
+  });
+  onEnding(
+    ['SIGUSR2', 'SIGWINCH'],
+    (signal) => heard.push(`in order by ${signal}`),
+    (signal) => heard.push(`at once by ${signal}`),
+  );
+  process.emit('SIGUSR2', 'SIGUSR2');
+  process.emit('SIGUSR2', 'SIGUSR2');
+  process.emit('SIGWINCH', 'SIGWINCH');
+  t.deepEqual(heard, ['in order by SIGUSR2']);
+  await eventually(
+    async () => process.emit('SIGWINCH', 'SIGWINCH'),
+    () => heard.length > 1,
+  );
+  t.is(heard[1], 'at once by SIGWINCH');
 });
