@@ -34,13 +34,13 @@ test('what a pipe is given is there for every part of a start that looks at it',
 });
 
 test('a member that is there twice is refused: which of them counts would be said by nobody', (t) => {
-  const message = /^the settings \S+settings\.yaml: level is there more than once in a mapping$/;
+  const message = /^the settings \/.+\/settings\.yaml: level is there more than once in a mapping$/;
   t.throws(contentOf(t, 'rules:\n  - level: None\n    level: Metadata\n'), { message });
   t.notThrows(contentOf(t, 'rules:\n  - level: None\n  - level: Metadata\n'));
 });
 
 test('so is one in JSON, told by its path', (t) => {
-  const message = /^the settings \S+settings\.yaml: rules\[0\]\.level is there more than once in a mapping$/;
+  const message = /^the settings \/.+\/settings\.yaml: rules\[0\]\.level is there more than once in a mapping$/;
   t.throws(contentOf(t, ' {"rules":[{"level":"None","users":["a"],"level":"Metadata"}]}'), { message });
   t.notThrows(contentOf(t, '{"rules":[{"level":"None"},{"level":"Metadata"}]}'));
 });
