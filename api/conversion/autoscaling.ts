@@ -2,7 +2,15 @@
 // names and in the forms that clients of v1 know; what even those cannot say, in one of our own, which counts as long as
 // the rest still is what it was written with. The hub, v2beta2, has none of them.
 
-import { DEFAULT_CPU_PERCENT, EXACT, METRICS } from '../codec/carried-metrics.ts';
+import {
+  BEHAVIOR,
+  CONDITIONS,
+  CURRENT_METRICS,
+  DEFAULT_CPU_PERCENT,
+  EXACT,
+  exactIn,
+  METRICS,
+} from '../codec/carried-metrics.ts';
 import { decode } from '../codec/decode.ts';
 import { DecodeError } from '../codec/decode-error.ts';
 import { deepEqual } from '../json/deep-equal.ts';
@@ -13,9 +21,6 @@ import { behaviorText, readBehavior } from './autoscaling-behavior.ts';
 import { metricDown, metricStatusDown, metricStatusUp, metricUp } from './autoscaling-metrics.ts';
 import type { StepContext, StepTable } from './step.ts';
 
-const CURRENT_METRICS = 'autoscaling.alpha.@label/current-metrics';
-const CONDITIONS = 'autoscaling.alpha.@label/conditions';
-const BEHAVIOR = 'autoscaling.alpha.@label/behavior';
 const CARRIED = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, EXACT];
 
 const HUB = 'autoscaling/v2beta2.HorizontalPodAutoscaler';
@@ -115,22 +120,23 @@ function exactText(exact: Metrics, readBack: Metrics): string | undefined {
   return deepEqual(exact, readBack) ? undefined : JSON.stringify(exact);
 }
 
-/** The exact metrics, if they still are what is shown of them; else what can be read from that. */
+/** Of the exact metrics those of the spec, and those of the status, if they still are what is shown of them; else what can be read from that. */
 function exactOr(
   readBack: Metrics,
   text: string | undefined,
-  isShown: (metrics: Metrics) => boolean,
+  isShown: (metrics: Metrics, half: keyof Metrics) => boolean,
   context: StepContext,
-) {
+): Metrics {
   if (text === undefined) return readBack;
   try {
-    const given: unknown = JSON.parse(text);
-    const metrics = decodedList(asObject(given).metrics, `autoscaling/v2beta2.${SPEC_TYPE}`, context);
-    const current = decodedList(asObject(given).current, `autoscaling/v2beta2.${STATUS_TYPE}`, context);
-    if (metrics === undefined || current === undefined) return readBack;
-    return isShown({ metrics, current }) ? { metrics, current } : readBack;
+    const given = exactIn(text);
+    const metrics = decodedList(given.metrics, `autoscaling/v2beta2.${SPEC_TYPE}`, context);
+    const current = decodedList(given.current, `autoscaling/v2beta2.${STATUS_TYPE}`, context);
+    const exact = { metrics: metrics ?? readBack.metrics, current: current ?? readBack.current };
+    const half = (name: keyof Metrics): List => (isShown(exact, name) ? exact : readBack)[name];
+    return { metrics: half('metrics'), current: half('current') };
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof DecodeError) return readBack;
+    if (error instanceof DecodeError) return readBack;
     throw error;
   }
 }
@@ -146,7 +152,8 @@ function hubMetrics({ spec, status }: Parts): Metrics {
 function olderUp(object: JsonObject, context: StepContext): JsonObject {
   const parts = partsOf(object, context);
   const shown = hubMetrics(parts);
-  const isShown = (exact: Metrics): boolean => deepEqual(metricsDown(exact, context), shown);
+  const isShown = (exact: Metrics, half: keyof Metrics): boolean =>
+    deepEqual(metricsDown(exact, context)[half], shown[half]);
   const metrics = exactOr(metricsUp(shown, context), parts.carried.get(EXACT), isShown, context);
   const behavior = readBehavior(parts.carried.get(BEHAVIOR), context.schema);
   return withMetrics({ ...parts, spec: { ...parts.spec, behavior } }, metrics);
@@ -226,7 +233,13 @@ function v1Up(object: JsonObject, context: StepContext): JsonObject {
     targetPercent: targetCPUUtilizationPercentage as number | undefined,
     currentPercent: currentCPUUtilizationPercentage as number | undefined,
   };
-  const isShown = (exact: Metrics): boolean => deepEqual(shownInV1(exact, context), shown);
+  const isShown = (exact: Metrics, half: keyof Metrics): boolean => {
+    const [one, other] = [shownInV1(exact, context), shown].map(
+      ({ metrics, current, targetPercent, currentPercent }) =>
+        half === 'metrics' ? [metrics, targetPercent] : [current, currentPercent],
+    );
+    return deepEqual(one, other);
+  };
   const metrics = exactOr(readFromV1(shown, context), parts.carried.get(EXACT), isShown, context);
   const conditions = readList(
     parts.carried.get(CONDITIONS),

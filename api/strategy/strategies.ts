@@ -5,6 +5,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts';
 import { apiService } from './apiregistration/api-service.ts';
 import { daemonSet } from './apps/daemon-set.ts';
+import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.ts';
 import { job } from './batch/job.ts';
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts';
 import { limitRange } from './core/limit-range.ts';
@@ -23,6 +24,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'apiextensions/customresourcedefinitions': customResourceDefinition,
   'apiregistration/apiservices': apiService,
   'apps/daemonsets': daemonSet,
+  'autoscaling/horizontalpodautoscalers': horizontalPodAutoscaler,
   'batch/jobs': job,
   'certificates/certificatesigningrequests': certificateSigningRequest,
   'core/limitranges': limitRange,

@@ -341,3 +341,58 @@ test('who sends an endpoint of v1beta1 again, with the name of its node alone, c
   );
   await world.stop();
 });
+
+const SCALED = { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 3 };
+
+test('who writes an autoscaler of v1 changes nothing of its status, and who writes its status nothing of its spec', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+  const carried = (said: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(
+      Object.entries(said).map(([name, value]) => [`autoscaling.alpha.orch.io/${name}`, JSON.stringify(value)]),
+    );
+  const write = async (verb: 'create' | 'update', below: string, annotations: object) => {
+    const body = { metadata: { name: 'web', annotations }, spec: { ...SCALED, targetCPUUtilizationPercentage: 50 } };
+    const { code } = await world.write(verb, `${path('v1')}${below}`, { body });
+    t.is(code, verb === 'create' ? 201 : 200);
+    const { spec, status } = (await world.write('patch', `${path('v2beta2')}/web`, { body: {}, parameters: DRY_RUN }))
+      .body;
+    const { conditions, currentMetrics } = status as { conditions: unknown; currentMetrics: unknown };
+    return { conditions, currentMetrics, behavior: spec.behavior, metrics: (spec.metrics as object[]).length };
+  };
+  const conditions = (type: string) => [{ type, status: 'True', lastTransitionTime: null }];
+  const ready = carried({ conditions: conditions('AbleToScale') });
+  const memory = { type: 'Resource', resource: { name: 'memory', targetAverageValue: '1Gi' } };
+  const none = { conditions: null, currentMetrics: null, behavior: undefined, metrics: 1 };
+  t.deepEqual(await write('create', '', ready), none);
+  t.deepEqual(await write('update', '/web', ready), none);
+  const known = { ...none, conditions: conditions('AbleToScale') };
+  t.deepEqual(await write('update', '/web/status', { ...ready, ...carried({ metrics: [memory] }) }), known);
+  t.deepEqual(await write('update', '/web', {}), known);
+  t.deepEqual(await write('update', '/web', carried({ conditions: [], metrics: [memory] })), { ...known, metrics: 2 });
+  t.deepEqual(await write('update', '/web/status', {}), { ...none, metrics: 2 });
+  await world.stop();
+});
+
+test('metrics that only the newest version can say outlive what v1 changes of the status', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+  // Their order is what v1 cannot say.
+  const metrics = [
+    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 60 } } },
+    { type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1Gi' } } },
+  ];
+  await world.created(path('v2beta2'), { metadata: { name: 'web' }, spec: { ...SCALED, metrics } });
+  const metricsNow = async () =>
+    (await world.write('patch', `${path('v2beta2')}/web`, { body: {}, parameters: DRY_RUN })).body.spec.metrics;
+  t.deepEqual(await metricsNow(), metrics);
+  const status = { currentCPUUtilizationPercentage: 5, currentReplicas: 1, desiredReplicas: 1 };
+  for (const subresource of ['/status', '']) {
+    const { metadata, spec } = (await world.stored(`${path('v1')}/web`))!;
+    await world.write('update', `${path('v1')}/web${subresource}`, { body: { metadata, spec, status } });
+    t.deepEqual(await metricsNow(), metrics);
+  }
+  await world.write('update', `${path('v1')}/web/status`, { body: { metadata: { name: 'web' }, status } });
+  t.deepEqual(await metricsNow(), metrics);
+  await world.stop();
+});
