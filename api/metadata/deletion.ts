@@ -3,6 +3,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { isSet } from '../json/object-fields.ts';
 import { type Own, ownCopy } from '../json/own-copy.ts';
+import { kindKey } from '../kind-key.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { conflict } from '../status/failures.ts';
 import { refusedGroup } from '../status/refused-group.ts';
@@ -50,7 +51,7 @@ export interface DeletionOutcome {
 }
 
 /** They look at preconditions themselves, in words of their own. */
-const NAMESPACES = 'core/namespaces';
+const LOOKING_THEMSELVES: ReadonlySet<string> = new Set(['core/namespaces', 'apiextensions/customresourcedefinitions']);
 
 /** Throws StatusError 409 where a precondition does not hold. */
 export function requirePreconditions(object: JsonObject, type: ResourceType, preconditions: Preconditions): void {
@@ -61,7 +62,7 @@ export function requirePreconditions(object: JsonObject, type: ResourceType, pre
   ];
   for (const [member, value, actual, what] of expected) {
     if (value === undefined || value === actual) continue;
-    if (type.storageKey === NAMESPACES) {
+    if (LOOKING_THEMSELVES.has(kindKey(type))) {
       const failed = `Precondition failed: ${member} in precondition: ${value}, ${member} in object meta: ${actual}`;
       throw new StatusError(conflict(type, name, failed));
     }

@@ -285,14 +285,20 @@ test('preconditions of a kind that was in another group first are told by that, 
   t.regex(other?.message ?? '', /on NetworkPolicy\.networking\.example\.com "web"/);
 });
 
-test('preconditions of a namespace are told in the words of other conflicts', (t) => {
-  const namespaces = { ...type, storageKey: 'core/namespaces', group: '', plural: 'namespaces', kind: 'Namespace' };
+test('preconditions of namespaces and definitions are told in the words of other conflicts', (t) => {
   const target = object({ uid: 'u-1', resourceVersion: '7' });
-  const error = t.throws(() => requirePreconditions(target, namespaces as typeof type, { uid: 'u-2' }));
-  t.is(
-    error?.message,
-    'Operation cannot be fulfilled on namespaces "web": Precondition failed: UID in precondition: u-2, UID in object meta: u-1',
-  );
+  for (const [group, plural, named] of [
+    ['', 'namespaces', 'namespaces'],
+    ['apiextensions.orch.io', 'customresourcedefinitions', 'customresourcedefinitions.apiextensions.orch.io'],
+  ] as const) {
+    const error = t.throws(() =>
+      requirePreconditions(target, { ...type, group, plural } as typeof type, { uid: 'u-2' }),
+    );
+    t.is(
+      error?.message,
+      `Operation cannot be fulfilled on ${named} "web": Precondition failed: UID in precondition: u-2, UID in object meta: u-1`,
+    );
+  }
 });
 
 test('as many finalizers as a body holds are looked through in time in proportion to their number', (t) => {
