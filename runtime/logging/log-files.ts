@@ -30,7 +30,7 @@ class Outlet {
   /** What a full disk or pipe took the beginning of is lost, and what follows is not to stand in the same line. */
   line(text: string): void {
     try {
-      const whole = this.#isCut ? `\n${text}` : text;
+      const whole = this.#hasLost ? `${this.#isCut ? '\n' : ''}${this.#lostText}${text}` : text;
       const bytes = this.#write(whole);
       this.#hasLost = bytes < Buffer.byteLength(whole);
       this.#isFull = false;
@@ -43,11 +43,11 @@ class Outlet {
   }
 
   /**
-   * Whether lines go out. After one that did not, the next is tried now: it says that some are missing. A full disk is none of the
+   * Whether lines go out. After one that did not, it is tried now whether it can be said that some are missing. A full disk is none of the
    * log's faults: who is restarted over it comes up no more where the store is on that disk, and what it served from memory is gone.
    */
   isWritable(): boolean {
-    if (this.#hasLost) this.line(this.#lostText);
+    if (this.#hasLost) this.line('');
     return !this.#hasLost || this.#isFull;
   }
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -70,6 +70,10 @@ test('lines that cannot be written are said to be lost once they can', (t) => {
   outlets.line('I', 'gone\n');
   t.false(outlets.isWritable());
   t.false(existsSync(path));
+  mkdirSync(folder);
+  for (const line of ['here\n', 'and here\n']) outlets.line('I', line);
+  t.is(read(path), 'lost\nhere\nand here\n');
+  t.true(outlets.isWritable());
 });
 
 test('a full disk makes no log unwritable: who is restarted over it does not come up again where the store is on that disk', (t) => {
