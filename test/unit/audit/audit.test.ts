@@ -17,11 +17,15 @@ type Backend = readonly [mode: AuditMode, write: Write];
 const good: Write = () => undefined;
 const bad: Write = () => Promise.reject(new Error('no'));
 const slowlyGood: Write = () => Promise.resolve();
+const badAtOnce: Write = () => {
+  throw new Error('at once');
+};
 
 /** An audit actor over backends, each with its mode and what it does with events; `closed`: hears of a backend that is closed. */
 function actorOver(backends: readonly Backend[], closed: () => Promise<void> = () => Promise.resolve()) {
   const time = new VirtualTime();
-  const log = { warn: () => {} };
+  const said: object[] = [];
+  const log = { warn: (line: object) => void said.push(line) };
   const metrics = new MetricsRegistry();
   const context = { clock: time, timers: time, metrics, log } as unknown as ActorContext;
   const options = {
@@ -42,7 +46,7 @@ function actorOver(backends: readonly Backend[], closed: () => Promise<void> = (
   };
   const tell = (events: readonly UnreadAuditEvent[]): void =>
     actor.onMessage({ type: 'events', events }, { isAwaited: false, send: () => {}, fail: () => {} });
-  return { actor, time, lost, tell };
+  return { actor, time, lost, said, tell };
 }
 
 /** Asks an audit actor over backends to keep events. */
@@ -73,6 +77,15 @@ const cases: readonly (readonly [what: string, backends: readonly Backend[], isK
     ],
     true,
   ],
+  [
+    'that one lacks at once which may',
+    [
+      ['blocking', badAtOnce],
+      ['blocking-strict', good],
+    ],
+    true,
+  ],
+  ['that one lacks at once which must not', [['blocking-strict', badAtOnce]], false],
   [
     'that one lacks which must not, whoever comes behind it',
     [
@@ -114,17 +127,18 @@ for (const mode of ['blocking', 'batch'] as const) {
     for (const [write, count] of [
       [bad, 1],
       [() => Promise.reject(new EventsLost(7, 'some')), 7],
-      [
-        () => {
-          throw new Error('at once');
-        },
-        1,
-      ],
+      [badAtOnce, 1],
     ] as const) {
-      const { lost, tell } = actorOver([[mode, write]]);
+      const { actor, lost, said, tell } = actorOver([[mode, write]]);
       tell(eventsOf(1));
       await settled();
       t.deepEqual(lost(), { webhook: count });
+      t.like(said, [{ plugin: 'webhook', count }]);
+      tell(eventsOf(1));
+      await settled();
+      t.is(said.length, 1);
+      await actor.stop!();
+      t.is(said.length, 2, 'what was lost since then is said at the end');
     }
   });
 }
@@ -158,7 +172,10 @@ test('an audit actor that stops sends what waits and closes its backends then, a
     steps.push(`sent ${events.length}`);
     return new Promise((resolve) => ends.push(resolve));
   };
-  const closed = async (): Promise<void> => void steps.push('closed');
+  const closed = async (): Promise<void> => {
+    await settled();
+    steps.push('closed');
+  };
   const patient = actorOver([['batch', write]], closed);
   patient.tell(eventsOf(2));
   const stopping = patient.actor.stop!().then(() => steps.push('stopped'));

@@ -1,6 +1,6 @@
 // How audit events are said to their backends: in groups that are not too large, and to a webhook until it takes them.
 import test from 'ava';
-import { EventsLost, WebhookSink } from '../../../actors/audit/sinks.ts';
+import { EventsLost, LogSink, type TruncationLimits, WebhookSink } from '../../../actors/audit/sinks.ts';
 import type { AuditEvent } from '../../../api/audit/event.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Timers } from '../../../runtime/environment.ts';
@@ -61,6 +61,69 @@ async function groupsOf(batchBytesMax: number): Promise<readonly string[]> {
   await sink.write(['a', 'b', 'c', 'd', 'e'].map(eventOf));
   return sent;
 }
+
+/** A log that has taken events: what was appended to it, and how many were too large for it. */
+function logged(events: readonly AuditEvent[], isLegacy: boolean, truncation: TruncationLimits | undefined) {
+  const appended: string[] = [];
+  let tooLarge = 0;
+  const onTooLarge = (count: number): void => {
+    tooLarge += count;
+  };
+  const sink = new LogSink({ dialect: DIALECTS.orch, version: 'v1', truncation, onTooLarge }, isLegacy, {
+    append: (text) => void appended.push(text),
+    close: async () => void appended.push('closed'),
+  });
+  sink.write(events);
+  return { sink, appended, tooLarge };
+}
+
+const LARGE = { eventBytesMax: 100_000, batchBytesMax: 1_000_000 };
+
+test('a log has a line for each audit event, as JSON or as it was before, and is closed when it ends', async (t) => {
+  for (const truncation of [undefined, LARGE]) {
+    const asJson = logged(['a', 'b'].map(eventOf), false, truncation);
+    t.is(asJson.appended.length, 1, 'one write');
+    const lines = asJson.appended[0]!.split('\n');
+    t.is(lines.pop(), '');
+    t.like(
+      lines.map((line) => JSON.parse(line) as unknown),
+      [
+        { kind: 'Event', apiVersion: 'audit.orch.io/v1', auditID: 'a' },
+        { kind: 'Event', apiVersion: 'audit.orch.io/v1', auditID: 'b' },
+      ],
+    );
+    const asText = logged(['a', 'b'].map(eventOf), true, truncation);
+    t.regex(asText.appended.join('|'), /^\S+ AUDIT: id="a" [^\n]*\n\S+ AUDIT: id="b" [^\n]*\n$/);
+    await asText.sink.close();
+    t.is(asText.appended.at(-1), 'closed');
+  }
+});
+
+test('of an audit event that is too large the bodies are left out, and one without bodies is lost alone', (t) => {
+  const body = { data: 'x'.repeat(1000) };
+  const bodies = { requestObject: body, responseObject: body };
+  const at = (level: AuditEvent['request']['level'], more: object, userAgent = ''): AuditEvent => {
+    const event = eventOf(level);
+    return { ...event, ...more, request: { ...event.request, level, userAgent } };
+  };
+  const events = [at('RequestResponse', bodies), at('Metadata', {}, 'x'.repeat(2000)), at('Request', {})];
+  const { appended, tooLarge } = logged(events, false, { eventBytesMax: 1000, batchBytesMax: 1_000_000 });
+  const [cut, whole, ...more] = appended
+    .join('')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  t.like(cut, {
+    auditID: 'RequestResponse',
+    annotations: { 'audit.orch.io/truncated': 'true' },
+    requestObject: undefined,
+    responseObject: undefined,
+  });
+  t.like(whole, { auditID: 'Request', annotations: undefined });
+  t.deepEqual([more.length, tooLarge], [0, 1]);
+  const [uncut] = logged([at('Request', bodies)], false, LARGE).appended;
+  t.like(JSON.parse(uncut!), { requestObject: body });
+});
 
 test('a group of audit events is as large as it may be, and one that is larger by itself goes alone', async (t) => {
   t.deepEqual(await groupsOf(1), ['a', 'b', 'c', 'd', 'e']);
