@@ -114,6 +114,9 @@ test('a backend that takes audit events at once is given the batches that may go
   t.is(throttled.state.timers, 1);
   await throttled.batches.flush();
   t.deepEqual(throttled.sent, ['abcdef', 'gh']);
+  const few = harness({ batchMax: 2, throttle: { perSecond: 1, burst: 3 } }, undefined, true);
+  for (const ids of ['ab', 'cd', 'ef']) few.batches.add(eventsOf(ids), none);
+  t.deepEqual(few.sent, ['ab', 'cd', 'ef'], 'what was not sent has cost no throttle');
 });
 
 test('audit events with large bodies wait as far as there is room for them on the heap, and again when some have been taken', async (t) => {

@@ -10,10 +10,14 @@ interface Sent {
   readonly ids: readonly string[];
 }
 
-const eventOf = (auditID: string, bodyBytes = 0): UnreadAuditEvent =>
+const eventOf = (
+  auditID: string,
+  bodyBytes = 0,
+  body: 'requestBody' | 'responseBody' = 'requestBody',
+): UnreadAuditEvent =>
   ({
     request: { auditID },
-    requestBody: bodyBytes === 0 ? undefined : { contentType: '', bytes: new Uint8Array(bodyBytes) },
+    [body]: bodyBytes === 0 ? undefined : { contentType: '', bytes: new Uint8Array(bodyBytes) },
   }) as unknown as UnreadAuditEvent;
 
 /** An audit actor that answers as it is told, and turns that end when they are told to. */
@@ -21,13 +25,16 @@ function harness(waits: AuditWaits, answer: () => Soon<{ isKept: boolean }> = as
   const sent: Sent[] = [];
   const bodies: number[] = [];
   const turns: (() => void)[] = [];
-  const state = { lost: 0, isFull: false };
+  const state = { lost: 0, isFull: false, deadlineMs: 0 };
   const take = ({ type, events }: { type: string; events: readonly UnreadAuditEvent[] }): void => {
     sent.push({ type, ids: events.map(({ request }) => request.auditID) });
-    for (const { requestBody } of events) if (requestBody !== undefined) bodies.push(requestBody.bytes.length);
+    for (const { requestBody, responseBody } of events) {
+      for (const body of [requestBody, responseBody]) if (body !== undefined) bodies.push(body.bytes.length);
+    }
   };
   const audit = {
-    askSoon: (message: Parameters<typeof take>[0]) => {
+    askSoon: (message: Parameters<typeof take>[0], { deadlineMs }: { deadlineMs: number }) => {
+      state.deadlineMs = deadlineMs;
       take(message);
       return answer();
     },
@@ -97,11 +104,12 @@ test('what has been gathered of audit events can be sent before its turn ends, a
 });
 
 test('requests that wait for their audit event hear together whether it was kept', async (t) => {
-  const { groups, sent, endTurn } = harness('together', async () => ({ isKept: false }));
+  const { groups, sent, state, endTurn } = harness('together', async () => ({ isKept: false }));
   const kept = ['a', 'b'].map((id) => groups.keep(eventOf(id)));
   endTurn();
   t.deepEqual(await Promise.all(kept), [false, false]);
   t.deepEqual(sent, [{ type: 'keep', ids: ['a', 'b'] }]);
+  t.is(state.deadlineMs, 1000, 'for as long as a request may take');
 });
 
 test('an audit event for a webhook that is waited for goes by itself', async (t) => {
@@ -128,19 +136,26 @@ test('audit events that were not taken are lost, and those that only take long a
   t.is(state.lost, 2);
 });
 
-test('bodies that are on their way to the audit actor have an end, and are let go with the answer', async (t) => {
-  const megabyte = 1024 * 1024;
-  const { groups, bodies, endTurn } = harness('together');
-  const fill = async (): Promise<void> => {
-    const kept = Array.from({ length: 5 }, (_, index) => groups.keep(eventOf(`e${index}`, 20 * megabyte)));
-    endTurn();
-    await Promise.all(kept);
-  };
-  await fill();
-  t.is(bodies.length, 3);
-  await fill();
-  t.is(bodies.length, 6);
-});
+for (const [how, waits, answer] of [
+  ['with the answer', 'together', undefined],
+  ['where they are written at once', 'together', () => ({ isKept: true })],
+  ['where nobody waits for them', 'none', undefined],
+] as const) {
+  test(`bodies that are on their way to the audit actor have an end, and are let go ${how}`, async (t) => {
+    const megabyte = 1024 * 1024;
+    const { groups, bodies, sent, endTurn } = harness(waits, answer);
+    const fill = async (body: 'requestBody' | 'responseBody'): Promise<void> => {
+      const kept = Array.from({ length: 5 }, (_, index) => groups.keep(eventOf(`e${index}`, 20 * megabyte, body)));
+      endTurn();
+      await Promise.all(kept);
+    };
+    await fill('requestBody');
+    t.is(bodies.length, 3);
+    await fill('responseBody');
+    t.is(bodies.length, 6);
+    t.is(sent.flatMap(({ ids }) => ids).length, 10, 'the events go without them');
+  });
+}
 
 test('whoever waits for an audit event goes on once, whatever becomes of it', async (t) => {
   const answers = [Promise.resolve({ isKept: false }), Promise.reject(new OrchError('Overloaded', 'no'))];

@@ -62,6 +62,37 @@ test('every answer has the header beside its own', (t) => {
   for (const { headersSent } of [whole, inPieces, late]) t.deepEqual(headersSent, [[['A', '1'], HEADER]]);
 });
 
+test('what is not an end of an answer goes through as it is, in both directions', (t) => {
+  const calls: unknown[][] = [];
+  const passed =
+    (name: string, answer?: unknown) =>
+    (...given: unknown[]): unknown => {
+      calls.push([name, ...given]);
+      return answer;
+    };
+  const names = ['start', 'startWebSocket', 'onAborted', 'onDrained'] as const;
+  const below = { ...Object.fromEntries(names.map((name) => [name, passed(name)])), write: passed('write', false) };
+  const connection = { ...below, aborted: true } as unknown as HttpResponse;
+  const response = new HeldResponse(connection, new HeldBytes(), HEADER, () => void calls.push(['flush']));
+  t.true(response.aborted);
+  const [onAborted, onDrained, bytes] = [() => {}, () => {}, Buffer.from('x')];
+  const framing = {} as Parameters<HttpResponse['startWebSocket']>[1];
+  response.onAborted(onAborted);
+  response.onDrained(onDrained);
+  response.start(200, [], true);
+  response.startWebSocket('channel', framing);
+  t.false(response.write(bytes), 'the socket is full');
+  t.deepEqual(calls, [
+    ['onAborted', onAborted],
+    ['onDrained', onDrained],
+    ['flush'],
+    ['start', 200, [HEADER], true],
+    ['flush'],
+    ['startWebSocket', 'channel', framing],
+    ['write', bytes],
+  ]);
+});
+
 test('nothing is held back of an answer that was let go before, nor of one that was cut off', (t) => {
   const free = held();
   free.response.release();
