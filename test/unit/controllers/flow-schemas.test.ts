@@ -26,10 +26,10 @@ class Watched {
     this.controller.onEvent({ ...event, object: () => object } as FeedEvent);
   }
 
-  schema(name: string, level: string, { generation = 1, conditions = [] as readonly object[] } = {}): void {
+  schema(name: string, level: string, { generation = 1, conditions = [] as readonly object[], uid = name } = {}): void {
     const spec = { priorityLevelConfiguration: { name: level } };
     this.#event('put', 'flowschemas', name, {
-      metadata: { name, uid: name, generation },
+      metadata: { name, uid, generation },
       spec,
       status: { conditions },
     });
@@ -38,6 +38,10 @@ class Watched {
   level(name: string): void {
     const metadata = { name, uid: name, generation: 1 };
     this.#event('put', 'prioritylevelconfigurations', name, { metadata, spec: {} });
+  }
+
+  withoutSchema(name: string): void {
+    this.#event('delete', 'flowschemas', name, {});
   }
 
   withoutLevel(name: string): void {
@@ -80,6 +84,72 @@ test('a schema is dangling while its level is not there, since when it changed',
   t.deepEqual([...watched.due], ['s']);
 });
 
+test('the condition of a schema says of which level it speaks, and is written over the state that it was judged by', async (t) => {
+  const watched = new Watched();
+  watched.schema('s', 'l');
+  watched.controller.onSynced();
+  const said = 'This FlowSchema references the PriorityLevelConfiguration object named "l"';
+  const dangling = watched.condition('s')!;
+  t.is(dangling.message, `${said} but there is no such object`);
+  watched.level('l');
+  t.is(watched.condition('s')!.message, `${said} and it exists`);
+  t.deepEqual(watched.controller.plan('s').writes, [
+    {
+      verb: 'patch',
+      target: {
+        group: GROUP,
+        version: 'v1beta1',
+        resource: 'flowschemas',
+        subresource: 'status',
+        namespace: '',
+        name: 's',
+      },
+      parameters: { fieldManager: 'api-priority-and-fairness-config-consumer-v1' },
+      body: { metadata: { resourceVersion: '1' }, status: { conditions: [watched.condition('s')] } },
+    },
+  ]);
+  watched.withoutLevel('l');
+  await watched.time.advance(60_000);
+  watched.schema('s', 'l', { conditions: [{ ...dangling, reason: 'Other' }] });
+  t.deepEqual(watched.condition('s'), dangling, 'it has been dangling since then');
+  t.deepEqual(watched.controller.plan('gone'), { writes: [] });
+});
+
+test('a schema is looked at when it changes, and when its level comes or goes, not when that changes', (t) => {
+  const watched = new Watched();
+  watched.controller.onSynced();
+  const due = (): string[] => {
+    const keys = [...watched.due];
+    watched.due.clear();
+    return keys;
+  };
+  watched.schema('s', 'l');
+  watched.schema('other', 'm');
+  t.deepEqual(due(), ['s', 'other']);
+  watched.level('l');
+  t.deepEqual(due(), ['s']);
+  watched.level('l');
+  t.deepEqual(due(), []);
+});
+
+test('what has gone, or was made anew, is told as it is then', (t) => {
+  const watched = new Watched();
+  const names = () => watched.controller.objects!.schemas.map(({ metadata }) => metadata);
+  watched.schema('a', 'l');
+  watched.schema('b', 'l');
+  watched.controller.onSynced();
+  watched.withoutSchema('a');
+  t.is(watched.published, 2);
+  t.deepEqual(names(), [{ name: 'b', uid: 'b' }]);
+  watched.schema('b', 'l', { uid: 'another' });
+  t.is(watched.published, 3);
+  t.deepEqual(names(), [{ name: 'b', uid: 'another' }]);
+  watched.level('l');
+  watched.controller.reset();
+  watched.controller.onSynced();
+  t.deepEqual(watched.controller.objects, { schemas: [], levels: [] });
+});
+
 test('changes of specs are told, those of a status are not, and nothing is before all is known', (t) => {
   const watched = new Watched();
   watched.schema('s', 'l');
@@ -102,12 +172,14 @@ test('changes of specs are told, those of a status are not, and nothing is befor
 test('every ingress is told, again when it has started anew, and later where it had no room', async (t) => {
   const time = new VirtualTime();
   const told: string[] = [];
+  const messages: object[] = [];
   const full = new Set(['ingress/1']);
   const refs = ['ingress/0', 'ingress/1'].map((name) => ({
     name,
-    tell: () => {
+    tell: (message: object) => {
       if (full.has(name)) return 'full';
       told.push(name);
+      messages.push(message);
       return 'queued';
     },
   }));
@@ -126,8 +198,11 @@ test('every ingress is told, again when it has started anew, and later where it 
   await time.advance(1000);
   t.deepEqual(told, ['ingress/0', 'ingress/1']);
   announcer.peerRestarted('store');
+  await time.advance(1000);
+  t.is(told.length, 2);
   announcer.peerRestarted('ingress/0');
   await time.runUntilIdle();
+  t.deepEqual(messages[0], { type: 'flowObjects', schemas: [], levels: [] });
   t.deepEqual(told, ['ingress/0', 'ingress/1', 'ingress/0']);
   full.add('ingress/1');
   announcer.announce();
