@@ -1,6 +1,6 @@
 // The resource quota controller: what quotas promise and what is used of them, as objects come and go.
 import test from 'ava';
-import { type Fixture, objectOf, started } from './fixture.ts';
+import { DIALECT, type Fixture, objectOf, started } from './fixture.ts';
 import type { Loose } from './stored.ts';
 
 const QUOTAS = 'core/resourcequotas';
@@ -185,4 +185,70 @@ test('a quota without a count of pods has what comes read', async (t) => {
   putPod(f, 'a');
   await f.time.advance(10);
   t.deepEqual(lastStatus(f), { hard, used: { 'requests.cpu': '500m' } });
+});
+
+const DEFINITIONS = DIALECT.spell('apiextensions.@group/customresourcedefinitions');
+
+/** Things of `x.test` are served from now on. */
+function define({ cluster }: Pick<Fixture, 'cluster'>): void {
+  const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' };
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
+  cluster.put(DEFINITIONS, {
+    apiVersion: DIALECT.spell('apiextensions.@group/v1'),
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'things.x.test' },
+    spec: { group: 'x.test', scope: 'Namespaced', names, versions },
+    status: { acceptedNames: names, conditions: [{ type: 'Established', status: 'True' }] },
+  });
+}
+
+test('objects of a custom type are counted from when it is served, and not where nobody serves it any more', async (t) => {
+  const hard = { 'count/things.x.test': '3' };
+  const f = await started({}, (cluster) => putQuota({ cluster }, { hard }));
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard, used: {} });
+  define(f);
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard, used: { 'count/things.x.test': '0' } });
+  const thing = { apiVersion: 'x.test/v1', kind: 'Thing', metadata: { name: 'a', namespace: 'default' } };
+  f.cluster.put('x.test/things', thing);
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard, used: { 'count/things.x.test': '1' } });
+  f.cluster.remove('x.test/things', 'default', 'a');
+  f.cluster.remove(DEFINITIONS, '', 'things.x.test');
+  await f.time.advance(10 * 60_000);
+  t.deepEqual(lastStatus(f), { hard, used: {} });
+});
+
+test('objects that are told of before their type are counted', async (t) => {
+  const hard = { 'count/things.x.test': '3' };
+  const f = await started({}, (cluster) => {
+    const thing = { apiVersion: 'x.test/v1', kind: 'Thing', metadata: { name: 'a', namespace: 'default' } };
+    cluster.put('x.test/things', thing);
+    putQuota({ cluster }, { hard });
+    define({ cluster });
+  });
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard, used: { 'count/things.x.test': '1' } });
+});
+
+test('a pod whose agent does not end it counts to the end of its grace, though nothing happens to it then', async (t) => {
+  const f = await started({}, (cluster) => putQuota({ cluster }, { hard: { pods: '5' } }));
+  const ending = { deletionTimestamp: new Date(f.cluster.time.nowMs()).toISOString(), deletionGracePeriodSeconds: 30 };
+  const metadata = { name: 'a', namespace: 'default', uid: 'a', ...ending };
+  f.cluster.put('core/pods', objectOf('Pod', 'default', 'a', { metadata, spec: { containers: [{}] } }));
+  await f.time.advance(29_000);
+  t.deepEqual(lastStatus(f), { hard: { pods: '5' }, used: { pods: '1' } });
+  await f.time.advance(2_000);
+  t.deepEqual(lastStatus(f), { hard: { pods: '5' }, used: { pods: '0' } });
+});
+
+test('objects that are only counted are not, where a quota is for some pods', async (t) => {
+  const hard = { pods: '5', 'count/configmaps': '5' };
+  const f = await started({}, (cluster) => {
+    cluster.put('core/configmaps', objectOf('ConfigMap', 'default', 'c', {}));
+    putQuota({ cluster }, { hard, scopes: ['BestEffort'] });
+  });
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard, used: { pods: '0', 'count/configmaps': '0' } });
 });
