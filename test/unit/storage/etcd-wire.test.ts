@@ -27,6 +27,43 @@ test('a message is read as it was written, however little room was left for each
   }
 });
 
+const KINDS: readonly (readonly [write: (writer: WireWriter) => WireWriter, field: number, value: number | string])[] =
+  [
+    [(writer) => writer.integer(2, 300), 2, 300],
+    [(writer) => writer.bytes(3, 'größe'), 3, 'größe'],
+    [(writer) => writer.bytes(3, Buffer.from('größe')), 3, 'größe'],
+    [(writer) => writer.message(4, (inner) => inner.bytes(1, 'x')), 4, '\n\u0001x'],
+  ];
+
+test('a message has all of its fields, of whatever kind those are that it grows by', (t) => {
+  for (const [write, field, value] of KINDS) {
+    const writer = new WireWriter();
+    for (let bytes = 0; bytes < 5 * BUFFER_BYTES; bytes = writer.finish().length) write(writer);
+    const fields = fieldsOf(writer.finish());
+    t.true(fields.length > BUFFER_BYTES / 4);
+    t.true(fields.every(([one, other]) => one === field && other === value));
+  }
+});
+
+test('what a field is by default is not written, but for a message within', (t) => {
+  const writer = new WireWriter();
+  for (const none of [undefined, 0, false]) writer.integer(1, none);
+  for (const none of [undefined, '', Buffer.alloc(0)]) writer.bytes(2, none);
+  t.is(writer.finish().length, 0);
+  t.deepEqual(
+    fieldsOf(
+      writer
+        .integer(3, true)
+        .message(4, () => {})
+        .finish(),
+    ),
+    [
+      [3, 1],
+      [4, ''],
+    ],
+  );
+});
+
 test('a message that is cut within a field is refused, and what no reader asks for is passed by', (t) => {
   const message = Buffer.concat([
     Buffer.from([0x09, 1, 2, 3, 4, 5, 6, 7, 8, 0x15, 1, 2, 3, 4]),
