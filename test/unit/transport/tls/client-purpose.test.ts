@@ -1,7 +1,11 @@
 import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { isOfGoodPurpose as isGood } from '../../../../transport/tls/client-purpose.ts';
 import { makeSelfSigned } from '../../../../transport/tls/self-signed.ts';
+import { testAuthority } from '../../../server/test-authority.ts';
 
 test('a certificate that is refused for its purpose alone is good where it is for any, or for clients, and was signed by its issuer', async (t) => {
   const times = { notBefore: new Date(0), notAfter: new Date(1e12) };
@@ -27,4 +31,24 @@ test('a certificate that is refused for its purpose alone is good where it is fo
   t.false(isOfGoodPurpose('INVALID_PURPOSE', [any, stranger]));
   for (const error of ['CERT_HAS_EXPIRED', 'CERT_SIGNATURE_FAILURE', undefined, null])
     t.false(isOfGoodPurpose(error, [client, client]));
+});
+
+test('each certificate of a chain has to be signed by the one behind it', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-purpose-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const [authority, other] = [testAuthority(folder), testAuthority(folder, 'other')];
+  const read = ({ certPem }: { readonly certPem: string }) => new X509Certificate(certPem);
+  const trusted = new Set([authority, other].map((one) => read(one).fingerprint256));
+  const isOfGoodPurpose = (...chain: readonly { readonly certPem: string }[]) =>
+    isGood(
+      'INVALID_PURPOSE',
+      chain.map((one) => read(one).raw),
+      trusted,
+    );
+  const client = authority.issue('client', [], 'codeSigning,anyExtendedKeyUsage');
+  t.true(isOfGoodPurpose(client, authority));
+  t.false(isOfGoodPurpose(client, other));
+  t.false(isOfGoodPurpose(authority, client));
+  t.false(isOfGoodPurpose(client, authority, other));
+  t.false(isOfGoodPurpose(authority.issue('server', ['localhost']), authority));
 });

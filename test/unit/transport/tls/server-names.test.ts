@@ -40,6 +40,11 @@ for (const [name, expected] of FOUND) {
   });
 }
 
+test('a pattern of stars alone is for every name of so many labels', (t) => {
+  const names = serverNames([entry('one', '*'), entry('two', '*.*')]);
+  t.deepEqual(['host', 'a.example', 'a.b.example'].map(names.find), ['one', 'two', undefined]);
+});
+
 test('patterns in words go before the names of certificates, and those before nothing', async (t) => {
   const certPem = await certificate('cn.example.com', ['dns.example.com', '*.wild.example.com', '10.1.2.3']);
   const names = serverNames([{ value: 'read', patterns: [], certPem }, entry('said', 'dns.example.com')]);
