@@ -198,6 +198,20 @@ export const DIRECTIVES: readonly Case[] = [
     patch: { strategy: { $retainKeys: ['type'], type: 'Recreate', rollingUpdate: null } },
     expected: { strategy: { type: 'Recreate' } },
   },
+  {
+    does: '$retainKeys keeps what it names, whether or not the patch sets that',
+    type: 'apps/v1.DeploymentSpec',
+    document: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } },
+    patch: { strategy: { $retainKeys: ['type'] } },
+    expected: { strategy: { type: 'RollingUpdate' } },
+  },
+  {
+    does: '$retainKeys of all that there is takes nothing out',
+    type: 'apps/v1.DeploymentSpec',
+    document: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } },
+    patch: { strategy: { $retainKeys: ['type', 'rollingUpdate'], rollingUpdate: { maxSurge: 2 } } },
+    expected: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2 } } },
+  },
 ];
 
 export const REFUSALS: readonly Case[] = [
