@@ -111,7 +111,7 @@ test('a plug-in module that cannot be loaded, or has no plug-in of the name, is 
   const HEAD = { apiVersion: 'kubescheduler.config.k8s.io/v1beta1', kind: 'KubeSchedulerConfiguration' };
   writeFileSync(config, JSON.stringify({ ...HEAD, pluginModules: ['mine.mjs'], profiles: [profile] }));
   for (const [text, problem] of [
-    [undefined, /^the plug-ins of \S+mine\.mjs cannot be loaded: /],
+    [undefined, /^the plug-ins of \/.+\/mine\.mjs cannot be loaded: /],
     ['export const plugins = { Other: () => ({}) };', /^profile default-scheduler: there is no plug-in Mine$/],
     ['export const plugins = { Mine: () => ({}) };', /^profile default-scheduler: .*Mine cannot run at filter$/],
     ['export const plugins = { Mine: () => ({ prepareFilter: () => null }) };', undefined],
@@ -271,7 +271,7 @@ test('what lies in the data directory and would keep a server from starting is t
   const [authority = '', store = ''] = problemsOf(ended);
   t.regex(
     authority,
-    /cluster-ca\.crt and \S+cluster-ca\.key cannot be used: the key does not belong to the certificate$/,
+    /cluster-ca\.crt and \/.+\/cluster-ca\.key cannot be used: the key does not belong to the certificate$/,
   );
   t.regex(store, /holds a store, which --store-servers would leave aside/);
 });
@@ -330,7 +330,7 @@ test('a record of requests is not asked for where no thread writes it, and what 
   t.is(refused.code, 1);
   t.regex(
     problemsOf(refused).join(),
-    /^--audit-policy-file asks for events, and no thread of --placement \S+ hosts audit/,
+    /^--audit-policy-file asks for events, and no thread of --placement \/.+\/placement\.json hosts audit/,
   );
 });
 

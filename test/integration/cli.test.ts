@@ -101,8 +101,11 @@ function openEntries(directory: string): string[] {
 test('a directory that was open to others, and all that is made in it, is closed to them, and that is said once', async (t) => {
   const server = await newServer(t, { args: ['--placement', 'single'] });
   chmodSync(server.dataDirectory, 0o755);
-  mkdirSync(join(server.dataDirectory, 'kept'), { mode: 0o755 });
-  writeFileSync(join(server.dataDirectory, 'kept', 'notes'), '', { mode: 0o644 });
+  mkdirSync(join(server.dataDirectory, 'kept'));
+  writeFileSync(join(server.dataDirectory, 'kept', 'notes'), '');
+  // Whatever the umask is.
+  chmodSync(join(server.dataDirectory, 'kept'), 0o755);
+  chmodSync(join(server.dataDirectory, 'kept', 'notes'), 0o644);
   t.is(await server.start(), undefined);
   t.is((await server.client.request('POST', '/api/v1/namespaces', { body: { metadata: { name: 'x' } } })).status, 201);
   t.deepEqual(openEntries(server.dataDirectory), []);

@@ -330,7 +330,7 @@ test('without its configuration a store with encrypted values is refused, and wi
 test('a configuration that cannot be used keeps the server from starting, with one line', async (t) => {
   const configuration = new Configuration(t);
   const server = await newServer(t, { args: configuration.args });
-  await refusedStart(t, server, /the encryption configuration \S+ cannot be read \(ENOENT\)/);
+  await refusedStart(t, server, /the encryption configuration \/.+ cannot be read \(ENOENT\)/);
   configuration.write(aescbc({ name: 'one', secret: Buffer.from(MARKER).toString('base64') }));
   await refusedStart(
     t,
@@ -339,7 +339,7 @@ test('a configuration that cannot be used keeps the server from starting, with o
   );
   for (const text of ['resources: [', '{"kind": ', '- a\n- b\n']) {
     writeFileSync(configuration.path, text);
-    await refusedStart(t, server, /the encryption configuration \S+: /);
+    await refusedStart(t, server, /the encryption configuration \/.+: /);
   }
 });
 

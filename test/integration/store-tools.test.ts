@@ -85,19 +85,19 @@ test('a damaged store is refused with one line that names the check; the check s
   for (let attempt = 1; attempt <= 2; attempt++) {
     const failure = (await server.start()) as FailedStart;
     t.is(failure.code, 1);
-    t.regex(failure.stderr, /^orch: the store is damaged: events \d+ to \d+ .*missing; see orch store check \S+\n$/);
+    t.regex(failure.stderr, /^orch: the store is damaged: events \d+ to \d+ .*missing; see orch store check \/.+\n$/);
     t.true(failure.stderr.includes(`orch store check ${dataDirectory}`));
   }
   const checked = await store('check', dataDirectory);
   t.is(checked.code, 1);
   t.regex(checked.stdout, /^damaged: \d+\.log: at byte \d+, a record does not match its checksum$/m);
   t.regex(checked.stdout, /^damaged: events (\d+) to \1 are missing$/m);
-  t.regex(checked.stderr, /^orch: the store in \S+ is damaged; orch store repair \S+ saves .*\n$/);
+  t.regex(checked.stderr, /^orch: the store in \/.+ is damaged; orch store repair \/.+ saves .*\n$/);
 
   const repaired = await store('repair', dataDirectory);
   t.deepEqual([repaired.code, repaired.stderr], [0, '']);
   t.regex(repaired.stdout, /^lost: whatever else was written in revisions \d+ to \d+/m);
-  t.regex(repaired.stdout, /^the damaged files are kept in \S+\/damaged-1$/m);
+  t.regex(repaired.stdout, /^the damaged files are kept in \/.+\/damaged-1$/m);
   t.true(readdirSync(join(dataDirectory, 'damaged-1', 'store')).length > 2);
   const again = await store('check', dataDirectory);
   t.is(again.code, 0, again.stdout);
@@ -293,7 +293,7 @@ test('a kubeconfig of the folder that is damaged is told of by its name', async 
     writeFileSync(join(directory, 'admin.conf'), text);
     const { code, stderr } = await store('snapshot', join(directory, 'file'), '--data-dir', directory);
     t.is(code, 1);
-    t.regex(stderr, /^orch: \S+admin\.conf(?:: line \d+: .*| names no server and user)\n$/, text);
+    t.regex(stderr, /^orch: \/.+\/admin\.conf(?:: line \d+: .*| names no server and user)\n$/, text);
   }
   t.deepEqual(readdirSync(directory), ['admin.conf']);
 });
