@@ -33,6 +33,8 @@ export interface ApiCall {
 export interface ApiAnswer {
   readonly status: number;
   readonly body: Buffer;
+  /** Where the server says how long to wait before the same is asked again. */
+  readonly retryAfterMs?: number;
 }
 
 async function readLines(chunks: AsyncIterable<Buffer>, onLine: (line: Buffer) => void): Promise<void> {
@@ -113,7 +115,8 @@ export class ApiClient {
     try {
       const answer = await this.#send(call, AbortSignal.timeout(Math.max(1, Math.ceil(deadlineMs))));
       status = answer.statusCode ?? 0;
-      return { status, body: await wholeOf(answer) };
+      const retryAfterMs = waitSaid(answer);
+      return { status, body: await wholeOf(answer), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
     } finally {
       this.#onCall?.(call.method, status, this.#nowMs() - begunMs);
     }
@@ -190,6 +193,11 @@ export class ApiClient {
       throw new ApiUnanswered('the address or the credentials of the server cannot be used', false);
     }
   }
+}
+
+/** Seconds alone: a date, as others may say, is for nobody who goes by a clock of their own. */
+function waitSaid({ headers: { 'retry-after': seconds = '' } }: IncomingMessage): number | undefined {
+  return /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
 }
 
 async function wholeOf(answer: IncomingMessage): Promise<Buffer> {

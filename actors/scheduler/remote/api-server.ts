@@ -13,6 +13,10 @@ import { Pace } from '../driver/pace.ts';
 const CALL_DEADLINE_MS = 10_000;
 /** Lists take as long as they take. */
 const LIST_DEADLINE_MS = 60_000;
+/** Whoever is told to come back does so as often, and then takes the answer for what it is. */
+const RETRIES_MAX = 10;
+const TOO_MANY = 429;
+const SERVER_ERROR = 500;
 const JSON_TYPE = 'application/json';
 const OPENING_BRACE = 0x7b;
 const MERGE_PATCH = 'application/merge-patch+json';
@@ -135,9 +139,16 @@ export class ApiServer {
   }
 
   async #call(call: ApiCall, deadlineMs: number): Promise<ParsedAnswer> {
-    await this.#myTurn(call.method);
-    const { status, body } = await this.#parts.client.call({ ...call, accept: this.#accepts }, deadlineMs);
-    return { status, object: this.#objectIn(body) };
+    const { client, timers } = this.#parts;
+    for (let retries = 0; ; retries++) {
+      await this.#myTurn(call.method);
+      const { status, body, retryAfterMs } = await client.call({ ...call, accept: this.#accepts }, deadlineMs);
+      const isTurnedAway = status === TOO_MANY || status >= SERVER_ERROR;
+      if (!isTurnedAway || retryAfterMs === undefined || retries === RETRIES_MAX) {
+        return { status, object: this.#objectIn(body) };
+      }
+      await new Promise<void>((resolve) => void timers.after(retryAfterMs, resolve));
+    }
   }
 
   #myTurn(method: string): Promise<void> {

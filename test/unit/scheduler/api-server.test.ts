@@ -92,6 +92,42 @@ test('why an object may not be changed is told in the words of the server, where
   t.is(await against(502, {}), 'the server answered 502');
 });
 
+test('what the server turns away is asked again when it says, at the pace of all requests, and ten times at most', async (t) => {
+  const turnedAway = { status: 429, body: Buffer.from('{}'), retryAfterMs: 2_000 };
+  const answers: ApiAnswer[] = [turnedAway, { ...turnedAway, status: 503 }, { ...OK, status: 201 }];
+  const { server, time, calls } = recording(() => answers.shift() ?? turnedAway);
+  const bound = httpPort(server).bind([{ namespace: 'a', name: 'p', uid: 'u', node: 'n' }]);
+  await time.advance(4_000);
+  t.deepEqual(await bound, [{ bound: true }]);
+  t.deepEqual(
+    calls.map(({ atMs, method }) => [atMs, method]),
+    [
+      [0, 'POST'],
+      [2_000, 'POST'],
+      [4_000, 'POST'],
+    ],
+  );
+  const refused = server.get('/x');
+  await time.advance(20_000);
+  t.like(await refused, { status: 429 });
+  t.is(calls.length, 3 + 11);
+});
+
+test('a refusal that says no time to come back is the answer', async (t) => {
+  const { server, calls } = recording(() => ({ ...OK, status: 429 }));
+  t.like(await server.get('/x'), { status: 429 });
+  t.is(calls.length, 1);
+});
+
+test('who waits to ask again asks nothing of a server that is closed meanwhile', async (t) => {
+  const { server, time, calls } = recording(() => ({ ...OK, status: 429, retryAfterMs: 1_000 }));
+  const refused = server.get('/x');
+  await time.advance(500);
+  server.close();
+  await Promise.all([t.throwsAsync(refused, { instanceOf: ApiUnanswered }), time.advance(1_000)]);
+  t.is(calls.length, 1);
+});
+
 test('events are written to the group that they have of their own', async (t) => {
   const { server, calls } = recording();
   const port = httpPort(server);

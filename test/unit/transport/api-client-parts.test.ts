@@ -1,7 +1,7 @@
 // Goal: an answer that comes part by part is cut where its parts end, however it arrives. Method: a server that writes byte by byte.
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { ApiClient } from '../../../transport/outgoing/api-client.ts';
 
 function framed(...texts: readonly string[]): Buffer {
@@ -12,6 +12,20 @@ function framed(...texts: readonly string[]): Buffer {
       return [length, Buffer.from(text)];
     }),
   );
+}
+
+async function clientOf(t: ExecutionContext, server: Server): Promise<ApiClient> {
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const never = async (): Promise<never> => {
+    throw new Error('there are no files');
+  };
+  const texts = { caPem: '', serverName: '', certPem: '', keyPem: '' };
+  const connection = { url, ...texts, insecure: false, credentials: { kind: 'none' } } as const;
+  const client = new ApiClient({ connection, readFile: never, nowMs: () => 0, onRefused: () => {} }, 'test');
+  t.teardown(() => client.close());
+  return client;
 }
 
 for (const [type, body, parts] of [
@@ -30,20 +44,27 @@ for (const [type, body, parts] of [
         }
         response.end();
       });
-      await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-      t.teardown(() => server.close());
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const never = async (): Promise<never> => {
-        throw new Error('there are no files');
-      };
-      const texts = { caPem: '', serverName: '', certPem: '', keyPem: '' };
-      const connection = { url, ...texts, insecure: false, credentials: { kind: 'none' } } as const;
-      const client = new ApiClient({ connection, readFile: never, nowMs: () => 0, onRefused: () => {} }, 'test');
-      t.teardown(() => client.close());
+      const client = await clientOf(t, server);
       const seen: string[] = [];
       const onPart = (part: Buffer): void => void seen.push(part.toString());
       t.is(await client.parts({ method: 'GET', path: '/' }, onPart, new AbortController().signal), 200);
       t.deepEqual(seen, parts as unknown as string[]);
     });
   }
+}
+
+for (const [said, retryAfterMs] of [
+  ['7', 7_000],
+  ['0', 0],
+  ['Wed, 21 Oct 2026 07:28:00 GMT', undefined],
+  [undefined, undefined],
+] as const) {
+  test(`an answer says how long to wait before the same is asked again: ${said}`, async (t) => {
+    const server = createServer((_, response) => {
+      response.writeHead(429, said === undefined ? {} : { 'Retry-After': said }).end('{}');
+    });
+    const client = await clientOf(t, server);
+    const answer = await client.call({ method: 'GET', path: '/' }, 60_000);
+    t.deepEqual([answer.status, answer.retryAfterMs], [429, retryAfterMs]);
+  });
 }
