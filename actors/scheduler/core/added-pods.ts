@@ -22,9 +22,12 @@ export class AddedPods {
   /** True when one of them is what the pod waits for, or may be. */
   mayHelp(pod: PodInfo, topology: TopologyIndex): boolean {
     if (this.pods.length > ADDED_MAX || pod.spread.length + pod.affinity.required.length > ASKED_MAX) return true;
+    // Who asks for nothing of the kind waits by the profile, for a pod of the same services: any of the namespace may be one.
+    const asksNothing = pod.spread.length + pod.affinity.required.length === 0;
     return this.pods.some(
       (other) =>
-        (other.namespace === pod.namespace && pod.spread.some(({ selector }) => selector.matches(other.labels))) ||
+        (other.namespace === pod.namespace &&
+          (asksNothing || pod.spread.some(({ selector }) => selector.matches(other.labels)))) ||
         pod.affinity.required.some((term) => topology.speaksOf(term, other)),
     );
   }

@@ -26,7 +26,8 @@ const HELPED_BY =
   ClusterEvent.nodeLabels |
   ClusterEvent.nodeRemoved |
   ClusterEvent.podAdded |
-  ClusterEvent.podRemoved;
+  ClusterEvent.podRemoved |
+  ClusterEvent.services;
 const SKEWED = refusal('unschedulable', HELPED_BY, "node(s) didn't match pod topology spread constraints");
 const NO_LABEL = refusal(
   'unresolvable',

@@ -1,7 +1,9 @@
 import test from 'ava';
 import type { Decision } from '../../../actors/scheduler/core/decision.ts';
 import type { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
+import type { FilterPlugin } from '../../../actors/scheduler/framework/framework.ts';
 import { ClusterEvent } from '../../../actors/scheduler/objects/cluster-event.ts';
+import { podTopologySpread } from '../../../actors/scheduler/plugins/pod-topology-spread.ts';
 import { refusal } from '../../../actors/scheduler/status.ts';
 import { boundPod, defaultProfile, dialect, newCore, node, pod, seededRandom } from './objects.ts';
 
@@ -464,6 +466,40 @@ test('a pod that wants to be near others is tried again when such a pod is place
     bindsOf([...decideAll(core, 3_000), ...decideAll(core, 3_000)]).map((bind) => bind.pod.name),
     ['web', 'near'],
   );
+});
+
+/** A plug-in that refuses while no pod is on any node. */
+const notAlone = (helpedBy: number): FilterPlugin => ({
+  name: 'NotAlone',
+  prepareFilter: () => (node) => (node.pods.size > 0 ? null : refusal('unschedulable', helpedBy, 'alone')),
+});
+
+test('a pod that asks for no others itself, and waits for one by its profile, is tried again when a pod comes to its namespace', (t) => {
+  const profile = { ...defaultProfile(dialect), filters: [notAlone(ClusterEvent.podAdded)] };
+  const core = newCore({ profiles: [profile] });
+  core.setNode('n', node('n'));
+  core.setPod(pod('waits'), 0);
+  t.is(decideAll(core, 0)[0]?.kind, 'unschedulable');
+  core.setPod(boundPod('elsewhere', 'm', { metadata: { namespace: 'other' } }), 2_000);
+  t.deepEqual(decideAll(core, 2_000), []);
+  core.setPod(boundPod('first', 'n'), 3_000);
+  t.deepEqual(
+    bindsOf(decideAll(core, 3_000)).map((bind) => bind.pod.name),
+    ['waits'],
+  );
+});
+
+test('a pod that the default constraints keep off is tried again when a service comes', (t) => {
+  const constraint = { topologyKey: 'zone', maxSkew: 1, required: true };
+  const spread = podTopologySpread({ defaultConstraints: [constraint], systemDefaults: false, hostnameLabel: 'host' });
+  const core = newCore({ profiles: [{ ...defaultProfile(dialect), filters: [spread] }] });
+  core.setNode('n', node('n'));
+  const service = (app: string) => ({ metadata: { namespace: 'default', name: app }, spec: { selector: { app } } });
+  core.setObject('core/services', 'default', 'a', service('a'));
+  core.setPod(pod('p', { metadata: { labels: { app: 'a' } } }), 0);
+  t.is(decideAll(core, 0)[0]?.kind, 'unschedulable');
+  core.setObject('core/services', 'default', 'b', service('b'));
+  t.is(decideAll(core, 5_000).length, 1);
 });
 
 test('a pod that wants to be near its like is tried again when the last of them goes, and when a node with them does', (t) => {
