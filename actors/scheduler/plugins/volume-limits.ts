@@ -1,5 +1,6 @@
 // NodeVolumeLimits: a node attaches only so many disks of a kind. One check for CSI drivers, whose limits the node's CSI
 // object says, and one for each kind of disk that is built in.
+import { createHash } from 'node:crypto';
 import { remembered } from '../../../values/remembered.ts';
 import type { FilterPlugin } from '../framework/framework.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
@@ -17,6 +18,10 @@ const TOO_MANY = refusal(
 const LIMIT_PREFIX = 'attachable-volumes-';
 /** A node's allocatable names the limit of a CSI driver so, if its CSI object does not. */
 const CSI_LIMIT_PREFIX = `${LIMIT_PREFIX}csi-`;
+/** A limit's name is shorter than this. Of a driver whose name is too long for it, the beginning is told and a digest. */
+const LIMIT_NAME_END = 63;
+const DRIVER_TOLD = 23;
+const DIGEST_TOLD = 16;
 
 /** Between the zones of a volume that several zones hold. */
 export const ZONE_SEPARATOR = '__';
@@ -223,8 +228,7 @@ export function csiVolumeLimits({ provisionerPrefix, migrated: mayBe }: Omit<Dis
         const { limits, migrated: provisioners } = volumes.attachLimits(node.name);
         const migrated = migratedTo(provisioners);
         const wanted = migrated === NOTHING_MIGRATED ? wantedAnywhere : csiVolumes([pod], volumes, migrated);
-        const limitOf = (driver: string) =>
-          limits.get(driver) ?? node.allocatable.scalars.get(`${CSI_LIMIT_PREFIX}${driver}`);
+        const limitOf = (driver: string) => limits.get(driver) ?? node.allocatable.scalars.get(csiLimitName(driver));
         for (const driver of new Set(wanted.values())) {
           const limit = limitOf(driver);
           if (limit === undefined || node.volumeUses + wanted.size <= limit) continue;
@@ -237,6 +241,13 @@ export function csiVolumeLimits({ provisionerPrefix, migrated: mayBe }: Omit<Dis
       };
     },
   };
+}
+
+function csiLimitName(driver: string): string {
+  const name = `${CSI_LIMIT_PREFIX}${driver}`;
+  if (name.length < LIMIT_NAME_END) return name;
+  const digest = createHash('sha1').update(driver).digest('hex').slice(0, DIGEST_TOLD);
+  return `${CSI_LIMIT_PREFIX}${driver.slice(0, DRIVER_TOLD)}${digest}`;
 }
 
 function countOf(driver: string, volumes: CsiVolumes, counts: (id: string) => boolean = () => true): number {

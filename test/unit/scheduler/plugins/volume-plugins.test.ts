@@ -243,7 +243,20 @@ const migratedNode = (name: string, count: number) => ({
   spec: { drivers: [{ name: 'cinder.csi.openstack.org', allocatable: { count } }] },
 });
 const cinderVolume = (name: string) => volume(name, { cinder: { volumeID: name } });
+/** Its limit's name would have more than 62 characters. */
+const LONG_DRIVER = 'csi-long.storage.driver.example.company.com';
 clusterFilterCases(csiVolumeLimits({ provisionerPrefix, migrated: [] }), [
+  {
+    title: 'the limit that a node says of a driver with a long name, by the beginning of that and a digest, counts',
+    nodes: { a: limit('csi-csi-long.storage.driver275c57ff9172541b', '1') },
+    objects: {
+      [VOLUMES]: ['v1', 'v2'].map((name) => volume(name, { csi: { driver: LONG_DRIVER, volumeHandle: name } })),
+      [CLAIMS]: [boundClaim('c1', 'v1'), boundClaim('c2', 'v2')],
+    },
+    placed: { 'a/o': using('c1') },
+    pod: using('c2'),
+    refused: { a: TOO_MANY },
+  },
   {
     title: 'what a node says of disks that it may not leave to a driver counts for nothing',
     nodes: { a: {} },
