@@ -43,6 +43,8 @@ export class SchedulerAccess {
   readonly #authorities: ClientAuthorities;
   readonly #chain: AuthenticatorChain;
   readonly #authorizer: WebhookAuthorizer | undefined;
+  /** Whom reviews are asked of. */
+  readonly #reviewers: ServiceClient[] = [];
 
   /** Throws OrchError BadConfiguration for connection files of no use. */
   constructor(options: SchedulerOptions, authorities: ClientAuthorities, metrics: Metrics) {
@@ -56,12 +58,12 @@ export class SchedulerAccess {
         ...(proxyCaPem === '' ? [] : [new AuthenticatingProxy(proxyCaPem, proxyNames, clock)]),
         ...(clientCaPem === '' ? [] : [new ClientCertificates(clientCaPem, clock, measures.certificateSeen)]),
       ],
-      tokens: tokenReviews(options, metrics),
+      tokens: this.#tokenReviews(metrics),
       anonymous: true,
       digestOf: tokenDigest,
       metrics: measures,
     });
-    this.#authorizer = accessReviews(options, metrics);
+    this.#authorizer = this.#accessReviews(metrics);
   }
 
   /** Undefined: go on. */
@@ -89,6 +91,36 @@ export class SchedulerAccess {
     });
   }
 
+  /** Keeps no connection any more; what is under way ends as it does. */
+  retire(): void {
+    for (const client of this.#reviewers) client.retire();
+  }
+
+  #tokenReviews(metrics: Metrics): readonly TokenWebhook[] {
+    const { authenticationOrchconfig: file, apiDialect, authenticationTokenWebhookCacheTtlMs } = this.#options;
+    if (file === '') return [];
+    const apiVersion = DIALECTS[apiDialect].spell('authentication.@group/v1');
+    const client = reviewClient(file, `${apiVersion}/tokenreviews`, metrics, delegatedCalls(metrics, 'authn'));
+    this.#reviewers.push(client);
+    const cacheMs = authenticationTokenWebhookCacheTtlMs;
+    return [new TokenWebhook({ client, environment: realEnvironment, apiVersion, cacheMs, audiences: [] })];
+  }
+
+  #accessReviews(metrics: Metrics): WebhookAuthorizer | undefined {
+    const { authorizationOrchconfig: file, apiDialect } = this.#options;
+    if (file === '') return undefined;
+    const apiVersion = DIALECTS[apiDialect].spell('authorization.@group/v1');
+    const client = reviewClient(file, `${apiVersion}/subjectaccessreviews`, metrics, delegatedCalls(metrics, 'authz'));
+    this.#reviewers.push(client);
+    return new WebhookAuthorizer({
+      client,
+      environment: realEnvironment,
+      apiVersion,
+      allowedMs: this.#options.authorizationWebhookCacheAuthorizedTtlMs,
+      refusedMs: this.#options.authorizationWebhookCacheUnauthorizedTtlMs,
+    });
+  }
+
   /** A path, or with a star at its end all that begin so. */
   #isAlwaysAllowed(path: string): boolean {
     return this.#options.authorizationAlwaysAllowPaths.some((allowed) => {
@@ -96,30 +128,6 @@ export class SchedulerAccess {
       return plain.endsWith('*') ? path.startsWith(plain.slice(0, -1)) : path === plain;
     });
   }
-}
-
-function tokenReviews(
-  { authenticationOrchconfig: file, apiDialect, authenticationTokenWebhookCacheTtlMs }: SchedulerOptions,
-  metrics: Metrics,
-) {
-  if (file === '') return [];
-  const apiVersion = DIALECTS[apiDialect].spell('authentication.@group/v1');
-  const client = reviewClient(file, `${apiVersion}/tokenreviews`, metrics, delegatedCalls(metrics, 'authn'));
-  const cacheMs = authenticationTokenWebhookCacheTtlMs;
-  return [new TokenWebhook({ client, environment: realEnvironment, apiVersion, cacheMs, audiences: [] })];
-}
-
-function accessReviews(options: SchedulerOptions, metrics: Metrics): WebhookAuthorizer | undefined {
-  const { authorizationOrchconfig: file, apiDialect } = options;
-  if (file === '') return undefined;
-  const apiVersion = DIALECTS[apiDialect].spell('authorization.@group/v1');
-  return new WebhookAuthorizer({
-    client: reviewClient(file, `${apiVersion}/subjectaccessreviews`, metrics, delegatedCalls(metrics, 'authz')),
-    environment: realEnvironment,
-    apiVersion,
-    allowedMs: options.authorizationWebhookCacheAuthorizedTtlMs,
-    refusedMs: options.authorizationWebhookCacheUnauthorizedTtlMs,
-  });
 }
 
 function reviewClient(file: string, path: string, metrics: Metrics, onReview: OnCall): ServiceClient {

@@ -103,6 +103,7 @@ export class SchedulerEndpoints {
     const take = async (others: ClientAuthorities): Promise<void> => {
       const next = new SchedulerAccess(options, others, metrics);
       await serving.ask(pemOf(others));
+      access.retire();
       access = next;
     };
     const replaced = new ReplacedAuthorities({ options, own, cluster, log, take });

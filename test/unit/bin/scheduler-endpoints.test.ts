@@ -1,8 +1,10 @@
 // What a scheduler of its own shows of itself in TLS, and whom it believes, while files are replaced under it.
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type ClientRequest, get } from 'node:http';
+import { type ClientRequest, createServer, get } from 'node:http';
 import { get as getSecurely } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -104,6 +106,37 @@ test('a scheduler serves a pair, and believes authorities of clients, that are r
   writeFileSync(at('sni.cert'), OTHER.certPem);
   writeFileSync(at('sni.key'), OTHER.keyPem);
   await nameBecomes(t, port, 'a.test', 'y');
+});
+
+test('a scheduler that believes other authorities keeps no connection to whom it asked about clients before', async (t) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (_, response) => response.end('{"status":{"allowed":false}}'));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => void server.close().closeAllConnections());
+  const asked = new Promise<Socket>((resolve) => void server.once('connection', resolve));
+  const file = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
+    clusters: [{ name: 'k', cluster: { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` } }],
+    users: [{ name: 'u', user: {} }],
+  });
+  const files = { cert: PAIR.certPem, key: PAIR.keyPem, clients: OTHER.certPem, file };
+  const { at, port, told } = await opened(t, files, (at) => [
+    ...['--tls-cert-file', at('cert'), '--tls-private-key-file', at('key'), '--client-ca-file', at('clients')],
+    ...['--authorization-orchconfig', at('file'), '--authentication-skip-lookup'],
+  ]);
+  const options = { port, path: '/metrics', rejectUnauthorized: false, agent: false };
+  const status = await new Promise((resolve, reject) => {
+    getSecurely(options, (answer) => resolve(answer.resume().statusCode)).on('error', reject);
+  });
+  t.is(status, 403);
+  const ended = once(await asked, 'close');
+  writeFileSync(at('clients'), PAIR.certPem);
+  await ended;
+  while (!told.includes('clients are believed by other authorities'))
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  t.pass();
 });
 
 test('a scheduler whose own pair is made for its process serves a pair for a name that is replaced', async (t) => {
