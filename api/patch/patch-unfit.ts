@@ -37,11 +37,28 @@ function restoreText({ expected, value }: Mismatch): string {
   const found = kindOf(value);
   if (expected.startsWith('list of ')) return `cannot restore slice from ${found}`;
   if (expected.startsWith('map of ')) return `cannot restore map from ${found}`;
-  if (SCALARS.has(expected)) return `cannot convert ${found} to ${expected}`;
-  return `cannot restore struct from: ${found}`;
+  if (expected === 'bytes') return `cannot restore slice from ${found}`;
+  const kind = SCALARS[expected];
+  if (kind === undefined) return `cannot restore struct from: ${found}`;
+  return CONVERTED[found]?.includes(kind) === true
+    ? `cannot convert ${found} to ${kind}`
+    : `unrecognized type: ${kind}`;
 }
 
-const SCALARS: ReadonlySet<string> = new Set(['string', 'bool', 'int32', 'int64', 'double', 'bytes', 'Quantity']);
+const SCALARS: Readonly<Record<string, string>> = {
+  string: 'string',
+  bool: 'bool',
+  int32: 'int32',
+  int64: 'int64',
+  double: 'float64',
+  Quantity: 'Quantity',
+};
+
+/** What the original's language could make of a number; of anything else it makes nothing, and says another thing. */
+const CONVERTED: Readonly<Record<string, readonly string[]>> = {
+  int64: ['string', 'int32', 'int64', 'float64'],
+  float64: ['int32', 'int64', 'float64'],
+};
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'slice';

@@ -90,7 +90,10 @@ const unfit: readonly (readonly [what: string, type: string, patch: object, deta
   ],
   ['a number for an object', STRATEGIC, { spec: 7 }, 'cannot restore struct from: int64 at spec'],
   ['a list for an object', STRATEGIC, { spec: { affinity: [] } }, 'cannot restore struct from: slice at spec.affinity'],
-  ['a flag for a text', STRATEGIC, { spec: { nodeName: true } }, 'cannot convert bool to string at spec.nodeName'],
+  ['a text for a number', STRATEGIC, { spec: { priority: 'x' } }, 'unrecognized type: int32 at spec.priority'],
+  ['a number for a text', STRATEGIC, { spec: { nodeName: 7 } }, 'cannot convert int64 to string at spec.nodeName'],
+  ['an object for a flag', STRATEGIC, { spec: { hostPID: {} } }, 'unrecognized type: bool at spec.hostPID'],
+  ['a flag for a text', STRATEGIC, { spec: { nodeName: true } }, 'unrecognized type: string at spec.nodeName'],
   [
     'a text for a map, merged',
     'application/merge-patch+json',
