@@ -20,6 +20,7 @@ const CLOSING_BRACKET = 0x5d;
 const DIGITS_MIN = 16;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
+const WITH_EXPONENT = /e/i;
 /** A number of JSON that is written as an integer of so many digits. */
 const LONG_INTEGER = /^-?\d{16,19}$/;
 
@@ -125,14 +126,15 @@ class ExactIntegers {
     const start = text.charCodeAt(this.#at - 1) === MINUS ? this.#at - 1 : this.#at;
     while (isOfNumber(text.charCodeAt(this.#at + 1))) this.#at++;
     const end = this.#at + 1;
-    if (end - start < DIGITS_MIN) return;
     const literal = text.slice(start, end);
-    const exact = exactInteger(literal);
-    if (exact === undefined) return;
+    if (literal.length < DIGITS_MIN && !WITH_EXPONENT.test(literal)) return;
+    const nearest = Number(literal);
+    if (Math.abs(nearest) <= Number.MAX_SAFE_INTEGER) return;
     const holder = this.#valueOf(this.#around.length - 1) as Record<string, unknown> | undefined;
     const name = this.#nameIn(this.#around.length - 1);
-    // Of members of one name the last counts.
-    if (holder !== undefined && Object.hasOwn(holder, name) && holder[name] === Number(literal)) holder[name] = exact;
+    if (holder === undefined || !Object.hasOwn(holder, name)) return;
+    // Of members of one name the last counts, which may be another number that is nearest to the same double.
+    if (asDouble(holder[name]) === nearest) holder[name] = exactInteger(literal) ?? nearest;
   }
 
   #nameIn(level: number): string {

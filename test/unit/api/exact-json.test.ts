@@ -74,6 +74,11 @@ test('of two members of one name the last one holds, as with every number', (t) 
   t.deepEqual(parseExact('{"a":{"b":9007199254740993},"a":1}'), { a: 1 });
   t.deepEqual(parseExact('{"a":9007199254740993,"a":1}'), { a: 1 });
   t.deepEqual(parseExact('{"a":1,"a":9007199254740993}'), { a: 9007199254740993n });
+  // All of these are nearest to the same double.
+  t.deepEqual(parseExact('{"a":9007199254740993,"a":9007199254740992}'), { a: 9007199254740992n });
+  t.deepEqual(parseExact('{"a":10000000000000001,"a":1e16}'), { a: 1e16 });
+  t.deepEqual(parseExact('{"a":9007199254740993,"a":9007199254740992.0}'), { a: 2 ** 53 });
+  t.deepEqual(parseExact('{"a":[{"b":9007199254740993,"b":9007199254740992}]}'), { a: [{ b: 9007199254740992n }] });
 });
 
 test('every text is read as JSON.parse reads it, but for long integers', (t) => {
