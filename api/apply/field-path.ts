@@ -58,7 +58,8 @@ export function canonicalStep(step: string): string | undefined {
       if (!isJsonObject(keys)) return undefined;
       const names = Object.keys(keys).sort();
       if (names.length === 0 || !names.every((name) => isScalar(keys[name]))) return undefined;
-      return `k:${JSON.stringify(Object.fromEntries(names.map((name) => [name, keys[name]])))}`;
+      // No object in between: that would have names that look like indexes first, in the order of those.
+      return `k:{${names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(keys[name])}`).join(',')}}`;
     }
     default:
       return undefined;

@@ -130,6 +130,7 @@ test('paths are shown as people write them', (t) => {
   t.is(pathText(['f:metadata', 'f:finalizers', 'v:"a/b"']), '.metadata.finalizers[="a/b"]');
   t.is(pathText(['f:a', 'i:3']), '.a[3]');
   t.is(canonicalStep('k:{"b":true,"a":1}'), 'k:{"a":1,"b":true}');
+  t.is(canonicalStep('k:{"b":true,"9":2,"10":1}'), 'k:{"10":1,"9":2,"b":true}');
 });
 
 function chain(levels: number): object {
