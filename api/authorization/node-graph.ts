@@ -1,5 +1,6 @@
 // Which objects a node's pods need: a node agent may read these and no others (the authorization mode Node). Pure; told by
-// whoever follows the store. Answers in constant time, however many pods share an object.
+// whoever follows the store. What an answer takes grows with the volumes that name one secret, and not
+// with the pods that share an object.
 import { isJsonObject, type JsonObject, memberOf } from '../json/json-value.ts';
 import { metadataOf } from '../metadata/object-meta.ts';
 
