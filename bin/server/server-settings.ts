@@ -31,6 +31,7 @@ import { operatorText } from '../files/operator-file.ts';
 import { recordSettings, schedulerConfiguration } from '../files/scheduler-configuration.ts';
 import { buildInfo } from '../version.ts';
 import { ADMIN_ENTRIES, type AdminWay } from './admin-kubeconfig.ts';
+import { advertisedAddress } from './advertised-address.ts';
 import { adminToken } from './data-directory.ts';
 import { serviceAccountIssuer } from './service-accounts.ts';
 import { checkOrigins, servingTls } from './serving-tls.ts';
@@ -49,7 +50,7 @@ interface Prepared {
 /** `schedulerName`: blank for none. Throws OrchError BadConfiguration, naming the file that cannot be used. */
 export async function prepare(options: ServerOptions, directory: string, schedulerName: string): Promise<Prepared> {
   await checkOrigins(options);
-  const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
+  const advertiseAddress = options.advertiseAddress || advertisedAddress(options.bindAddress, networkInterfaces());
   const names = [options.externalHostname, options.bindAddress, advertiseAddress].filter(
     (name) => !isEveryAddress(name),
   );
@@ -180,13 +181,4 @@ export function tokenlessLines({ tokenAuthFile }: ServerOptions): string | undef
   return lines.length === 0
     ? undefined
     : `${tokenAuthFile}:${lines.join(',')}: there is no token, and nobody is let in by it`;
-}
-
-/** A server bound to every address advertises the first of its own that others can reach. */
-function advertised(bindAddress: string): string {
-  if (!isEveryAddress(bindAddress)) return bindAddress;
-  for (const addresses of Object.values(networkInterfaces())) {
-    for (const { address, family, internal } of addresses ?? []) if (!internal && family === 'IPv4') return address;
-  }
-  return '127.0.0.1';
 }
