@@ -1,6 +1,7 @@
 // Brings everything on disk under the first providers of the encryption configuration, on a store that nobody else uses.
 // Each batch is a commit like any other, under revisions of its own: it can be cut short at any point and begun again.
 
+import { isOrchError, OrchError } from '../../../runtime/errors.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
 import type { LocalEngine } from '../../../storage/engines/local-engine.ts';
 import type { StorageMedia } from '../../../storage/forms/stored-value.ts';
@@ -49,6 +50,8 @@ export async function reencryptStore(parts: ReencryptionParts): Promise<Reencryp
       const rewritten = await run.rewriteStale();
       await run.forgetHistory();
       return { objects: run.log.current.size, rewritten, revision: run.log.revision };
+    } catch (error) {
+      throw run.withProgress(error);
     } finally {
       await engine.close();
     }
@@ -61,6 +64,8 @@ class Reencryption {
   readonly pool = new SlabPool(STORE_SETTINGS.slabBytes, new SharedState());
   readonly log: RevisionLog;
   readonly #parts: ReencryptionParts;
+  /** Objects that are stored otherwise than they were found. */
+  #rewritten = 0;
 
   constructor(parts: ReencryptionParts) {
     this.#parts = parts;
@@ -77,6 +82,13 @@ class Reencryption {
       await engine.close({ asFound: true });
       throw error;
     }
+  }
+
+  /** An error that says of one write that nothing came of it says so of the last one only. */
+  withProgress(error: unknown): unknown {
+    if (!isOrchError(error) || this.#rewritten === 0) return error;
+    const done = `${this.#rewritten} objects had been rewritten before, and stay so`;
+    return new OrchError(error.code, `${error.message}; ${done}: mend that, and run this again`);
   }
 
   async rewriteStale(): Promise<number> {
@@ -137,6 +149,7 @@ class Reencryption {
     for (const transaction of transactions) log.apply(transaction, payload);
     const batch = log.finish(firstRevision, wallMs());
     if (batch !== undefined) await engine.commit(batch);
+    this.#rewritten += transactions.length;
     // Nobody watches: what was replaced need not stay in memory.
     log.compact(log.revision);
   }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import test from 'ava';
 import { reencryptStore } from '../../../actors/store/encryption/reencryption.ts';
+import { refusedWrite } from '../../../storage/files/write-refusal.ts';
 import { LevelEngine } from '../../../storage/level/level-engine.ts';
 import { inspectStore } from '../../../storage/upkeep/inspection.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
@@ -36,4 +37,28 @@ test('a damaged store is refused by a re-encryption, with its files as they were
   t.regex(error!.message, / is damaged: /);
   t.deepEqual(dataFiles(copy), before);
   t.deepEqual(inspectStore(copy), found);
+});
+
+const podsUnderNewKey = () => encryption([keyed('aesgcm', 'new', 1), { kind: 'identity' }], { resource: 'pods' });
+
+test('a re-encryption that the disk ends says what it had rewritten, and goes on from there', async (t) => {
+  const directory = join(scratchDirectory(t), 'made');
+  writeFiles(directory, (await smallStore(`${directory}-first`)).files);
+  const parts = { encryption: podsUnderNewKey(), media: 'protobuf', wallMs: () => 0 } as const;
+  const engine = new LevelEngine({ directory, ...IDENTITY });
+  const commit = engine.commit.bind(engine);
+  let commits = 0;
+  engine.commit = async (batch) => {
+    if (++commits > 1) throw refusedWrite(directory, new Error('ENOSPC'));
+    await commit(batch);
+  };
+  const error = await t.throwsAsync(reencryptStore({ engine, ...parts }));
+  t.regex(error!.message, /is full: nothing was written; 2 objects had been rewritten before, and stay so: /);
+  const again = new LevelEngine({ directory, ...IDENTITY });
+  const { rewritten } = await reencryptStore({
+    ...parts,
+    engine: again,
+    encryption: podsUnderNewKey(),
+  });
+  t.is(rewritten, 0);
 });
