@@ -1,5 +1,6 @@
 // How orch's own commands reach a server that runs: by the kubeconfig in its data folder. Apart from what writes that at each start, since
 // a start has no use for a client's TLS.
+import type { ClientRequest } from 'node:http';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
 import { asObject, asText } from '../../api/json/object-fields.ts';
@@ -9,6 +10,9 @@ import { USUAL_SUITES } from '../../transport/tls/usual-suites.ts';
 import { operatorContent } from '../files/operator-file.ts';
 import { ADMIN_ENTRIES, KUBECONFIG_FILE, named } from '../server/admin-kubeconfig.ts';
 import { holdsOneOf } from '../server/data-directory.ts';
+
+/** Longer than a server takes for the first piece of any answer, or between two. */
+const SILENCE_MS = 5 * 60_000;
 
 export interface AdminConnection {
   readonly url: string;
@@ -32,4 +36,13 @@ export function adminConnection(directory: string): AdminConnection {
   const servername = asText(cluster['tls-server-name']);
   const tls = { ...believing(caPem), ciphers: USUAL_SUITES, ...(servername === '' ? {} : { servername }) };
   return { url, tls, token };
+}
+
+/** Ends a request whose server takes connections and says nothing, as where it is stopped: whoever waits for it would do so for ever. */
+export function endWhereSilent(request: ClientRequest, silenceMs = SILENCE_MS): void {
+  // Of an answer that has begun its reader hears by itself, and of others whoever waits for them.
+  request.on('error', () => {});
+  request.setTimeout(silenceMs, () => {
+    request.destroy(new Error(`it has said nothing for ${silenceMs / 1000} seconds`));
+  });
 }

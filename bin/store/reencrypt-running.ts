@@ -4,7 +4,7 @@
 import { Agent, request } from 'node:https';
 import { rootPath } from '../../api/verbs.ts';
 import { OrchError } from '../../runtime/errors.ts';
-import { adminConnection } from '../admin/admin-connection.ts';
+import { adminConnection, endWhereSilent } from '../admin/admin-connection.ts';
 
 const PAGE = 500;
 const PATCHES_AT_ONCE = 8;
@@ -168,6 +168,7 @@ class AdminApi {
           resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString('utf8') }),
         );
       });
+      endWhereSilent(sent);
       sent.on('error', (error) => reject(new OrchError('Refused', `the server at ${this.#server}: ${error.message}`)));
       sent.end(body);
     });

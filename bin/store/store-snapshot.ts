@@ -10,7 +10,7 @@ import { UsageError } from '../../config/usage-error.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { keepFile } from '../../storage/files/kept-file.ts';
 import { type SnapshotHeader, SnapshotReader } from '../../storage/upkeep/snapshot-file.ts';
-import { type AdminConnection, adminConnection } from '../admin/admin-connection.ts';
+import { type AdminConnection, adminConnection, endWhereSilent } from '../admin/admin-connection.ts';
 import { dataDirOf } from '../admin/admin-pages.ts';
 import { print } from '../command-line/print-lines.ts';
 
@@ -38,6 +38,7 @@ async function ask({ url, tls, token }: AdminConnection): Promise<IncomingMessag
     ...tls,
     headers: { authorization: `Bearer ${token}` },
   });
+  endWhereSilent(request);
   try {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if (response.statusCode === 200) return response;
