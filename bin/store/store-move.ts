@@ -37,7 +37,7 @@ export async function move(argv: readonly string[]): Promise<void> {
   if (parsed.action !== 'run' || parsed.options.storeServers.length === 0) throw new UsageError(USAGE);
   const { options, given } = parsed;
   // Whoever starts without it gets another store, which is empty.
-  const prefix = given.has('store-prefix') ? ` --store-prefix ${options.storePrefix}` : '';
+  const prefix = given.has('store-prefix') ? ` --store-prefix ${options.storePrefix || '/'}` : '';
   refuseOtherLayout('move', options, 'a folder is moved into an etcd of that layout by no command');
   const path = resolve(directory);
   if (isOut) openDataDirectory(path);

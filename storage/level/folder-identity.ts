@@ -70,5 +70,6 @@ function mismatchOf(stored: StoreIdentity, dialect: string, prefix: string): str
   const problem = formatProblem(stored.format);
   if (problem !== undefined) return problem;
   if (stored.dialect !== dialect) return `belongs to the API dialect ${stored.dialect}, not ${dialect}`;
-  return stored.prefix === prefix ? undefined : `was made with --store-prefix ${stored.prefix}, not ${prefix}`;
+  if (stored.prefix === prefix) return undefined;
+  return `was made with --store-prefix ${stored.prefix || '/'}, not ${prefix || '/'}`;
 }

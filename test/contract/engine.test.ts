@@ -86,6 +86,12 @@ test('a directory made with another prefix is refused', async (t) => {
   const directory = await usedDirectory(t);
   const other = optionsFor(directory, { prefix: '/elsewhere' });
   await refused(t, other, 'StoreUnusable', /was made with --store-prefix \/registry, not \/elsewhere$/);
+  await refused(
+    t,
+    optionsFor(directory, { prefix: '' }),
+    'StoreUnusable',
+    /was made with --store-prefix \/registry, not \/$/,
+  );
 });
 
 /** Has a directory say that it is of another format. */
