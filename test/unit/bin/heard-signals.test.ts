@@ -27,3 +27,7 @@ test('a signal that is sent twice at a time asks for one end in order, and one t
 test('an interrupt and a termination end a server, whoever sits before it', (t) => {
   for (const outlives of [false, true]) t.deepEqual(heardSignals(outlives).ending.slice(0, 2), ['SIGINT', 'SIGTERM']);
 });
+
+test('an interrupt and a termination end a server, whoever sits before it', (t) => {
+  for (const outlives of [false, true]) t.deepEqual(heardSignals(outlives).ending.slice(0, 2), ['SIGINT', 'SIGTERM']);
+});
