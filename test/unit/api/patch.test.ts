@@ -360,6 +360,7 @@ const FAILED_OPERATIONS: readonly (readonly [operation: object, detail: string])
   ],
   [{ op: 'test', path: '/a', value: 2 }, 'testing value /a failed: test failed'],
   [{ op: 'put', path: '/a' }, 'Unexpected kind: put'],
+  [{ op: ['add'], path: '/a', value: 1 }, 'Unexpected kind: unknown'],
 ];
 for (const [operation, detail] of FAILED_OPERATIONS) {
   test(`whoever answers with a patch can be told: ${detail}`, (t) => {

@@ -34,7 +34,8 @@ test('a service manager hears that the server is ready, and that it stops', (t) 
 });
 
 test('the watchdog hears again and again, until the server stops', async (t) => {
-  const { messages, manager } = started({ NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '10000' }, answer);
+  const ours = { NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '10000', WATCHDOG_PID: String(process.pid) };
+  const { messages, manager } = started(ours, answer);
   await eventually(
     async () => messages.length,
     (count) => count > 4,
