@@ -143,11 +143,20 @@ function readKms(value: unknown, path: string): KmsProvider {
 
 function readEndpoint(value: unknown, path: string): string {
   if (value === undefined || value === null || value === '') throw new ConfigurationError(path, 'is required');
-  const match = typeof value === 'string' ? ENDPOINT.exec(value) : null;
-  if (match === null) throw new ConfigurationError(path, 'must be a socket, such as unix:///var/run/kms.sock');
-  const socketPath = match[1]!.startsWith('/@') ? `\0${match[1]!.slice(2)}` : match[1]!;
+  const decoded = typeof value === 'string' ? decodedPath(ENDPOINT.exec(value)?.[1]) : undefined;
+  if (decoded === undefined) throw new ConfigurationError(path, 'must be a socket, such as unix:///var/run/kms.sock');
+  const socketPath = decoded.startsWith('/@') ? `\0${decoded.slice(2)}` : decoded;
   if (Buffer.byteLength(socketPath) <= SOCKET_PATH_BYTES_MAX) return socketPath;
   throw new ConfigurationError(path, `must have a path of at most ${SOCKET_PATH_BYTES_MAX} bytes`);
+}
+
+/** Of a URL; undefined for one that cannot be decoded. */
+function decodedPath(path: string | undefined): string | undefined {
+  try {
+    return path === undefined ? undefined : decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function readCacheSize(value: unknown, path: string): number {

@@ -347,7 +347,7 @@ test('keys are kept by a plugin: nothing is readable without it, and writes of o
   const configuration = new Configuration(t);
   const plugin = new KmsPlugin(join(configuration.directory, 'kms.sock'));
   configuration.write({
-    kms: { name: 'vault', endpoint: `unix://${plugin.socketPath}`, cachesize: 10, timeout: '30s' },
+    kms: { name: 'vault', endpoint: plugin.endpoint, cachesize: 10, timeout: '30s' },
   });
   t.teardown(() => plugin.stop());
   const server = await startServer(t, { args: [...configuration.args, '--placement', 'default'] });
@@ -387,7 +387,7 @@ test('keys are kept by a plugin: nothing is readable without it, and writes of o
   await refusedStart(t, server, /(does not decrypt it|once decrypted)/);
   plugin.mask = 0x5a;
 
-  configuration.write(aesgcm(key('one', 1)), { kms: { name: 'vault', endpoint: `unix://${plugin.socketPath}` } });
+  configuration.write(aesgcm(key('one', 1)), { kms: { name: 'vault', endpoint: plugin.endpoint } });
   const again = await orch('store', 'reencrypt', server.dataDirectory, ...configuration.args);
   t.is(again.code, 0, again.stderr);
   await plugin.stop();

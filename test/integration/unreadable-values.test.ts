@@ -144,7 +144,7 @@ for (const [layout, more] of [
     await plugin.start();
     t.teardown(() => plugin.stop());
     const group = more.length > 2 ? 'k8s.io' : 'orch.io';
-    const providers = [{ kms: { name: 'vault', endpoint: `unix://${plugin.socketPath}` } }];
+    const providers = [{ kms: { name: 'vault', endpoint: plugin.endpoint } }];
     const file = encryptionFile(group, `kms-${more.length}`, providers);
     const args = ['--store-servers', member.server, ...more, '--encryption-provider-config', file];
     // The thread of the store begins anew when it is back.

@@ -2,6 +2,7 @@
 // service's description and independent of the client under test. Wraps keys by XOR with its own.
 import { once } from 'node:events';
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { pathToFileURL } from 'node:url';
 
 /** How the plugin behaves; a test changes it as it goes. */
 export interface PluginTemper {
@@ -33,6 +34,11 @@ export class KmsPlugin {
 
   constructor(socketPath: string) {
     this.socketPath = socketPath;
+  }
+
+  /** As a configuration names it. */
+  get endpoint(): string {
+    return `unix://${pathToFileURL(this.socketPath).pathname}`;
   }
 
   async start(): Promise<void> {

@@ -27,6 +27,7 @@ test('a file of every provider is read as it is written', (t) => {
         keyed('secretbox', { name: 'c', secret: KEY_32 }),
         { kms: { name: 'k', endpoint: 'unix:///run/kms.sock', cachesize: 5, timeout: '1.5s' } },
         { kms: { ...KMS, name: 'abstract', endpoint: 'unix:///@kms' } },
+        { kms: { ...KMS, name: 'escaped', endpoint: 'unix:///run/my%20kms%23.sock' } },
         { identity: {} },
       ],
     },
@@ -43,6 +44,7 @@ test('a file of every provider is read as it is written', (t) => {
         { kind: 'secretbox', keys: [key('c', 32, 2)] },
         kms,
         { ...kms, name: 'abstract', socketPath: '\0kms', cacheSize: 1000, timeoutMs: 3000 },
+        { ...kms, name: 'escaped', socketPath: '/run/my kms#.sock', cacheSize: 1000, timeoutMs: 3000 },
         { kind: 'identity' },
       ],
     },
@@ -127,6 +129,10 @@ const REFUSED: readonly (readonly [content: unknown, message: string])[] = [
   [file(entry({ kms: { name: 'k' } })), `${PROVIDER}.kms.endpoint: is required`],
   [
     file(entry({ kms: { ...KMS, endpoint: 'http://host' } })),
+    `${PROVIDER}.kms.endpoint: must be a socket, such as unix:///var/run/kms.sock`,
+  ],
+  [
+    file(entry({ kms: { ...KMS, endpoint: 'unix:///100%kms' } })),
     `${PROVIDER}.kms.endpoint: must be a socket, such as unix:///var/run/kms.sock`,
   ],
   [
