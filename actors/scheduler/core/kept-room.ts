@@ -50,7 +50,7 @@ export class KeptRoom {
     return agreed;
   }
 
-  /** The binding of an assumed pod takes longer than others: its place is kept until it is settled. */
+  /** The binding of an assumed pod is under way: its place is kept until it is settled. */
   hold(pod: PodInfo): void {
     const { cluster } = this.parts;
     const placed = cluster.assumption(pod.key, pod.uid);

@@ -292,7 +292,7 @@ export class SchedulingCore {
     return profile && explaining.turn(profile, this.cluster, this.room.nominations, askedMax);
   }
 
-  /** The binding of an assumed pod takes longer than others: its place is kept until it is settled. */
+  /** The binding of an assumed pod is under way: its place is kept until it is settled. */
   hold(pod: PodInfo): void {
     this.room.hold(pod);
   }

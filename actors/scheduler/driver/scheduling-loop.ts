@@ -215,8 +215,11 @@ export class SchedulingLoop {
 
   private endCycle(binding: GatheredBinding, end: CycleEnd): void {
     if (this.paused && (end === 'default' || !end.bound)) this.abandonBinding(binding.decision);
-    else if (end === 'default') this.gathering.push(binding);
-    else this.settle(binding, end, this.parts.clock.monotonicMs());
+    else if (end === 'default') {
+      // However long it waits for its turn, here and on its way: it would be bound twice, or find its place taken.
+      this.parts.core.hold(binding.decision.pod);
+      this.gathering.push(binding);
+    } else this.settle(binding, end, this.parts.clock.monotonicMs());
   }
 
   private reportFailure(decision: FailDecision, seconds: number): void {

@@ -9,14 +9,19 @@ import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { type ApiAnswer, type ApiCall, ApiUnanswered } from '../../../transport/outgoing/api-client.ts';
-import { defaultProfile, dialect, node, pod, seededRandom } from './objects.ts';
+import { boundPod, defaultProfile, dialect, node, pod, seededRandom } from './objects.ts';
 
 const LEASE = '/leases/';
 
-/** Lists these objects by the ends of their paths, keeps the lease, takes every binding, and tells of no change. */
+const PODS = '/api/v1/pods';
+
+/** Lists these objects by the ends of their paths, keeps the lease, takes every binding, and tells who watches pods where each is bound. */
 class Server {
   readonly lists: ReadonlyMap<string, readonly object[]>;
   bindings = 0;
+  /** The paths of the bindings. */
+  readonly bound: string[] = [];
+  readonly podWatches: ((part: Buffer) => void)[] = [];
   events = 0;
   lease: unknown;
   /** Nobody can say that he leads. */
@@ -32,14 +37,26 @@ class Server {
       if (method !== 'GET') this.lease = JSON.parse(Buffer.from(body!).toString());
       return this.answer(this.lease === undefined ? 404 : 200, this.lease ?? {});
     }
-    if (path.endsWith('/binding')) this.bindings++;
+    if (path.endsWith('/binding')) this.bind(path, body);
     if (path.endsWith('/events')) this.events++;
     if (method !== 'GET') return this.answer(201, {});
     const items = this.lists.get(path.split('?')[0]!) ?? [];
     return this.answer(200, { metadata: { resourceVersion: '7' }, items });
   }
 
-  parts(_call: ApiCall, _onPart: (part: Buffer) => void, signal: AbortSignal): Promise<number> {
+  private bind(path: string, body: Uint8Array | undefined): void {
+    this.bindings++;
+    this.bound.push(path);
+    const { metadata, target } = JSON.parse(Buffer.from(body!).toString()) as {
+      readonly metadata: { readonly name: string };
+      readonly target: { readonly name: string };
+    };
+    const object = boundPod(metadata.name, target.name, { metadata: { resourceVersion: String(7 + this.bindings) } });
+    for (const tell of this.podWatches) tell(Buffer.from(JSON.stringify({ type: 'MODIFIED', object })));
+  }
+
+  parts({ path }: ApiCall, onPart: (part: Buffer) => void, signal: AbortSignal): Promise<number> {
+    if (path.startsWith(PODS)) this.podWatches.push(onPart);
     return new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(new ApiUnanswered('cut', false)));
     });
@@ -55,7 +72,7 @@ function busy(podsCount: number, pace: { readonly qps?: number } = {}) {
   const time = new VirtualTime();
   const pods = Array.from({ length: podsCount }, (_, at) => pod(`p${at}`, { metadata: { resourceVersion: '' } }));
   const nodes = Array.from({ length: 40 }, (_, at) => node(`n${at}`));
-  const client = new Server({ '/api/v1/pods': pods, '/api/v1/nodes': nodes });
+  const client = new Server({ [PODS]: pods, '/api/v1/nodes': nodes });
   const configuration = defaultConfiguration(dialect);
   const registry = createRegistry(dialect);
   const connection = configuration.clientConnection;
@@ -121,4 +138,15 @@ test('one that leads no more binds nothing more, however much of it waits for it
   await run;
   await time.advance(60_000);
   t.is(client.bindings, atTheEnd);
+});
+
+test('a pod whose binding waits long for its turn keeps its place: it is not bound a second time', async (t) => {
+  const { client, time, scheduler } = busy(300, { qps: 4 });
+  const run = scheduler.run();
+  await time.advance(80_000);
+  t.is(new Set(client.bound).size, 300);
+  t.is(client.bound.length, 300);
+  const stopped = scheduler.stop();
+  await time.advance(60_000);
+  await Promise.all([run, stopped]);
 });
