@@ -34,7 +34,8 @@ export class BestEffortWrites {
    * should read the newest state when it is called. It answers whether all went well.
    */
   offer(key: string, write: () => Promise<boolean>): boolean {
-    const full = this.inFlight >= this.limits.inFlightMax && this.queued.size >= this.limits.queuedMax;
+    const mustWait = this.inFlight >= this.limits.inFlightMax || this.resting !== undefined;
+    const full = mustWait && this.queued.size >= this.limits.queuedMax;
     if (this.stopped || (full && !this.queued.has(key))) {
       this.dropped.add(1);
       return false;

@@ -247,6 +247,22 @@ test('writes that have a pace begin no faster, and all are made', async (t) => {
   t.is(startedMs.length, 7, 'what still rests when it stops is not made');
 });
 
+test('of writes that wait for their pace, no more are kept than may wait', async (t) => {
+  const { time, metrics } = setUp();
+  const limits = { inFlightMax: 9, queuedMax: 2, pace: new Pace({ perSecond: 10, burst: 1 }, time) };
+  const paced = new BestEffortWrites(limits, time, metrics.counter('dropped', ''), metrics.counter('failed', ''));
+  const made: number[] = [];
+  const taken = [0, 1, 2, 3].map((at) => paced.offer(`${at}`, async () => made.push(at) > 0));
+  await time.advance(1_000);
+  t.deepEqual(
+    [taken, made],
+    [
+      [true, true, true, false],
+      [0, 1, 2],
+    ],
+  );
+});
+
 const NAMES: readonly (readonly [title: string, pod: string, expected: RegExp])[] = [
   ['short', 'web-0', /^web-0\.[0-9a-f]{16}$/],
   ['as long as allowed', 'a'.repeat(253), /^a{236}\.[0-9a-f]{16}$/],
