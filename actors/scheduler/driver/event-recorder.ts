@@ -27,12 +27,15 @@ const WAITING_MAX = 1_000;
 /** What an event may say; longer ones are refused. */
 const NOTE_BYTES_MAX = 1024;
 const CUT_OFF = ' ...';
+const NOTHING = (): void => {};
 const INSTANCE_LENGTH_MAX = 128;
 
 /** The event that counts the repetitions of one failure of one pod. */
 interface FailureSeries {
   readonly eventName: string;
   readonly message: string;
+  /** The server has it: before, there is nothing that could count. */
+  isTold: boolean;
   /** How often it happened again. */
   count: number;
   /** Monotonic, as the other. */
@@ -57,6 +60,7 @@ interface Told extends Kind {
   /** For whom it had to make room. */
   readonly related?: PodInfo;
   readonly eventName?: string;
+  readonly onTold?: () => void;
   readonly onFailure?: () => void;
 }
 
@@ -65,6 +69,7 @@ interface Sent {
   readonly name: string;
   readonly namespace: string;
   readonly event: () => object;
+  readonly onTold: () => void;
   readonly onFailure: () => void;
   tries: number;
 }
@@ -104,7 +109,7 @@ export class EventRecorder {
     this.create({ ...PREEMPTED, pod: victim, related: by, note: `Preempted by ${by.key} on node ${node}` });
   }
 
-  /** The same as before within REPEAT_INTERVAL_MS is only counted; what is beyond the pace is left out. */
+  /** The same as before within REPEAT_INTERVAL_MS, or on its way still, is only counted; what is beyond the pace is left out. */
   failed(pod: PodInfo, message: string): void {
     const nowMs = this.parts.clock.monotonicMs();
     const known = this.failures.get(pod.uid);
@@ -112,7 +117,7 @@ export class EventRecorder {
     const series = goesOn ? known : undefined;
     if (series !== undefined) {
       again(series, nowMs);
-      if (nowMs - series.writtenMs < REPEAT_INTERVAL_MS) return;
+      if (!series.isTold || nowMs - series.writtenMs < REPEAT_INTERVAL_MS) return;
     }
     if (this.parts.failurePace.take() > 0) {
       this.parts.dropped.add(1);
@@ -123,10 +128,13 @@ export class EventRecorder {
   }
 
   private begin(pod: PodInfo, message: string, nowMs: number): void {
-    const series = { eventName: this.eventName(pod), message, count: 0, writtenMs: nowMs, seenMs: nowMs };
+    const eventName = this.eventName(pod);
+    const series = { eventName, message, isTold: false, count: 0, writtenMs: nowMs, seenMs: nowMs };
+    const onTold = () => {
+      series.isTold = true;
+    };
     const onFailure = () => this.forget(pod.uid, series);
-    if (this.create({ ...FAILED, pod, note: message, eventName: series.eventName, onFailure }))
-      this.keep(pod.uid, series);
+    if (this.create({ ...FAILED, pod, note: message, eventName, onTold, onFailure })) this.keep(pod.uid, series);
   }
 
   private repeat(pod: PodInfo, series: FailureSeries, nowMs: number): void {
@@ -144,8 +152,9 @@ export class EventRecorder {
     }
   }
 
-  private create({ pod, related, type, reason, action, note, eventName, onFailure = () => {} }: Told): boolean {
+  private create({ pod, related, type, reason, action, note, eventName, ...told }: Told): boolean {
     const { clock, host } = this.parts;
+    const { onTold = NOTHING, onFailure = NOTHING } = told;
     const name = eventName ?? this.eventName(pod);
     const { namespace } = pod;
     const atMs = clock.nowMs();
@@ -163,7 +172,7 @@ export class EventRecorder {
         note: noteOf(note),
         ...(related === undefined ? undefined : { related: reference(related) }),
       });
-    return this.send({ name, namespace, event, onFailure, tries: 0 });
+    return this.send({ name, namespace, event, onTold, onFailure, tries: 0 });
   }
 
   private send(sent: Sent): boolean {
@@ -172,8 +181,11 @@ export class EventRecorder {
       const code = await port.createEvent(sent.namespace, sent.event()).catch(() => UNANSWERED);
       sent.tries++;
       // It was made by a try that nobody answered.
-      if (code === CONFLICT && sent.tries > 1) return true;
-      if (!isTrouble(code) && succeeded(code)) return true;
+      const isThere = code === CONFLICT && sent.tries > 1;
+      if (isThere || (!isTrouble(code) && succeeded(code))) {
+        sent.onTold();
+        return true;
+      }
       if (!isTrouble(code) || !this.sendLater(sent)) sent.onFailure();
       return false;
     });

@@ -80,6 +80,24 @@ test('a failure that repeats makes a series of its event, written at most every 
   t.deepEqual(port.repeated, [[nameOf(port.created[0]), SERIES]]);
 });
 
+test('a failure that repeats before anybody has taken its event is only counted: the event is told first', async (t) => {
+  const { time, port, events, writes } = setUp({ inFlightMax: 1, queuedMax: 3 });
+  const pod = podInfo('a');
+  let end = (): void => {};
+  writes.offer('slow', () => new Promise((resolve) => (end = () => resolve(true))));
+  events.failed(pod, 'no room');
+  await time.advance(11_000);
+  events.failed(pod, 'no room');
+  t.is(port.created.length + port.repeated.length, 0);
+  end();
+  await settlePromises();
+  t.is(port.created.length, 1);
+  events.failed(pod, 'no room');
+  await settlePromises();
+  const lastObservedTime = '2026-01-01T00:00:11.000000Z';
+  t.deepEqual(port.repeated, [[nameOf(port.created[0]), { series: { count: 2, lastObservedTime } }]]);
+});
+
 test('a failure that comes again after six minutes is another event, and sooner it is not', async (t) => {
   const { time, port, events } = setUp();
   const pod = podInfo('a');
