@@ -114,10 +114,11 @@ const NAMESERVERS_MAX = 3;
 const SEARCHES_MAX = 6;
 const SEARCH_CHARACTERS_MAX = 256;
 
+const NEEDS_CONFIG = 'must provide `dnsConfig` when `dnsPolicy` is None';
 const NEEDS_SERVERS = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
 
 const dns: Rule<PodSpec> = ({ dnsPolicy, dnsConfig }, at) => {
-  if (dnsPolicy === 'None' && !dnsConfig) at.required('dnsConfig', NEEDS_SERVERS);
+  if (dnsPolicy === 'None' && !dnsConfig) at.required('dnsConfig', NEEDS_CONFIG);
 };
 
 const ownServers: Rule<DnsConfig> = ({ nameservers = [] }, at) => {
@@ -183,7 +184,7 @@ export const podSpecTypes: RuleTable = {
       activeDeadlineSeconds: { min: 1, max: SECONDS_MAX },
       hostname: { format: 'dns1123Label' },
       subdomain: { format: 'dns1123Label' },
-      preemptionPolicy: { enum: true },
+      preemptionPolicy: { enum: 'listed' },
       overhead: { rules: [containerAmounts] },
     },
     rules: [

@@ -355,3 +355,18 @@ test('a create says when the object in its way is being deleted', async (t) => {
   }
   await world.stop();
 });
+
+test('a pod that leaves out its resolver, or says how it preempts, is told so in the words of Kubernetes', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = '/api/v1/namespaces/default/pods';
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  const causesOf = ({ body: { details } }: Answered) => (details?.causes ?? []).map(({ message }) => message);
+  const body = { metadata: { name: 'web' }, spec: { ...spec, dnsPolicy: 'None' } };
+  t.deepEqual(causesOf(await world.write('create', path, { body })), [
+    'Required value: must provide `dnsConfig` when `dnsPolicy` is None',
+  ]);
+  await world.created(path, { metadata: { name: 'web' }, spec });
+  const patched = await world.write('patch', `${path}/web`, { body: { spec: { preemptionPolicy: 'Often' } } });
+  t.is(causesOf(patched)[0], 'Unsupported value: "Often": supported values: "PreemptLowerPriority", "Never"');
+  await world.stop();
+});
