@@ -394,5 +394,17 @@ test('metrics that only the newest version can say outlive what v1 changes of th
   }
   await world.write('update', `${path('v1')}/web/status`, { body: { metadata: { name: 'web' }, status } });
   t.deepEqual(await metricsNow(), metrics);
-  await world.stop();
-});
+
+test('a scheduler that tells of the same again begins the series of its event at one', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = '/apis/events.orch.io/v1/namespaces/default/events';
+  const regarding = { kind: 'Pod', namespace: 'default', name: 'web' };
+  const time = '2021-04-08T12:34:56.789012Z';
+  const who = { reportingController: 'example.com/a', reportingInstance: 'a-1', action: 'Scheduling' };
+  const event = { regarding, eventTime: time, type: 'Warning', reason: 'FailedScheduling', note: 'no nodes', ...who };
+  await world.created(path, { metadata: { name: 'web.1' }, ...event });
+  const series = { count: 1, lastObservedTime: time };
+  const { code, body } = await world.write('patch', `${path}/web.1`, { body: { series } });
+  t.deepEqual([code, body.series], [200, series]);
+  const begun = await world.write('create', path, { body: { metadata: { name: 'web.2' }, ...event, series } });
+  t.deepEqual([begun.code, begun.body.details?.causes?.map(({ field }) => field)], [422, ['series.count']]);
