@@ -124,6 +124,32 @@ test('answers that are held at the same time keep their bytes, however many and 
   }
 });
 
+test('an answer that is held keeps its bytes while others go and come', (t) => {
+  const bytes = new HeldBytes();
+  const [text, cut, kept, late] = [held(bytes), held(bytes), held(bytes), held(bytes)];
+  text.response.respond(200, [], 'text');
+  cut.response.respond(200, [], Buffer.from('cut off'));
+  kept.response.respond(200, [], Buffer.from('kept'));
+  text.response.release();
+  cut.response.abort();
+  cut.response.release();
+  late.response.respond(200, [], Buffer.from('a long one that comes late'));
+  kept.response.release();
+  late.response.release();
+  t.deepEqual([kept.sent, late.sent], [['200 kept'], ['200 a long one that comes late']]);
+});
+
+test('where nobody holds any bytes they lie where the first did', (t) => {
+  const bytes = new HeldBytes();
+  const first = bytes.hold(Buffer.from('first'));
+  const second = bytes.hold(Buffer.from('second'));
+  t.is(second.buffer, first.buffer);
+  bytes.giveBack();
+  bytes.giveBack();
+  const again = bytes.hold(Buffer.from('again'));
+  t.deepEqual([again.buffer === first.buffer, again.byteOffset], [true, first.byteOffset]);
+});
+
 /** A request that is recorded, with what its event does when it has been taken. */
 function recorded(more: Partial<RequestAuditParts>) {
   const settle: (Held | undefined)[] = [];
