@@ -172,8 +172,9 @@ interface ObjectJson {
     readonly finalizers?: readonly string[];
     readonly ownerReferences?: readonly OwnerReferenceJson[];
     readonly deletionTimestamp?: string;
+    readonly creationTimestamp?: string;
   };
-  readonly spec?: { readonly nodeName?: string };
+  readonly spec?: { readonly nodeName?: string; readonly holderIdentity?: string };
 }
 
 /** An object as JSON.parse gave it. */
@@ -209,6 +210,9 @@ export interface Facts {
   readonly node: string;
   readonly owners: readonly { readonly uid: string; readonly blocks: boolean }[];
   readonly finalizers: readonly string[];
+  readonly created: string;
+  /** Who holds a lease; empty: nobody, or it is none. */
+  readonly holder: string;
 }
 
 const NONE: readonly never[] = [];
@@ -223,6 +227,8 @@ export function factsOf(object: unknown): Facts {
       metadata.ownerReferences?.map(({ uid, blockOwnerDeletion = false }) => ({ uid, blocks: blockOwnerDeletion })) ??
       NONE,
     finalizers: metadata.finalizers ?? NONE,
+    created: metadata.creationTimestamp ?? '',
+    holder: spec?.holderIdentity ?? '',
   };
 }
 

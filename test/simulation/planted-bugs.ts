@@ -18,6 +18,7 @@ import type { Operation, PutOperation, Transaction } from '../../actors/store/pr
 import { EXPECT_ANY } from '../../actors/store/protocol.ts';
 import type { EngineBatch, LocalEngine } from '../../storage/engines/local-engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
+import { DEFINED_TYPES } from './defined-types.ts';
 import { DEFINITION_BUGS } from './definition-bugs.ts';
 import type { SimulatedDisk } from './disk.ts';
 import { NO_FAULTS } from './faults.ts';
@@ -117,6 +118,7 @@ function isPutOf(operation: Operation, storageKeys: readonly string[]): operatio
 }
 
 const PLAIN = ['core/configmaps', 'core/secrets'];
+const DEFINED_KEYS = DEFINED_TYPES.map(({ storageKey }) => storageKey);
 
 /** Reads of that freshness are answered by what the hub has, whatever others have told. */
 function withReadsOfItsOwn(kind: Freshness['kind']): ReturnType<PlantedBug['plant']> {
@@ -254,6 +256,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     plant: () =>
       withTransactions((operation, value) =>
         isPutOf(operation, PLAIN) && value(operation).includes('"deletionTimestamp":')
+          ? { key: operation.key, expect: operation.expect, delete: true }
+          : operation,
+      ),
+  },
+  {
+    name: 'who holds an instance of a custom type back is passed over',
+    mix: mixNamed('definitions'),
+    sign: /went at \d+ and \[.+\] held it/,
+    plant: () =>
+      withTransactions((operation, value) =>
+        isPutOf(operation, DEFINED_KEYS) && value(operation).includes('"deletionTimestamp":')
           ? { key: operation.key, expect: operation.expect, delete: true }
           : operation,
       ),

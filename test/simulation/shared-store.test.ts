@@ -1,10 +1,14 @@
 // The whole server on a store that others write to as well, and two of them on one: under seeds, with calls that are lost, watches that lag and
 // break off, leaders that change, others who compact, threads that end, processes that are killed or stand still.
 import test from 'ava';
+import { LeaderLease } from '../../actors/controllers/leases/leader-lease.ts';
 import type { EtcdCluster } from '../../storage/etcd/etcd-cluster.ts';
 import { EtcdEngine, type EtcdEngineParts } from '../../storage/etcd/etcd-engine.ts';
+import { withMethod } from './planting.ts';
 import { type SharedServerOptions, sharedServer } from './shared-server.ts';
 import { simulate } from './simulate.ts';
+import { mixNamed } from './workload.ts';
+import type { Server } from './world.ts';
 
 for (const seed of [1, 2, 3, 5, 8]) {
   test(`a server on a shared store keeps what it promises: seed ${seed}`, async (t) => {
@@ -80,5 +84,68 @@ for (const [bug, sign, engine] of PLANTED) {
       return;
     }
     t.fail(`not by ${PLANTED_SEEDS_MAX} seeds`);
+  });
+}
+
+/** In each of these runs there are controllers, who go for the leases. */
+const LED = mixNamed('ownership');
+
+/** Who has led once goes on. */
+function obstinate(): { readonly remove: () => void } {
+  const led = new WeakSet<LeaderLease>();
+  return withMethod(
+    LeaderLease.prototype,
+    'check',
+    (original) =>
+      function (this: LeaderLease) {
+        if (original.call(this)) led.add(this);
+        return led.has(this);
+      },
+  );
+}
+
+/** Who goes for a lease counts three seconds for each. */
+function hurried(server: Server): Server {
+  return {
+    ...server,
+    actors: (outside) =>
+      server.actors(outside).map((definition) => {
+        if (definition.actor !== 'controllers') return definition;
+        const create: typeof definition.create = (context, settings) => {
+          const { clock } = context;
+          const hasty = { nowMs: () => clock.nowMs(), monotonicMs: () => 3 * clock.monotonicMs() };
+          return definition.create({ ...context, clock: hasty }, settings);
+        };
+        return { ...definition, create };
+      }),
+  };
+}
+
+const LEADER_BUGS: readonly (readonly [
+  string,
+  RegExp,
+  () => { readonly remove: () => void },
+  (s: Server) => Server,
+])[] = [
+  ['who has led goes on when another does', /and (?:another|nobody) holds the lease/, obstinate, (server) => server],
+  ['a lease is taken before it has run out', /was taken over at/, () => ({ remove: () => {} }), hurried],
+];
+
+for (const [bug, sign, plant, changed] of LEADER_BUGS) {
+  test.serial(`with two servers it is found when ${bug}`, async (t) => {
+    const { remove } = plant();
+    try {
+      for (let seed = 1; seed <= PLANTED_SEEDS_MAX; seed++) {
+        const server = changed(sharedServer(seed, { servers: 2 }));
+        const { problems } = await simulate({ seed, server, mix: LED });
+        if (!problems.some((problem) => sign.test(problem))) continue;
+        t.pass();
+        t.log(`by seed ${seed}: ${problems[0]}`);
+        return;
+      }
+      t.fail(`not by ${PLANTED_SEEDS_MAX} seeds`);
+    } finally {
+      remove();
+    }
   });
 }

@@ -7,10 +7,12 @@ import { checkApplies } from './check-applies.ts';
 import { checkCommits } from './check-commits.ts';
 import { checkDefinitions } from './check-definitions.ts';
 import { checkHistory } from './check-history.ts';
+import { checkLeaders } from './check-leaders.ts';
 import { checkLifecycles, unfinishedLifecycles } from './check-lifecycles.ts';
 import { checkObjects } from './check-objects.ts';
 import { checkQuotas, unfinishedQuotas } from './check-quotas.ts';
 import { checkTimes, isPunctual } from './check-times.ts';
+import { checkVersions } from './check-versions.ts';
 import { checkWatches } from './check-watches.ts';
 import { Client } from './client.ts';
 import { drawFaults, type FaultPlan } from './faults.ts';
@@ -108,6 +110,8 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
   const { committed } = world;
   problems.push(
     ...checkCommits(committed),
+    ...checkVersions(committed),
+    ...checkLeaders(world.leaderWords, committed, world.historyBounds.msAt),
     ...checkAnswers(history, committed),
     ...checkWatches(history.watches, committed),
   );

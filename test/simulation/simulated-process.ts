@@ -16,6 +16,7 @@ import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
 import type { StoreEngine } from '../../storage/engines/shared-engine.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
+import { withHeardLeaders } from './heard-leaders.ts';
 import { type Layout, planOf } from './layouts.ts';
 import type { World } from './world.ts';
 
@@ -47,6 +48,8 @@ export class SimulatedProcess {
   readonly #parts: ProcessParts;
   readonly #prefix: string;
   #lives = 0;
+  /** How often somebody has begun to go for the leases. */
+  #claimants = 0;
 
   constructor(parts: ProcessParts) {
     const { name, world, layout } = parts;
@@ -112,13 +115,15 @@ export class SimulatedProcess {
       webhookClient,
     });
     const { faults } = world;
+    const heard = (definition: ActorDefinition<ServerSettings>): ActorDefinition<ServerSettings> =>
+      withHeardLeaders(withWatchedChecks(world, definition), () => this.#newClaimant());
     const plan = planOf(layout, roster, random);
     world.leastHistoryEvents = Math.min(world.leastHistoryEvents, historyEventsIn(plan));
     return new SimulatedThreads<ServerSettings>({
       actors: (thread) => {
         const isTight = thread === layout.threads[faults.plan.tightThread ?? -1]?.name;
         return roster.map((definition) => ({
-          ...withWatchedChecks(world, isTight ? tightened(definition) : definition),
+          ...heard(isTight ? tightened(definition) : definition),
           ...faults.plan.mailboxes[definition.actor],
           ...(isTight ? { mailboxMax: TIGHT_MAILBOX } : {}),
         }));
@@ -132,6 +137,13 @@ export class SimulatedProcess {
       onEnd,
       ...(log === undefined ? {} : { log }),
     });
+  }
+
+  /** Another life of who goes for the leases: what it says of itself is taken down. */
+  #newClaimant(): () => void {
+    const { world } = this.#parts;
+    const who = `${this.name}#${++this.#claimants}`;
+    return () => void world.leaderWords.push({ who, at: world.moment() });
   }
 
   /** Requests that arrive while the process stands still wait. */

@@ -17,6 +17,7 @@ import { lending } from '../../storage/records/record-reading.ts';
 import { actorsFor } from '../server/every-actor.ts';
 import { memorySettings } from '../server/memory-settings.ts';
 import type { HistoryBounds } from './check-history.ts';
+import type { LeaderWord } from './check-leaders.ts';
 import { Committed } from './committed.ts';
 import { SimulatedDisk } from './disk.ts';
 import { type FaultPlan, Faults, SLOW_COMMIT_MS_MAX } from './faults.ts';
@@ -81,6 +82,8 @@ export class World {
   readonly divergences: string[] = [];
   /** How often a hub found that it holds what the store does, or that it does not. */
   selfChecks = 0;
+  /** What servers have said to their schedulers, where only one of them schedules. */
+  readonly leaderWords: LeaderWord[] = [];
   readonly #options: WorldOptions;
   readonly #webhooks: SimulatedWebhooks;
   /** What history is kept to: by age, and of the events the fewest that any life of the server had room for. */
@@ -99,6 +102,8 @@ export class World {
     let settings: ServerSettings = { ...SETTINGS, options: { ...SETTINGS.options, ...compaction } };
     const { storeLayout = 'own' } = options.server;
     settings = { ...settings, options: { ...settings.options, storeLayout } };
+    // By this alone the actors know that others may be there, and that one of them leads.
+    if (server.isShared === true) settings = { ...settings, storeAccess: NO_ACCESS };
     if (seed % SEEDS_WITH_ENCRYPTION === 0 && storeLayout === 'own') settings = { ...settings, encryption: ENCRYPTION };
     // What is checked is what lies on the disk, with keys of its own to read it.
     const environment = { clock: this.time, timers: this.time, random: new SeededRandom(seed), disk: new MemoryDisk() };
@@ -272,6 +277,9 @@ function settings(): ServerSettings {
     schedulerName: 'default-scheduler',
   };
 }
+
+/** The engine is the model's, which is come to otherwise. */
+const NO_ACCESS: NonNullable<ServerSettings['storeAccess']> = { servers: [] };
 
 const SETTINGS = settings();
 const REGISTRY = registryFor(SETTINGS);
