@@ -394,6 +394,8 @@ test('metrics that only the newest version can say outlive what v1 changes of th
   }
   await world.write('update', `${path('v1')}/web/status`, { body: { metadata: { name: 'web' }, status } });
   t.deepEqual(await metricsNow(), metrics);
+  await world.stop();
+});
 
 test('a scheduler that tells of the same again begins the series of its event at one', async (t) => {
   const world = await AdmissionWorld.start();
@@ -408,3 +410,5 @@ test('a scheduler that tells of the same again begins the series of its event at
   t.deepEqual([code, body.series], [200, series]);
   const begun = await world.write('create', path, { body: { metadata: { name: 'web.2' }, ...event, series } });
   t.deepEqual([begun.code, begun.body.details?.causes?.map(({ field }) => field)], [422, ['series.count']]);
+  await world.stop();
+});
