@@ -7,42 +7,40 @@ import { forbiddenAccess } from '../../../api/authorization/forbidden-access.ts'
 import type { Own } from '../../../api/json/own-copy.ts';
 import { parseQuery } from '../../../api/requests/query.ts';
 import { parseRequestInfo, type RequestInfo } from '../../../api/requests/request-info.ts';
-import { BODY_BYTES_MAX, internalError, unauthorized } from '../../../api/status/failures.ts';
-import { type Status, StatusError } from '../../../api/status/status.ts';
+import { BODY_BYTES_MAX, unauthorized } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
 import { METHODS_WITH_BODY } from '../../../api/verbs.ts';
 import type { ActorContext, AskMessage, Ref } from '../../../runtime/actor.ts';
 import type { Timer } from '../../../runtime/environment.ts';
-import { isOrchError } from '../../../runtime/errors.ts';
 import type { HistogramSeries } from '../../../runtime/metrics/metrics.ts';
 import type { Soon } from '../../../runtime/soon.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
 import { type HeaderList, type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
 import type { RequestAudit } from '../../auditing/request-audit.ts';
 import type { AccessRefusal, Admitted, AuthProtocol } from '../../auth/protocol.ts';
-import { statusOfError, tooLate } from '../../error-status.ts';
+import { tooLate } from '../../error-status.ts';
 import { filterSeconds } from '../../filter-seconds.ts';
 import { remoteAt } from '../aggregation/remote-paths.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
 import { AnsweredBefore, Exchange } from '../exchange/exchange.ts';
-import { FilterFailed, filterFailure } from '../exchange/filter-failed.ts';
+import { FilterFailed } from '../exchange/filter-failed.ts';
 import { ResponseWithHeaders } from '../exchange/response-with-headers.ts';
 import type { RequestLimits } from '../fairness/request-limits.ts';
 import type { Seat } from '../fairness/seat.ts';
-import { sendStatus, sendText } from '../reads/answers.ts';
-import type { Representations } from '../reads/representation.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
 import { ThrottledResponse } from '../watch/throttled-response.ts';
 import { loggedArrival, logRequest } from './httplog.ts';
 import { impersonationOf } from './impersonation.ts';
 import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
+import { type RefusalParts, Refusals } from './refusals.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { logIfSlow } from './slow-requests.ts';
 import { accessOf, authorizationOf, isLongRunning, isProxied, requireReadable } from './what-is-asked.ts';
 
-export interface PipelineParts {
+export interface PipelineParts extends RefusalParts {
   readonly context: ActorContext;
   readonly auth: Ref<AuthProtocol>;
   readonly limits: RequestLimits;
@@ -51,11 +49,8 @@ export interface PipelineParts {
   /** Undefined: requests are not traced. */
   readonly tracer: Tracer | undefined;
   readonly metrics: RequestMetrics;
-  readonly representations: Representations;
   /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
   readonly bearerPrefix: string;
-  /** What a refused client is told it can show (RFC 9110 11.6.1); undefined: nothing. */
-  readonly challenge: string | undefined;
   /** Where an authenticating proxy says who asks; undefined where none is believed. */
   readonly identityHeaders: IdentityHeaders | undefined;
   /** For long answers to clients that take gzip; undefined: none is compressed. */
@@ -70,65 +65,124 @@ export interface PipelineParts {
 /** What is not of a resource and long all the same, and asked for every few seconds. */
 const METRICS = '/metrics';
 
+/** A request between its steps: what a later one needs of an earlier. */
+class Run {
+  readonly exchange: Exchange;
+  limit: Timer | undefined = undefined;
+  /** As whom it is to be run; null: the headers say so of nobody. */
+  impersonate: User | null | undefined = undefined;
+  refusal: AccessRefusal | undefined = undefined;
+  /** Undefined: nothing is recorded. */
+  recordedFromMs: number | undefined = undefined;
+  seat: Seat | undefined = undefined;
+
+  constructor(exchange: Exchange) {
+    this.exchange = exchange;
+  }
+}
+
 export class Pipeline {
   readonly #parts: PipelineParts;
+  readonly #refusals: Refusals;
   /** Undefined: there is no such filter. */
   readonly #auditSeconds: HistogramSeries | undefined;
   readonly #fairnessSeconds: HistogramSeries | undefined;
 
   constructor(parts: PipelineParts) {
     this.#parts = parts;
+    this.#refusals = new Refusals(parts);
     const { context, auditor, limits } = parts;
     this.#auditSeconds = auditor && filterSeconds(context.metrics, 'audit');
     this.#fairnessSeconds = limits.isFair ? filterSeconds(context.metrics, 'priorityandfairness') : undefined;
   }
 
-  /** Serves one request; never throws. */
-  async serve(request: HttpRequest, response: HttpResponse): Promise<void> {
-    const exchange = this.#parse(request, response);
-    const { context, limits, metrics, auditor, dispatch } = this.#parts;
-    let limit: Timer | undefined;
-    let seat: Seat | undefined;
-    let failed: unknown;
-    let endedMs: number | undefined;
+  /**
+   * Serves one request; never throws, nor rejects. Each step goes on at once where what it waits for is there already, which it nearly
+   * always is for what only reads: such a request has no promise.
+   */
+  serve(request: HttpRequest, response: HttpResponse): Soon<void> {
+    const run = new Run(this.#parse(request, response));
+    let going: Soon<void>;
     try {
-      limit = this.#limited(exchange);
-      const impersonate = impersonationOf(request);
-      const asking = this.#admission(exchange, impersonate);
-      const admitted = asking instanceof Promise ? await asking : asking;
-      const recordedFromMs = auditor === undefined ? undefined : context.clock.monotonicMs();
-      const recording = this.#admitted(exchange, admitted, impersonate !== undefined);
-      if (recording !== undefined) await recording;
-      if (impersonate === null) throw new FilterFailed(NOBODY_TO_IMPERSONATE);
-      requireReadable(exchange);
-      const admittedMs = context.clock.monotonicMs();
-      exchange.admittedMs = admittedMs;
-      if (recordedFromMs !== undefined) this.#auditSeconds?.observe((admittedMs - recordedFromMs) / 1000);
-      // Answered already, while it was found out who asks: what has not been begun is not done.
-      if (exchange.isGivenUp) throw new RequestAborted();
-      const entering = limits.enter(exchange, admittedMs);
-      const waits = entering instanceof Promise;
-      seat = waits ? await entering : entering;
-      const begunMs = waits ? context.clock.monotonicMs() : admittedMs;
-      exchange.begunMs = begunMs;
-      this.#fairnessSeconds?.observe((begunMs - admittedMs) / 1000);
-      const { refusal } = admitted;
-      // It counts among those worked on, as any other.
-      if (refusal !== undefined) throw refused(exchange, refusal);
-      if (exchange.longRunning) metrics.begin(exchange);
-      const serving = dispatch(exchange);
-      if (serving instanceof Promise) await serving;
-      endedMs = context.clock.monotonicMs();
-      seat.leave(endedMs);
+      going = this.#ask(run);
     } catch (error) {
-      seat?.leave(context.clock.monotonicMs());
-      failed = error;
-      this.#refuse(exchange, error);
+      this.#failed(run, error);
+      return;
     }
+    if (!(going instanceof Promise)) {
+      this.#served(run);
+      return;
+    }
+    return going.then(
+      () => this.#served(run),
+      (error: unknown) => this.#failed(run, error),
+    );
+  }
+
+  #ask(run: Run): Soon<void> {
+    const { exchange } = run;
+    run.limit = this.#limited(exchange);
+    run.impersonate = impersonationOf(exchange.request);
+    const asking = this.#admission(exchange, run.impersonate);
+    return asking instanceof Promise
+      ? asking.then((admitted) => this.#record(run, admitted))
+      : this.#record(run, asking);
+  }
+
+  #record(run: Run, admitted: Admitted): Soon<void> {
+    const { context, auditor } = this.#parts;
+    run.refusal = admitted.refusal;
+    if (auditor !== undefined) run.recordedFromMs = context.clock.monotonicMs();
+    const recording = this.#admitted(run.exchange, admitted, run.impersonate !== undefined);
+    return recording === undefined ? this.#enter(run) : recording.then(() => this.#enter(run));
+  }
+
+  #enter(run: Run): Soon<void> {
+    const { context, limits } = this.#parts;
+    const { exchange, recordedFromMs } = run;
+    if (run.impersonate === null) throw new FilterFailed(NOBODY_TO_IMPERSONATE);
+    requireReadable(exchange);
+    const admittedMs = context.clock.monotonicMs();
+    exchange.admittedMs = admittedMs;
+    if (recordedFromMs !== undefined) this.#auditSeconds?.observe((admittedMs - recordedFromMs) / 1000);
+    // Answered already, while it was found out who asks: what has not been begun is not done.
+    if (exchange.isGivenUp) throw new RequestAborted();
+    const entering = limits.enter(exchange, admittedMs);
+    return entering instanceof Promise
+      ? entering.then((seat) => this.#begin(run, seat, context.clock.monotonicMs()))
+      : this.#begin(run, entering, admittedMs);
+  }
+
+  #begin(run: Run, seat: Seat, begunMs: number): Soon<void> {
+    const { metrics, dispatch } = this.#parts;
+    const { exchange, refusal } = run;
+    run.seat = seat;
+    exchange.begunMs = begunMs;
+    this.#fairnessSeconds?.observe((begunMs - exchange.admittedMs!) / 1000);
+    // It counts among those worked on, as any other.
+    if (refusal !== undefined) throw refused(exchange, refusal);
+    if (exchange.longRunning) metrics.begin(exchange);
+    return dispatch(exchange);
+  }
+
+  #served(run: Run): void {
+    const endedMs = this.#parts.context.clock.monotonicMs();
+    run.seat?.leave(endedMs);
+    this.#end(run, undefined, endedMs);
+  }
+
+  #failed(run: Run, error: unknown): void {
+    run.seat?.leave(this.#parts.context.clock.monotonicMs());
+    this.#refusals.tell(run.exchange, error);
+    this.#end(run, error);
+  }
+
+  /** `endedMs`: absent: now. */
+  #end({ exchange, limit }: Run, failed: unknown, endedMs?: number): void {
     limit?.cancel();
     const { ongoing } = exchange;
     if (exchange.isGivenUp) {
-      if (exchange.begunMs !== undefined) metrics.cameLate(!exchange.isCutOff && isDone(failed));
+      if (exchange.begunMs !== undefined) this.#parts.metrics.cameLate(!exchange.isCutOff && isDone(failed));
       return;
     }
     if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange, endedMs);
@@ -170,7 +224,7 @@ export class Pipeline {
       await this.#parts.auditor?.begin(exchange, earlier.impersonator ?? earlier.user, accessOf(exchange))?.received();
       await this.#parts.dispatch(exchange);
     } catch (error) {
-      this.#refuse(exchange, error);
+      this.#refusals.tell(exchange, error);
     }
     this.#finish(exchange);
   }
@@ -190,7 +244,7 @@ export class Pipeline {
       exchange.isGivenUp = true;
       exchange.onGivenUp?.();
       if (exchange.isAnswered) exchange.cutOff();
-      else this.#timedOut(exchange, tooLate());
+      else this.#refusals.timedOut(exchange, tooLate());
       this.#finish(exchange);
     });
   }
@@ -282,63 +336,6 @@ export class Pipeline {
     return audit && auditor?.admitted(audit, admitted, isImpersonated);
   }
 
-  #refuse(exchange: Exchange, error: unknown): void {
-    if (error instanceof RequestAborted || exchange.isGivenUp) return;
-    if (exchange.response.aborted) {
-      this.#abandoned(exchange, error);
-      return;
-    }
-    if (exchange.isAnswered) {
-      // The answer has begun: all that is left is to cut it off.
-      this.#parts.context.log.error(
-        { err: error, requestId: exchange.requestId, requestNumber: exchange.requestNumber },
-        'answer cut off',
-      );
-      exchange.cutOff();
-      return;
-    }
-    if (error instanceof FilterFailed) {
-      sendText(exchange, 500, filterFailure(exchange.request, error));
-      return;
-    }
-    if (isOrchError(error, 'Overloaded')) {
-      exchange.terminatedBy = 'apiserver';
-      sendText(exchange, 429, 'Too many requests, please try again later.\n', [['Retry-After', '1']]);
-      return;
-    }
-    const { requestNumber, request } = exchange;
-    const status = statusOfError(error, request.method);
-    if (status !== undefined) {
-      const { challenge } = this.#parts;
-      if (status.code === UNAUTHORIZED && challenge !== undefined)
-        exchange.response = new ResponseWithHeaders(exchange.response, [['WWW-Authenticate', challenge]]);
-      if (status.code === TIMED_OUT) this.#timedOut(exchange, status);
-      else this.#sendStatus(exchange, status);
-      return;
-    }
-    const { requestId } = exchange;
-    this.#parts.context.log.error({ err: error, requestId, requestNumber, path: request.path }, 'request failed');
-    exchange.audit?.panicked();
-    exchange.terminatedBy = 'apiserver';
-    this.#sendStatus(exchange, internalError('the request could not be handled'));
-  }
-
-  /** Nobody hears how it ended: of what was not done for that, the records say so. */
-  #abandoned(exchange: Exchange, error: unknown): void {
-    if (exchange.isAnswered || exchange.longRunning) return;
-    const status = statusOfError(error, exchange.request.method);
-    if (status?.code === TIMED_OUT) this.#timedOut(exchange, status);
-  }
-
-  #timedOut(exchange: Exchange, status: Status): void {
-    exchange.terminatedBy = 'apiserver';
-    this.#sendStatus(exchange, status);
-  }
-
-  #sendStatus(exchange: Exchange, status: Status): void {
-    sendStatus(exchange, status, this.#parts.representations.ofStatus(exchange));
-  }
-
   /** `endedMs`: absent: now. */
   #finish(exchange: Exchange, endedMs?: number): void {
     const { context, metrics, tracer } = this.#parts;
@@ -364,9 +361,7 @@ function endRecord(audit: RequestAudit, annotations: Exchange['auditAnnotations'
   audit.ended();
 }
 
-const UNAUTHORIZED = 401;
 const BAD_REQUEST = 400;
-const TIMED_OUT = 504;
 const NOBODY_TO_IMPERSONATE =
   'the headers ask to act as no user, with empty groups, or with groups, a uid or extra fields of nobody';
 const NOSNIFF: HeaderList = [['X-Content-Type-Options', 'nosniff']];
