@@ -2,6 +2,7 @@
 // with the path of what is wrong. Never says what a secret is. Reading the file is bin/files/encryption-file.ts's work.
 
 import { parseDurationMs } from '../values/duration.ts';
+import { decodePercent } from '../values/percent.ts';
 import { ConfigurationError, filledListOf, membersOf, requireText } from './configuration-file.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -143,20 +144,12 @@ function readKms(value: unknown, path: string): KmsProvider {
 
 function readEndpoint(value: unknown, path: string): string {
   if (value === undefined || value === null || value === '') throw new ConfigurationError(path, 'is required');
-  const decoded = typeof value === 'string' ? decodedPath(ENDPOINT.exec(value)?.[1]) : undefined;
+  const match = typeof value === 'string' ? ENDPOINT.exec(value) : null;
+  const decoded = match === null ? undefined : decodePercent(match[1]!);
   if (decoded === undefined) throw new ConfigurationError(path, 'must be a socket, such as unix:///var/run/kms.sock');
   const socketPath = decoded.startsWith('/@') ? `\0${decoded.slice(2)}` : decoded;
   if (Buffer.byteLength(socketPath) <= SOCKET_PATH_BYTES_MAX) return socketPath;
   throw new ConfigurationError(path, `must have a path of at most ${SOCKET_PATH_BYTES_MAX} bytes`);
-}
-
-/** Of a URL; undefined for one that cannot be decoded. */
-function decodedPath(path: string | undefined): string | undefined {
-  try {
-    return path === undefined ? undefined : decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
 }
 
 function readCacheSize(value: unknown, path: string): number {

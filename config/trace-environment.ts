@@ -1,5 +1,6 @@
 // What the environment says of traces, by OpenTelemetry's variables: where spans go, under which name, and which requests have
 // some. Pure; a variable that cannot be used is a UsageError with its name.
+import { decodePercent } from '../values/percent.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Sampler = 'always_on' | 'always_off' | 'traceidratio';
@@ -77,11 +78,9 @@ function pairsOf(name: string, text: string): readonly (readonly [key: string, v
     if (pair.trim() === '') return [];
     const [, key, encoded] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/s.exec(pair) ?? [];
     if (key === undefined) throw new UsageError(`${name} must be of the form key=value,...`);
-    try {
-      return [[key, decodeURIComponent(encoded!)] as const];
-    } catch {
-      throw new UsageError(`${name}: the value of ${quoted(key)} is not percent-encoded`);
-    }
+    const value = decodePercent(encoded!);
+    if (value === undefined) throw new UsageError(`${name}: the value of ${quoted(key)} is not percent-encoded`);
+    return [[key, value] as const];
   });
 }
 

@@ -23,7 +23,7 @@ import { EventExpiry } from './event-expiry.ts';
 import { ApiServiceAvailability } from './extension/api-service-availability.ts';
 import { ApiServiceRegistration } from './extension/api-service-registration.ts';
 import { CustomDefinitions } from './extension/custom-definitions.ts';
-import { apiServiceVersion, aroundStates, tellsStorageVersions } from './extension/group-hooks.ts';
+import { apiServiceVersion, aroundStates, keepsStorageVersions } from './extension/group-hooks.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
 import { FlowAnnouncer } from './fairness/flow-announcer.ts';
 import { FlowSchemas } from './fairness/flow-schemas.ts';
@@ -173,7 +173,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     const { clock, random } = this.#context;
     const settings = { ...identityLeases, uid: random.uuid() };
     const identities = queueOf((due) => new IdentityLeases(clock, due, dialect, settings));
-    if (!tellsStorageVersions(dialect, options)) return [identities];
+    if (!keepsStorageVersions(dialect, options)) return [identities];
     const { component: leases } = identities.controller;
     const versions = queueOf((due) => new StorageVersions(clock, due, { dialect, leases, types, isServed }));
     this.#storageVersions = versions.controller;

@@ -97,7 +97,7 @@ export interface ControllersOptions {
   /** Under the gate APIServerIdentity; absent: this server has no lease of its own. */
   readonly identityLeases?: Omit<IdentityLeaseSettings, 'uid'>;
   /** Under the gate StorageVersionAPI, where there are such leases: what this server stores is said, if the resource for it is served. */
-  readonly tellsStorageVersions: boolean;
+  readonly keepsStorageVersions: boolean;
   /** `--apiserver-count`: the most addresses that the `master-count` reconciler keeps. */
   readonly apiserverCount: number;
   readonly authentication: AuthenticationInfo;

@@ -36,7 +36,7 @@ export function settledOptions(settings: ServerSettings, context: ActorContext):
     hasScheduler: settings.schedulerName !== '',
     apiserverCount: options.apiserverCount,
     ...(gates.enabled('APIServerIdentity') ? { identityLeases: identityLeases(options) } : {}),
-    tellsStorageVersions: gates.enabled('StorageVersionAPI') && gates.enabled('APIServerIdentity'),
+    keepsStorageVersions: gates.enabled('StorageVersionAPI') && gates.enabled('APIServerIdentity'),
     ...(settings.signingAuthority === undefined ? {} : { signingAuthority: settings.signingAuthority }),
     ...(settings.authorityFiles === undefined ? {} : { authorityFiles: settings.authorityFiles }),
     authentication: {

@@ -2,14 +2,14 @@
 // rewrites stored objects knows when all servers agree. Under the gates StorageVersionAPI and APIServerIdentity: a server is known by the
 // lease of its identity, and what is said of one whose lease is gone is taken out. SPEC.md, "Feature gates".
 import { deepEqual } from '../../api/json/deep-equal.ts';
-import { listAt, partAt } from '../../api/json/object-fields.ts';
-import { timestampOf } from '../../api/metadata/object-meta.ts';
+import { listAt, partAt, partsAt } from '../../api/json/object-fields.ts';
+import { metadataOf, timestampOf } from '../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/following/store-feed.ts';
 import { compareTexts } from '../../values/compare-texts.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
-import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
+import { type ApiObject, type Controller, type Due, deletionOf, NOTHING, type Plan } from './controller.ts';
 import { apiServerIdentity } from './identities.ts';
 import type { ComponentLeases } from './leases/component-leases.ts';
 import type { ServedResource, StoredType } from './options.ts';
@@ -99,9 +99,8 @@ export class StorageVersions implements Controller {
     const status = partAt(stored, 'status');
     const versions = this.#versions(listAt(status, 'storageVersions') as readonly ServerVersion[], own);
     if (versions.length === 0) {
-      const { uid } = partAt(stored, 'metadata');
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
-      return { writes: [{ verb: 'delete', target: this.#target(name), body }] };
+      const { uid = '' } = metadataOf(stored);
+      return { writes: [deletionOf(this.#target(name), { uid })] };
     }
     const next = this.#status(versions, stored);
     if (deepEqual(next, status)) {
@@ -143,14 +142,14 @@ export class StorageVersions implements Controller {
 
   /** The condition says since when it is so; `isOther`: the servers agree on another version than before. */
   #conditions(stored: ApiObject, common: string | undefined, isOther: boolean): readonly object[] {
-    const list = listAt(partAt(stored, 'status'), 'conditions') as readonly ApiObject[];
+    const list = partsAt(partAt(stored, 'status'), 'conditions');
     const status = common === undefined ? 'False' : 'True';
     const known = list.find(({ type }) => type === AGREED);
     if (known?.status === status && !isOther) return list;
     const condition = {
       type: AGREED,
       status,
-      observedGeneration: Number(partAt(stored, 'metadata').generation ?? 0),
+      observedGeneration: metadataOf(stored).generation ?? 0,
       lastTransitionTime: timestampOf(this.#clock.nowMs()),
       reason: common === undefined ? 'CommonEncodingVersionUnset' : 'CommonEncodingVersionSet',
       message: common === undefined ? 'Common encoding version unset' : 'Common encoding version set',

@@ -1,5 +1,6 @@
 // The query part of a request's address: name and value pairs, decoded once, on first use. Knows nothing of what the
 // parameters mean.
+import { decodePercent } from '../../values/percent.ts';
 
 /** The decoded parameters of one request. */
 export interface Query {
@@ -100,14 +101,4 @@ function decodePair(text: string): Pair | undefined {
 function decodeForm(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
   return decodePercent(spaced);
-}
-
-/** Decodes percent-encoded UTF-8; undefined when it is malformed. */
-export function decodePercent(text: string): string | undefined {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,10 +1,11 @@
 // What a request's method, path and query mean: the verb and what it is about. No route per resource: the path's shape
 // decides (SPEC.md "Resource paths"). Knows no resource types; runs on every request.
 
+import { decodePercent } from '../../values/percent.ts';
 import { isListing, verbOfMethod } from '../verbs.ts';
 import { knownBeginning, learnBeginning, plainNameStart } from './named-paths.ts';
 import type { Query } from './query.ts';
-import { decodePercent, isTrueParameter, parseQuery } from './query.ts';
+import { isTrueParameter, parseQuery } from './query.ts';
 
 /** A request about resources (`/api/v1/…`, `/apis/<group>/<version>/…`) or about another path. */
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;

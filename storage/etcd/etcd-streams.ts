@@ -1,5 +1,5 @@
 // gRPC on a stream: messages out of chunks, and what its status says of a call.
-import { decodePercent } from '../../api/requests/query.ts';
+import { decodePercent } from '../../values/percent.ts';
 import { EtcdError, type EtcdErrorKind } from './etcd-cluster.ts';
 import { FRAME_HEAD_BYTES } from './etcd-messages.ts';
 

@@ -7,7 +7,7 @@ import { firstUsableAddress, parseIp } from '../../../values/ip.ts';
 import type { WriteTarget } from '../../admission/protocol.ts';
 import type { ApiObject } from '../controller.ts';
 import { addressesOf, addressesWith, addressesWithout, isAdvertisable } from '../endpoint-addresses.ts';
-import { apiServiceVersion, aroundChecks, tellsStorageVersions } from '../extension/group-hooks.ts';
+import { apiServiceVersion, aroundChecks, keepsStorageVersions } from '../extension/group-hooks.ts';
 import { checkName, HOOK_AUTHENTICATION_INFO, HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES, hooksOf } from '../hooks.ts';
 import type { SettledOptions } from '../settled-options.ts';
 import { authenticationData } from './authentication-info.ts';
@@ -36,7 +36,7 @@ export function hookChecks(dialect: Dialect, options: BootstrapOptions): readonl
   const ofObjects = hooksOf(desiredObjects(dialect, options)).map(checkName);
   return aroundChecks(dialect, ofObjects, {
     hasApiServices: apiServiceVersion(dialect, options) !== undefined,
-    hasStorageVersions: tellsStorageVersions(dialect, options),
+    hasStorageVersions: keepsStorageVersions(dialect, options),
   });
 }
 

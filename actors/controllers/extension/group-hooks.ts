@@ -31,9 +31,9 @@ export function apiServiceVersion(
 }
 
 /** Whether it is said which version each type is stored in: under its gates, and where the resource for it is served. */
-export function tellsStorageVersions(
+export function keepsStorageVersions(
   dialect: Dialect,
-  { isServed, tellsStorageVersions: isOpen }: Pick<ControllersOptions, 'isServed' | 'tellsStorageVersions'>,
+  { isServed, keepsStorageVersions: isOpen }: Pick<ControllersOptions, 'isServed' | 'keepsStorageVersions'>,
 ): boolean {
   return isOpen && isServed(storageVersionResource(dialect));
 }

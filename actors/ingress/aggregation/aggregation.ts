@@ -7,12 +7,12 @@ import type { NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts
 import type { RemoteListing, RemoteWrite, RemoteWriteReply } from '../../../api/aggregation/remote-object.ts';
 import { type RemoteOwner, type RemoteOwnerAsked, UNKNOWN_OWNER } from '../../../api/aggregation/remote-owner.ts';
 import { backendQuery, forwardedRequestHeaders, sentPath } from '../../../api/connect/forwarded.ts';
-import { decodePercent } from '../../../api/requests/query.ts';
 import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { badRequest, internalError, serviceUnavailable, timeout, tooLarge } from '../../../api/status/failures.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { BodyFlow, HeaderList } from '../../../transport/http.ts';
 import type { AgentClient } from '../../../transport/outgoing/agent-client.ts';
+import { decodePercent } from '../../../values/percent.ts';
 import type { ComponentAudit } from '../../auditing/component-audit.ts';
 import { NoPlace } from '../../outside/service-places.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from '../connect/passage.ts';

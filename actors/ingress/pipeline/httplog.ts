@@ -1,10 +1,10 @@
 // The line of each request at `-v 3`, as the original's file of this name writes it, so that what reads its logs reads ours, and
 // `--vmodule httplog=3` shows these lines alone. A request whose line nobody wants costs one comparison.
 import type { Logger } from 'pino';
-import { decodePercent } from '../../../api/requests/query.ts';
 import { isSensitive } from '../../../runtime/logging/sanitized.ts';
 import type { HttpRequest } from '../../../transport/http.ts';
 import { formatDurationMs } from '../../../values/duration.ts';
+import { decodePercent } from '../../../values/percent.ts';
 import type { Exchange, LoggedArrival } from '../exchange/exchange.ts';
 
 const LEVEL = 'debug';

@@ -1,6 +1,8 @@
 // The headers in which an authenticating proxy says who asks (SPEC.md "Authenticating proxy"). Reads them; whether the proxy
 // is believed is decided by the auth actor, by its certificate.
+
 import type { HttpRequest } from '../../../transport/http.ts';
+import { decodePercent } from '../../../values/percent.ts';
 import type { ProxiedIdentity } from '../../auth/protocol.ts';
 
 /** Names of headers in lower case, as `--requestheader-*` set them. */
@@ -36,9 +38,5 @@ function valuesOf(request: HttpRequest, name: string): readonly string[] {
 
 /** Keys are escaped as in addresses, since a header's name can hold little. What is not escaped so stands for itself. */
 export function unescaped(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch {
-    return key;
-  }
+  return decodePercent(key) ?? key;
 }

@@ -89,7 +89,7 @@ export function defaultOptions(): ControllersOptions {
     endpointReconcilerType: 'lease',
     sharesStore: false,
     hasScheduler: false,
-    tellsStorageVersions: false,
+    keepsStorageVersions: false,
     apiserverCount: 1,
     authentication: AUTHENTICATION,
   };

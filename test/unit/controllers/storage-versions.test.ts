@@ -6,7 +6,7 @@ import type { Stored } from './stored.ts';
 const VERSIONS = DIALECT.spell('internal.apiserver.@group/storageversions');
 const LEASES = DIALECT.spell('coordination.@group/leases');
 const HOOK = 'poststarthook/built-in-resources-storage-version-updater';
-const OPTIONS = { identityLeases: { durationSeconds: 60, renewIntervalSeconds: 10 }, tellsStorageVersions: true };
+const OPTIONS = { identityLeases: { durationSeconds: 60, renewIntervalSeconds: 10 }, keepsStorageVersions: true };
 
 interface Status {
   readonly storageVersions: readonly { apiServerID: string; encodingVersion: string; decodableVersions: string[] }[];
@@ -128,7 +128,7 @@ test('nothing is said before this server has its lease', async (t) => {
 test('without the gates, and where the resource is not served, nothing is said and nothing waits for it', async (t) => {
   for (const overrides of [
     { identityLeases: OPTIONS.identityLeases },
-    { tellsStorageVersions: true },
+    { keepsStorageVersions: true },
     { ...OPTIONS, isServed: ({ resource }: { resource: string }) => resource !== 'storageversions' },
   ]) {
     const f = await started(overrides, (cluster) => cluster.putNamespace('orch-system'));
