@@ -2,32 +2,29 @@
 // publications and answers from shared memory; holds no socket (the ingress of its thread does) and no object's bytes.
 
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
-import type { Actor, ActorContext, ActorDefinition, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { forEachRecord } from '../../storage/following/publication.ts';
 import { DELETED, recordType } from '../../storage/records/slab-record.ts';
 import { type SlabView, ThreadSlabs } from '../../storage/records/thread-slabs.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { StoreSubscription } from '../following/store-subscription.ts';
-import type { PresentState, PublishedPlace, StoreBatch } from '../store/protocol.ts';
-import type { Entry, ResourceCache } from './caches/resource-cache.ts';
+import type { PresentState, StoreBatch } from '../store/protocol.ts';
+import type { ResourceCache } from './caches/resource-cache.ts';
 import { ResourceCaches } from './caches/resource-caches.ts';
 import { UnreadableObjects } from './caches/unreadable-objects.ts';
 import type { WatchWindows } from './caches/windows.ts';
 import { HUB_FACTS } from './facts.ts';
 import { measureHub } from './hub-metrics.ts';
+import { HubQuestions } from './hub-questions.ts';
 import { type FollowedTypes, HubTypes } from './hub-types.ts';
-import { encodeContinueToken, PRESENT_REVISION } from './lists/continue-token.ts';
 import { Gatherings } from './lists/gatherings.ts';
 import { ListAnswers } from './lists/list-answers.ts';
-import { type ListStart, startOf } from './lists/list-start.ts';
-import type { Freshness, HubProtocol, ListQuery, ReadRefusal, Selection, WatchQuery } from './protocol.ts';
+import type { HubProtocol } from './protocol.ts';
 import { ReadGate } from './read-gate.ts';
-import { type CompiledSelection, compileSelection } from './selection.ts';
 import { SelfCheck } from './self-check.ts';
 import type { HUB_SETTINGS } from './settings.ts';
 import { FanOutPace } from './watches/fan-out-pace.ts';
-import type { InitialState } from './watches/watcher.ts';
 import { Watchers } from './watches/watchers.ts';
 
 export interface HubOptions {
@@ -43,13 +40,11 @@ export interface HubOptions {
   readonly records: ProtobufRecords;
 }
 
-type Expired = Extract<ReadRefusal, { readonly refused: 'expired' }>;
-
 const BOOKMARK_CHECK_MS = 1000;
 
 export class Hub implements Actor<HubProtocol> {
   readonly #context: ActorContext;
-  readonly #options: HubOptions;
+  readonly #records: ProtobufRecords;
   readonly #subscription: StoreSubscription;
   readonly #slabs: SlabView;
   readonly #caches: ResourceCaches;
@@ -57,7 +52,7 @@ export class Hub implements Actor<HubProtocol> {
   readonly #gate: ReadGate;
   readonly #watchers: Watchers;
   readonly #gatherings: Gatherings;
-  readonly #lists: ListAnswers;
+  readonly #questions: HubQuestions;
   readonly #selfCheck: SelfCheck;
   readonly #pace: FanOutPace;
   /** Lists in progress: the publication they began at. */
@@ -66,12 +61,10 @@ export class Hub implements Actor<HubProtocol> {
   #nextPin = 1;
   #readerSlot = 0;
   #shared: SharedState | undefined;
-  /** Undefined: not read yet. */
-  #tokenKey: Uint8Array | undefined;
 
   constructor(context: ActorContext, options: HubOptions) {
     this.#context = context;
-    this.#options = options;
+    this.#records = options.records;
     this.#subscription = new StoreSubscription({
       store: context.ref('store'),
       subscription: { subscriber: context.name },
@@ -102,7 +95,17 @@ export class Hub implements Actor<HubProtocol> {
     const pins = { pin: () => this.#pin(), release: (pin: number) => this.#release(pin) };
     const gatherings = new Gatherings({ timers: context.timers, turnEntries, ...pins });
     this.#gatherings = gatherings;
-    this.#lists = new ListAnswers({ slabs: this.#slabs, gatherings, unreadable: this.#unreadable, ...pins });
+    this.#questions = new HubQuestions({
+      gate: this.#gate,
+      slabs: this.#slabs,
+      caches: this.#caches,
+      unreadable: this.#unreadable,
+      gatherings,
+      lists: new ListAnswers({ slabs: this.#slabs, gatherings, unreadable: this.#unreadable, ...pins }),
+      watchers: this.#watchers,
+      selectableFields: options.selectableFields,
+      sendsBookmarks: (storageKey) => options.windows?.sendsBookmarks(storageKey) !== false,
+    });
     this.#selfCheck = new SelfCheck({
       context,
       store: context.ref('store'),
@@ -127,13 +130,13 @@ export class Hub implements Actor<HubProtocol> {
   onMessage(message: MessageOf<HubProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'get':
-        this.#get(message, reply);
+        this.#questions.get(message, reply);
         return;
       case 'list':
-        this.#list(message, reply);
+        this.#questions.list(message, reply);
         return;
       case 'watch':
-        this.#watch(message, reply);
+        this.#questions.watch(message, reply);
         return;
       case 'reach':
         this.#gate.pass({ kind: 'notOlderThan', revision: message.revision }, (refusal) => {
@@ -176,116 +179,6 @@ export class Hub implements Actor<HubProtocol> {
     if (name === 'store') this.#subscription.restart('the store restarted');
   }
 
-  #get(query: AskMessage<HubProtocol, 'get'>, reply: Reply): void {
-    this.#gate.pass(query.freshness, (refusal) => {
-      if (refusal !== undefined) {
-        reply.send(refusal);
-        return;
-      }
-      const unread = this.#unreadable.at(query.storageKey, query.namespace, query.name);
-      if (unread !== undefined) {
-        reply.send(unread);
-        return;
-      }
-      const entry = this.#caches.of(query.storageKey).entryOf(query.namespace, query.name);
-      reply.send({
-        place: entry === undefined ? null : placeOf(entry, this.#slabs.incarnation),
-        revision: this.#gate.applied,
-      });
-    });
-  }
-
-  #list(query: ListQuery, reply: Reply): void {
-    const start = startOf(query, this.#tokenKey);
-    if (start === undefined) {
-      reply.send({ refused: 'badToken' });
-      return;
-    }
-    this.#gate.pass(start.freshness, (ofAll) => {
-      const refusal = ofAll ?? givenUp(reply) ?? this.#tooOld(query.storageKey, start.freshness);
-      if (refusal === undefined) this.#answer(query, start, reply);
-      else if (refusal.refused === 'expired' && query.continueToken !== '') {
-        const freshToken = encodeContinueToken(
-          { revision: PRESENT_REVISION, after: start.after },
-          query,
-          this.#tokenKey!,
-        );
-        reply.send({ ...refusal, freshToken });
-      } else reply.send(refusal);
-    });
-  }
-
-  /** Where more than the type's own window has changed since. */
-  #tooOld(storageKey: string, freshness: Freshness): Expired | undefined {
-    if (freshness.kind !== 'exact') return undefined;
-    const { oldest } = this.#caches.of(storageKey);
-    return freshness.revision < oldest ? { refused: 'expired', oldestRevision: oldest } : undefined;
-  }
-
-  #answer(query: ListQuery, { after, freshness }: ListStart, reply: Reply): void {
-    const cache = this.#caches.of(query.storageKey);
-    const exact = freshness.kind === 'exact' ? freshness.revision : undefined;
-    const revision = exact ?? this.#gate.applied;
-    const tree = exact === undefined ? cache.tree : cache.treeAt(exact);
-    const tokenKey = this.#tokenKey!;
-    this.#lists.answer({ query, selection: this.#compiled(query), after, revision, cache, tree, tokenKey }, reply);
-  }
-
-  #compiled(query: Selection): CompiledSelection {
-    return compileSelection(query, this.#options.selectableFields(query.storageKey));
-  }
-
-  #watch(query: WatchQuery, reply: Reply): void {
-    const { afterRevision } = query;
-    // Another server may have told of what comes here in a moment; what nobody has acknowledged is of a store before a restore.
-    const isAhead = afterRevision !== undefined && this.#gate.isAhead(afterRevision);
-    const { incarnation } = this.#slabs;
-    const freshness =
-      afterRevision === undefined ? query.freshness : ({ kind: isAhead ? 'mostRecent' : 'local' } as const);
-    this.#gate.pass(freshness, (unread) => {
-      const refusal = unread ?? givenUp(reply);
-      if (refusal !== undefined) {
-        reply.send(refusal);
-        return;
-      }
-      // A store that began anew meanwhile may have been restored, and have given the version again.
-      const isOfAnother = isAhead && incarnation !== this.#slabs.incarnation;
-      if (isOfAnother || (isAhead && afterRevision > this.#gate.applied)) {
-        reply.send({ refused: 'expired', oldestRevision: this.#gate.applied });
-        return;
-      }
-      const unreadable = this.#unreadable.among(query);
-      if (unreadable !== undefined) {
-        reply.send(unreadable);
-        return;
-      }
-      const cache = this.#caches.of(query.storageKey);
-      const oldestRevision = Math.max(this.#gate.compacted, cache.oldest);
-      if (afterRevision !== undefined && afterRevision < oldestRevision) {
-        reply.send({ refused: 'expired', oldestRevision });
-        return;
-      }
-      if (afterRevision === undefined) this.#beginWithState(query, cache, reply);
-      else this.#open(query, cache, reply);
-    });
-  }
-
-  #open(query: WatchQuery, cache: ResourceCache, reply: Reply, initial?: InitialState): void {
-    // Answered first, so that the ingress has opened the response when the first chunk comes.
-    reply.send({ revision: this.#gate.applied });
-    const bookmarks = query.bookmarks && this.#options.windows?.sendsBookmarks(query.storageKey) !== false;
-    this.#watchers.open({ ...query, bookmarks }, cache, initial);
-  }
-
-  /** What comes while the state is found out follows it. */
-  #beginWithState(query: WatchQuery, cache: ResourceCache, reply: Reply): void {
-    const revision = this.#gate.applied;
-    const parts = { tree: cache.tree, selection: this.#compiled(query), slabs: this.#slabs, limit: 0, after: '' };
-    this.#gatherings.begin(parts, query.storageKey, reply, ({ places, pin }) =>
-      this.#open(query, cache, reply, { revision, places, next: 0, pin }),
-    );
-  }
-
   #status(): { ready: boolean; revision: number; watchers: number; objects: number } {
     const { objects } = this.#caches;
     return { ready: this.#gate.ready, revision: this.#gate.applied, watchers: this.#watchers.count, objects };
@@ -311,11 +204,10 @@ export class Hub implements Actor<HubProtocol> {
     for (const storageKey of this.#types.begin(this.#caches)) this.#endOf(storageKey);
     for (const [storageKey, revision] of this.#types.ended()) this.#caches.of(storageKey).end(revision);
     for (const storageKey of this.#unreadable.take(present.unreadable ?? [])) this.#endOf(storageKey);
-    this.#options.records.clear();
+    this.#records.clear();
     this.#gatherings.giveUp();
-    this.#lists.reset();
+    this.#questions.begin(present.tokenKey);
     this.#readerSlot = present.readerSlot;
-    this.#tokenKey = present.tokenKey;
     this.#shared = new SharedState(present.sharedState);
     this.#gate.open(this.#shared, present.isShared, present.revision, present.compactedRevision, isKnown);
     this.#watchers.resume((storageKey) => this.#caches.of(storageKey), isKnown);
@@ -341,7 +233,7 @@ export class Hub implements Actor<HubProtocol> {
     forEachRecord(batch.movedRuns, this.#slabs, (slab, slabNumber, offset) => {
       const cache = this.#caches.ofRecord(slab, offset);
       cache.moved(cache.entryAt(slab, slabNumber, offset));
-      this.#options.records.forget(slab, offset);
+      this.#records.forget(slab, offset);
     });
     // What was readable up to there is shown first.
     if (batch.unreadable !== undefined)
@@ -380,15 +272,6 @@ export class Hub implements Actor<HubProtocol> {
     for (const sequence of this.#pins.values()) if (sequence < epoch) epoch = sequence;
     this.#shared?.setReaderEpoch(this.#readerSlot, epoch);
   }
-}
-
-/** A refusal where nobody waits any more: what would be kept for the answer would never be given back. */
-function givenUp({ isAwaited }: Reply): ReadRefusal | undefined {
-  return isAwaited ? undefined : { refused: 'notReady' };
-}
-
-function placeOf({ revision, slab, offset }: Entry, incarnation: number): PublishedPlace {
-  return { revision, slab, offset, incarnation };
 }
 
 /** The hub as a placeable actor. */

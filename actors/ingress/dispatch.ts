@@ -19,6 +19,7 @@ import type { Paths } from './paths/paths.ts';
 import { refusalOfPath } from './paths/served-paths.ts';
 import type { Deprecations } from './pipeline/deprecations.ts';
 import type { AnswerForms } from './reads/answer-forms.ts';
+import type { Lists } from './reads/lists.ts';
 import type { Reads } from './reads/reads.ts';
 import type { Watches } from './watch/watches.ts';
 import type { WayOut } from './way-out.ts';
@@ -32,6 +33,7 @@ export interface DispatchParts {
   readonly hub: Ref<HubProtocol>;
   readonly forms: AnswerForms;
   readonly reads: Reads;
+  readonly lists: Lists;
   readonly writes: Writes;
   readonly watches: Watches;
   readonly components: ComponentStatuses;
@@ -68,7 +70,7 @@ export class Dispatch {
   #serveType(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Soon<void> {
     const refusal = refusalOfPath(type, info, exchange.request.method);
     const { verb, subresource } = info;
-    const { deprecations, out, forms, writes, components, reads, watches } = this.#parts;
+    const { deprecations, out, forms, writes, components, reads, lists, watches } = this.#parts;
     deprecations.signal(exchange, type, subresource, refusal === undefined);
     if (refusal !== undefined) throw new StatusError(refusal);
     if (subresource !== '' && CONNECT_SUBRESOURCES.has(subresource)) return out.serve(exchange, info, type);
@@ -76,7 +78,7 @@ export class Dispatch {
     if (isWriteVerb(verb)) return writes.serve(exchange, info, verb, form);
     if (!type.persisted) return components.serve(exchange, info, type, form.representation);
     if (verb === 'get') return reads.get(exchange, info, form);
-    if (verb === 'list') return reads.list(exchange, info, form);
+    if (verb === 'list') return lists.list(exchange, info, form);
     return watches.serve(exchange, info, form);
   }
 

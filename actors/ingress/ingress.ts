@@ -30,6 +30,8 @@ import { Pipeline } from './pipeline/pipeline.ts';
 import { RequestMetrics } from './pipeline/request-metrics.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
 import { AnswerForms } from './reads/answer-forms.ts';
+import { Lists } from './reads/lists.ts';
+import type { ReadParts } from './reads/read-parts.ts';
 import { Reads } from './reads/reads.ts';
 import { Representations } from './reads/representation.ts';
 import { Tracer } from './tracing/tracer.ts';
@@ -73,7 +75,7 @@ class Ingress implements Actor<IngressProtocol> {
     const forms = new AnswerForms(registry, this.#representations);
     const heapRoom = new HeapRoom(options.heapRoomBytes);
     const conversion = new OutsideConversion(context.ref('admission'), requestTimeoutMs, context.timers, heapRoom);
-    const reads = new Reads({
+    const readParts: ReadParts = {
       hub,
       slabs,
       records: options.records,
@@ -84,8 +86,8 @@ class Ingress implements Actor<IngressProtocol> {
       heapRoom,
       conversion,
       forms,
-      ...(options.paging && { paging: options.paging }),
-    });
+    };
+    const reads = new Reads(readParts);
     this.#watches = new Watches({
       context,
       hub,
@@ -106,6 +108,7 @@ class Ingress implements Actor<IngressProtocol> {
       hub,
       forms,
       reads,
+      lists: new Lists(readParts, options.paging),
       writes: new Writes({ context, reads, statuses: this.#representations, requestTimeoutMs }),
       watches: this.#watches,
       components: new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs),

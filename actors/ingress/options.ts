@@ -12,7 +12,7 @@ import type { RequestLimitOptions } from './fairness/request-limits.ts';
 import type { IngressListenerOptions } from './ingress-listener.ts';
 import type { ServedApi } from './paths/openapi-worker.ts';
 import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
-import type { ListPaging } from './reads/reads.ts';
+import type { ListPaging } from './reads/lists.ts';
 import type { TracerParts } from './tracing/tracer.ts';
 
 export interface IngressOptions extends IngressListenerOptions, RequestLimitOptions {

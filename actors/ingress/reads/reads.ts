@@ -1,4 +1,5 @@
-// get and list: ask the hub where the bytes lie, and send them.
+// What answers with one object: asks the hub where its bytes lie, and sends them; shows what was written, and what was put together
+// for an answer. Lists of what is stored are lists.ts.
 
 import type { JsonObject } from '../../../api/json/json-value.ts';
 import type { ResourceRequestInfo } from '../../../api/requests/request-info.ts';
@@ -6,93 +7,37 @@ import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { notFound, timeout } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { missingName, viewOf } from '../../../api/subresource-views.ts';
-import {
-  areItemsAsAsked,
-  decodedItem,
-  itemCount,
-  type ListEnvelope,
-  type ListItems,
-  storedItem,
-  storedItemBytes,
-} from '../../../rendering/list.ts';
-import type { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import { isAsAsked } from '../../../rendering/rendering.ts';
 import type { ValueList } from '../../../rendering/value-pieces.ts';
-import type { Ref, ReplyTo } from '../../../runtime/actor.ts';
-import type { Timers } from '../../../runtime/environment.ts';
+import type { ReplyTo } from '../../../runtime/actor.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import type { JobPool } from '../../../runtime/jobs/job-pool.ts';
-import type { HeapRoom } from '../../../runtime/memory/heap-room.ts';
-import type { HeapShare } from '../../../runtime/memory/heap-share.ts';
-import { ownTurn } from '../../../runtime/next-turn.ts';
 import { type Soon, whenThere } from '../../../runtime/soon.ts';
 import { decodeStored } from '../../../storage/forms/stored-json.ts';
 import { copyOfBody, decodeRecord, withBody } from '../../../storage/records/record-reading.ts';
 import type { Slab } from '../../../storage/records/slab-record.ts';
-import type { ThreadSlabs } from '../../../storage/records/thread-slabs.ts';
-import type { HubProtocol, ListAnswer } from '../../hub/protocol.ts';
-import { PatientTells } from '../../patient-tells.ts';
+import type { HubProtocol } from '../../hub/protocol.ts';
 import { refusalStatus } from '../../read-refusal.ts';
 import type { PublishedPlace } from '../../store/protocol.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import {
-  type ConvertedSize,
-  convertedSize,
-  convertedTogether,
-  NOTHING_CONVERTED,
-  type OutsideConversion,
-} from '../outside-conversion.ts';
-import type { AnswerForm, AnswerForms } from './answer-forms.ts';
+import { type ConvertedSize, convertedSize } from '../outside-conversion.ts';
+import type { AnswerForm } from './answer-forms.ts';
 import { inTime } from './answer-time.ts';
-import { headersFor, sendMessage } from './answers.ts';
-import { streamList, wholeList } from './list-body.ts';
+import { sendMessage } from './answers.ts';
 import type { LongWork } from './piece-answer.ts';
-import { sendProtobufList } from './protobuf-list.ts';
-import { getFreshness, listQuery } from './read-parameters.ts';
-import { sendRenderedList } from './rendered-list.ts';
+import { getFreshness } from './read-parameters.ts';
+import { longWorkOf, type ReadParts } from './read-parts.ts';
 import { sendListValue, sendRenderedObject, sendStored } from './rendered-object.ts';
 import { type Representation, unconverted } from './representation.ts';
 
-export interface ReadParts {
-  readonly hub: Ref<HubProtocol>;
-  readonly slabs: ThreadSlabs;
-  readonly records: ProtobufRecords;
-  readonly requestTimeoutMs: number;
-  readonly metaGroup: string;
-  readonly timers: Timers;
-  readonly jobs: JobPool;
-  /** For large objects that are rendered. */
-  readonly heapRoom: HeapRoom;
-  readonly conversion: OutsideConversion;
-  readonly forms: AnswerForms;
-  /** Absent: lists come in chunks where that is asked for, and say how much is left. */
-  readonly paging?: ListPaging;
-}
-
-/** The feature gates of lists. */
-export interface ListPaging {
-  /** APIListChunking. */
-  readonly chunks: boolean;
-  /** RemainingItemCount. */
-  readonly remaining: boolean;
-}
-
-/** Of the items of a list, whichever comes first. */
-const CONVERTED_AT_A_TIME = 256;
-const CONVERTED_BYTES = 1024 * 1024;
 const ANSWER_LOST = 'the write is done, its answer is not';
 
 export class Reads {
   readonly #parts: ReadParts;
   readonly #work: LongWork;
-  readonly #releases: PatientTells<HubProtocol>;
 
   constructor(parts: ReadParts) {
-    const { timers, jobs, heapRoom } = parts;
     this.#parts = parts;
-    // One long answer goes on in a turn, however many there are: hundreds of lists, each with a piece, would hold the thread up for seconds.
-    this.#work = { pause: () => ownTurn(timers), jobs, heapRoom };
-    this.#releases = new PatientTells(parts.hub, parts.timers);
+    this.#work = longWorkOf(parts);
   }
 
   get(exchange: Exchange, info: ResourceRequestInfo, form: AnswerForm): Soon<void> {
@@ -262,123 +207,9 @@ export class Reads {
     sendMessage(exchange, code, messages.envelope, messages.bytes(slab, offset), representation, warnings);
     return undefined;
   }
-
-  async list(exchange: Exchange, info: ResourceRequestInfo, form: AnswerForm): Promise<void> {
-    const { hub, requestTimeoutMs, metaGroup, slabs, timers, forms, conversion } = this.#parts;
-    const wanted = listQuery(info, form.type, exchange.query, metaGroup);
-    const query = this.#parts.paging?.chunks === false ? { ...wanted, limit: 0, continueToken: '' } : wanted;
-    const answer = await hub.ask(
-      { type: 'list', ...query },
-      { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
-    );
-    if (answer.refused !== undefined)
-      throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
-    try {
-      const { type, representation } = forms.now(exchange, form);
-      const { places, incarnation } = answer;
-      const stored = { places, slabs: slabs.ofStore(incarnation).byNumber, areWhole: type.custom !== undefined };
-      const { rendering } = representation;
-      const mayBeOutside = type.custom?.mayBeOutside === true;
-      const areAsAsked = (mayBeOutside || rendering.encoding !== 'protobuf') && areItemsAsAsked(rendering, stored);
-      const isPlain = areAsAsked && rendering.encoding !== 'protobuf';
-      const isOutside = mayBeOutside && !areAsAsked;
-      const asked = isPlain ? unconverted(representation) : representation;
-      const send = (items: ListItems): Promise<void> => {
-        // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
-        const patience = timers.after(requestTimeoutMs, () => exchange.cutOff());
-        return this.#send(exchange, type, asked, answer, items).finally(() => patience.cancel());
-      };
-      if (!isOutside) await send(stored);
-      else
-        await conversion.keepingMany(bytesOf(stored), async (share) =>
-          send(await this.#convertedItems(exchange, type, stored, share)),
-        );
-    } finally {
-      if (answer.pin !== 0) this.#releases.tell<'release'>({ type: 'release', pin: answer.pin });
-    }
-  }
-
-  async #send(
-    exchange: Exchange,
-    type: KnownType,
-    representation: Representation,
-    answer: ListAnswer,
-    items: ListItems,
-  ): Promise<void> {
-    const { revision, continueToken } = answer;
-    const remaining = this.#parts.paging?.remaining === false ? undefined : answer.remaining;
-    const envelope: ListEnvelope = {
-      apiVersion: type.apiVersion,
-      listKind: type.listKind,
-      revision,
-      continueToken,
-      remaining,
-    };
-    const { rendering, renderer } = representation;
-    if (rendering.encoding === 'protobuf') {
-      await sendProtobufList(exchange, envelope, items, representation, this.#parts.records, this.#work.pause);
-      return;
-    }
-    if (items.converted !== undefined || rendering.pretty || !renderer.keepsStoredItems) {
-      await sendRenderedList(exchange, envelope, items, representation, this.#work);
-      return;
-    }
-    const whole = wholeList(envelope, items);
-    const headers = headersFor(representation.contentType);
-    if (whole !== undefined) {
-      exchange.answer(200, headers, whole);
-      return;
-    }
-    exchange.start(200, headers);
-    await streamList(envelope, items, exchange, this.#work.pause);
-  }
-
-  /** The items in the version of the type: in batches, between which the thread serves others. */
-  async #convertedItems(
-    { requestNumber }: Exchange,
-    type: KnownType,
-    items: ListItems,
-    share: HeapShare,
-  ): Promise<ListItems> {
-    const { conversion, requestTimeoutMs, timers } = this.#parts;
-    let isLate = false;
-    const patience = timers.after(requestTimeoutMs, () => {
-      isLate = true;
-    });
-    const converted: Buffer[] = [];
-    const count = itemCount(items);
-    try {
-      while (converted.length < count) {
-        const from = converted.length;
-        let to = from;
-        let size = NOTHING_CONVERTED;
-        for (; to < Math.min(count, from + CONVERTED_AT_A_TIME) && size.bytes < CONVERTED_BYTES; to++)
-          size = convertedTogether(size, convertedSize(storedItem(items, to)));
-        await conversion.someOfMany(share, size, async () => {
-          const objects = Array.from({ length: to - from }, (_, index) => decodedItem(items, from + index));
-          for (const object of await conversion.into(type, objects, requestNumber)) {
-            await conversion.turn(size.bytes / objects.length);
-            converted.push(Buffer.from(JSON.stringify(object)));
-          }
-        });
-        if (isLate) throw new StatusError(timeout('the webhook of the definition takes too long to convert the list'));
-        await this.#work.pause();
-      }
-    } finally {
-      patience.cancel();
-    }
-    return { ...items, converted };
-  }
 }
 
 type Named = Pick<ResourceRequestInfo, 'namespace' | 'name'>;
-
-/** Of all items of a list, as they are stored. */
-function bytesOf(items: ListItems): number {
-  let bytes = 0;
-  for (let index = 0; index < itemCount(items); index++) bytes += storedItemBytes(items, index);
-  return bytes;
-}
 
 /** Where the object lies. Throws what the client is told where there is none. */
 function foundPlace(

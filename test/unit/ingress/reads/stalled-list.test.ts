@@ -4,7 +4,7 @@ import test from 'ava';
 import type { HubProtocol, ListAnswer } from '../../../../actors/hub/protocol.ts';
 import type { Exchange } from '../../../../actors/ingress/exchange/exchange.ts';
 import type { AnswerForm } from '../../../../actors/ingress/reads/answer-forms.ts';
-import { Reads } from '../../../../actors/ingress/reads/reads.ts';
+import { Lists } from '../../../../actors/ingress/reads/lists.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../../rendering/protobuf-records.ts';
 import type { Ref } from '../../../../runtime/actor.ts';
@@ -22,8 +22,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const PIN = 7;
 const ITEMS = 200;
 
-/** Reads of one list of a megabyte, and which pins they have let go of. */
-function readsOfList(timers: Timers): { readonly reads: Reads; readonly released: readonly number[] } {
+/** One list of a megabyte, and which pins they have let go of. */
+function listsOfOne(timers: Timers): { readonly lists: Lists; readonly released: readonly number[] } {
   const records = new Records();
   const places = new Uint32Array(ITEMS * 2);
   for (let i = 0; i < ITEMS; i++) {
@@ -40,7 +40,7 @@ function readsOfList(timers: Timers): { readonly reads: Reads; readonly released
       return 'queued';
     },
   } as unknown as Ref<HubProtocol>;
-  const reads = new Reads({
+  const lists = new Lists({
     hub,
     slabs: records.thread,
     records: new ProtobufRecords(DIALECTS.orch),
@@ -52,15 +52,15 @@ function readsOfList(timers: Timers): { readonly reads: Reads; readonly released
     conversion: NO_CONVERSION,
     forms: SAME_FORMS,
   });
-  return { reads, released };
+  return { lists, released };
 }
 
-function listed(reads: Reads, exchange: Exchange): Promise<void> {
+function listed(lists: Lists, exchange: Exchange): Promise<void> {
   const type = { storageKey: 'core/samples', apiVersion: 'v1', listKind: 'SampleList', selectableFields: [] };
-  const info = { namespace: '', name: '' } as Parameters<Reads['list']>[1];
+  const info = { namespace: '', name: '' } as Parameters<Lists['list']>[1];
   const target = { kind: 'Sample', apiVersion: 'v1' } as unknown as Parameters<typeof renderingOf>[0];
   const representation = representationOf(renderingOf(target));
-  return reads.list(exchange, info, { type, representation } as unknown as AnswerForm);
+  return lists.list(exchange, info, { type, representation } as unknown as AnswerForm);
 }
 
 for (const [what, isFull, isCut] of [
@@ -69,11 +69,11 @@ for (const [what, isFull, isCut] of [
 ] as const) {
   test(`a list ${what}, and lets go of what it holds back`, async (t) => {
     const time = new VirtualTime();
-    const { reads, released } = readsOfList(time);
+    const { lists, released } = listsOfOne(time);
     const response = new FakeResponse();
     response.isFull = isFull;
     const exchange = exchangeOver(response);
-    const done = listed(reads, exchange);
+    const done = listed(lists, exchange);
     await time.advance(REQUEST_TIMEOUT_MS - 1);
     t.deepEqual([response.aborted, response.ended, released.length], [false, !isCut, isCut ? 0 : 1]);
     await time.advance(1);
@@ -96,9 +96,9 @@ test('of long lists that go out together one goes on at a time, however many the
     });
   };
   const timers: Timers = { soon, after: time.after.bind(time), every: time.every.bind(time) };
-  const { reads } = readsOfList(timers);
+  const { lists } = listsOfOne(timers);
   const responses = Array.from({ length: 50 }, () => new FakeResponse());
-  const all = Promise.all(responses.map((response) => listed(reads, exchangeOver(response))));
+  const all = Promise.all(responses.map((response) => listed(lists, exchangeOver(response))));
   await time.advance(1);
   await all;
   t.true(responses.every(({ ended }) => ended));
