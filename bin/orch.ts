@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   bundle: async () => (await import('./admin/bundle.ts')).bundle,
   top: async () => (await import('./admin/top.ts')).top,
   store: async () => (await import('./store/store.ts')).store,
+  completion: async () => (await import('./completion.ts')).completion,
 };
 
 async function main(argv: readonly string[]): Promise<void> {
@@ -45,14 +46,17 @@ async function main(argv: readonly string[]): Promise<void> {
   if (problem !== undefined) throw new OrchError('BadConfiguration', problem);
   writeExactIntegers();
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (load === undefined) throw unknown([name]);
+  if (load === undefined) throw await unknown([name]);
   const misnamed = asksForHelp(rest) ? unknownCommand(argv) : undefined;
-  if (misnamed !== undefined) throw unknown(misnamed);
+  if (misnamed !== undefined) throw await unknown(misnamed);
   await (await load())(rest);
 }
 
-function unknown(words: readonly string[]): UsageError {
-  return new UsageError(`unknown command ${JSON.stringify(words.join(' '))}; see orch --help`);
+async function unknown(words: readonly string[]): Promise<UsageError> {
+  const { nearestCommand } = await import('../config/completions.ts');
+  const nearest = nearestCommand(words);
+  const meant = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+  return new UsageError(`unknown command ${JSON.stringify(words.join(' '))}${meant}; see orch --help`);
 }
 
 /** `help COMMAND` is `COMMAND --help`. */

@@ -6,6 +6,9 @@ export interface Command {
   readonly description: string;
 }
 
+/** A word of a command itself, and not of what it takes. */
+export const COMMAND_WORD = /^[a-z-]+$/;
+
 export const COMMANDS: readonly Command[] = [
   { usage: 'up [OPTIONS]', description: 'Run the API server and the scheduler in one process.' },
   { usage: 'apiserver [OPTIONS]', description: 'Run the API server.' },
@@ -66,6 +69,7 @@ export const COMMANDS: readonly Command[] = [
     description: 'Move a data folder into the etcd of --store-servers; with --to DIR, out of it into a new one.',
   },
   { usage: 'store restore FILE DIR', description: 'Make a new data folder of a snapshot.' },
+  { usage: 'completion SHELL', description: 'Print what teaches bash, zsh or fish to complete commands and options.' },
   { usage: 'version', description: 'Print the versions of orch and of the Node that runs it.' },
   { usage: 'help [COMMAND]', description: 'Print this list, or what a command does and takes.' },
 ];

@@ -1,6 +1,6 @@
 // The help texts: the commands, and the options of one command, grouped, aligned and wrapped. They follow from the
 // tables alone.
-import { COMMANDS, type Command } from './commands.ts';
+import { COMMAND_WORD, COMMANDS, type Command } from './commands.ts';
 import { DIALECTS, type Dialect } from './dialect.ts';
 import { optionDetails, optionSyntax } from './option-text.ts';
 import { defaultText, type Option, type Program } from './options/option.ts';
@@ -12,9 +12,6 @@ const PROGRAM_NAME = 'orch';
 
 /** Holds words together while a text is wrapped. */
 const HARD_BLANK = '\u00a0';
-
-/** A word of a command itself, and not of what it takes. */
-const COMMAND_WORD = /^[a-z-]+$/;
 
 /** `text` broken at blanks into lines of at most `width`; a longer word stands alone. */
 function wrap(text: string, width: number): readonly string[] {

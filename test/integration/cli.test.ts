@@ -260,7 +260,8 @@ const BAD_ARGUMENTS: readonly (readonly [args: readonly string[], reason: RegExp
   [['up', '--request-timeout', '5 minutes'], /invalid value "5 minutes" for --request-timeout/],
   [['up', '--token-auth-file', '/nonexistent/tokens', '--secure-port', '19999'], /cannot be read \(ENOENT\)/],
   [['apiserver', '--authorization-mode', 'Trust'], /"Trust" is not one of/],
-  [['nonsense'], /unknown command "nonsense"/],
+  [['nonsense'], /unknown command "nonsense"; see/],
+  [['upp'], /unknown command "upp" \(did you mean up\?\); see/],
   [['constructor'], /unknown command "constructor"/],
   [['version', 'now'], /usage: orch version/],
   [['schedule', 'explain'], /^orch: usage: orch schedule explain [^,]*$/m],
@@ -377,6 +378,7 @@ const SYNTAXES: Readonly<Record<string, RegExp>> = {
   options: /^usage: orch options /,
   top: /^usage: orch top \[--once\] /,
   bundle: /^usage: orch bundle FILE /,
+  completion: /^usage: orch completion bash\|zsh\|fish\n/,
   version: /^usage: orch version\n\nPrint the versions /,
 };
 
@@ -388,6 +390,16 @@ test('every command says what it takes when it is asked for help, and has not fa
       t.regex(stdout, syntax);
     }
   }
+});
+
+test('completion prints a script for each shell, which asks how a line goes on', async (t) => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { code, stdout, stderr } = await orch('completion', shell);
+    t.deepEqual([code, stderr], [0, ''], shell);
+    t.regex(stdout, /\bcompletion candidates\b/);
+  }
+  t.is((await orch('completion', 'candidates', 'up', '--ingress', '')).stdout, 'auto\nuws\nnode\n');
+  assertRefused(t, await orch('completion', 'tcsh'), /^orch: usage: orch completion bash\|zsh\|fish$/m);
 });
 
 test('options prints what can be set, and what it does when asked', async (t) => {
