@@ -2,9 +2,9 @@
 // costs one comparison.
 import { deepEqual } from '../json/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json/json-value.ts';
-import type { Check } from './compile-rules.ts';
 import type { Report } from './report.ts';
 import { type ChangeRule, type ChangeRules, CREATE_RULES, type FieldChangeRules } from './rule.ts';
+import type { Check } from './rule-steps.ts';
 
 /** Looks at what was changed, and reports what must not have been. */
 export type ChangeCheck = (next: JsonObject, stored: JsonObject, at: Report) => void;

@@ -6,9 +6,10 @@ import type { Schema, TypeSchema } from '../schema/schema.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { NO_FIELD_ERRORS } from '../status/field-error.ts';
 import { type ChangeCheck, compileChanges } from './change-rules.ts';
-import { type Check, entryOf, RuleCompiler } from './compile-rules.ts';
+import { entryOf, RuleCompiler } from './compile-rules.ts';
 import { CHANGE_RULES, STATUS_CHANGE_RULES, TYPE_RULES } from './kinds/tables.ts';
 import { Report, type ValidationSettings } from './report.ts';
+import type { Check } from './rule-steps.ts';
 
 /** Which kind, in which version. */
 export interface ValidatedType {

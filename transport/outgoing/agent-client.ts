@@ -3,30 +3,28 @@
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { type Duplex, pipeline, type Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import { headerTextOf, headerValueOf } from '../../values/header-text.ts';
+import { headerValueOf } from '../../values/header-text.ts';
 import { bracketed } from '../../values/host-text.ts';
-import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../http.ts';
+import type { HeaderList, RawConnection, SwitchHead } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
 import { believing } from '../tls/certificates.ts';
 import { USUAL_SUITES } from '../tls/usual-suites.ts';
 import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
+import { type AgentAnswer, settle, switched, unreachable } from './agent-answer.ts';
 import { checkedLookup } from './checked-lookup.ts';
-import { DialTimeout, dialWords } from './dial-words.ts';
+import { DialTimeout } from './dial-words.ts';
 import { type EgressWay, type OnDial, throughWay } from './egress.ts';
 import { retire } from './idle-connections.ts';
 import { watchForNames } from './nameless-peers.ts';
 import { sharedLookup } from './shared-lookup.ts';
-import { isUnbelieved } from './tls-failures.ts';
 import { joinSides } from './tunnel-sides.ts';
 
 /** Connections to one backend that are kept for the next request, where the settings say nothing. */
 const IDLE_SOCKETS_MAX = 8;
 /** Of all headers of an answer: many times what any backend sends. */
 const HEADER_BYTES_MAX = 512 * 1024;
-const SWITCHING_PROTOCOLS = 101;
-const FINAL_STATUS_MIN = 200;
 const CONTENT_LENGTH = 'content-length';
 const TRANSFER_ENCODING = 'transfer-encoding';
 /** A connection that says nothing is asked from then on whether its other end is still there: a machine goes down without a word. */
@@ -43,21 +41,6 @@ export interface AgentClientSettings {
   readonly onDial?: OnDial | undefined;
   /** Told of each connection to a backend whose certificate names it in its subject alone. */
   readonly onNameless?: (() => void) | undefined;
-}
-
-/** A backend's answer, its body not read yet. */
-export interface AgentAnswer {
-  readonly status: number;
-  readonly headers: HeaderList;
-  /** The first bytes of the body, as text; the rest is discarded. */
-  text(bytesMax: number): Promise<string>;
-  /**
-   * Streams the body into an answer that has been begun, through `stages` if there are any; `cutOff` ends that where the backend ends
-   * before the body is whole, or a stage cannot read it. Resolves when it is over, one way or the other.
-   */
-  relay(response: HttpResponse, cutOff: () => void, stages?: readonly Duplex[]): Promise<void>;
-  /** Closes the connection: nobody wants the body. */
-  discard(): void;
 }
 
 type Trust = AgentTarget['trust'];
@@ -280,96 +263,4 @@ function sendBody(outgoing: ClientRequest, { body, headers }: AgentRequest, onLo
       onLost(reason === 'tooFast' ? 'the backend takes the body too slowly' : 'the client went away');
     },
   });
-}
-
-class Answer implements AgentAnswer {
-  readonly status: number;
-  readonly headers: HeaderList;
-  readonly #message: IncomingMessage;
-
-  constructor(message: IncomingMessage) {
-    this.#message = message;
-    this.status = message.statusCode ?? 502;
-    const { rawHeaders } = message;
-    this.headers = Array.from({ length: rawHeaders.length / 2 }, (_, i) => [
-      rawHeaders[2 * i]!,
-      headerTextOf(rawHeaders[2 * i + 1]!),
-    ]);
-    message.on('error', () => {});
-  }
-
-  async text(bytesMax: number): Promise<string> {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of this.#message as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      // Leaving the loop destroys the message.
-      if (bytes >= bytesMax) break;
-    }
-    return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
-  }
-
-  discard(): void {
-    this.#message.destroy();
-  }
-
-  relay(response: HttpResponse, cutOff: () => void, stages: readonly Duplex[] = []): Promise<void> {
-    const message = this.#message;
-    // What goes wrong in a stage closes the last one.
-    const body: Readable = stages.length === 0 ? message : (pipeline([message, ...stages], () => {}) as Duplex);
-    return new Promise((resolve) => {
-      let isWhole = false;
-      response.onDrained(() => body.resume());
-      body.on('data', (chunk: Buffer) => {
-        if (!response.write(chunk)) body.pause();
-      });
-      body.once('end', () => {
-        isWhole = message.complete;
-        if (isWhole) response.end();
-      });
-      body.once('close', () => {
-        // Cut off by the backend: our client must not take it for the end.
-        if (!isWhole) cutOff();
-        resolve();
-      });
-    });
-  }
-}
-
-/**
- * An answer, or the failure of a backend that leaves HTTP and does not say what for, whose head Node takes for an answer, or that answers
- * with what is no status, which no client of ours can be told.
- */
-function settle(
-  target: AgentTarget,
-  message: IncomingMessage,
-  asked: string,
-  resolve: (answer: AgentAnswer) => void,
-  reject: (error: AgentUnreachable) => void,
-): void {
-  const { statusCode = 0 } = message;
-  if (statusCode >= FINAL_STATUS_MIN) {
-    resolve(new Answer(message));
-    return;
-  }
-  message.on('error', () => {}).destroy();
-  const isSwitched = statusCode === SWITCHING_PROTOCOLS;
-  reject(unreachable(target, isSwitched ? switched(message.headers.upgrade, asked) : malformed(statusCode)));
-}
-
-function malformed(statusCode: number): Error {
-  return new Error(`malformed HTTP status code "${String(statusCode).padStart(3, '0')}"`);
-}
-
-/** A backend that leaves HTTP for another protocol than it was asked to. */
-function switched(protocol = '', asked: string): Error {
-  const [to, from] = [protocol, asked].map((name) => JSON.stringify(name));
-  return new Error(`backend tried to switch protocol ${to} when ${from} was requested`);
-}
-
-function unreachable({ host, port }: AgentTarget, error: Error, isReused = false): AgentUnreachable {
-  const { code } = error as NodeJS.ErrnoException;
-  const isStale = isReused && (code === 'ECONNRESET' || code === 'EPIPE');
-  return new AgentUnreachable(dialWords(host, port, error), isStale, isUnbelieved(code ?? ''));
 }

@@ -4,23 +4,16 @@
 // looked up, or one without a namespace for an owner that has one. Owners that extension servers have are asked for
 // (remote-owners.ts); those servers' own objects are listed from time to time (remote-objects.ts).
 import { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
-import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, type PropagationPolicy } from '../../../api/metadata/deletion.ts';
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../../api/metadata/deletion.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { FollowedRecords } from '../../../storage/records/followed-records.ts';
-import {
-  type Controller,
-  type Due,
-  deletionOf,
-  NOTHING,
-  type Plan,
-  type Write,
-  type WriteOutcome,
-} from '../controller.ts';
+import { type Controller, type Due, NOTHING, type Plan, type Write, type WriteOutcome } from '../controller.ts';
 import type { CustomTypes } from '../custom-types.ts';
 import { controllerIdentity } from '../identities.ts';
 import type { PersistedType } from '../options.ts';
+import { deletion, finalizerPatch, policyOf, referencesPatch } from './garbage-writes.ts';
 import { misplacedOwnerEvent } from './misplaced-owner-event.ts';
 import { ownershipOf } from './owner-references.ts';
 import { isMeant, namesKind, type OwnerRelation, OwnerTypes, relationOfDeletion } from './owner-types.ts';
@@ -333,41 +326,6 @@ export class GarbageCollector implements Controller {
   }
 }
 
-/** What the object's own finalizers ask for, which a policy that is not said would keep too; but never a type's default. */
-function policyOf(finalizers: readonly string[]): PropagationPolicy {
-  if (finalizers.includes(ORPHAN_FINALIZER)) return 'Orphan';
-  return finalizers.includes(FOREGROUND_FINALIZER) ? 'Foreground' : 'Background';
-}
-
 function planOf(write: Write): Plan {
   return { writes: [write] };
-}
-
-function targetOf({ type, namespace, name }: GraphNode): Write['target'] {
-  return { group: type.group, version: type.version, resource: type.plural, subresource: '', namespace, name };
-}
-
-/** A write to an object, where that is. */
-function placed({ isElsewhere }: GraphNode, write: Write): Write {
-  return isElsewhere === true ? { ...write, isElsewhere } : write;
-}
-
-// What is written rests on the object as it was seen: if it has changed since, it is looked at again.
-function deletion(node: GraphNode, propagationPolicy: PropagationPolicy): Write {
-  const preconditions = { uid: node.uid, resourceVersion: String(node.ownership.revision) };
-  return placed(node, deletionOf(targetOf(node), preconditions, { propagationPolicy }));
-}
-
-function metadataPatch(node: GraphNode, changes: object): Write {
-  const metadata = { uid: node.uid, resourceVersion: String(node.ownership.revision), ...changes };
-  return placed(node, { verb: 'patch', target: targetOf(node), body: { metadata } });
-}
-
-function referencesPatch(node: GraphNode, references: readonly OwnerReference[]): Write {
-  return metadataPatch(node, { ownerReferences: references.length === 0 ? null : references });
-}
-
-function finalizerPatch(node: GraphNode, finalizer: string): Write {
-  const finalizers = node.ownership.finalizers.filter((other) => other !== finalizer);
-  return metadataPatch(node, { finalizers: finalizers.length === 0 ? null : finalizers });
 }

@@ -6,7 +6,7 @@ import { forwardedResponseHeaders } from '../../../api/connect/forwarded.ts';
 import { PageLinks } from '../../../api/connect/page-links.ts';
 import { headersOutside, type ProxyPlace, referenceOutside } from '../../../api/connect/seen-from-outside.ts';
 import type { HeaderList } from '../../../transport/http.ts';
-import type { AgentAnswer } from '../../../transport/outgoing/agent-client.ts';
+import type { AgentAnswer } from '../../../transport/outgoing/agent-answer.ts';
 
 interface Seen {
   readonly headers: HeaderList;

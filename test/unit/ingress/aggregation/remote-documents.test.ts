@@ -3,7 +3,7 @@ import test from 'ava';
 import { type PresentDocuments, RemoteDocuments } from '../../../../actors/ingress/aggregation/remote-documents.ts';
 import type { RemoteApiService } from '../../../../api/aggregation/api-service.ts';
 import type { AgentTarget } from '../../../../transport/outgoing/agent-address.ts';
-import type { AgentAnswer } from '../../../../transport/outgoing/agent-client.ts';
+import type { AgentAnswer } from '../../../../transport/outgoing/agent-answer.ts';
 import { fakeContext } from '../../controllers/fake-context.ts';
 import { VirtualTime } from '../../controllers/virtual-time.ts';
 
