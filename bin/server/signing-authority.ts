@@ -1,12 +1,12 @@
 // The authority that signs the certificates requested of the cluster: a pair of this server's own, made once and kept in the
 // data directory. Owns those two files.
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SigningAuthority } from '../../actors/controllers/options.ts';
 import { CertificateAuthority } from '../../api/certificates/issue.ts';
 import { messageOf, OrchError } from '../../runtime/errors.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
+import { pairProblem } from '../../transport/tls/certificates.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { unwritable } from './directory-claim.ts';
 
@@ -60,24 +60,13 @@ function keyFileOf(directory: string): string {
 /** Undefined where there is none, for a pair that has expired, and for a key whose certificate was never written. */
 function keptPair(certFile: string, keyFile: string): SigningAuthority | undefined {
   if (!existsSync(certFile)) return undefined;
-  let reason: string;
+  let reason: string | undefined;
   try {
     const pair = { certPem: readFileSync(certFile, 'utf8'), keyPem: readFileSync(keyFile, 'utf8') };
-    if (!parses(() => new X509Certificate(pair.certPem))) reason = 'the first holds no certificate';
-    else if (!parses(() => createPrivateKey(pair.keyPem))) reason = 'the second holds no private key';
-    else return new CertificateAuthority(pair).notAfterMs > Date.now() ? pair : undefined;
+    reason = pairProblem(pair);
+    if (reason === undefined) return new CertificateAuthority(pair).notAfterMs > Date.now() ? pair : undefined;
   } catch (error) {
     reason = messageOf(error);
   }
   throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${reason}`);
-}
-
-/** What OpenSSL says of a text that is none are codes, which do not tell which of the two it was. */
-function parses(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,5 @@
 // Certificates in PEM (RFC 7468): those of a bundle, and what is wrong with a text that should hold some.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { messageOf } from '../../runtime/errors.ts';
 import type { KeyPair } from '../http.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -62,11 +61,19 @@ const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED
 export function pairProblem({ certPem, keyPem }: KeyPair): string | undefined {
   // OpenSSL would ask for the passphrase, and says that it was interrupted.
   if (ENCRYPTED.test(keyPem)) return 'the key is encrypted, and nobody can be asked for its passphrase';
+  const certificate = readOrNone(() => new X509Certificate(certPem));
+  if (certificate === undefined) return 'the certificate is no certificate in PEM';
+  const key = readOrNone(() => createPrivateKey(keyPem));
+  if (key === undefined) return 'the key is no private key in PEM';
+  return certificate.checkPrivateKey(key) ? undefined : 'the key does not belong to the certificate';
+}
+
+/** What OpenSSL says of a text that is none are codes, which do not tell what it should have been. */
+function readOrNone<T>(read: () => T): T | undefined {
   try {
-    if (new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem))) return undefined;
-    return 'the key does not belong to the certificate';
-  } catch (error) {
-    return messageOf(error);
+    return read();
+  } catch {
+    return undefined;
   }
 }
 

@@ -14,8 +14,8 @@ test('which half of the authority’s pair is damaged is told, and neither is wr
     string,
   ];
   for (const [file, whole, half] of [
-    [cert, certPem, 'the first holds no certificate'],
-    [key, keyPem, 'the second holds no private key'],
+    [cert, certPem, 'the certificate is no certificate in PEM'],
+    [key, keyPem, 'the key is no private key in PEM'],
   ] as const) {
     for (const damaged of ['', 'garbage', whole.slice(0, 100)]) {
       writeFileSync(file, damaged);

@@ -20,3 +20,12 @@ test('a key with a passphrase is refused as one, where OpenSSL says that it was 
     /does not belong/,
   );
 });
+
+test('of a pair with an unreadable half the half is named in words, where OpenSSL has a code', async (t) => {
+  const [notBefore, notAfter] = [new Date('2026-01-01'), new Date('2036-01-01')];
+  const { certPem, keyPem } = await makeSelfSigned({ commonName: 'pair', names: ['localhost'], notBefore, notAfter });
+  t.is(pairProblem({ certPem: 'nothing', keyPem }), 'the certificate is no certificate in PEM');
+  t.is(pairProblem({ certPem: keyPem, keyPem: certPem }), 'the certificate is no certificate in PEM');
+  t.is(pairProblem({ certPem, keyPem: 'nothing' }), 'the key is no private key in PEM');
+  t.is(pairProblem({ certPem, keyPem: certPem }), 'the key is no private key in PEM');
+});
