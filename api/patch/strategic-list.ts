@@ -15,6 +15,9 @@ export interface ListDirectives {
 /** Merges the patch of an element into the element, or into nothing for a new one. */
 type MergeElement = (element: JsonObject | undefined, patch: JsonObject) => JsonObject;
 
+/** In the original's words. */
+const NO_MERGE_OF_LISTS = 'merging lists cannot yet be specified in the patch';
+
 /** A list after merging, and the keys in the order its patch wants them. */
 interface Merged {
   readonly list: readonly unknown[];
@@ -91,6 +94,7 @@ export class ListPatch {
       const directive = element.$patch;
       if (directive === 'replace') replaces = true;
       else if (directive === 'delete') deletions.add(this.#keyOf(element, 'the patch'));
+      else if (directive === 'merge' && list.length > 0) throw unprocessable(NO_MERGE_OF_LISTS);
       else merges.push(element);
     }
     const kept =

@@ -19,8 +19,8 @@ const NOTHING: JsonObject = Object.freeze({});
 /**
  * The document with the patch merged in. Null removes a member; objects merge; lists merge where the schema says so
  * (`patchStrategy` merge), by `patchMergeKey` or as sets of scalars, and are replaced otherwise. Directives: `$patch`
- * (`merge`, `replace`, `delete`) in an object or an element, `$retainKeys`, and for a list f `$setElementOrder/f` and
- * `$deleteFromPrimitiveList/f`.
+ * (`replace`, `delete`, and `merge` only where there is nothing to merge with) in an object or an element, `$retainKeys`, and
+ * for a list f `$setElementOrder/f` and `$deleteFromPrimitiveList/f`.
  *
  * @param type of the document; undefined patches as for a kind nothing is known of.
  * Throws StatusError: 400 where the patch or a directive has not the form it must have, 413 where it is nested too
@@ -40,7 +40,8 @@ function mergeObject(target: JsonObject, patch: JsonObject, shape: Shape, levels
   if (levelsLeft === 0) throw tooDeep();
   const directive = patch[PATCH];
   if (directive === 'delete') return {};
-  if (directive !== undefined && directive !== 'replace' && directive !== 'merge') throw unknownDirective(patch);
+  const isKnown = directive === undefined || directive === 'replace' || (directive === 'merge' && target === NOTHING);
+  if (!isKnown) throw unknownDirective(patch);
   const base = directive === 'replace' ? NOTHING : retained(target, patch);
   const changes = new Changes(base);
   const keys = Object.keys(patch);

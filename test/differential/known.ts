@@ -167,7 +167,7 @@ const KNOWN: readonly Known[] = [
 const TOLD: readonly Known[] = [
   { line: /^answer: 500 [\s\S]*\| 4\d\d /, why: 'what a client got wrong is its error' },
   {
-    line: /^answer: 500 (?:unknown patch type: merge|unable to find api field|merging an object|expected a \[\]interface)/,
+    line: /^answer: 500 (?:unable to find api field|merging an object|expected a \[\]interface)/,
     why: 'what a patch says clearly enough is done',
   },
   {

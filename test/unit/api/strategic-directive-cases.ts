@@ -18,11 +18,11 @@ export const DIRECTIVES: readonly Case[] = [
     expected: { securityContext: {} },
   },
   {
-    does: '$patch: merge merges',
+    does: '$patch: merge leaves nothing of itself where there is nothing to merge with',
     type: POD_SPEC,
-    document: { securityContext: { runAsUser: 1 } },
-    patch: { securityContext: { $patch: 'merge', fsGroup: 2 } },
-    expected: { securityContext: { runAsUser: 1, fsGroup: 2 } },
+    document: {},
+    patch: { securityContext: { $patch: 'merge', fsGroup: 2 }, containers: [{ $patch: 'merge', name: 'a' }] },
+    expected: { securityContext: { fsGroup: 2 }, containers: [{ name: 'a' }] },
   },
   {
     does: '$patch: replace of the whole document',

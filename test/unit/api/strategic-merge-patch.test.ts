@@ -52,6 +52,20 @@ test('refusals of a strategic merge patch are in the words that users look up', 
   }
 });
 
+test('a strategic merge patch refuses $patch: merge where there is something to merge with', (t) => {
+  const type = schema.type('core/v1.PodSpec');
+  const document = frozen({ securityContext: { runAsUser: 1 }, containers: [{ name: 'a' }] });
+  const refused = (patch: JsonObject, message: string): void => {
+    t.throws(() => applyStrategicMergePatch(document, frozen(patch), type), { message });
+  };
+  refused({ $patch: 'merge' }, 'unknown patch type: merge in map: map[$patch:merge]');
+  refused(
+    { securityContext: { $patch: 'merge', fsGroup: 2 } },
+    'unknown patch type: merge in map: map[$patch:merge fsGroup:2]',
+  );
+  refused({ containers: [{ $patch: 'merge', name: 'a' }] }, 'merging lists cannot yet be specified in the patch');
+});
+
 test('a strategic merge patch that changes nothing answers the document itself', (t) => {
   const document = frozen({
     metadata: { finalizers: ['a', 'b'], labels: { x: 'y' } },
