@@ -15,6 +15,8 @@ export interface MeasurePeriods {
   readonly diskSizeMs: number;
   /** What the dialect calls the store. */
   readonly storeName: string;
+  /** Where the store is: the addresses of its servers, or the data folder. */
+  readonly endpoint: string;
 }
 
 export class StoreMeasures {
@@ -26,6 +28,7 @@ export class StoreMeasures {
   /** What release 1.21 calls them. */
   #countsName = '';
   #sizeName = '';
+  #endpoint = '';
 
   /** `digests`: of everything live, as it is. */
   constructor(context: ActorContext, engine: Pick<StoreEngine, 'diskBytes'>, digests: LiveDigests) {
@@ -35,7 +38,8 @@ export class StoreMeasures {
   }
 
   /** Measures now, and from now on. */
-  start({ objectCountMs, diskSizeMs, storeName }: MeasurePeriods): void {
+  start({ objectCountMs, diskSizeMs, storeName, endpoint }: MeasurePeriods): void {
+    this.#endpoint = endpoint;
     this.#countsName = `${storeName}_object_counts`;
     this.#sizeName = `${storeName}_db_total_size_in_bytes`;
     this.#each(objectCountMs, () => this.#count());
@@ -77,7 +81,7 @@ export class StoreMeasures {
     this.#engine.diskBytes().then(
       (bytes) => {
         for (const name of ['apiserver_storage_db_total_size_in_bytes', this.#sizeName])
-          this.#context.metrics.gauge(name, help).set(bytes);
+          this.#context.metrics.gauge(name, help, { endpoint: this.#endpoint }).set(bytes);
       },
       // The store's own work says what is wrong with the disk.
       () => {},

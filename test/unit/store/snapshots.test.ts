@@ -175,7 +175,7 @@ function objectCounts(rig: Rig): Record<string, number> {
 
 test('objects are counted by resource when somebody first asks and at each period, also down to none', async (t) => {
   const { environment, delivery, time } = createSimulation(2);
-  const measures = { objectCountMs: 60_000, diskSizeMs: 30_000, storeName: 'store' };
+  const measures = { objectCountMs: 60_000, diskSizeMs: 30_000, storeName: 'store', endpoint: '/data' };
   const rig = await whileTimePasses(time, startRig({ environment, delivery, options: { measures } }));
   for (let number = 0; number < 7; number++) await whileTimePasses(time, rig.put(`core/pods/default/p${number}`));
   await whileTimePasses(time, rig.put('apps/deployments/default/d'));
@@ -198,7 +198,7 @@ test('objects are counted by resource when somebody first asks and at each perio
 
 test('periods of 0 measure nothing', async (t) => {
   const { environment, delivery, time } = createSimulation(3);
-  const measures = { objectCountMs: 0, diskSizeMs: 0, storeName: 'store' };
+  const measures = { objectCountMs: 0, diskSizeMs: 0, storeName: 'store', endpoint: '/data' };
   const rig = await whileTimePasses(time, startRig({ environment, delivery, options: { measures } }));
   await whileTimePasses(time, rig.put(KEYS[0]!));
   await time.advance(600_000);

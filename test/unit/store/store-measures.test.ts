@@ -21,13 +21,16 @@ function measured(periods: Partial<MeasurePeriods>) {
     },
   };
   const measures = new StoreMeasures({ timers: time, metrics } as unknown as ActorContext, engine, digests);
-  measures.start({ objectCountMs: 0, diskSizeMs: 0, storeName: 'etcd', ...periods });
-  /** The values of these metrics, by resource; they are the same under each of the names. */
+  measures.start({ objectCountMs: 0, diskSizeMs: 0, storeName: 'etcd', endpoint: 'https://a:2379', ...periods });
+  /** The values of these metrics, by resource or else by endpoint; they are the same under each of the names. */
   const read = (names: readonly string[]): Readonly<Record<string, number>> | undefined => {
     const reading = metrics.reading();
     const [one, other] = names.map((name) => {
       const series = reading.find((family) => family.name === name)?.series;
-      return series && Object.fromEntries(series.map(({ labels, value }) => [labels.resource ?? '', value]));
+      return (
+        series &&
+        Object.fromEntries(series.map(({ labels, value }) => [labels.resource ?? labels.endpoint ?? '', value]))
+      );
     });
     if (JSON.stringify(one) !== JSON.stringify(other)) throw new Error('the names say different things');
     return one;
@@ -60,13 +63,13 @@ test('who asks before anything was there to be counted need not wait for a perio
 test('what a store takes on the disk is looked at from period to period, and stays what it was where that fails', async (t) => {
   const { time, disk, sizes, counts } = measured({ diskSizeMs: 30_000 });
   await time.runUntilIdle();
-  t.deepEqual([sizes(), disk.asked], [{ '': 1 }, 1]);
+  t.deepEqual([sizes(), disk.asked], [{ 'https://a:2379': 1 }, 1], 'with the label that dashboards go by');
   disk.answer = () => Promise.reject(new Error('EIO'));
   await time.advance(30_000);
-  t.deepEqual([sizes(), disk.asked], [{ '': 1 }, 2]);
+  t.deepEqual([sizes(), disk.asked], [{ 'https://a:2379': 1 }, 2]);
   disk.answer = () => Promise.resolve(7);
   await time.advance(30_000);
-  t.deepEqual(sizes(), { '': 7 });
+  t.deepEqual(sizes(), { 'https://a:2379': 7 });
   t.is(counts(), undefined);
 });
 
