@@ -77,7 +77,7 @@ class LogFile {
   /** Answers how many bytes were taken; throws what the file system says. */
   write(text: string): number {
     const descriptor = this.#open();
-    if (this.#bytesMax > 0 && fstatSync(descriptor).size + text.length > this.#bytesMax) {
+    if (this.#bytesMax > 0 && fstatSync(descriptor).size + Buffer.byteLength(text) > this.#bytesMax) {
       ftruncateSync(descriptor);
       writeSync(descriptor, this.#head);
     }

@@ -36,6 +36,13 @@ test('a file that would grow beyond its limit is begun anew', (t) => {
   t.is(read(path), 'head\ncccccc\n');
 });
 
+test('the limit of a file is one of bytes, however few characters they are', (t) => {
+  const path = join(FOLDER, 'bounded-bytes');
+  const outlets = new LogOutlets(options({ paths: [['I', path]], bytesMax: 20 }), LOST);
+  for (const line of ['ééééé\n', 'üüüüü\n']) outlets.line('I', line);
+  t.is(read(path), 'üüüüü\n');
+});
+
 test('each severity has its file, which has what is more severe too, unless each is to have its own only', (t) => {
   for (const ownFileOnly of [false, true]) {
     const [info, errors] = ['info', 'errors'].map((name) => join(FOLDER, `${name}-${ownFileOnly}`)) as [string, string];
