@@ -2,6 +2,7 @@
 // may, and in plain HTTP, which is deprecated, to everyone who reaches the port.
 import type { Logger } from 'pino';
 import { FilterFailed, filterFailure } from '../../actors/ingress/exchange/filter-failed.ts';
+import { unmatchedExclusions } from '../../actors/ingress/paths/health.ts';
 import { BrowserRules } from '../../actors/ingress/pipeline/browser-rules.ts';
 import { ServingTls } from '../../actors/ingress/serving-tls.ts';
 import type { SchedulerConfiguration } from '../../actors/scheduler/configuration/configuration.ts';
@@ -204,13 +205,14 @@ function healthPages(problem: () => string): Pages {
 /** In the words of the API server's own checks. */
 function healthText(checks: Readonly<Record<string, () => string>>, query: URLSearchParams): Page {
   const results = Object.entries(checks).map(([name, run]) => [name, run()] as const);
-  const isExcluded = (name: string): boolean => query.getAll('exclude').includes(name);
-  const isWell = results.every(([name, what]) => what === '' || isExcluded(name));
+  const excluded = new Set(query.getAll('exclude'));
+  const isWell = results.every(([name, what]) => what === '' || excluded.has(name));
   if (isWell && !query.has('verbose')) return { status: 200, type: TEXT, body: 'ok' };
   const lines = results.map(([name, what]) => {
-    if (isExcluded(name)) return `[+]${name} excluded: ok`;
+    if (excluded.has(name)) return `[+]${name} excluded: ok`;
     return what === '' ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
   });
+  lines.push(...unmatchedExclusions(excluded, Object.keys(checks)));
   const body = [...lines, `healthz check ${isWell ? 'passed' : 'failed'}`, ''].join('\n');
   return { status: isWell ? 200 : 500, type: TEXT, body };
 }

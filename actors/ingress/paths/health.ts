@@ -35,6 +35,14 @@ export interface HealthParts {
   readonly keyServices?: number;
 }
 
+/** The line that tells of exclusions that name no check, if there are such. */
+export function unmatchedExclusions(excluded: ReadonlySet<string>, names: readonly string[]): readonly string[] {
+  const unmatched = [...excluded].filter((name) => !names.includes(name)).sort();
+  if (unmatched.length === 0) return [];
+  const list = unmatched.map((name) => JSON.stringify(name)).join(',');
+  return [`warn: some health checks cannot be excluded: no matches for ${list}`];
+}
+
 export interface HealthReport {
   readonly healthy: boolean;
   readonly text: string;
@@ -131,11 +139,7 @@ export class Health {
       if (excluded.has(name)) return `[+]${name} excluded: ok`;
       return results.get(name) === '' ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
     });
-    const unmatched = [...excluded].filter((name) => !names.includes(name)).sort();
-    if (unmatched.length > 0)
-      lines.push(
-        `warn: some health checks cannot be excluded: no matches for ${unmatched.map((name) => JSON.stringify(name)).join(',')}`,
-      );
+    lines.push(...unmatchedExclusions(excluded, names));
     return { healthy, text: `${lines.join('\n')}\n${healthy ? 'healthz check passed' : `${endpoint} check failed`}\n` };
   }
 

@@ -203,3 +203,16 @@ test.serial(
     while ((await look()) !== 200);
   },
 );
+
+test('a check that a scheduler is to leave out and does not have is told, as a server tells it', async (t) => {
+  const plain = await freePort();
+  await opened(t, {}, () => ['--port', String(plain), '--address', '127.0.0.1']);
+  const text = (query: string): Promise<string> =>
+    fetch(`http://127.0.0.1:${plain}/healthz?${query}`).then((answer) => answer.text());
+  t.is(
+    await text('verbose&exclude=ping&exclude=other&exclude=nothing'),
+    '[+]ping excluded: ok\n[+]leaderElection ok\n' +
+      'warn: some health checks cannot be excluded: no matches for "nothing","other"\nhealthz check passed\n',
+  );
+  t.is(await text('exclude=nothing'), 'ok');
+});
