@@ -73,8 +73,8 @@ function saysNothing(status: unknown): boolean {
 }
 
 /**
- * The object as it begins its life: named, dated, with a fresh uid, its first generation and its initial status. Nothing
- * that is given here is its creator's to say.
+ * The object as it begins its life: named, dated, with a fresh uid, its first generation where those are counted, and its
+ * initial status.
  */
 export function begun(object: JsonObject, type: ResourceType, { nowIso, uid, randomSuffix }: Birth): JsonObject {
   const metadata = ownCopy(metadataOf(object));
@@ -85,8 +85,8 @@ export function begun(object: JsonObject, type: ResourceType, { nowIso, uid, ran
   metadata.uid = uid;
   metadata.creationTimestamp = nowIso;
   const { initialGeneration, initialStatus } = type.traits;
+  // Where nobody counts, what the creator says stays, as every update leaves it.
   if (initialGeneration > 0) metadata.generation = initialGeneration;
-  else clear(metadata, 'generation');
   const made = withMetadata(object, metadata);
   if (initialStatus !== undefined) made.status = ownCopy(initialStatus);
   return made;

@@ -85,6 +85,11 @@ test('a create sets the initial status of types that have one, and keeps what ty
   t.is(metadataOf(odd).generation, undefined);
 });
 
+test('a create leaves the generation that its client gives where the type counts none', (t) => {
+  const made = prepareCreate({ metadata: { name: 'a', generation: 7 } }, configMap, creation);
+  t.is(metadataOf(made).generation, 7);
+});
+
 test('a generated name is the beginning given, cut to 58 characters, and the random suffix', (t) => {
   const named = (metadata: JsonObject) => metadataOf(prepareCreate({ metadata }, deployment, creation)).name;
   t.is(named({ generateName: 'web-' }), 'web-bcdfg');
