@@ -1,4 +1,5 @@
 // The ClusterPort of a scheduler of its own: each write is a request to the API server.
+import { DecodeError } from '../../../api/codec/decode-error.ts';
 import { asObject } from '../../../api/json/object-fields.ts';
 import { ApiUnanswered } from '../../../transport/outgoing/api-client.ts';
 import type { Binding } from '../../admission/protocol.ts';
@@ -47,6 +48,8 @@ async function bindOne(server: ApiServer, { namespace, name, uid, node }: Bindin
     const message = refusalIn(status, object);
     return message === undefined ? { bound: true } : { bound: false, reason: reasonOf(status), message };
   } catch (error) {
+    // What answered in a way that cannot be read may have bound the pod; the others of the batch have ends of their own.
+    if (error instanceof DecodeError) return { bound: false, reason: 'unanswered' };
     if (!(error instanceof ApiUnanswered)) throw error;
     if (error.isOpen) return { bound: false, reason: 'unanswered' };
     return { bound: false, reason: 'failed', message: error.message };

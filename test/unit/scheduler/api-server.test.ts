@@ -230,3 +230,12 @@ for (const [answer, end] of [
     t.deepEqual(await httpPort(server).bind([{ namespace: 'a', name: 'p', uid: 'u', node: 'n' }]), [end]);
   });
 }
+
+test('an answer to a binding that cannot be read leaves open what became of that one, and says nothing of the others', async (t) => {
+  const { server } = recording(({ path }) => ({
+    status: 201,
+    body: path.includes('/odd/') ? Buffer.from('k8s\0not a message') : Buffer.from('{}'),
+  }));
+  const bindings = ['odd', 'even'].map((name) => ({ namespace: 'a', name, uid: 'u', node: 'n' }));
+  t.deepEqual(await httpPort(server).bind(bindings), [{ bound: false, reason: 'unanswered' }, { bound: true }]);
+});
