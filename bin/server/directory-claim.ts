@@ -25,7 +25,7 @@ const HELD_OPEN: readonly string[] = [PID_FILE, HEAD_FILE, join(DATABASE_DIRECTO
 /** What file systems say that have no links. */
 const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
-/** Gives up what was claimed. */
+/** Gives up what was claimed. Whoever calls it again gives up nothing more. */
 type Release = () => void;
 
 /**
@@ -88,7 +88,11 @@ function takePlace(directory: string): Release {
     removeIfPossible(own);
   }
   const held = file;
+  let isHeld = true;
   return () => {
+    // The descriptor may be another file's by now.
+    if (!isHeld) return;
+    isHeld = false;
     const isOwn = isSame(path, fstatSync(held));
     closeSync(held);
     if (isOwn) removeIfPossible(path);

@@ -179,3 +179,15 @@ test('a folder of a server that has its objects elsewhere is that server’s alo
   const release = await claimWithoutDatabase(directory);
   release();
 });
+
+test('who gives a folder up twice, as a start that fails after a signal, takes nothing from the one that has it next', async (t) => {
+  const directory = folder(t);
+  const first = await claimDirectory(directory);
+  first();
+  const second = await claimDirectory(directory);
+  t.notThrows(first);
+  t.is(readFileSync(join(directory, 'orch.pid'), 'utf8'), `${process.pid}\n`);
+  second();
+  t.notThrows(second);
+  t.deepEqual(readdirSync(directory), []);
+});
