@@ -31,6 +31,8 @@ type LoggingOptions = Pick<
 
 const MEGABYTE = 1024 * 1024;
 const PROGRAM = 'orch';
+/** As Kubernetes' own log files have it. */
+const NAMELESS = 'unknownuser';
 /** One file a severity, by what the option for the least that goes to standard error calls them. */
 const SEVERITY_FILES: readonly (readonly [severity: Severity, word: string])[] = [
   ['I', 'INFO'],
@@ -39,9 +41,13 @@ const SEVERITY_FILES: readonly (readonly [severity: Severity, word: string])[] =
   ['F', 'FATAL'],
 ];
 
-/** How the server logs. Makes the files of the log; throws OrchError where one cannot be made. */
-export function logSettings(options: LoggingOptions, now: Date): LogOptions {
-  const files = options.logtostderr ? undefined : logFiles(options, now);
+/** How the server logs. Makes the files of the log; throws OrchError where one cannot be made. `user`: throws where we have no name. */
+export function logSettings(
+  options: LoggingOptions,
+  now: Date,
+  user: () => string = () => userInfo().username,
+): LogOptions {
+  const files = options.logtostderr ? undefined : logFiles(options, now, user);
   const modules = options.vmodule.map((entry) => {
     const at = entry.lastIndexOf('=');
     return [entry.slice(0, at), levelAt(Number(entry.slice(at + 1)))] as const;
@@ -67,11 +73,11 @@ export function logWarnings({ logtostderr, logFile, logDir, alsologtostderr }: L
   );
 }
 
-function logFiles(options: LoggingOptions, now: Date): LogFileOptions {
+function logFiles(options: LoggingOptions, now: Date, user: () => string): LogFileOptions {
   const { logFile, logDir, logFileMaxSizeMegabytes, alsologtostderr, stderrthreshold, oneOutput, skipLogHeaders } =
     options;
   const paths =
-    logFile === '' ? severityPaths(resolve(logDir || tmpdir()), now) : [['I', tried(resolve(logFile))] as const];
+    logFile === '' ? severityPaths(resolve(logDir || tmpdir()), now, user) : [['I', tried(resolve(logFile))] as const];
   const threshold = SEVERITY_FILES.find(([, word], index) => [word, String(index)].includes(stderrthreshold));
   return {
     paths,
@@ -84,14 +90,24 @@ function logFiles(options: LoggingOptions, now: Date): LogFileOptions {
 }
 
 /** `orch.host.user.log.INFO.20261122-194426.123` and its like, with `orch.INFO` leading to it. */
-function severityPaths(folder: string, now: Date): readonly (readonly [Severity, string])[] {
+function severityPaths(folder: string, now: Date, user: () => string): readonly (readonly [Severity, string])[] {
   const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  const maker = nameOf(user);
   return SEVERITY_FILES.map(([severity, word]) => {
-    const name = `${PROGRAM}.${hostname()}.${userInfo().username}.log.${word}.${stamp}.${process.pid}`;
+    const name = `${PROGRAM}.${hostname()}.${maker}.log.${word}.${stamp}.${process.pid}`;
     const path = tried(join(folder, name));
     leadTo(basename(path), join(folder, `${PROGRAM}.${word}`));
     return [severity, path];
   });
+}
+
+/** A container may run as a number that its system has no user for. */
+function nameOf(user: () => string): string {
+  try {
+    return user();
+  } catch {
+    return NAMELESS;
+  }
 }
 
 /** Whoever starts in the same folder at this moment makes the same link, and something else may have its name: the log does without one. */
