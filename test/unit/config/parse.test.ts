@@ -206,7 +206,11 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ],
   ['apiserver', '--service-account-jwks-uri keys', /^--service-account-jwks-uri keys is not an https address$/],
   ['up', '--token-auth-file a\0b', /the path holds a zero byte$/],
-  ['scheduler', '--leader-elect-renew-deadline 16s', /renew-deadline 16s exceeds --leader-elect-lease-duration 15s$/],
+  [
+    'scheduler',
+    '--leader-elect-renew-deadline 15s',
+    /renew-deadline 15s is not shorter than --leader-elect-lease-duration 15s$/,
+  ],
   [
     'scheduler',
     '--leader-elect-retry-period 9s',
