@@ -1,24 +1,24 @@
 // The listener for what uws cannot do: HTTP/2, client certificates, TLS 1.3 alone. Plain it speaks HTTP/1.1, with TLS
-// HTTP/1.1 and HTTP/2 as the client chooses. Owns the server, its connections and their limits.
+// HTTP/1.1 and HTTP/2 as the client chooses. Owns the server and its limits.
 import { createServer, type IncomingMessage, type Server as PlainServer, type ServerResponse } from 'node:http';
-import type { Http2SecureServer, SecureServerOptions, ServerHttp2Session } from 'node:http2';
+import type { Http2SecureServer, SecureServerOptions } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BODIES_BYTES_MAX } from '../gathered-body.ts';
 import type { HeaderList, Listener, ListenerOptions } from '../http.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from '../http-status.ts';
-import { type Endable, KeptBytes } from '../kept-bytes.ts';
+import { KeptBytes } from '../kept-bytes.ts';
 import { lastAnswersTaken } from '../last-answers.ts';
 import { runHandler } from '../run-handler.ts';
 import { listenError } from '../uws/address-probe.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
+import { Connections } from './connections.ts';
 import { type Http2Response, handleStreams } from './http2-stream.ts';
 import { OpenAnswers } from './open-answers.ts';
 import { OVERSIZED, type ParserError, parserRefusal } from './parser-refusals.ts';
 import { http1Source, NodeRequest, type RequestSource } from './request.ts';
 import { ANSWERS_BYTES_MAX, NodeResponse, type NodeResponseScope, type WebSocketOffer } from './response.ts';
 import { createSecureServers } from './secure-server.ts';
-import { StoppedSessions } from './stopped-sessions.ts';
 import { UntakenAnswers } from './untaken-answers.ts';
 import { handleUpgrades, type OpenUpgrade } from './upgrade.ts';
 
@@ -27,8 +27,6 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 const CHECK_INTERVAL_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Time for an idle client of HTTP/2 to read that its connection ends. */
-const GOAWAY_MS = 1_000;
 /** Time for a refused client to send the rest and read why: on a connection that is closed over unread bytes the answer is lost. */
 const REFUSED_MS = 1_000;
 
@@ -279,91 +277,4 @@ function listen(server: NodeServer, options: ListenerOptions): Promise<number> {
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     });
   });
-}
-
-/** The requests of a session that are not over. */
-interface SessionStreams {
-  open: number;
-  /** When there came to be none. */
-  idleSinceMs: number;
-}
-
-/**
- * Tells a client that its connection ends, and ends it when there was time to hear that: a session that is closed in one step waits
- * for its client to close too, which one that stands still never does.
- */
-function endIdle(session: ServerHttp2Session, streams: SessionStreams): NodeJS.Timeout {
-  session.goaway();
-  return setTimeout(() => (streams.open > 0 ? session.close() : session.destroy()), GOAWAY_MS).unref();
-}
-
-/** The open connections, and the HTTP/2 sessions on some of them. */
-class Connections {
-  readonly #sockets = new Set<Socket>();
-  readonly #sessions = new Set<ServerHttp2Session>();
-  readonly #streams = new WeakMap<Endable, SessionStreams>();
-  readonly #stopped = new StoppedSessions();
-  #isStopping = false;
-
-  get count(): number {
-    return this.#sockets.size;
-  }
-
-  /** Of HTTP/2; one that was told to close does so when its last stream has been read. */
-  get sessions(): number {
-    return this.#sessions.size;
-  }
-
-  add(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
-  }
-
-  /** A session without streams is closed when it has been idle for `idleTimeoutMs`; one with watches is not idle. */
-  addSession(session: ServerHttp2Session, idleTimeoutMs: number): void {
-    const streams = { open: 0, idleSinceMs: performance.now() };
-    this.#streams.set(session, streams);
-    // Not set anew with each request: it looks, when it is due, how long there has been none.
-    const look = (): void => {
-      const leftMs = streams.open > 0 ? idleTimeoutMs : streams.idleSinceMs + idleTimeoutMs - performance.now();
-      if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs)).unref();
-      else if (!session.closed && !session.destroyed) timer = endIdle(session, streams);
-    };
-    let timer = setTimeout(look, idleTimeoutMs).unref();
-    session.once('close', () => clearTimeout(timer));
-    session.on('error', () => {});
-    this.#sessions.add(session);
-    this.#stopped.add(session);
-    session.once('close', () => this.#sessions.delete(session));
-    if (this.#isStopping) session.close();
-  }
-
-  streamBegins(session: Endable): void {
-    const streams = this.#streams.get(session);
-    if (streams !== undefined) streams.open++;
-  }
-
-  /** Of HTTP/1.1 as well, where it says nothing. */
-  streamGone(session: Endable): void {
-    const streams = this.#streams.get(session);
-    if (streams === undefined) return;
-    streams.open--;
-    if (streams.open === 0) streams.idleSinceMs = performance.now();
-  }
-
-  /** GOAWAY alone: who ends a connection that has just had one leaves it open whether what is on its way was served. */
-  sendAway(): void {
-    for (const session of this.#sessions) if (!session.closed && !session.destroyed) session.goaway();
-  }
-
-  /** Tells HTTP/2 clients to open no more streams here (GOAWAY). */
-  closeSessions(): void {
-    this.#isStopping = true;
-    for (const session of this.#sessions) session.close();
-  }
-
-  destroyAll(): void {
-    for (const session of this.#sessions) session.destroy();
-    for (const socket of this.#sockets) socket.destroy();
-  }
 }

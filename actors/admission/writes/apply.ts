@@ -24,7 +24,8 @@ import { otherVersions } from '../steps/ownership.ts';
 import { requireValidView } from '../steps/validity.ts';
 import type { WriteContext } from '../write-context.ts';
 import { createMissing } from './create-missing.ts';
-import { canBeApplied, modify, requireIdentityOfPath, withoutVersion } from './update.ts';
+import { modify } from './modify.ts';
+import { canBeApplied, requireIdentityOfPath, withoutVersion } from './update.ts';
 
 /** True for requests that `apply` serves. */
 export function isApply(write: WriteContext, { contentType, target }: WriteRequest, type: KnownType): boolean {
