@@ -119,8 +119,8 @@ function withoutForeignFields(spec: ServiceFields, before: ServiceFields): Servi
     if (deepEqual(spec.ipFamilies ?? [], before.ipFamilies ?? [])) next = withoutMembers(next, ['ipFamilies']);
     if (spec.ipFamilyPolicy === before.ipFamilyPolicy) next = withoutMembers(next, ['ipFamilyPolicy']);
   }
-  if (needsNodePort(before) && !needsNodePort(spec) && sameNodePorts(spec, before)) {
-    next = { ...next, ports: (next.ports ?? []).map(({ nodePort: _, ...port }) => port) };
+  if (next.ports && needsNodePort(before) && !needsNodePort(spec) && sameNodePorts(spec, before)) {
+    next = { ...next, ports: next.ports.map(({ nodePort: _, ...port }) => port) };
   }
   if (needsNodePort(before) && !needsNodePort(spec)) next = withoutMembers(next, ['externalTrafficPolicy']);
   if (needsHealthPort(before) && !needsHealthPort(spec)) next = withoutMembers(next, ['healthCheckNodePort']);

@@ -97,6 +97,11 @@ test('a service that becomes another type loses what only the former one had', (
   t.false('loadBalancerClass' in less);
 });
 
+test('a service that says no ports as it becomes one without any has none, and no empty list of them', (t) => {
+  const { ports: _, ...portless } = STORED;
+  t.false('ports' in updatedSpec({ ...portless, type: 'ExternalName', externalName: 'a.b' }, STORED));
+});
+
 test('a service of one family gives up the second address, unless the client named other ones', (t) => {
   const dual: ServiceFields = {
     ...STORED,
