@@ -97,6 +97,20 @@ test('an answer to another question, of another kind or version, or with a word 
   t.false(answered({ ...YES, allowed: false }).allowed);
 });
 
+test('an answer in the older version may leave out what it is, and is none where it says that it is something else', (t) => {
+  const old = reviewForm(schema, 'v1beta1');
+  const given = (said: object): ReturnType<typeof answerOf> =>
+    answerOf({ response: YES, ...said }, old, 'the-uid', true);
+  for (const said of [{}, { kind: 'AdmissionReview' }, { apiVersion: old.apiVersion }, { kind: null, apiVersion: '' }])
+    t.true(given(said).allowed, JSON.stringify(said));
+  for (const said of [
+    { kind: 'Review' },
+    { apiVersion: form.apiVersion },
+    { kind: 'AdmissionReview', apiVersion: 'v1' },
+  ])
+    t.throws(() => given(said), { message: /^expected webhook response of admission\.k8s\.io\/v1beta1, / });
+});
+
 const PATCH = Buffer.from('[]').toString('base64');
 const TYPED = { patch: PATCH, patchType: 'JSONPatch' };
 

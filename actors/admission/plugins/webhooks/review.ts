@@ -103,6 +103,8 @@ function userText(user: User): string {
   }));
 }
 
+const KIND = 'AdmissionReview';
+
 /** Reviews of one version. */
 export interface ReviewForm {
   readonly version: ReviewVersion;
@@ -112,7 +114,7 @@ export interface ReviewForm {
 
 export function reviewForm(schema: Schema, version: ReviewVersion): ReviewForm {
   const group = schema.dialect.spell('admission.@group');
-  return { version, apiVersion: `${group}/${version}`, type: schema.kind(group, version, 'AdmissionReview')! };
+  return { version, apiVersion: `${group}/${version}`, type: schema.kind(group, version, KIND)! };
 }
 
 function kindText(object: JsonObject, old: JsonObject | undefined, type: KnownType): string {
@@ -145,21 +147,24 @@ function optionsText({ asked, dialect }: Attributes): string {
 
 /**
  * What an answer says. A v1 answer must be to the very question, and say what its patch is; where nothing may be changed it
- * must have none. Throws UnusableAnswer.
+ * must have none. One of v1beta1 may leave out what it is, but is not taken for what it says it is not. Throws UnusableAnswer.
  */
 export function answerOf(value: unknown, form: ReviewForm, uid: string, mayPatch: boolean): HookAnswer {
   if (isPlainYes(value, form, uid)) return PLAIN_YES;
   const review = checked(value, form.type);
+  const { version, apiVersion } = form;
+  if (version !== 'v1')
+    requireKind({ apiVersion: review.apiVersion || apiVersion, kind: review.kind || KIND }, apiVersion);
   if (!isJsonObject(review.response)) throw new UnusableAnswer('webhook response was absent');
   const response = review.response;
+  if (version === 'v1') requireExact(review, response, apiVersion, uid, mayPatch);
   const patch = textAt(response, 'patch');
-  if (form.version === 'v1') requireExact(review, response, form.apiVersion, uid, mayPatch);
   return {
     allowed: booleanAt(response, 'allowed'),
     status: isJsonObject(response.status) ? response.status : undefined,
     patch: mayPatch ? Buffer.from(patch, 'base64').toString('utf8') : '',
     // Answers of old do not have to say it, and what they say was never looked at.
-    patchType: form.version === 'v1' ? textAt(response, 'patchType') : 'JSONPatch',
+    patchType: version === 'v1' ? textAt(response, 'patchType') : 'JSONPatch',
     warnings: textsAt(response, 'warnings'),
     auditAnnotations: asTextMap(partAt(response, 'auditAnnotations')),
   };
@@ -177,8 +182,7 @@ const PLAIN_YES: HookAnswer = Object.freeze({
 /** True for what most answers are: the write is allowed, and nothing else is said. It needs no look at its schema. */
 function isPlainYes(value: unknown, { version, apiVersion }: ReviewForm, uid: string): boolean {
   if (version !== 'v1' || !isJsonObject(value) || Object.keys(value).length !== 3) return false;
-  if (value.kind !== 'AdmissionReview' || value.apiVersion !== apiVersion || !isJsonObject(value.response))
-    return false;
+  if (value.kind !== KIND || value.apiVersion !== apiVersion || !isJsonObject(value.response)) return false;
   const { response } = value;
   return response.allowed === true && response.uid === uid && Object.keys(response).length === 2;
 }
@@ -204,10 +208,7 @@ function requireExact(
 ): void {
   const given = textAt(response, 'uid');
   if (given !== uid) throw new UnusableAnswer(`expected response.uid="${uid}", got ${JSON.stringify(given)}`);
-  if (review.apiVersion !== expected || review.kind !== 'AdmissionReview') {
-    const said = qualifiedKind(textAt(review, 'apiVersion'), textAt(review, 'kind'));
-    throw new UnusableAnswer(`expected webhook response of ${expected}, Kind=AdmissionReview, got ${said}`);
-  }
+  requireKind(review, expected);
   const hasPatch = textAt(response, 'patch') !== '';
   const hasType = typeof response.patchType === 'string';
   if (!mayPatch && hasPatch) throw new UnusableAnswer('validating webhook may not return response.patch');
@@ -216,6 +217,12 @@ function requireExact(
   if (!hasPatch && hasType) throw new UnusableAnswer('webhook returned response.patchType but not response.patch');
   if (hasPatch && response.patchType === '')
     throw new UnusableAnswer('webhook returned invalid response.patchType of ""');
+}
+
+function requireKind(review: JsonObject, expected: string): void {
+  if (review.apiVersion === expected && review.kind === KIND) return;
+  const given = qualifiedKind(textAt(review, 'apiVersion'), textAt(review, 'kind'));
+  throw new UnusableAnswer(`expected webhook response of ${expected}, Kind=${KIND}, got ${given}`);
 }
 
 const REFUSAL_CODE_MIN = 400;
