@@ -56,12 +56,20 @@ export function decodeJson(bytes: Uint8Array): unknown {
   if (isTooDeep(bytes)) {
     throw new BodyError(400, `the body nests deeper than ${DEPTH_MAX} levels`);
   }
-  let value: unknown;
   try {
-    value = parseExact(text);
+    return valueOfJson(text);
   } catch (error) {
+    if (error instanceof BodyError) throw error;
     throw new BodyError(400, `the body is not valid JSON: ${messageOf(error)}`);
   }
+}
+
+/**
+ * The value of a JSON text that does not nest too deep, of which the same holds. Throws a SyntaxError where it is no JSON, and a BodyError
+ * for a field that no object may have.
+ */
+export function valueOfJson(text: string): unknown {
+  let value = parseExact(text);
   // Looked for by a search, which takes a tenth of what an expression does: most texts have neither.
   const isEscaped = text.includes('\\u');
   if (isEscaped && MAY_HALVE_A_CHARACTER.test(text)) value = parseExact(wellFormed(JSON.stringify(value)));

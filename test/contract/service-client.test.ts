@@ -384,6 +384,16 @@ test('an answer that breaks off, one that is no JSON, and one that nests too dee
   t.is(deep.message, 'the service answered JSON that nests deeper than 1000 levels');
 });
 
+test('halves of characters in an answer are U+FFFD, and one with a field that no object may have is a failure', async (t) => {
+  const { url } = await hook(t, (request, response) =>
+    response.end(request.url === '/proto' ? '{"a":{"__proto__":1}}' : '{"a":"x\\ud800y"}'),
+  );
+  const { client } = asking(t, url);
+  t.deepEqual(await client.post('{}', PATIENT_MS), { a: 'x\ufffdy' });
+  const failed = await failure(t, client.get(url.replace('/ask', '/proto'), PATIENT_MS));
+  t.is(failed.message, 'the service answered what cannot be read: the body has a field named "__proto__"');
+});
+
 test('a request that does no harm twice is repeated when its kept connection turns out to be closed', async (t) => {
   const served = new WeakSet<object>();
   const { url, connections } = await hook(t, (request, response) => {

@@ -1,8 +1,7 @@
 // Calls of services outside that answer one JSON document with another: webhooks, and the documents of token issuers. Every
 // call has a deadline and a bound on the answer's bytes, and follows no redirect; connections are kept for the next.
 
-import { parseExact } from '../../api/json/exact-json.ts';
-import { DEPTH_MAX, isTooDeep } from '../body.ts';
+import { BodyError, DEPTH_MAX, isTooDeep, valueOfJson } from '../body.ts';
 import { checkedLookup } from './checked-lookup.ts';
 import {
   type CallSecrets,
@@ -247,9 +246,10 @@ function read(text: string): unknown {
     throw new ServiceCallFailed(`the service answered JSON that nests deeper than ${DEPTH_MAX} levels`, false);
   }
   try {
-    return parseExact(text);
-  } catch {
-    throw new ServiceCallFailed('the service answered what is no JSON', false);
+    return valueOfJson(text);
+  } catch (error) {
+    const why = error instanceof BodyError ? `cannot be read: ${error.message}` : 'is no JSON';
+    throw new ServiceCallFailed(`the service answered what ${why}`, false);
   }
 }
 

@@ -49,3 +49,18 @@ test('a patch that nests without end refuses the write, also where nothing of th
   t.true(isStatusError(error) && error.status.code === 500);
   t.regex(error!.message, /the patch of admission webhook "w" nests deeper than 1000 levels$/);
 });
+
+test('a half of a character in a patch is U+FFFD, as in whatever else is written', (t) => {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+  const patch = '[{"op":"add","path":"/data","value":{"a":"x\\ud800y"}}]';
+  const answer = { patch, patchType: 'JSONPatch' } as Parameters<typeof patchedBy>[1];
+  t.deepEqual(patchOf(object, answer)?.object?.data, { a: 'x\ufffdy' });
+});
+
+test('a patch that would write the prototype key refuses the write and says so', (t) => {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+  const answer = { patch: '[{"op":"add","path":"/data","value":{"__proto__":"b"}}]', patchType: 'JSONPatch' };
+  const error = t.throws(() => patchOf(object, answer as Parameters<typeof patchedBy>[1]));
+  t.true(isStatusError(error) && error.status.code === 500);
+  t.regex(error!.message, /the patch of admission webhook "w" cannot be read: the body has a field named "__proto__"$/);
+});

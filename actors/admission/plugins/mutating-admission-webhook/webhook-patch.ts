@@ -6,7 +6,6 @@ import { DecodeError } from '../../../../api/codec/decode-error.ts';
 import type { Features } from '../../../../api/codec/default-rules.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
 import { deepEqual } from '../../../../api/json/deep-equal.ts';
-import { parseExact } from '../../../../api/json/exact-json.ts';
 import { jsonCopy } from '../../../../api/json/json-copy.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { textAt } from '../../../../api/json/object-fields.ts';
@@ -15,7 +14,7 @@ import { splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../../api/schema/schema.ts';
 import { defaultsTooLarge, internalError } from '../../../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../../../api/status/status.ts';
-import { DEPTH_MAX, isTooDeep } from '../../../../transport/body.ts';
+import { BodyError, DEPTH_MAX, isTooDeep, valueOfJson } from '../../../../transport/body.ts';
 import { NO_OBJECT } from '../../attributes.ts';
 import type { Hook } from '../../hooks/hook.ts';
 import { type HookAnswer, type Told, UnusableAnswer } from '../webhooks/review.ts';
@@ -58,9 +57,10 @@ function parsed(patch: string, quoted: string): unknown {
   if (patch.length > DEPTH_MAX && isTooDeep(Buffer.from(patch)))
     throw refused(`the patch of admission webhook ${quoted} nests deeper than ${DEPTH_MAX} levels`);
   try {
-    return parseExact(patch);
-  } catch {
-    throw refused(`the patch of admission webhook ${quoted} is no JSON`);
+    return valueOfJson(patch);
+  } catch (error) {
+    const why = error instanceof BodyError ? `cannot be read: ${error.message}` : 'is no JSON';
+    throw refused(`the patch of admission webhook ${quoted} ${why}`);
   }
 }
 
