@@ -4,6 +4,7 @@ import { DIALECTS, type Dialect } from './dialect.ts';
 import { FEATURE_GATE_TABLE, type FeatureGateRow } from './options/feature-gate-table.ts';
 import type { Effect } from './options/option.ts';
 import { parseBoolean } from './options/value-types.ts';
+import { nearestName } from './suggestion.ts';
 import { UsageError } from './usage-error.ts';
 
 export type FeatureGateName = (typeof FEATURE_GATE_TABLE)[number]['name'];
@@ -39,7 +40,7 @@ function parseSettings(text: string, dialect: Dialect): ReadonlyMap<FeatureGateR
     if (setting.trim() === '') continue;
     const [name, valueText] = setting.split(/=(.*)/s, 2).map((part) => part.trim());
     const row = rowBySpelling.get(name!);
-    if (row === undefined) throw new UsageError(`no feature gate is called ${JSON.stringify(name)}`);
+    if (row === undefined) throw unknownGate(name!, rowBySpelling.keys());
     if (valueText === undefined) throw new UsageError(`feature gate ${name} has no value; write ${name}=true or false`);
     const value = parseBoolean(valueText);
     if (value === undefined) {
@@ -52,6 +53,12 @@ function parseSettings(text: string, dialect: Dialect): ReadonlyMap<FeatureGateR
     settings.set(row, value);
   }
   return settings;
+}
+
+function unknownGate(name: string, known: Iterable<string>): UsageError {
+  const nearest = nearestName(name, known);
+  const hint = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+  return new UsageError(`no feature gate is called ${JSON.stringify(name)}${hint}`);
 }
 
 /** A stable gate that nothing depends on cannot be switched off either: the feature would stay (SPEC.md, "Errors"). */
