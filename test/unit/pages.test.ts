@@ -58,6 +58,15 @@ test('every page of docs is linked from the README or from ARCHITECTURE', (t) =>
   for (const page of PAGES.slice(2)) t.true(linked.includes(`(${page})`), page);
 });
 
+test('the table of folders in ARCHITECTURE names every folder in those whose insides it lists, and no other', (t) => {
+  for (const folder of ['bin', 'runtime', 'storage', 'transport']) {
+    const [, row = ''] = new RegExp(`^\\| \`${folder}/\` +\\|([^|]+)\\|`, 'm').exec(readText('ARCHITECTURE.md'))!;
+    const named = [...row.matchAll(/`([^`]+)`/g)].flatMap(([, names]) => names!.split(' '));
+    const inside = readdirSync(`${ROOT}${folder}`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    t.deepEqual(named.toSorted(), inside.map(({ name }) => name).toSorted(), folder);
+  }
+});
+
 /** Files that readers or the build make, and packages that are called like one. */
 const NO_FILES = ['pod.yaml', 'program.ts', 'scheduler.yaml', 'spare-gpus.mjs', 'uWebSockets.js'];
 
@@ -110,6 +119,7 @@ const OTHERS_OPTIONS = [
     'root-ca-file',
   ],
   'cluster-signing-cert-file',
+  ...['as', 'as-group', 'as-uid'],
 ];
 
 test('every option that a page names is there', (t) => {
