@@ -28,7 +28,7 @@ test('a created object gets its uid, time and version from the server', async (t
   t.not(metadata.creationTimestamp, given.creationTimestamp);
   t.regex(metadata.resourceVersion ?? '', /^[1-9]\d*$/);
   t.is(metadata.namespace, namespace.name);
-  t.is(metadata.generation, undefined);
+  t.is(metadata.generation, given.generation, 'config maps count none, so what is said stays');
   t.deepEqual((await client.get(`${namespace.configMaps}/one`)).json.metadata, metadata);
 });
 
