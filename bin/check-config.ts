@@ -15,8 +15,9 @@ import { AUTH_METHOD_PARTS } from './files/auth-methods.ts';
 import { egressOf } from './files/egress-file.ts';
 import { agentTls } from './files/node-agents.ts';
 import { idleFields, ignoredFlags } from './files/scheduler-configuration.ts';
-import { logWarnings } from './log-settings.ts';
+import { checkLogPlace, logWarnings } from './log-settings.ts';
 import { checkedProfiles, SCHEDULER_CHECKS } from './scheduler/scheduler-checks.ts';
+import { checkCertificateFolder } from './server/certificate-folder.ts';
 import { refuseForeignDirectory } from './server/closed-directory.ts';
 import { type ServerPlan, serverPlan } from './server/server-plan.ts';
 import {
@@ -66,14 +67,14 @@ const CHECKS: readonly Check[] = [
   (options) => shownToServices(options),
   (options) => storeAccess(options, resolve(options.dataDir)),
   ({ auditLogPath }) => requireFile(auditLogPath === '-' ? '' : auditLogPath, '--audit-log-path'),
-  ({ logtostderr, logFile }) => requireFile(logtostderr ? '' : logFile, '--log-file'),
+  (options) => checkLogPlace(options),
   (options, program) => program === 'up' && requireFile((options as UpOptions).schedulingRecord, '--scheduling-record'),
   (options) => {
     requireFolder(options.dataDir, '--data-dir');
     refuseUnfinishedStore(options, resolve(options.dataDir));
   },
   ({ dataDir }) => existsSync(dataDir) && refuseForeignDirectory(resolve(dataDir)),
-  ({ certDir, tlsCertFile }) => tlsCertFile === '' && certDir !== '' && requireFolder(certDir, '--cert-dir'),
+  (options) => checkCertificateFolder(options),
 ];
 
 /** What a start with the arguments would be told, and what would keep it from starting. */

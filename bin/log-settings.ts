@@ -7,7 +7,7 @@ import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { makeFolder } from '../runtime/files/make-folder.ts';
 import { type LogFileOptions, type LogOptions, levelAt, type Severity } from '../runtime/logging/log-options.ts';
-import { requireAppendable } from './writable-places.ts';
+import { requireAppendable, requireFile, requireFolder } from './writable-places.ts';
 
 type LoggingOptions = Pick<
   ServerOptions,
@@ -62,6 +62,13 @@ export function logSettings(
     sanitizes: options.experimentalLoggingSanitization,
     ...(files === undefined ? {} : { files }),
   };
+}
+
+/** Throws OrchError BadConfiguration where the files of the log could not be made. Makes none. */
+export function checkLogPlace({ logtostderr, logFile, logDir }: LoggingOptions): void {
+  if (logtostderr) return;
+  if (logFile === '') requireFolder(logDir || tmpdir(), '--log-dir');
+  else requireFile(logFile, '--log-file');
 }
 
 /** The options that say where files are, given although everything goes to standard error: a line each. */

@@ -7,6 +7,8 @@ import { DIALECTS } from '../../config/dialect.ts';
 import type { SchedulerOptions, UpOptions } from '../../config/options.ts';
 import { MetricsRegistry } from '../../runtime/metrics/metrics-registry.ts';
 import { schedulerConfiguration } from '../files/scheduler-configuration.ts';
+import { checkLogPlace } from '../log-settings.ts';
+import { checkCertificateFolder } from '../server/certificate-folder.ts';
 import { checkOrigins } from '../server/serving-tls.ts';
 import { requireFile } from '../writable-places.ts';
 import { SchedulerAccess } from './scheduler-access.ts';
@@ -20,8 +22,9 @@ export const SCHEDULER_CHECKS: readonly ((options: SchedulerOptions) => unknown)
   access,
   // A folder for a pair that would be made is not touched.
   (options) => schedulerTls({ ...options, certDir: '' }, ''),
+  (options) => checkCertificateFolder(options),
   (options) => checkOrigins(options),
-  ({ logtostderr, logFile }) => requireFile(logtostderr ? '' : logFile, '--log-file'),
+  (options) => checkLogPlace(options),
   ({ schedulingRecord }) => requireFile(schedulingRecord, '--scheduling-record'),
 ];
 

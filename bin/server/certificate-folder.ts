@@ -1,18 +1,28 @@
 // The folder of --cert-dir, which servers may share: those that start at once must not make a pair each, or one's certificate would lie
 // beside the other's key. Whoever comes first makes it, and the others take what they find.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SchedulerOptions, ServerOptions } from '../../config/options.ts';
 import { isOrchError, OrchError } from '../../runtime/errors.ts';
 import { makeFolder } from '../../runtime/files/make-folder.ts';
 import { removeTemporaries } from '../../runtime/files/temporary-files.ts';
 import { lockDirectory } from '../../storage/level/database-lock.ts';
 import type { PairFiles } from '../../transport/tls/material-files.ts';
 import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
+import { requireFolder } from '../writable-places.ts';
 
 /** Stays when the pair is made: whoever removed it could take it from another. */
 const LOCK_FILE = 'apiserver.lock';
 const LOOK_EVERY_MS = 20;
 /** A pair is made in some milliseconds. */
 const PATIENCE_MS = 10_000;
+
+/** Throws OrchError BadConfiguration where a pair is to be made and could not be kept. Makes nothing. */
+export function checkCertificateFolder({
+  certDir,
+  tlsCertFile,
+}: Pick<ServerOptions | SchedulerOptions, 'certDir' | 'tlsCertFile'>): void {
+  if (tlsCertFile === '' && certDir !== '') requireFolder(certDir, '--cert-dir');
+}
 
 /** See selfSignedPair. */
 export function sharedPair(folder: string, names: readonly string[]): Promise<PairFiles> {

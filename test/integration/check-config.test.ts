@@ -302,6 +302,26 @@ test('a data directory that cannot be written to is told, and help is not a conf
   t.regex((await orch('check-config', '--help')).stdout, /^usage: orch check-config /);
 });
 
+test('a folder for the files of a log, or for a pair that is to be made, that cannot be written to is told to either program', async (t) => {
+  const own = folder(t);
+  writeFileSync(join(own, 'file'), '');
+  const below = join(own, 'file', 'deep');
+  for (const beside of [
+    ['up', '--data-dir', join(own, 'data')],
+    ['scheduler', '--master', 'http://127.0.0.1:1'],
+  ]) {
+    for (const flags of [
+      ['--logtostderr=false', '--log-dir', below],
+      ['--cert-dir', below],
+    ]) {
+      const ended = await orch('check-config', ...beside, ...flags);
+      const [problem = '', ...others] = problemsOf(ended);
+      t.regex(problem, new RegExp(`^${flags.at(-2)} .*deep cannot be written to \\(ENOTDIR\\)$`));
+      t.deepEqual(others, []);
+    }
+  }
+});
+
 test('a line of a token file without a token is told by its place, and a start goes on without it', async (t) => {
   const own = folder(t);
   const tokens = join(own, 'tokens.csv');
