@@ -58,8 +58,8 @@ function questionOf([what, ...argv]: readonly string[]): { readonly find: FindPo
     const [flag = '', file, ...rest] = argv;
     const isFile = flag === '-' || (flag !== '' && !flag.startsWith('-'));
     if (isFile) return { find: (server) => podMadeOf(server, flag), rest: argv.slice(1) };
-    const [name, joined] = flag.split('=', 2);
-    if (name === '-f' || name === '--filename') {
+    const [, name, joined] = /^(-f|--filename)(?:=(.*))?$/s.exec(flag) ?? [];
+    if (name !== undefined) {
       const path = joined ?? file;
       const others = joined === undefined || file === undefined ? rest : [file, ...rest];
       if (path !== undefined) return { find: (server) => podMadeOf(server, path), rest: others };

@@ -276,6 +276,14 @@ for (const [args, reason] of BAD_ARGUMENTS) {
   });
 }
 
+test('the path of a manifest may hold an equals sign, behind that of its flag too', async (t) => {
+  const file = join(temporaryDirectory(t), 'a=b.yaml');
+  for (const flags of [[`--filename=${file}`], [`-f=${file}`], ['-f', file]]) {
+    const ended = await orch('schedule', 'simulate', ...flags, '--master', 'http://127.0.0.1:1');
+    assertRefused(t, ended, /\/a=b\.yaml cannot be read: ENOENT/);
+  }
+});
+
 test('a load that the bench does not know is refused with one line', async (t) => {
   const { code, stdout, stderr } = await orch('bench', 'nonsense');
   t.is(code, 2);
