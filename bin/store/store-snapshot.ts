@@ -16,13 +16,15 @@ import { print } from '../command-line/print-lines.ts';
 
 const USAGE =
   'usage: orch store snapshot FILE [--data-dir DIR], or orch store snapshot FILE --store-servers URLS [OPTIONS of the server]';
+/** By either of its names, and as all options are read, `_` for `-`. */
+const STORE_SERVERS = /^--(?:store|etcd)[-_]servers(?:=|$)/;
 /** A Status is short; of anything else the beginning does. */
 const REFUSAL_BYTES_MAX = 16 * 1024;
 
 export async function snapshot(argv: readonly string[]): Promise<void> {
   const [file, ...others] = argv;
   if (file === undefined || file.startsWith('-')) throw new UsageError(USAGE);
-  if (argv.some((argument) => /^--store-servers(=|$)/.test(argument))) {
+  if (argv.some((argument) => STORE_SERVERS.test(argument))) {
     await (await import('./store-etcd.ts')).snapshotEtcd(file, others);
     return;
   }

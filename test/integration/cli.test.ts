@@ -284,6 +284,16 @@ test('the path of a manifest may hold an equals sign, behind that of its flag to
   }
 });
 
+test('a snapshot is taken of the etcd that any spelling of the option names', async (t) => {
+  const file = join(temporaryDirectory(t), 'snapshot');
+  for (const option of ['--store-servers', '--etcd-servers', '--store_servers', '--etcd_servers'])
+    assertRefused(
+      t,
+      await orch('store', 'snapshot', file, `${option}=http://127.0.0.1:1`),
+      /127\.0\.0\.1:1 did not answer: /,
+    );
+});
+
 test('a load that the bench does not know is refused with one line', async (t) => {
   const { code, stdout, stderr } = await orch('bench', 'nonsense');
   t.is(code, 2);
