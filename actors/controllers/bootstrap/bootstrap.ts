@@ -100,6 +100,8 @@ export class Bootstrap implements Controller {
     const { parameters = {} } = desired;
     const stored = this.#stored.get(key);
     if (stored === undefined) {
+      // Whoever has deleted it since is believed, also when the stream begins anew.
+      if (desired.review === 'never' && this.#settled.has(key)) return NOTHING;
       // An object waits for its namespace, which makes it due when it is there.
       if (!this.#isThere(desired.target.namespace) || !this.#isWanted(desired)) return NOTHING;
       const target = { ...desired.target, name: '' };

@@ -329,6 +329,22 @@ test('a deleted priority class is made again by the next start only', async (t) 
   t.is(g.cluster.names(PRIORITY_CLASSES).length, 2);
 });
 
+test('what somebody has deleted since the start is not made again when the stream of the store begins anew', async (t) => {
+  const f = await started(WITH_ROLES);
+  const roles = DIALECT.spell('rbac.authorization.@group/clusterroles');
+  const deleted = [
+    [PRIORITY_CLASSES, 'system-node-critical'],
+    [FLOW_SCHEMAS, 'service-accounts'],
+    [roles, 'system:heapster'],
+  ] as const;
+  for (const [type, name] of deleted) f.cluster.remove(type, '', name);
+  await f.time.settle();
+  f.lost();
+  await f.time.settle();
+  for (const [type, name] of deleted) t.is(f.cluster.get(type, '', name), undefined, name);
+  t.not(f.cluster.get(FLOW_SCHEMAS, '', 'catch-all'), undefined);
+});
+
 test('with a node port the service is of type NodePort', async (t) => {
   const f = await started({ serviceNodePort: 30_443 });
   t.is(service(f).spec?.type, 'NodePort');
