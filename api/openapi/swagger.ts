@@ -16,6 +16,7 @@ export interface SwaggerSchema extends Extensions {
   properties?: Record<string, SwaggerSchema>;
   additionalProperties?: SwaggerSchema | boolean;
   required?: readonly string[];
+  allOf?: readonly SwaggerSchema[];
 }
 
 export interface SwaggerParameter extends Extensions {

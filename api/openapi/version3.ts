@@ -10,7 +10,7 @@ import type {
 } from './swagger.ts';
 
 /** A schema of 3.0 that this server publishes; as in 2.0, but for where references point and what may stand beside them. */
-type Schema3 = Omit<SwaggerSchema, 'items' | 'properties' | 'additionalProperties'> & {
+type Schema3 = Omit<SwaggerSchema, 'items' | 'properties' | 'additionalProperties' | 'allOf'> & {
   items?: Schema3;
   properties?: Record<string, Schema3>;
   additionalProperties?: Schema3 | boolean;
@@ -158,7 +158,7 @@ function parameter3({ name, in: place, description, required, ...schema }: Swagg
 
 /** A schema with its references turned; notes what it refers to. What stands beside a reference is lost on readers of 3.0. */
 function schema3(schema: SwaggerSchema, used: Set<string>): Schema3 {
-  const { $ref, items, properties, additionalProperties, ...rest } = schema;
+  const { $ref, items, properties, additionalProperties, allOf, ...rest } = schema;
   if ($ref !== undefined) {
     const name = $ref.slice(DEFINITION_PREFIX.length);
     used.add(name);
@@ -167,6 +167,7 @@ function schema3(schema: SwaggerSchema, used: Set<string>): Schema3 {
   }
   return {
     ...rest,
+    ...(allOf === undefined ? {} : { allOf: allOf.map((part) => schema3(part, used)) }),
     ...(items === undefined ? {} : { items: schema3(items, used) }),
     ...(properties === undefined
       ? {}

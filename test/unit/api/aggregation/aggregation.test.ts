@@ -218,6 +218,20 @@ test('of a remote document the paths it answers for are taken, with what they sp
   t.deepEqual(merged.paths['/apis/b/v1/things'] as object, { get: reference('Other_v2') });
 });
 
+test('what a definition of a remote document is all of is there in 3.0, too', (t) => {
+  const definitions = {
+    Whole: { allOf: [{ $ref: '#/definitions/Part' }, { type: 'object' }] },
+    Part: { type: 'object', description: 'A part.' },
+  };
+  const responses = { 200: { description: 'OK', ...reference('Whole') } };
+  const text = JSON.stringify({ paths: { '/apis/b/v1/things': { get: { responses } } }, definitions });
+  const merged = withRemoteDocuments(own, [{ roots: ['/apis/b/v1'], text }], () => {});
+  t.deepEqual(openApi3Documents(merged).get('apis/b/v1')?.components.schemas as object, {
+    Part: { type: 'object', description: 'A part.' },
+    Whole: { allOf: [{ $ref: '#/components/schemas/Part' }, { type: 'object' }] },
+  });
+});
+
 test('what a remote document says for all its paths, or only names in them, is said in each', (t) => {
   const limit = { name: 'limit', in: 'query', type: 'integer', format: 'int32', description: 'How many.' };
   const text = JSON.stringify({
