@@ -57,16 +57,37 @@ function partOf(document: SwaggerDocument, { roots, text }: RemoteDocument): Par
   const paths = Object.fromEntries(answered.map(([path, item]) => [path, spelledOut(item, value)]));
   const theirs = partAt(value, 'definitions');
   const used = referredTo(paths, theirs);
-  const ours = document.definitions as JsonObject;
-  const names = new Map<string, string>();
-  for (const name of used) {
-    const isTaken = (one: string): boolean =>
-      Object.hasOwn(ours, one) ? !deepEqual(ours[one], theirs[name]) : one !== name && used.has(one);
-    names.set(name, freeName(name, isTaken));
-  }
+  const names = namesFor(used, theirs, document.definitions as JsonObject);
   const rename = (part: unknown): unknown => renamed(part, names);
   const definitions = [...names].map(([name, to]) => [to, rename(theirs[name])] as const);
   return { paths: rename(paths) as JsonObject, definitions: Object.fromEntries(definitions) };
+}
+
+/** What their definitions are called beside ours: as they are, where ours say the same in everything that they speak of. */
+function namesFor(used: ReadonlySet<string>, theirs: JsonObject, ours: JsonObject): ReadonlyMap<string, string> {
+  const spokenOf = new Map([...used].map((name) => [name, namesIn(theirs[name])]));
+  const others = new Set([...used].filter((name) => Object.hasOwn(ours, name) && !deepEqual(ours[name], theirs[name])));
+  for (let before = -1; before < others.size; ) {
+    before = others.size;
+    for (const name of used)
+      if (Object.hasOwn(ours, name) && spokenOf.get(name)!.some((one) => others.has(one))) others.add(name);
+  }
+  const isTaken = (name: string, one: string): boolean => {
+    if (one === name) return others.has(name);
+    // One that speaks of others may mean those of a third document by their names.
+    return Object.hasOwn(ours, one)
+      ? spokenOf.get(name)!.length > 0 || !deepEqual(ours[one], theirs[name])
+      : used.has(one);
+  };
+  return new Map([...used].map((name) => [name, freeName(name, (one) => isTaken(name, one))]));
+}
+
+/** The definitions that something speaks of itself. */
+function namesIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(namesIn);
+  if (!isJsonObject(value)) return [];
+  const name = nameIn(value);
+  return [...(name === undefined ? [] : [name]), ...Object.values(value).flatMap(namesIn)];
 }
 
 /** Members of a document that hold parts of its paths by name. */

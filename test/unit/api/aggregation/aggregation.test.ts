@@ -218,6 +218,22 @@ test('of a remote document the paths it answers for are taken, with what they sp
   t.deepEqual(merged.paths['/apis/b/v1/things'] as object, { get: reference('Other_v2') });
 });
 
+test('a definition that says the same as ours, and speaks of one that does not, leaves ours as it is', (t) => {
+  const speaking = { properties: { other: { $ref: '#/definitions/Other' } } };
+  const farther = { items: { $ref: '#/definitions/Speaking' } };
+  const ours = { ...own, definitions: { ...own.definitions, Speaking: speaking, Farther: farther } } as SwaggerDocument;
+  const definitions = { Other: { type: 'object' }, Speaking: speaking, Farther: farther };
+  const text = JSON.stringify({ paths: { '/apis/b/v1/things': { get: reference('Farther') } }, definitions });
+  const merged = withRemoteDocuments(ours, [{ roots: ['/apis/b/v1'], text }], () => {});
+  t.like(merged.definitions as object, ours.definitions);
+  t.deepEqual(merged.paths['/apis/b/v1/things'] as object, { get: reference('Farther_v2') });
+  t.like(merged.definitions as object, {
+    Farther_v2: { items: { $ref: '#/definitions/Speaking_v2' } },
+    Speaking_v2: { properties: { other: { $ref: '#/definitions/Other_v2' } } },
+    Other_v2: { type: 'object' },
+  });
+});
+
 test('what a definition of a remote document is all of is there in 3.0, too', (t) => {
   const definitions = {
     Whole: { allOf: [{ $ref: '#/definitions/Part' }, { type: 'object' }] },
