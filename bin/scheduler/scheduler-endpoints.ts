@@ -186,8 +186,7 @@ export class SchedulerEndpoints {
 /** All checks, and each by its name. `problem`: what keeps the lock from being held; empty when it is. */
 function healthPages(problem: () => string): Pages {
   const checks: Readonly<Record<string, () => string>> = { ping: () => '', leaderElection: problem };
-  const endpoints = ['/healthz', '/livez', '/readyz'];
-  const all: MakePage = (query) => healthText(checks, query);
+  const endpoints = ['healthz', 'livez', 'readyz'];
   const single =
     (name: string): MakePage =>
     () =>
@@ -195,15 +194,15 @@ function healthPages(problem: () => string): Pages {
         ? { status: 200, type: TEXT, body: 'ok' }
         : { status: 500, type: TEXT, body: `internal server error: ${name} failed` };
   return Object.fromEntries(
-    endpoints.flatMap((path): [string, MakePage][] => [
-      [path, all],
-      ...Object.keys(checks).map((name): [string, MakePage] => [`${path}/${name}`, single(name)]),
+    endpoints.flatMap((endpoint): [string, MakePage][] => [
+      [`/${endpoint}`, (query) => healthText(endpoint, checks, query)],
+      ...Object.keys(checks).map((name): [string, MakePage] => [`/${endpoint}/${name}`, single(name)]),
     ]),
   );
 }
 
-/** In the words of the API server's own checks. */
-function healthText(checks: Readonly<Record<string, () => string>>, query: URLSearchParams): Page {
+/** In the words of the API server's own checks, where each endpoint passes as the first. */
+function healthText(endpoint: string, checks: Readonly<Record<string, () => string>>, query: URLSearchParams): Page {
   const results = Object.entries(checks).map(([name, run]) => [name, run()] as const);
   const excluded = new Set(query.getAll('exclude'));
   const isWell = results.every(([name, what]) => what === '' || excluded.has(name));
@@ -213,7 +212,7 @@ function healthText(checks: Readonly<Record<string, () => string>>, query: URLSe
     return what === '' ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
   });
   lines.push(...unmatchedExclusions(excluded, Object.keys(checks)));
-  const body = [...lines, `healthz check ${isWell ? 'passed' : 'failed'}`, ''].join('\n');
+  const body = [...lines, isWell ? 'healthz check passed' : `${endpoint} check failed`, ''].join('\n');
   return { status: isWell ? 200 : 500, type: TEXT, body };
 }
 

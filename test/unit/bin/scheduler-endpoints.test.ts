@@ -50,6 +50,7 @@ async function opened(
   t: ExecutionContext,
   files: Record<string, string>,
   args: (at: (name: string) => string) => string[],
+  health = '',
 ) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-scheduler-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
@@ -69,7 +70,7 @@ async function opened(
     written: {},
     metrics: new MetricsRegistry(),
     log: pino({}, { write }),
-    health: () => '',
+    health: () => health,
     podResources: async () => '',
   });
   await endpoints.open();
@@ -160,6 +161,23 @@ test('the certificate that a scheduler makes for a blank address to listen on ha
     names.filter((name) => name === 'DNS:'),
     [],
   );
+});
+
+test('a scheduler that is not well says so by the name of the endpoint that was asked', async (t) => {
+  const { port } = await opened(t, {}, () => [], 'the lock is not held');
+  for (const endpoint of ['healthz', 'livez', 'readyz']) {
+    const text = await new Promise<string>((resolve, reject) => {
+      const url = `https://127.0.0.1:${port}/${endpoint}`;
+      getSecurely(url, { rejectUnauthorized: false, agent: false }, (answer) => {
+        let said = '';
+        answer.on('data', (piece: Buffer) => {
+          said += piece.toString();
+        });
+        answer.on('end', () => resolve(said));
+      }).on('error', reject);
+    });
+    t.is(text, `[+]ping ok\n[-]leaderElection failed: reason withheld\n${endpoint} check failed\n`);
+  }
 });
 
 /** A scheduler that shows its profiles to everyone, over HTTPS and in plain HTTP: the two addresses. */
