@@ -185,6 +185,10 @@ test('a group goes into one batch, and what has no room even there begins again'
   for (const key of ['x', 'y', 'z']) t.is(used.add(writing(key)), 'sent');
   t.deepEqual(used.addTogether(three()), ['later', 'later', 'later']);
   t.is(used.add(writing('b')), 'later', 'which it is not to be overtaken by either');
+  t.false(used.isFull);
+  const shared = batch({}, { limits });
+  t.is(shared.add(writing('x')), 'sent');
+  t.deepEqual(shared.addTogether(three()), ['sent', 'sent', 'sent'], 'there is room beside others');
   const empty = batch({}, { limits });
   t.deepEqual(empty.addTogether(three()), ['sent', 'sent', 'sent']);
   t.deepEqual(
@@ -195,6 +199,38 @@ test('a group goes into one batch, and what has no room even there begins again'
   const [first, second, third] = small.addTogether(three());
   t.deepEqual([first, second], ['sent', 'sent']);
   t.like(third, { ok: false, reason: 'changed', key: 'c', currentRevision: 0 });
+});
+
+test('a group of which one names what a batch under way writes waits as a whole', (t) => {
+  const one = batch({}, { written: new Set(['b']) });
+  t.deepEqual(one.addTogether(group(writing('a'), writing('b'))), ['later', 'later']);
+  t.is(one.add(writing('a')), 'later', 'and is not overtaken');
+});
+
+test('of a value that cannot be read who expects none learns that it is there, and nobody else is served', (t) => {
+  const told = { key: 'k', path: '/k', why: 'it is damaged', since: 1, isKnown: true };
+  const unreadable = new Map([['k', told]]);
+  const judged = (...behind: readonly Candidate[]) => {
+    const [first, ...others] = behind.map((one): Candidate => ({ ...one, isFresh: true }));
+    const one = batch({ k: 8 }, { unreadable });
+    return others.length === 0 ? one.add(first!) : one.addTogether(group(first!, ...others));
+  };
+  const refused = { ok: false, key: 'k', currentRevision: at(8), why: 'it is damaged' } as const;
+  t.deepEqual(judged(writing('k')), { ...refused, reason: 'exists' });
+  t.deepEqual(judged(writing('k', at(8))), { ...refused, reason: 'unreadable' });
+  const removing = candidate({ operations: [{ key: 'k', expect: 0, delete: true }] });
+  t.deepEqual(judged(removing), { ...refused, reason: 'unreadable' });
+  const guarded = candidate({ operations: [put('a')], guards: [{ key: 'k', expect: 0 }] });
+  t.deepEqual(judged(guarded), { ...refused, reason: 'unreadable' });
+  t.is(judged(writing('a')), 'sent');
+  t.deepEqual(judged(guarded, writing('b')), [
+    { ...refused, reason: 'unreadable' },
+    { ...refused, reason: 'unreadable' },
+  ]);
+  t.deepEqual(judged(writing('k'), writing('b')), [
+    { ...refused, reason: 'exists' },
+    { ...refused, reason: 'guard' },
+  ]);
 });
 
 test('what is behind the first holds by what the first does: by its guards as well', (t) => {
@@ -221,6 +257,8 @@ test('of a group what names a key that one before it writes begins again, and ta
   );
   for (const verdict of [guarded, changed]) t.like(verdict, { ok: false, reason: 'changed', key: 'a' });
   t.deepEqual([other, free], ['sent', 'sent']);
+  const known = batch({ a: 8 }).addTogether(group(writing('a', at(8)), writing('a', at(8))));
+  t.deepEqual(known, ['sent', { ok: false, reason: 'changed', key: 'a', currentRevision: at(8) }]);
 });
 
 test('the conditions of what is behind the first count for what comes after the group', (t) => {
@@ -248,6 +286,7 @@ test('where a revision is a version a batch is of one, and holds up who contends
   const contendedAs = (key: string): string => (key.startsWith('range/') ? 'ranges' : key);
   const written = new Set<string>();
   const one = batch({}, { numbers: new VersionNumbers(0, 1), written, contendedAs });
+  t.false(one.isFull);
   t.is(one.add(candidate({ operations: [put('a'), put('range/1')] })), 'sent');
   t.true(one.isFull);
   t.deepEqual(one.names, ['a', 'ranges']);
