@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { Timer, Timers } from '../../../runtime/environment.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import { askedAgain } from '../../../storage/etcd/asked-again.ts';
 import { EtcdError } from '../../../storage/etcd/etcd-cluster.ts';
 import { Patience } from '../../../storage/etcd/patience.ts';
 
@@ -88,4 +89,34 @@ test('what was answered leaves no timer behind', async (t) => {
   t.is(await patience.asked(LONG_MS, () => Promise.resolve('it')), 'it');
   await t.throwsAsync(patience.asked(LONG_MS, () => Promise.reject(new EtcdError('refused', 'no'))));
   t.is(waiting, 0);
+});
+
+test('a command asks a silent cluster again, twelve times at most and a second apart at most', async (t) => {
+  const time = new VirtualTime();
+  const asked: number[] = [];
+  const ask = (): Promise<never> => {
+    asked.push(time.monotonicMs());
+    return silence();
+  };
+  const answer = askedAgain(time, ask);
+  const refused = t.throwsAsync(answer, { message: 'no answer' });
+  await until(time, answer);
+  t.like(await refused, { code: 'StoreUnusable' });
+  t.deepEqual(
+    asked.slice(1).map((atMs, index) => atMs - asked[index]!),
+    [20, 40, 80, 160, 320, 640, 1000, 1000, 1000, 1000, 1000, 1000],
+  );
+});
+
+test('a command is given the first answer, and a refusal at once', async (t) => {
+  const time = new VirtualTime();
+  let tries = 0;
+  const answer = askedAgain(time, () => (++tries < 3 ? silence() : Promise.resolve('it')));
+  await until(time, answer);
+  t.is(await answer, 'it');
+  t.is(tries, 3);
+  const refused = askedAgain(time, () => Promise.reject(new EtcdError('refused', 'no')));
+  t.like(await t.throwsAsync(refused, { message: 'no' }), { code: 'StoreUnusable' });
+  const bug = new Error('a bug');
+  t.is(await t.throwsAsync(askedAgain(time, () => Promise.reject(bug))), bug);
 });
