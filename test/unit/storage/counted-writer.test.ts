@@ -14,9 +14,6 @@ test.after.always(() => clearInterval(alive));
 const KEY = 'writers/p';
 const IDENTITY = 'identity';
 const WHY_CHANGED = 'the store is being moved away, or another etcd answers';
-/** Pauses are over at once. */
-const timers = { after: (_: number, go: () => void) => void setImmediate(go) } as unknown as Timers;
-
 /** What becomes of one call: `lost`: it is done, and nobody hears so. Else it is not done, and that is what is answered. */
 type Fate = 'done' | 'lost' | EtcdErrorKind;
 
@@ -26,6 +23,8 @@ interface Rig {
   readonly writer: CountedWriter;
   /** Calls that there were. */
   calls(): number;
+  /** Pauses between them, each over at once. */
+  pauses(): number;
   put(key: string, value?: string): Promise<unknown>;
 }
 
@@ -33,6 +32,12 @@ interface Rig {
 function rig(...fates: readonly Fate[]): Rig {
   const client = quietModel().client();
   let calls = 0;
+  let pauses = 0;
+  const after = (_: number, go: () => void): void => {
+    pauses++;
+    setImmediate(go);
+  };
+  const timers = { after } as unknown as Timers;
   const transact: EtcdCluster['transact'] = async (transaction) => {
     const fate = fates[calls++] ?? 'done';
     const answer = fate === 'done' || fate === 'lost' ? await client.transact(transaction) : undefined;
@@ -45,7 +50,7 @@ function rig(...fates: readonly Fate[]): Rig {
   const writer = new CountedWriter({ cluster, patience, key: KEY, identity: IDENTITY, identityAt: 0 });
   const put = (key: string, value = ''): Promise<unknown> =>
     client.transact({ compare: [], success: [{ put: { key, value: Buffer.from(value) } }], failure: [] });
-  return { cluster, patience, writer, calls: () => calls, put };
+  return { cluster, patience, writer, calls: () => calls, pauses: () => pauses, put };
 }
 
 /** A transaction that makes a key. */
@@ -84,6 +89,44 @@ test('what was refused is not done, unless somebody may have done it before who 
   const late = rig('lost', 'refused');
   t.like(await late.writer.write([making('a')]), { held: [true], isHeard: false });
   t.is(late.calls(), 3);
+});
+
+test('a batch that was made is found also behind a refusal for its size or for want of room', async (t) => {
+  for (const kind of ['full', 'tooLarge', 'tooMany'] as const) {
+    const { writer, put, cluster, calls } = rig('done', 'lost', kind);
+    await put('there');
+    await writer.write([making('before')]);
+    const found = await writer.write([making('a'), making('there')]);
+    const { pairs } = await cluster.range({ key: 'a' });
+    t.deepEqual(found, { held: [true, false], isHeard: false, revision: pairs[0]!.modRevision }, kind);
+    t.is(calls(), 3);
+    t.like(await writer.write([making('b')]), { held: [true], isHeard: true });
+  }
+});
+
+test('a batch that was not made is refused for its size at once, and for want of room unless nobody answered before', async (t) => {
+  for (const kind of ['full', 'tooLarge', 'tooMany'] as const) {
+    const refused = rig(kind);
+    t.like(await t.throwsAsync(refused.writer.write([making('a')])), { kind });
+    t.is(refused.calls(), 1);
+    t.is(refused.pauses(), 0);
+  }
+  const large = rig('unknown', 'tooLarge');
+  t.like(await t.throwsAsync(large.writer.write([making('a')])), { kind: 'tooLarge' });
+  t.is(large.calls(), 2);
+  const full = rig('unknown', 'full');
+  t.like(await full.writer.write([making('a')]), { held: [true], isHeard: true });
+  t.deepEqual([full.calls(), full.pauses()], [3, 2]);
+});
+
+test('a counter goes with all that lies beside it', async (t) => {
+  const { writer, put, cluster } = rig();
+  await put('there');
+  await writer.write([making('there')]);
+  const left = async () => (await cluster.range({ key: KEY, end: `${KEY}0` })).pairs.map(({ key }) => key);
+  t.deepEqual(await left(), [KEY, `${KEY}/0`]);
+  await cluster.transact({ compare: [], success: writer.removal(), failure: [] });
+  t.deepEqual(await left(), []);
 });
 
 test('a lease that is over says for certain that nothing was done, whoever was asked before', async (t) => {
