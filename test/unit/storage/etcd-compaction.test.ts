@@ -56,6 +56,19 @@ test('who finds that another has had the turn compacts nothing, and has the next
   t.deepEqual(asked, [first, second]);
 });
 
+test('who has missed several turns learns how often the others had theirs, and has the next', async (t) => {
+  const { cluster, asked, revision } = watched();
+  const [one, other] = [new SharedCompaction(cluster, KEY), new SharedCompaction(cluster, KEY)];
+  for (let turn = 0; turn < 3; turn++) await one.turn();
+  t.is((await cluster.range({ key: KEY })).pairs[0]?.version, 3);
+  const before = asked.length;
+  await other.turn();
+  const found = await revision();
+  t.is(asked.length, before);
+  await other.turn();
+  t.deepEqual(asked.slice(before), [found]);
+});
+
 /** Takes the turn that compacts, of which the cluster says an error. */
 async function turnThatMeets(error: EtcdError): Promise<void> {
   const one = new SharedCompaction(watched(() => Promise.reject(error)).cluster, KEY);
