@@ -1,11 +1,14 @@
+// What is found in a keyspace by reading it, and what a repair makes of what nobody can read.
 import test from 'ava';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
-import type { EtcdCluster } from '../../../storage/etcd/etcd-cluster.ts';
+import { REVISION_STRIDE } from '../../../storage/engines/shared-engine.ts';
+import { type EtcdCluster, EtcdError } from '../../../storage/etcd/etcd-cluster.ts';
 import { inspectKeyspace, type KeyspaceInspection } from '../../../storage/etcd/etcd-inspection.ts';
 import { KeyspaceRepair } from '../../../storage/etcd/etcd-repair.ts';
 import { packAttributes } from '../../../storage/forms/attributes.ts';
-import { writeStoredValue } from '../../../storage/forms/stored-value.ts';
+import { clearRevisions, writeStoredValue } from '../../../storage/forms/stored-value.ts';
 import { EtcdModel } from '../../simulation/etcd-model.ts';
+import { encryption, keyed } from './encryption/encryption-world.ts';
 
 const ROOT = '/registry/orch/';
 const DYING = 1024;
@@ -20,12 +23,15 @@ interface Written {
   readonly packedLabels?: Readonly<Record<string, string>>;
   readonly more?: object;
   readonly place?: number;
+  readonly bornRevision?: number;
   readonly revisionOffset?: number;
+  /** In place of the object. */
+  readonly text?: string;
 }
 
 function stored(key: string, written: Written = {}): Buffer {
   const [, , namespace = '', name = ''] = key.split('/');
-  const { labels, more = {}, place = 0 } = written;
+  const { labels, more = {}, place = 0, bornRevision = 0 } = written;
   const metadata = {
     name,
     ...(namespace === '' ? {} : { namespace }),
@@ -36,13 +42,16 @@ function stored(key: string, written: Written = {}): Buffer {
   const attributes = packAttributes(written.packedLabels ?? labels, []);
   const head = {
     revision: place,
-    bornRevision: 0,
+    bornRevision,
     schemaGeneration: 0,
     revisionOffset: written.revisionOffset ?? revisionOffset,
     itemOffset,
   };
   const target = Buffer.alloc(4096);
-  return target.subarray(0, writeStoredValue(target, 0, key, head, attributes, Buffer.from(text), 'json'));
+  return target.subarray(
+    0,
+    writeStoredValue(target, 0, key, head, attributes, Buffer.from(written.text ?? text), 'json'),
+  );
 }
 
 const IDENTITY = { format: 1, dialect: 'orch', tokenKey: Buffer.alloc(32).toString('base64'), base: 0 };
@@ -69,6 +78,12 @@ async function inspected(objects: Readonly<Record<string, Uint8Array>>, more: Re
   await put(cluster, { identity: JSON.stringify(IDENTITY), newest: '{}', ...Object.fromEntries(pairs), ...more });
   return { cluster, found: await inspect(cluster) };
 }
+
+type Range = EtcdCluster['range'];
+
+/** A cluster that answers what is read in another way. */
+const reading = (cluster: EtcdCluster, range: Range): EtcdCluster =>
+  ({ range, transact: (transaction) => cluster.transact(transaction) }) as EtcdCluster;
 
 function inspect(cluster: EtcdCluster): Promise<KeyspaceInspection> {
   return inspectKeyspace({ cluster, prefix: '/registry', timers, dyingPlace: DYING });
@@ -127,6 +142,23 @@ const SPOILED: readonly (readonly [
     {},
     /is of another object: a\/b/,
   ],
+  [
+    'a label that the object does not have',
+    { 'g/r/a/o': stored('g/r/a/o', { packedLabels: { a: '2' } }) },
+    {},
+    /g\/r\/a\/o has other labels/,
+  ],
+  [
+    'a namespace',
+    { 'g/r/a/o': stored('g/r/a/o', { more: { metadata: { name: 'o', namespace: 'b' } } }) },
+    {},
+    /is of another object: b\/o$/,
+  ],
+  ['an object of no name', { 'g/r//o': stored('g/r//o', { more: { metadata: {} } }) }, {}, /is of another object: \/$/],
+  ['a text that is no object', { 'g/r//o': stored('g/r//o', { text: '{' }) }, {}, /g\/r\/\/o is not JSON$/],
+  ['the name of a key', { 'g/r': stored('g/r') }, {}, /the value of g\/r lies under a key that no object has/],
+  ['a birth', { 'g/r/a/o': stored('g/r/a/o', { bornRevision: -1 }) }, {}, /says that it was made at -1$/],
+  ['a place below all', { 'g/r/a/o': stored('g/r/a/o', { place: -1 }) }, {}, /says place -1 of its batch/],
   ['a place', { 'g/r/a/o': stored('g/r/a/o', { place: 200 }) }, {}, /says place 200 of its batch/],
   ['a slot', { 'g/r/a/o': stored('g/r/a/o', { revisionOffset: 3 }) }, {}, /has no place for its version/],
   [
@@ -166,6 +198,136 @@ test('a key that was written by none of ours is told from the outline, and a key
   await put(cluster, { 'objects/core/pods/a/p': stored('core/pods/a/p') });
   t.regex((await inspect(cluster)).problems[0]!, /core\/pods\/a\/p was written at revision \d+, by none of ours/);
   await t.throwsAsync(inspect(modelClient()), { message: /there is no store at \/registry\/orch\/identity/ });
+});
+
+test('a keyspace without its identity is said to miss it', async (t) => {
+  const cluster = modelClient();
+  await put(cluster, { newest: '{}' });
+  t.deepEqual((await inspect(cluster)).problems, ['/registry/orch/identity is missing']);
+});
+
+test('a keyspace of many keys is read to its end, as it was when that began', async (t) => {
+  const cluster = modelClient();
+  const keyOf = (index: number): string => `core/pods/a/p${String(index).padStart(4, '0')}`;
+  let bytes = 0;
+  for (let at = 0; at < 1100; at += 100) {
+    const keys = Array.from({ length: 100 }, (_, index) => keyOf(at + index));
+    const values = keys.map((key) => [`objects/${key}`, stored(key)] as const);
+    bytes += values.reduce((sum, [, value]) => sum + value.byteLength, 0);
+    await put(cluster, { newest: '{}', ...Object.fromEntries(values) });
+  }
+  await put(cluster, { identity: JSON.stringify(IDENTITY), newest: '{}' });
+  let pages = 0;
+  const busy = reading(cluster, async (request) => {
+    const answer = await cluster.range(request);
+    if (pages++ === 0) await put(cluster, { newest: '{}', [`objects/${keyOf(1099)}`]: stored(keyOf(1099)) });
+    return answer;
+  });
+  const found = await inspect(busy);
+  t.deepEqual([found.problems, found.objects, pages], [[], 1100, 3]);
+  t.is(found.bytes, bytes + JSON.stringify(IDENTITY).length + '{}'.length);
+});
+
+test('what is encrypted is counted, and looked into only with its key', async (t) => {
+  const key = 'core/secrets/default/s';
+  const sealing = encryption([keyed('secretbox', 'k', 1)]);
+  const spoiled = await sealing.seal(key, stored(key, { packedLabels: { a: '1' } }));
+  const { cluster, found } = await inspected({ [key]: spoiled, 'g/r/a/o': stored('g/r/a/o') });
+  t.like(found, { objects: 2, encrypted: 1, problems: [], unreadable: [] });
+  const look = (by: ReturnType<typeof encryption>) =>
+    inspectKeyspace({ cluster, prefix: '/registry', timers, dyingPlace: DYING, encryption: by });
+  t.deepEqual((await look(sealing)).problems, [`the value of ${key} has other labels beside it than in it`]);
+  const other = await look(encryption([keyed('secretbox', 'other', 2)]));
+  t.is(other.problems.length, 1);
+  t.regex(other.problems[0]!, /default\/s cannot be opened: /);
+  t.deepEqual(other.unreadable, [], 'the configuration may be the wrong one');
+});
+
+const DAMAGED = Buffer.from('none of ours at all, but as long as one');
+const PLACE = 'objects/g/r/a/o';
+
+function repairOf(cluster: EtcdCluster, found: KeyspaceInspection): KeyspaceRepair {
+  return new KeyspaceRepair({ cluster, prefix: '/registry', timers, dyingPlace: DYING }, found);
+}
+
+/** What lies at a place under the root. */
+async function lying(cluster: EtcdCluster, place: string): Promise<Buffer | undefined> {
+  const [pair] = (await cluster.range({ key: ROOT + place })).pairs;
+  return pair && Buffer.from(pair.value);
+}
+
+/** A keyspace whose object was damaged behind these values of it, and the repair of that. */
+async function repaired(...values: readonly Uint8Array[]) {
+  const cluster = modelClient();
+  await put(cluster, { identity: JSON.stringify({ ...IDENTITY, base: 7 }), newest: '{}' });
+  for (const value of [...values, DAMAGED]) await put(cluster, { newest: '{}', [PLACE]: value });
+  const found = await inspect(cluster);
+  return { cluster, found, repair: () => repairOf(cluster, found).repair(found.unreadable[0]!) };
+}
+
+test('a repair puts what was there before in the place of what nobody can read, and that aside', async (t) => {
+  const { cluster, found, repair } = await repaired(stored('g/r/a/o', { place: 3 }));
+  const { modRevision } = found.unreadable[0]!;
+  t.deepEqual(await repair(), { key: 'g/r/a/o', keptRevision: modRevision - 1, keptIn: `${ROOT}damaged/g/r/a/o` });
+  t.deepEqual(await lying(cluster, 'damaged/g/r/a/o'), DAMAGED);
+  const kept = clearRevisions((await lying(cluster, PLACE))!);
+  t.deepEqual(kept, { revision: 0, bornRevision: 7 + (modRevision - 1) * REVISION_STRIDE + 3 });
+  t.deepEqual((await inspect(cluster)).problems, []);
+});
+
+test('what a repair puts back keeps the time when it was made', async (t) => {
+  const { cluster, repair } = await repaired(stored('g/r/a/o', { bornRevision: 5 }));
+  await repair();
+  t.is(clearRevisions((await lying(cluster, PLACE))!).bornRevision, 5);
+});
+
+const USELESS: readonly (readonly [what: string, values: readonly Uint8Array[]])[] = [
+  ['there was nothing before', []],
+  ['what was before is damaged as well', [Buffer.from('another that is none of ours, and as long as one')]],
+  ['what was before cannot be read', [stored('g/r/a/o', { text: '{' })]],
+  ['the object was gone before', [stored('g/r/a/o', { place: DYING })]],
+];
+
+for (const [what, values] of USELESS) {
+  test(`a repair takes away what nobody can read where ${what}`, async (t) => {
+    const { cluster, repair } = await repaired(...values);
+    t.like(await repair(), { keptRevision: undefined, keptIn: `${ROOT}damaged/g/r/a/o` });
+    t.is(await lying(cluster, PLACE), undefined);
+    t.deepEqual(await lying(cluster, 'damaged/g/r/a/o'), DAMAGED);
+  });
+}
+
+test('a repair does without what etcd does not remember, and not without what it does not tell', async (t) => {
+  const { cluster, found } = await repaired(stored('g/r/a/o'));
+  const refusing = (error: EtcdError): EtcdCluster =>
+    reading(cluster, (request) => (request.revision === undefined ? cluster.range(request) : Promise.reject(error)));
+  const [spoiled] = found.unreadable;
+  const refused = repairOf(refusing(new EtcdError('refused', 'permission denied')), found).repair(spoiled!);
+  t.like(await t.throwsAsync(refused, { message: 'permission denied' }), { code: 'StoreUnusable' });
+  const done = await repairOf(refusing(new EtcdError('compacted', 'gone')), found).repair(spoiled!);
+  t.like(done, { keptRevision: undefined });
+  t.is(await lying(cluster, PLACE), undefined);
+});
+
+test('a repair leaves what is gone meanwhile, and a keyspace whose identity was written meanwhile', async (t) => {
+  const { cluster, found, repair } = await repaired(stored('g/r/a/o'));
+  await put(cluster, { identity: JSON.stringify(IDENTITY) });
+  t.like(await t.throwsAsync(repair(), { message: `${ROOT}identity was changed: is a move running?` }), {
+    code: 'StoreUnusable',
+  });
+  t.deepEqual(await lying(cluster, PLACE), DAMAGED);
+  await cluster.transact({ compare: [], success: [{ delete: { key: ROOT + PLACE } }], failure: [] });
+  t.is(await repairOf(cluster, found).repair(found.unreadable[0]!), undefined);
+});
+
+test('a repair takes away the record of an address that nobody has, unless somebody has changed it meanwhile', async (t) => {
+  const { cluster, found } = await inspected({ [RECORD]: stored(RECORD, { more: { owner } }) });
+  const [orphan] = found.orphans;
+  await put(cluster, { newest: '{}', [`objects/${RECORD}`]: stored(RECORD, { more: { owner } }) });
+  t.false(await repairOf(cluster, found).remove(orphan!));
+  const now = await inspect(cluster);
+  t.true(await repairOf(cluster, now).remove(now.orphans[0]!));
+  t.deepEqual((await inspect(cluster)).problems, []);
 });
 
 test('a repair changes nothing that was written since it was looked at', async (t) => {
