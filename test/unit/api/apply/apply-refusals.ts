@@ -149,6 +149,14 @@ export const REFUSALS: readonly Refusal[] = [
     message: '.spec.containers: expected list, got &{map[]}',
   },
   {
+    of: 'an object where a list that is applied as a whole belongs',
+    kind: POD,
+    steps: [],
+    given: { spec: { tolerations: {} } },
+    code: 400,
+    message: '.spec.tolerations: expected list, got &{map[]}',
+  },
+  {
     of: 'an element without its key',
     kind: POD,
     steps: [],

@@ -1,7 +1,9 @@
 // Members of custom objects are owned by their names, whatever those mean elsewhere.
 import test from 'ava';
+import { compareObjects } from '../../../../api/apply/compare.ts';
 import { ruleOfCustom } from '../../../../api/apply/custom-rule.ts';
 import { entriesOfUpdate } from '../../../../api/apply/ownership.ts';
+import { DEDUCED_RULE } from '../../../../api/apply/ownership-rule.ts';
 import type { CustomType } from '../../../../api/custom/definitions/custom-type.ts';
 import { CustomSchema } from '../../../../api/custom/forms/custom-schema.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
@@ -29,4 +31,25 @@ test('a member that is called as one of every object in JavaScript is owned like
   const owned = { 'f:constructor': added, 'f:other': added, 'f:toString': added };
   const entries = entriesOfUpdate({ metadata, spec }, { metadata, spec: {} }, type, writer, true);
   t.deepEqual(entries?.find(({ manager }) => manager === 'b')?.fieldsV1, { 'f:spec': owned });
+});
+
+test('where a value of no schema becomes an object, or is one no more, it changes as a whole and its members come or go', (t) => {
+  const whole = { 'f:spec': {} };
+  for (const other of ['x', [1]]) {
+    t.deepEqual(compareObjects({ spec: other }, { spec: { a: { b: 1 } } }, DEDUCED_RULE), {
+      added: { 'f:spec': { 'f:a': { '.': {}, 'f:b': {} } } },
+      modified: whole,
+      removed: {},
+    });
+    t.deepEqual(compareObjects({ spec: { a: 1 } }, { spec: other }, DEDUCED_RULE), {
+      added: {},
+      modified: whole,
+      removed: { 'f:spec': { 'f:a': {} } },
+    });
+    t.deepEqual(compareObjects({ spec: other }, { spec: {} }, DEDUCED_RULE), {
+      added: {},
+      modified: whole,
+      removed: {},
+    });
+  }
 });
