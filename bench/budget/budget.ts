@@ -4,7 +4,7 @@ import type { Bench, Workload } from '../bench.ts';
 import type { Figures } from '../figures/report.ts';
 import { readBudgets } from './budgets.ts';
 import { measureMachine } from './machine.ts';
-import { BUDGET_ROWS, type BudgetRow } from './rows.ts';
+import { BUDGET_ROWS, type BudgetRow, figuresFor } from './rows.ts';
 import { holdsStill, tableOf, type Verdicts, verdictOf } from './verdicts.ts';
 
 /** Rounds of a path whose median does not hold still. */
@@ -81,10 +81,7 @@ async function takeTurn(bench: Bench, { rows, rounds }: Turn): Promise<void> {
   const told: Figures[] = [];
   await bench.under(options, (own) => workload.run(own, (figures) => void told.push(figures)));
   for (const row of rows) {
-    const figures = told.find((one) => one.workload === row.record);
-    if (figures === undefined) throw new Error(`${workload.name} told nothing of "${row.record}"`);
-    if (figures.errors > 0) throw new Error(`${row.title}: ${figures.errors} errors: ${figures.firstError}`);
-    const value = row.value(figures);
+    const value = row.value(figuresFor(row, told));
     if (value !== null) rounds.get(row.id)!.push(value);
   }
 }

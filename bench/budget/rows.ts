@@ -1,7 +1,7 @@
 // What `bench budget` measures: a row a path, and which figure of which workload stands for it. What each may cost is in
 // bench/budgets.json. Pure.
 import type { Workload } from '../bench.ts';
-import type { Figures } from '../figures/report.ts';
+import { type Figures, failuresOf } from '../figures/report.ts';
 import type { BenchOptions } from '../options.ts';
 import { audit } from '../workloads/audit.ts';
 import { create } from '../workloads/create.ts';
@@ -30,6 +30,15 @@ export interface BudgetRow {
   readonly value: (figures: Figures) => number | null;
   /** So many rounds and no more: for runs of minutes, which take turns within. */
   readonly rounds?: number;
+}
+
+/** The figures that a row is about, of what a run has told. Throws where nothing is to be concluded from them. */
+export function figuresFor({ workload, record, title }: BudgetRow, told: readonly Figures[]): Figures {
+  const figures = told.find((one) => one.workload === record);
+  if (figures === undefined) throw new Error(`${workload.name} told nothing of "${record}"`);
+  const [failure] = failuresOf([figures]);
+  if (failure !== undefined) throw new Error(`${title}: ${failure}`);
+  return figures;
 }
 
 const CPU = "the floor's CPU";

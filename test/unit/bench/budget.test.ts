@@ -1,7 +1,8 @@
 import test from 'ava';
 import { readBudgets } from '../../../bench/budget/budgets.ts';
-import { BUDGET_ROWS } from '../../../bench/budget/rows.ts';
+import { BUDGET_ROWS, figuresFor } from '../../../bench/budget/rows.ts';
 import { holdsStill, tableOf, verdictOf } from '../../../bench/budget/verdicts.ts';
+import { figuresOf } from '../../../bench/figures/report.ts';
 import { parseCommandLine } from '../../../bench/options.ts';
 
 const ROW = { id: 'get', title: 'GET by name', unit: "the floor's CPU" };
@@ -20,6 +21,19 @@ test('a row is judged by the median of its rounds', (t) => {
   t.is(verdictOf(ROW, BUDGET, [2.4]).verdict, 'held');
   t.is(verdictOf(ROW, BUDGET, [2.6, 2.7, 1]).verdict, 'OVER');
   t.is(verdictOf(ROW, BUDGET, []).verdict, 'unknown');
+});
+
+test('a row of which a run tells nothing, errors, or that nothing was done is no row that is held', (t) => {
+  const row = BUDGET_ROWS.find(({ id }) => id === 'get')!;
+  const told = (operations: number, errors: number) => {
+    const latency = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
+    const result = { operations, errors, seconds: 1, writes: 0, bodyBytes: 0, latency, firstError: '500' };
+    return [figuresOf({ workload: 'get', parameters: {}, unit: 'requests', result, floor: undefined })];
+  };
+  t.is(figuresFor(row, told(5, 0)).operations, 5);
+  t.throws(() => figuresFor(row, []), { message: 'get told nothing of "get"' });
+  t.throws(() => figuresFor(row, told(5, 2)), { message: 'GET by name, JSON: get: 2 errors: 500' });
+  t.throws(() => figuresFor(row, told(0, 0)), { message: 'GET by name, JSON: get: nothing was done' });
 });
 
 test('a median holds still when two more rounds have hardly moved it', (t) => {
