@@ -56,6 +56,8 @@ export interface RequestJob {
   readonly pageLimit?: number;
   /** How long a connection waits after an answer before it asks again; at once by default. */
   readonly pauseMs?: number;
+  /** How long what is under way after the last second is waited for; what has no answer then is an error. 15 by default. */
+  readonly drainSeconds?: number;
   /** Remember the resourceVersion of each answer for `{version}`. */
   readonly capturesVersion: boolean;
   readonly bounds: LoadBounds;

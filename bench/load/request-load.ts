@@ -1,5 +1,5 @@
 // The closed-loop load: every connection sends its next request when the last one has been answered. Counts what
-// completes between the end of the warm-up and the end of the load.
+// completes between the end of the warm-up and the end of the load; what is under way then is waited for, and has to be answered.
 
 import type { LoadResult, RequestJob } from '../load-protocol.ts';
 import { PreparedRequest } from '../request-template.ts';
@@ -7,11 +7,11 @@ import { type Connection, Connector } from './connection.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 import type { Lane, LaneLoad } from './load-lane.ts';
 import { MarkerScanner } from './marker-scanner.ts';
-import { Measurement } from './measurement.ts';
+import { type Measured, Measurement } from './measurement.ts';
 import { PagedLane } from './paged-lane.ts';
 
-/** After the load's time is up, a server that answers nothing more is given up. */
-const STALL_GRACE_MS = 15_000;
+/** After the load's time is up, what is still under way is waited for no longer. */
+const DRAIN_SECONDS = 15;
 /** A load most of whose first answers are errors ends: it would measure the wrong thing. */
 const JUDGED_ANSWERS = 100;
 
@@ -41,6 +41,8 @@ class RequestLoad implements LaneLoad {
   #errors = 0;
   #bodyBytes = 0;
   #firstError: string | undefined;
+  /** Once the time is up: nothing more is counted. */
+  #measured: Measured | undefined;
   #settle: { resolve(result: LoadResult): void; reject(error: Error): void } | undefined;
 
   constructor(job: RequestJob) {
@@ -49,13 +51,14 @@ class RequestLoad implements LaneLoad {
   }
 
   run(lanes: readonly Lane[]): Promise<LoadResult> {
-    const { seconds, warmupSeconds } = this.#job.bounds;
+    const { drainSeconds = DRAIN_SECONDS, bounds } = this.#job;
+    const { seconds, warmupSeconds } = bounds;
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
       const nowMs = performance.now();
       this.#startMs = nowMs + warmupSeconds * 1000;
       this.#endMs = this.#startMs + seconds * 1000;
-      const timer = setTimeout(() => this.#finish(performance.now()), this.#endMs - nowMs + STALL_GRACE_MS);
+      const timer = setTimeout(() => this.#finish(), this.#endMs - nowMs + drainSeconds * 1000);
       timer.unref();
       if (warmupSeconds === 0) this.#measurement.begin(nowMs);
       for (const lane of lanes) lane.next(nowMs);
@@ -63,7 +66,7 @@ class RequestLoad implements LaneLoad {
   }
 
   takeSequence(): number {
-    if (this.#settle === undefined || this.#sent >= this.#job.bounds.count) return -1;
+    if (this.#settle === undefined || this.#measured !== undefined || this.#sent >= this.#job.bounds.count) return -1;
     this.#sent += 1;
     return this.#sent - 1;
   }
@@ -79,11 +82,13 @@ class RequestLoad implements LaneLoad {
         return;
       }
     }
-    if (nowMs >= this.#startMs) {
+    if (nowMs >= this.#startMs && this.#measured === undefined) {
       if (!this.#measurement.running) this.#measurement.begin(nowMs);
       if (error === undefined) this.#count(nowMs - sentMs, bodyBytes);
     }
-    if (nowMs >= this.#endMs || this.#answered >= this.#job.bounds.count) this.#finish(nowMs);
+    if (nowMs >= this.#endMs || this.#answered >= this.#job.bounds.count)
+      this.#measured ??= this.#measurement.end(nowMs);
+    if (this.#measured !== undefined && this.#answered >= this.#sent) this.#finish();
   }
 
   #count(latencyMs: number, bodyBytes: number): void {
@@ -96,9 +101,14 @@ class RequestLoad implements LaneLoad {
     this.#fail(`a connection was lost: ${error.message}`);
   }
 
-  #finish(nowMs: number): void {
+  #finish(): void {
     const settle = this.#settle;
     this.#settle = undefined;
+    const unanswered = this.#sent - this.#answered;
+    if (unanswered > 0) {
+      this.#errors += unanswered;
+      this.#firstError ??= `${unanswered} requests were never answered`;
+    }
     settle?.resolve({
       operations: this.#counted,
       writes: this.#counted,
@@ -106,7 +116,7 @@ class RequestLoad implements LaneLoad {
       bodyBytes: this.#bodyBytes,
       errors: this.#errors,
       ...(this.#firstError === undefined ? {} : { firstError: this.#firstError }),
-      ...this.#measurement.end(nowMs),
+      ...(this.#measured ?? this.#measurement.end(performance.now())),
     });
   }
 

@@ -164,6 +164,45 @@ test('a load ends with the reason when the server turns most requests away', asy
   t.regex(error.message, /403 not you/);
 });
 
+test('a request that is never answered is an error of its load', async (t) => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    if (connections > 1) answerAll(socket, '200 OK', '{}');
+    else socket.on('error', () => {}).resume();
+  });
+  const endpoint = await listening(t, server);
+  const bounds = { seconds: 0.1, count: 1_000_000, warmupSeconds: 0 };
+  const result = await benchFor(t).load({ ...requests(endpoint, 1), bounds, drainSeconds: 0.1 });
+  t.true(result.errors > 0);
+  t.regex(result.firstError ?? '', /^\d+ requests were never answered$/);
+});
+
+test('what is still under way when the time is up is waited for, and not counted', async (t) => {
+  const before = new Set<Socket>();
+  let [asked, answered] = [0, 0];
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    const answer = (): void => {
+      answered += 1;
+      socket.write(response('200 OK', '{}'));
+    };
+    socket.on('data', () => {
+      asked += 1;
+      // The second of a connection comes back long after the load's time.
+      if (before.has(socket)) setTimeout(answer, 300);
+      else answer();
+      before.add(socket);
+    });
+  });
+  const endpoint = await listening(t, server);
+  const bounds = { seconds: 0.1, count: 1_000_000, warmupSeconds: 0 };
+  const { operations, errors } = await benchFor(t).load({ ...requests(endpoint, 1), bounds });
+  t.is(errors, 0);
+  t.is(answered, asked);
+  t.true(operations > 0 && operations < asked, `${operations} of ${asked}`);
+});
+
 test('a load ends with the reason when the server goes away', async (t) => {
   const server = createServer((socket) => socket.once('data', () => socket.destroy()));
   const endpoint = await listening(t, server);
