@@ -264,6 +264,8 @@ class WatchLoad implements WriterLoad {
     const base = this.#base;
     const faults = this.#faults();
     const wrong = faults.lost + faults.duplicated + faults.outOfOrder;
+    const unopened = Math.max(0, this.#job.watchers - this.#openWatches);
+    if (unopened > 0) this.#firstError ??= `${unopened} watches were never answered`;
     if (wrong > 0) {
       const { lost, duplicated, outOfOrder } = faults;
       this.#firstError ??= `${lost} events never came, ${duplicated} came twice, ${outOfOrder} out of order`;
@@ -275,7 +277,7 @@ class WatchLoad implements WriterLoad {
       sentToSeen: this.#sentToSeen.summary(),
       writeLatency: this.#sentToAck.summary(),
       bodyBytes: this.#bodyBytes - base.bodyBytes,
-      errors: this.#errors + wrong,
+      errors: this.#errors + wrong + unopened,
       faults,
       buckets: this.#sentToSeen.buckets(),
       ...(this.#rssBytes === undefined ? {} : { rssBytes: this.#rssBytes }),

@@ -203,6 +203,15 @@ test('what is still under way when the time is up is waited for, and not counted
   t.true(operations > 0 && operations < asked, `${operations} of ${asked}`);
 });
 
+test('watches that are never answered are errors, also where nothing is written', async (t) => {
+  const server = createServer((socket) => socket.on('error', () => {}).resume());
+  const endpoint = await listening(t, server);
+  const bounds = { seconds: 0.1, count: 10, warmupSeconds: 0 };
+  const result = await benchFor(t).load({ ...watches(endpoint, 3, 1), bounds, writesPerSecond: 0 });
+  t.is(result.errors, 3);
+  t.is(result.firstError, '3 watches were never answered');
+});
+
 test('a load ends with the reason when the server goes away', async (t) => {
   const server = createServer((socket) => socket.once('data', () => socket.destroy()));
   const endpoint = await listening(t, server);
