@@ -58,6 +58,8 @@ export interface RequestJob {
   readonly pauseMs?: number;
   /** How long what is under way after the last second is waited for; what has no answer then is an error. 15 by default. */
   readonly drainSeconds?: number;
+  /** An answer with fewer bytes in its body is not what was asked for. */
+  readonly answerBytesMin?: number;
   /** Remember the resourceVersion of each answer for `{version}`. */
   readonly capturesVersion: boolean;
   readonly bounds: LoadBounds;

@@ -10,6 +10,11 @@ const LABELS = { app: 'bench', tier: 'load' };
 /** Names a scheduler that does not exist: such a pod stays as it was written. */
 const NO_SCHEDULER = 'none';
 
+/** What an answer with an object that was sent in so many bytes has at least, in Protobuf too: most of it is text that stays as it is. */
+export function leastAnswer(bytes: number): number {
+  return Math.floor(bytes / 2);
+}
+
 /** That many characters of text that compresses about as badly as base-36 identifiers do. Always the same. */
 export function fillerText(length: number): string {
   let text = '';

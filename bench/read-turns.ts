@@ -3,7 +3,7 @@
 import type { Bench, Target } from './bench.ts';
 import { cpuEach, median } from './figures/slices.ts';
 import type { LoadResult } from './load-protocol.ts';
-import { configMap, createRequest, PATHS } from './objects.ts';
+import { configMap, createRequest, leastAnswer, PATHS } from './objects.ts';
 import { repeat } from './populate.ts';
 
 const OBJECTS = 100;
@@ -42,6 +42,7 @@ function slice(bench: Bench, { endpoint, pid, prefix }: Target, seconds: number)
     request: { method: 'GET', path: `${PATHS.configMaps}/${prefix}-{object}` },
     objects: OBJECTS,
     objectChoice: 'shared',
+    answerBytesMin: leastAnswer(BYTES),
     capturesVersion: false,
     bounds: bench.bounds(seconds),
     ...(pid === undefined ? {} : { serverPid: pid }),

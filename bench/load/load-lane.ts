@@ -9,6 +9,13 @@ export interface Lane extends ConnectionSink {
   close(): void;
 }
 
+/** What is wrong with an answer of so many bytes, if something is. */
+export function tooShort(bodyBytes: number, bytesMin = 0): string | undefined {
+  return bodyBytes < bytesMin
+    ? `an answer of ${bodyBytes} bytes holds less than the ${bytesMin} that were asked for`
+    : undefined;
+}
+
 /** What lanes tell their load. */
 export interface LaneLoad {
   /** The number of the next operation, or -1 when there is to be none. */

@@ -4,7 +4,7 @@
 import type { Endpoint, RequestJob } from '../load-protocol.ts';
 import { PreparedRequest } from '../request-template.ts';
 import type { Connection } from './connection.ts';
-import type { Lane, LaneLoad } from './load-lane.ts';
+import { type Lane, type LaneLoad, tooShort } from './load-lane.ts';
 
 /** The token stands in the list's metadata, in front of its items. */
 const METADATA_BYTES_MAX = 2048;
@@ -61,7 +61,10 @@ export class PagedLane implements Lane {
       return;
     }
     const nowMs = performance.now();
-    const error = this.#status >= 300 ? `${this.#status} ${this.#front.slice(0, 500)}` : undefined;
+    const error =
+      this.#status >= 300
+        ? `${this.#status} ${this.#front.slice(0, 500)}`
+        : tooShort(this.#listBytes, this.#job.answerBytesMin);
     this.#load.answered(this.#sentMs, nowMs, this.#listBytes, error);
     this.next(nowMs);
   }

@@ -5,7 +5,7 @@ import type { LoadResult, RequestJob } from '../load-protocol.ts';
 import { PreparedRequest } from '../request-template.ts';
 import { type Connection, Connector } from './connection.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
-import type { Lane, LaneLoad } from './load-lane.ts';
+import { type Lane, type LaneLoad, tooShort } from './load-lane.ts';
 import { MarkerScanner } from './marker-scanner.ts';
 import { type Measured, Measurement } from './measurement.ts';
 import { PagedLane } from './paged-lane.ts';
@@ -203,7 +203,8 @@ class RequestLane implements Lane {
 
   onEnd(): void {
     const nowMs = performance.now();
-    const error = this.#status >= 300 ? `${this.#status} ${this.#errorText}` : undefined;
+    const error =
+      this.#status >= 300 ? `${this.#status} ${this.#errorText}` : tooShort(this.#bodyBytes, this.#job.answerBytesMin);
     this.#load.answered(this.#sentMs, nowMs, this.#bodyBytes, error);
     const { pauseMs } = this.#job;
     if (pauseMs === undefined) this.next(nowMs);

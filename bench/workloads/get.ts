@@ -2,7 +2,7 @@
 import type { Workload } from '../bench.ts';
 import { figuresOf } from '../figures/report.ts';
 import { readFloor } from '../floors/floors.ts';
-import { configMap, createRequest, PATHS } from '../objects.ts';
+import { configMap, createRequest, leastAnswer, PATHS } from '../objects.ts';
 import { repeat } from '../populate.ts';
 import { getBeside } from './get-beside.ts';
 
@@ -31,6 +31,7 @@ export const get: Workload = {
         },
         objects,
         objectChoice: 'shared',
+        answerBytesMin: leastAnswer(bytes),
         capturesVersion: false,
         bounds: bench.bounds(),
         ...(pid === undefined ? {} : { serverPid: pid }),

@@ -3,7 +3,7 @@ import type { Bench, Target, Workload } from '../bench.ts';
 import { figuresOf } from '../figures/report.ts';
 import { readFloor } from '../floors/floors.ts';
 import type { LoadResult } from '../load-protocol.ts';
-import { createRequest, PATHS, pod } from '../objects.ts';
+import { createRequest, leastAnswer, PATHS, pod } from '../objects.ts';
 import { repeat } from '../populate.ts';
 
 const PODS = 10_000;
@@ -25,7 +25,8 @@ export const list: Workload = {
       const body = pod(`${target.prefix}-{seq}`, bytes, { scheduled: false });
       await repeat(bench, target, createRequest(PATHS.pods, body), pods);
       const measured: LoadResult[] = [];
-      for (const accept of accepts) measured.push(await lists(bench, target, connections, accept));
+      const least = pods * leastAnswer(bytes);
+      for (const accept of accepts) measured.push(await lists(bench, target, { connections, least, accept }));
       return measured;
     });
     for (const [i, result] of results.entries()) {
@@ -48,7 +49,15 @@ export const list: Workload = {
   },
 };
 
-function lists(bench: Bench, { endpoint, pid }: Target, connections: number, accept?: string): Promise<LoadResult> {
+function lists(
+  bench: Bench,
+  { endpoint, pid }: Target,
+  {
+    connections,
+    least,
+    accept,
+  }: { readonly connections: number; readonly least: number; readonly accept: string | undefined },
+): Promise<LoadResult> {
   return bench.load({
     type: 'requests',
     endpoint,
@@ -56,6 +65,7 @@ function lists(bench: Bench, { endpoint, pid }: Target, connections: number, acc
     request: { method: 'GET', path: PATHS.pods, ...(accept === undefined ? {} : { accept }) },
     objects: 1,
     objectChoice: 'shared',
+    answerBytesMin: least,
     capturesVersion: false,
     ...(bench.options.limit === undefined ? {} : { pageLimit: bench.options.limit }),
     bounds: bench.bounds(),

@@ -203,6 +203,16 @@ test('what is still under way when the time is up is waited for, and not counted
   t.true(operations > 0 && operations < asked, `${operations} of ${asked}`);
 });
 
+test('an answer that holds less than what was asked for is an error', async (t) => {
+  const server = createServer((socket) => answerAll(socket, '200 OK', '{}'));
+  const endpoint = await listening(t, server);
+  const job = { ...requests(endpoint, 1000), answerBytesMin: 400 };
+  const error = await t.throwsAsync(benchFor(t).load(job));
+  t.regex(error.message, /an answer of 2 bytes holds less than the 400 that were asked for/);
+  const paged = await benchFor(t).load({ ...job, bounds: { ...job.bounds, count: 8 }, pageLimit: 1 });
+  t.is(paged.errors, 8);
+});
+
 test('watches that are never answered are errors, also where nothing is written', async (t) => {
   const server = createServer((socket) => socket.on('error', () => {}).resume());
   const endpoint = await listening(t, server);
