@@ -69,7 +69,8 @@ export async function metadataAt(database: LevelDatabase, key: string, directory
 function mismatchOf(stored: StoreIdentity, dialect: string, prefix: string): string | undefined {
   const problem = formatProblem(stored.format);
   if (problem !== undefined) return problem;
-  if (stored.dialect !== dialect) return `belongs to the API dialect ${stored.dialect}, not ${dialect}`;
+  if (stored.dialect !== dialect)
+    return `was made with --api-dialect ${stored.dialect}, not ${dialect}: give that, or another --data-dir`;
   if (stored.prefix === prefix) return undefined;
   return `was made with --store-prefix ${stored.prefix || '/'}, not ${prefix || '/'}`;
 }

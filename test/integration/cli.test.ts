@@ -229,7 +229,12 @@ test('a directory of the other dialect, or under another prefix, is refused and 
   const start = async (...args: string[]) =>
     orch('up', '--data-dir', directory, '--secure-port', String(await freePort()), ...args);
   const otherDialect = await start('--api-dialect', 'kubernetes');
-  assertRefused(t, otherDialect, /belongs to the API dialect orch, not kubernetes/, directory);
+  assertRefused(
+    t,
+    otherDialect,
+    /was made with --api-dialect orch, not kubernetes: give that, or another --data-dir/,
+    directory,
+  );
   const otherPrefix = await start('--store-prefix', '/elsewhere');
   assertRefused(t, otherPrefix, /was made with --store-prefix \/registry, not \/elsewhere/, directory);
   t.is(readFileSync(server.kubeconfig, 'utf8'), kubeconfig);
