@@ -46,13 +46,11 @@ function checkStoredVersions(definition: Definition, at: Report): void {
     at.invalid(path, shownList('string', stored), 'must have at least one stored version');
     return;
   }
-  // Each stands for one version, be there several of its name.
-  const left = new Set(stored);
+  // Each stands for one version, be there several of its name: the last of one that is stored twice is told.
+  const left = new Map(stored.map((text, index) => [text, index]));
   for (const { name: text = '', storage } of definition.spec?.versions ?? []) {
     if (storage === true && !left.has(text)) at.invalid(path, stored, `must have the storage version ${text}`);
     left.delete(text);
   }
-  for (const [index, text] of stored.entries()) {
-    if (left.has(text)) at.invalid(`${path}[${index}]`, text, 'must appear in spec.versions');
-  }
+  for (const [text, index] of left) at.invalid(`${path}[${index}]`, text, 'must appear in spec.versions');
 }

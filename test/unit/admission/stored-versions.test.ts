@@ -43,6 +43,20 @@ test('a version that objects are stored in cannot be taken out of a definition',
   await world.stop();
 });
 
+test('a version that a definition’s status names twice, and that goes, is told once, at its last place', async (t) => {
+  const world = await AdmissionWorld.start();
+  await defineThings(world);
+  const body = { status: { storedVersions: ['v1', 'v1'] } };
+  t.is((await world.write('patch', `${DEFINITION_OF_THINGS}/status`, { body })).code, 200);
+  const drop = { spec: { versions: [version('v2', true)] } };
+  const refused = await world.write('patch', DEFINITION_OF_THINGS, { body: drop });
+  t.deepEqual(
+    refused.body.details?.causes?.map(({ field, message }) => `${field}: ${message}`),
+    ['status.storedVersions[1]: Invalid value: "v1": must appear in spec.versions'],
+  );
+  await world.stop();
+});
+
 test('the status of a definition may name versions that it does not have, and then the rest of it can be changed still', async (t) => {
   const world = await AdmissionWorld.start();
   await defineThings(world);
