@@ -8,6 +8,7 @@ interface LockedPackage {
   readonly os?: readonly string[];
   readonly optional?: boolean;
   readonly integrity?: string;
+  readonly hasInstallScript?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -29,6 +30,15 @@ test('the lock file is of the dependencies that package.json names', (t) => {
       devDependencies: manifest.devDependencies,
     },
   );
+});
+
+test('npm is told of every package whose install script runs: it warns of others, and later releases leave them out', (t) => {
+  const { allowScripts } = JSON.parse(readText('package.json')) as {
+    readonly allowScripts: Readonly<Record<string, boolean>>;
+  };
+  const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+  const names = scripted.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+  t.deepEqual(Object.keys(allowScripts).toSorted(), names.toSorted());
 });
 
 test('every optional dependency has an entry; node scripts/complete-lock.js adds what a registry left out', (t) => {
