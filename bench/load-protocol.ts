@@ -143,7 +143,7 @@ export interface LoadResult {
   readonly writes: number;
   /** Of a crowd: answers of 429, which are no errors there. */
   readonly refused?: number;
-  /** Answers other than 2xx, connections lost, watches ended, events that never came. */
+  /** Answers other than 2xx or too short, requests and watches without one, connections lost, watches ended, events that never came. */
   readonly errors: number;
   /** The first of them, for a reader. */
   readonly firstError?: string;

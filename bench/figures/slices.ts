@@ -6,18 +6,22 @@ export function cpuEach({ serverCpuSeconds, operations }: LoadResult): number {
   return (serverCpuSeconds ?? Number.NaN) / operations;
 }
 
+/** Each is absent where it is not known. */
+const CPU_SECONDS = ['serverCpuSeconds', 'generatorCpuSeconds', 'machineCpuSeconds'] as const;
+
 /** Several slices as one load; its delays are those of the last. */
 export function sum(of: readonly LoadResult[]): LoadResult {
   const total = (value: (result: LoadResult) => number | undefined): number =>
     of.reduce((all, result) => all + (value(result) ?? 0), 0);
+  const known = CPU_SECONDS.filter((name) => of.some((result) => result[name] !== undefined));
+  const firstError = of.find((result) => result.firstError !== undefined)?.firstError;
   return {
     ...of.at(-1)!,
     operations: total(({ operations }) => operations),
     seconds: total(({ seconds }) => seconds),
     errors: total(({ errors }) => errors),
-    serverCpuSeconds: total(({ serverCpuSeconds }) => serverCpuSeconds),
-    generatorCpuSeconds: total(({ generatorCpuSeconds }) => generatorCpuSeconds),
-    machineCpuSeconds: total(({ machineCpuSeconds }) => machineCpuSeconds),
+    ...(firstError === undefined ? {} : { firstError }),
+    ...Object.fromEntries(known.map((name) => [name, total((result) => result[name])])),
   };
 }
 

@@ -2,6 +2,7 @@
 // round figures.
 import test from 'ava';
 import { type Figures, failuresOf, figuresOf, floorFigures, lines } from '../../../bench/figures/report.ts';
+import { sum } from '../../../bench/figures/slices.ts';
 import type { LoadResult } from '../../../bench/load-protocol.ts';
 
 const result: LoadResult = {
@@ -69,6 +70,14 @@ test('without a process there are no CPU figures, without a floor no ratios', (t
 test('nothing done is a rate of 0 and no CPU figure', (t) => {
   const none = figures({ ...result, operations: 0, seconds: 0 });
   t.like(none, { perSecond: 0, cpuSecondsPer1000: null, serverCores: null, ratioToFloor: 0 });
+});
+
+test('slices that are put together tell the first error of any, and no CPU that is known of none', (t) => {
+  const { serverCpuSeconds: _unknown, ...foreign } = result;
+  const both = sum([{ ...foreign, errors: 2, firstError: '503 not now' }, foreign]);
+  t.like(figures(both, false), { operations: 40_000, errors: 2, firstError: '503 not now' });
+  t.like(figures(both, false), { cpuSecondsPer1000: null, serverCores: null, generatorCores: 0.75 });
+  t.is(figures(sum([result, result]), false).cpuSecondsPer1000, 0.1);
 });
 
 test('a record survives JSON', (t) => {
