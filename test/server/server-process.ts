@@ -110,9 +110,11 @@ export class ServerProcess {
   async start(more: readonly string[] = []): Promise<FailedStart | undefined> {
     const { program = ORCH, command = 'up', args = [], env = {}, placement = 'single' } = this.#settings;
     const { dataDirectory, port } = this;
-    const isPlaced = [...args, ...more].some((arg) => arg.startsWith('--placement'));
+    const says = (option: string): boolean => [...args, ...more].some((arg) => arg.startsWith(option));
     const own = ['--data-dir', dataDirectory, '--secure-port', String(port)];
-    if (!isPlaced) own.push('--placement', placement);
+    if (!says('--placement')) own.push('--placement', placement);
+    // Its default is a folder of the machine's, in which servers of other tests make pairs for other names.
+    if (command === 'apiserver' && !says('--cert-dir')) own.push('--cert-dir', join(dataDirectory, 'pki'));
     const child = spawn(process.execPath, [program, command, ...own, ...args, ...more], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },

@@ -11,7 +11,8 @@ for (const address of ['0.0.0.0', '::', '::0', '0:0:0:0:0:0:0:0', '::ffff:0.0.0.
   test(`a server that is bound to every address, as ${address}, names none of them all as its own`, async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-settings-'));
     t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-    const parsed = parseArguments('apiserver', ['--data-dir', directory, '--bind-address', address]);
+    const own = ['--data-dir', directory, '--cert-dir', directory];
+    const parsed = parseArguments('apiserver', [...own, '--bind-address', address]);
     const { way, settings } = await prepare((parsed as { options: ServerOptions }).options, directory, '');
     t.is(way.server, 'https://127.0.0.1:6443');
     t.not(settings.advertiseAddress, address);
