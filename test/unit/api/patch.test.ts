@@ -343,6 +343,24 @@ const JSON_PATCHES: readonly Case[] = [
     patch: [{ op: 'add', path: '/a/__proto__/x', value: 1 }],
     expected: 422,
   },
+  {
+    does: 'refuses what is below a text, as one has elements in JavaScript',
+    document: { a: 'text' },
+    patch: [{ op: 'test', path: '/a/0', value: 't' }],
+    expected: 422,
+  },
+  {
+    does: 'refuses what is below null',
+    document: { a: null },
+    patch: [{ op: 'add', path: '/a/x', value: 1 }],
+    expected: 422,
+  },
+  {
+    does: 'refuses to look below null',
+    document: { a: null },
+    patch: [{ op: 'copy', from: '/a/x/y', path: '/b' }],
+    expected: 422,
+  },
   { does: 'refuses a patch that is no list', document: {}, patch: { op: 'add', path: '/a', value: 1 }, expected: 400 },
   { does: 'refuses an operation that is no object', document: {}, patch: ['add'], expected: 400 },
   { does: 'does nothing for an empty patch', document: { a: 1 }, patch: [], expected: { a: 1 } },
@@ -533,6 +551,13 @@ test('a JSON patch nests as deep as an object may be, and no deeper', (t) => {
   const ofLists = (levels: number) =>
     codeOf(() => applyJsonPatch({ a: {}, x: lists(levels) }, [{ op: 'copy', from: '/x', path: '/a/b' }]));
   t.deepEqual([ofLists(NESTING_MAX - 2), ofLists(NESTING_MAX - 1)], [undefined, 413], 'copy of lists');
+  const besideFlat = (levels: number) =>
+    codeOf(() => applyJsonPatch({ a: {}, x: { y: nested(levels), z: 1 } }, [{ op: 'copy', from: '/x', path: '/a/b' }]));
+  t.deepEqual(
+    [besideFlat(NESTING_MAX - 3), besideFlat(NESTING_MAX - 2)],
+    [undefined, 413],
+    'copy of the deepest of several',
+  );
   for (const op of ['copy', 'move']) {
     const patch = [{ op, from: '/x', path: '/a/b' }];
     const refusal = (levels: number) => codeOf(() => applyJsonPatch({ a: {}, ...below(levels) }, patch));
@@ -573,6 +598,11 @@ test('shifting the elements of a huge list again and again ends with a refusal',
   const patch = Array.from({ length: 10_000 }, () => ({ op: 'remove', path: '/a/0' }));
   t.is(
     codeOf(() => applyJsonPatch({ a: new Array(100_000).fill(0) }, patch)),
+    413,
+  );
+  const inserts = patch.map(({ path }) => ({ op: 'add', path, value: 0 }));
+  t.is(
+    codeOf(() => applyJsonPatch({ a: new Array(100_000).fill(0) }, inserts)),
     413,
   );
 });
