@@ -102,6 +102,11 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
     '--admission-control=Priority --enable-admission-plugins=Priority',
     /^--admission-control and --enable-admission-plugins are mutually exclusive$/,
   ],
+  [
+    'apiserver',
+    '--admission-control=Priority --disable-admission-plugins=Priority',
+    /^--admission-control and --disable-admission-plugins are mutually exclusive$/,
+  ],
   ['apiserver', '--insecure-port=8080', /^--insecure-port 8080 is not available in this release, .*; available are 0$/],
   ['up', '--zzzzzzzzzzz', /^unknown flag: --zzzzzzzzzzz$/],
   ['up', '--__proto__ x', /^unknown flag: --/],
@@ -119,6 +124,11 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', 'extra', /^unexpected argument "extra"$/],
   ['up', '-', /^unexpected argument "-"$/],
   ['up', '-- extra', /^unexpected argument "extra"$/],
+  ['up', '--zzzzzzzzzzz x --version', /^unknown flag: --zzzzzzzzzzz$/],
+  ['up', '--anonymous-auth extra', /^unexpected argument "extra"$/],
+  ['up', '--store-prefix /x true', /^unexpected argument "true"$/],
+  ['up', '--zzzzzzzzzzz=x extra', /^unexpected argument "extra"$/],
+  ['up', '--version=false --zzzzzzzzzzz', /^unknown flag: --zzzzzzzzzzz$/],
   ['up', '--anonymous-auth false', /^unexpected argument "false" \(did you mean --anonymous-auth=false\?\)$/],
   ['up', '--anonymous-auth=yes', /"yes" for --anonymous-auth: must be true or false$/],
   ['up', '--secure-port=x', /"x" for --secure-port: not a whole number$/],
@@ -498,4 +508,65 @@ test('options are plain data that can be handed to another thread', (t) => {
   const { options } = run('up', ['--runtime-config=v1=true']);
   t.deepEqual(structuredClone(options), options);
   t.true(Object.isFrozen(options));
+});
+
+test('everything that is wrong is told at once, a line each, and what follows an unknown flag is taken for its value', (t) => {
+  const argv = '--zzzzzzzzzzz value --secure-port=x --yyyyyyyyyyy --v=1 --tls-cert-file=c'.split(' ');
+  const error = t.throws(() => parseArguments('up', argv), { instanceOf: UsageError });
+  t.deepEqual(
+    [error.message, ...error.others],
+    [
+      'unknown flag: --zzzzzzzzzzz',
+      'unknown flag: --yyyyyyyyyyy',
+      'invalid value "x" for --secure-port: not a whole number',
+      '--tls-cert-file needs --tls-private-key-file beside it',
+    ],
+  );
+});
+
+test('a dialect that there is none of is told once, and the rest is looked at all the same', (t) => {
+  const error = t.throws(() => parseArguments('up', ['--api-dialect=nope', '--secure-port=x']), {
+    instanceOf: UsageError,
+  });
+  t.deepEqual(
+    [error.message, ...error.others],
+    [
+      'invalid value "nope" for --api-dialect: "nope" is not one of orch, kubernetes',
+      'invalid value "x" for --secure-port: not a whole number',
+    ],
+  );
+});
+
+const WITHIN: readonly (readonly [program: Program, argv: string])[] = [
+  ['up', '--service-account-max-token-expiration=1h'],
+  ['up', '--service-account-max-token-expiration=4294967296s'],
+  ['up', '--orch-service-node-port=30000 --service-node-port-range=30000-30100'],
+  ['up', '--orch-service-node-port=30100 --service-node-port-range=30000-30100'],
+  // Batches of nothing are nothing to whom no events go, or one by one.
+  ['up', '--audit-log-mode=batch --audit-log-batch-max-size=0'],
+  ['up', '--audit-webhook-batch-max-size=0'],
+  ['up', '--audit-policy-file=p --audit-log-path=l --audit-log-mode=blocking --audit-log-batch-max-size=0'],
+  [
+    'up',
+    '--audit-policy-file=p --audit-webhook-config-file=w --audit-webhook-batch-throttle-enable=false --audit-webhook-batch-throttle-qps=0',
+  ],
+  ['up', '--scheduler-name=off'],
+  ['up', '--config=c'],
+  ['scheduler', '--leader-elect=false --leader-elect-retry-period=1h'],
+];
+
+for (const [program, argv] of WITHIN) {
+  test(`${program} ${argv} is within what its rules allow`, (t) => {
+    t.notThrows(() => parseArguments(program, argv.split(' ')));
+  });
+}
+
+test('a renewal that comes as late as it may is to leave time for another', (t) => {
+  const argv = ['--leader-elect-renew-deadline=12s', '--leader-elect-retry-period=10s'];
+  t.throws(() => parseArguments('scheduler', argv), { message: /leaves no time for a second try/ });
+});
+
+test('what looks like an option and is none may be the value of one', (t) => {
+  const parsed = parseArguments('up', ['--tls-cert-file', '--odd', '--tls-private-key-file', 'k']);
+  t.is(parsed.action === 'run' && parsed.options.tlsCertFile, '--odd');
 });
