@@ -41,6 +41,17 @@ test('each selection is a way: straight, or a proxy over TCP, TLS or a socket', 
   });
 });
 
+test('what is null is not there', (t) => {
+  const straight = { name: 'etcd', connection: { proxyProtocol: 'Direct', transport: null } };
+  const plain = through({ tcp: { url: 'http://proxy:81', tlsConfig: null }, uds: null });
+  const socket = through({ tcp: null, uds: { udsName: '/s' } }, 'controlplane');
+  t.deepEqual(parse(file([straight, plain, socket])), {
+    etcd: 'direct',
+    cluster: { host: 'proxy', port: 81, socketPath: '', tls: undefined },
+    controlplane: { host: '', port: 0, socketPath: '/s', tls: undefined },
+  });
+});
+
 const REFUSED: readonly (readonly [value: unknown, message: RegExp])[] = [
   [{}, /^kind: must be EgressSelectorConfiguration/],
   [file([], 'v1'), /^apiVersion: must be apiserver\.orch\.io\/v1beta1 or /],
@@ -55,6 +66,11 @@ const REFUSED: readonly (readonly [value: unknown, message: RegExp])[] = [
   [file([{ name: 'cluster', connection: { proxyProtocol: 'SOCKS' } }]), /must be Direct, HTTPConnect or GRPC/],
   [file([{ name: 'cluster', connection: { proxyProtocol: 'Direct', transport: {} } }]), /must be left out/],
   [file([through(undefined)]), /transport: is missing/],
+  [file([through(null)]), /transport: is missing/],
+  [file([through({ tcp: { url: 'nonsense' } })]), /url: must be an http or https address/],
+  [file([through({ tcp: { url: 'http://user@proxy' } })]), /url: must be an http or https address/],
+  [file([through({ tcp: { url: 'https://p', tlsConfig: null } })]), /tlsConfig: is missing/],
+  [file([through({ tcp: null, uds: null })]), /must have either tcp or uds/],
   [file([through({})]), /must have either tcp or uds/],
   [file([through({ tcp: { url: 'http://p' }, uds: { udsName: '/s' } })]), /must have either tcp or uds/],
   [file([through({ uds: { udsName: 'relative' } })]), /udsName: must be an absolute path/],

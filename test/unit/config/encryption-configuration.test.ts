@@ -52,6 +52,16 @@ test('a file of every provider is read as it is written', (t) => {
   ]);
 });
 
+test('what is null is as if it were left out, and what is at its bound is taken', (t) => {
+  const socketPath = `/${'a'.repeat(106)}`;
+  const most = { name: 'a', endpoint: `unix://${socketPath}`, cachesize: 2 ** 31 - 1, timeout: '1h' };
+  const content = file(entry({ kms: { ...KMS, cachesize: null, timeout: null } }, { kms: most }));
+  t.deepEqual(readEncryptionConfiguration(content, DIALECTS.orch)[0]!.providers, [
+    { kind: 'kms', name: 'k', socketPath: '/run/kms.sock', cacheSize: 1000, timeoutMs: 3000 },
+    { kind: 'kms', name: 'a', socketPath, cacheSize: 2 ** 31 - 1, timeoutMs: 3_600_000 },
+  ]);
+});
+
 test('each dialect has an apiVersion of its own', (t) => {
   const content = { ...file(entry({ identity: {} })), apiVersion: 'apiserver.config.k8s.io/v1' };
   t.is(readEncryptionConfiguration(content, DIALECTS.kubernetes).length, 1);
@@ -75,6 +85,7 @@ const REFUSED: readonly (readonly [content: unknown, message: string])[] = [
   [[], 'the file must hold an EncryptionConfiguration'],
   [{}, 'kind: must be EncryptionConfiguration'],
   [{ ...file(), kind: 'Config' }, 'kind: must be EncryptionConfiguration, not "Config"'],
+  [{ ...file(), apiVersion: 'v1' }, 'apiVersion: must be apiserver.config.orch.io/v1, not "v1"'],
   [{ ...file(), extra: 1 }, 'extra: is an unknown field'],
   [JSON.parse('{"__proto__": {}}'), '__proto__: is an unknown field'],
   [{ ...file(), resources: undefined }, 'resources: is required'],
@@ -85,6 +96,10 @@ const REFUSED: readonly (readonly [content: unknown, message: string])[] = [
   [file({ resources: [], providers: [] }), 'resources[0].resources: must not be empty'],
   [
     file({ resources: ['*'], providers: [] }),
+    'resources[0].resources[0]: must be a resource, such as secrets or deployments.apps',
+  ],
+  [
+    file({ resources: [7], providers: [] }),
     'resources[0].resources[0]: must be a resource, such as secrets or deployments.apps',
   ],
   [file({ resources: ['secrets'] }), 'resources[0].providers: is required'],
@@ -106,6 +121,16 @@ const REFUSED: readonly (readonly [content: unknown, message: string])[] = [
     file(entry(keyed('aescbc', { name: 'a:b', secret: KEY_16 }))),
     `${PROVIDER}.aescbc.keys[0].name: must be a text of at most 253 characters without colons and blanks`,
   ],
+  ...[null, ''].flatMap((nothing): [unknown, string][] => [
+    [file(entry(keyed('aescbc', { name: nothing, secret: KEY_16 }))), `${PROVIDER}.aescbc.keys[0].name: is required`],
+    [file(entry(keyed('aescbc', { name: 'a', secret: nothing }))), `${SECRET}: is required`],
+    [file(entry({ kms: { ...KMS, endpoint: nothing } })), `${PROVIDER}.kms.endpoint: is required`],
+  ]),
+  [
+    file(entry(keyed('aescbc', { name: 7, secret: KEY_16 }))),
+    `${PROVIDER}.aescbc.keys[0].name: must be a text of at most 253 characters without colons and blanks`,
+  ],
+  [file(entry(keyed('aescbc', { name: 'a', secret: 7 }))), `${SECRET}: must be base64`],
   [file(entry(keyed('aescbc', { name: 'a' }))), `${SECRET}: is required`],
   [file(entry(keyed('aescbc', { name: 'a', secret: 'se-cret' }))), `${SECRET}: must be base64`],
   [file(entry(keyed('aescbc', { name: 'a', secret: 'AAAA' }))), `${SECRET}: must be 16, 24 or 32 bytes long, not 3`],
@@ -139,7 +164,18 @@ const REFUSED: readonly (readonly [content: unknown, message: string])[] = [
     file(entry({ kms: { ...KMS, endpoint: `unix:///${'a'.repeat(107)}` } })),
     `${PROVIDER}.kms.endpoint: must have a path of at most 107 bytes`,
   ],
-  [file(entry({ kms: { ...KMS, cachesize: 0 } })), `${PROVIDER}.kms.cachesize: must be a positive integer`],
+  [
+    file(entry({ kms: { ...KMS, endpoint: 7 } })),
+    `${PROVIDER}.kms.endpoint: must be a socket, such as unix:///var/run/kms.sock`,
+  ],
+  ...[0, -1, 1.5, '5', 2 ** 31].map((cachesize): [unknown, string] => [
+    file(entry({ kms: { ...KMS, cachesize } })),
+    `${PROVIDER}.kms.cachesize: must be a positive integer`,
+  ]),
+  ...['-1s', '3601s', 'soon'].map((timeout): [unknown, string] => [
+    file(entry({ kms: { ...KMS, timeout } })),
+    `${PROVIDER}.kms.timeout: must be a positive duration of at most 1h, such as 3s`,
+  ]),
   [
     file(entry({ kms: { ...KMS, timeout: '0s' } })),
     `${PROVIDER}.kms.timeout: must be a positive duration of at most 1h, such as 3s`,
