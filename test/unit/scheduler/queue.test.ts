@@ -1,3 +1,4 @@
+// The pods that need a node: which is tried next, which wait for what, and until when.
 import test from 'ava';
 import { SchedulingQueue } from '../../../actors/scheduler/core/queue.ts';
 import { ClusterEvent } from '../../../actors/scheduler/objects/cluster-event.ts';
@@ -163,8 +164,84 @@ test('an update that demands something else tries an unschedulable pod again', (
   const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
   fail(queue, 0, ClusterEvent.nodeAdded);
-  queue.set(podInfo('a', { spec: { tolerations: [{ operator: 'Exists' }] } }), 5_000);
+  const changed = podInfo('a', { spec: { tolerations: [{ operator: 'Exists' }] } });
+  queue.set(changed, 5_000);
   t.is(queue.counts().active, 1);
+  t.is(queue.pop()?.pod, changed);
+});
+
+test('a pod that is to be tried now is so also when it comes to demand something else', (t) => {
+  const queue = new SchedulingQueue(prioritySort);
+  queue.set(podInfo('a'), 0);
+  queue.set(podInfo('a', { requests: { cpu: '1' } }), 0);
+  t.deepEqual(queue.counts(), { active: 1, backoff: 0, unschedulable: 0 });
+});
+
+test('a pod that was popped and not tried keeps its turn and its count of attempts', (t) => {
+  const queue = new SchedulingQueue(prioritySort);
+  for (const name of ['a', 'b']) queue.set(podInfo(name), 0);
+  queue.putBack(queue.pop()!);
+  t.is(queue.get('default/a')?.where, 'active');
+  const queued = queue.pop();
+  t.deepEqual([queued?.pod.name, queued?.attempts], ['a', 1]);
+});
+
+test('a pod is tried again when asked for while it waits for something, and at no other time', (t) => {
+  const queue = new SchedulingQueue(prioritySort);
+  queue.set(podInfo('waiting'), 0);
+  fail(queue, 0, ClusterEvent.nodeAdded);
+  queue.set(podInfo('backing-off'), 0);
+  queue.requeueBackoff(queue.pop()!, 0);
+  queue.set(podInfo('active'), 0);
+  for (const name of ['waiting', 'backing-off', 'active', 'never-seen']) queue.retry(`default/${name}`, 5_000);
+  t.deepEqual(drain(queue).sort(), ['active', 'waiting']);
+  t.deepEqual(queue.counts(), { active: 0, backoff: 1, unschedulable: 0 });
+});
+
+test('what is flushed next is the first backoff that ends, or the pod that has waited for a minute', (t) => {
+  const queue = new SchedulingQueue(prioritySort);
+  queue.set(podInfo('a'), 0);
+  fail(queue, 0);
+  queue.set(podInfo('b'), 0);
+  queue.requeueBackoff(queue.pop()!, 10);
+  t.is(queue.nextFlushMs(), 1_010);
+  queue.remove('default/b');
+  t.is(queue.nextFlushMs(), 60_000);
+});
+
+test('a pod that goes on waiting is behind those that have waited since', (t) => {
+  const queue = new SchedulingQueue(prioritySort);
+  for (const [name, nowMs] of [
+    ['a', 0],
+    ['b', 10_000],
+  ] as const) {
+    queue.set(podInfo(name), nowMs);
+    queue.requeueUnschedulable(queue.pop()!, ClusterEvent.nodeAdded, 7, nowMs);
+  }
+  queue.flush(60_000, 7);
+  t.is(queue.nextFlushMs(), 70_000);
+  queue.flush(70_000, 8);
+  t.deepEqual(drain(queue), ['b']);
+});
+
+test('what comes into a queue is counted by the reason why', (t) => {
+  const queue = new SchedulingQueue(prioritySort);
+  for (const name of ['a', 'b', 'c']) queue.set(podInfo(name), 0);
+  fail(queue, 0, ClusterEvent.nodeAdded | ClusterEvent.podRemoved);
+  fail(queue, 0, ClusterEvent.podRemoved);
+  queue.requeueBackoff(queue.pop()!, 0);
+  queue.moveOnEvents(ClusterEvent.nodeAdded | ClusterEvent.podRemoved, 500, () => true);
+  queue.flush(1_000, 1);
+  const count = {
+    'active PodAdd': queue.incoming('active', 'PodAdd'),
+    'unschedulable ScheduleAttemptFailure': queue.incoming('unschedulable', 'ScheduleAttemptFailure'),
+    'backoff ScheduleAttemptFailure': queue.incoming('backoff', 'ScheduleAttemptFailure'),
+    'backoff NodeAdd': queue.incoming('backoff', 'NodeAdd'),
+    'backoff AssignedPodDelete': queue.incoming('backoff', 'AssignedPodDelete'),
+    'active BackoffComplete': queue.incoming('active', 'BackoffComplete'),
+    'active NodeAdd': queue.incoming('active', 'NodeAdd'),
+  };
+  t.deepEqual(Object.values(count), [3, 2, 1, 1, 1, 3, 0], JSON.stringify(count));
 });
 
 test('another pod under the same name begins anew', (t) => {
