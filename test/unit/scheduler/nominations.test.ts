@@ -49,3 +49,44 @@ test('a promise is over when the pod no longer tells of it, and stands while it 
   nominations.renew(pod('it', 0, 'm'), pod('it'));
   t.is(nominations.nodeFor(pod('it').key), 'm', 'promised by somebody else');
 });
+
+test('a promise is taken back where there was one, as far as is known here or the pod tells', (t) => {
+  const nominations = new Nominations();
+  const none = { node: '', victims: [] };
+  t.is(nominations.order(pod('it'), none), undefined);
+  t.deepEqual(nominations.order(pod('it', 0, 'n'), none), { ...none, displaced: [] });
+  nominations.set(pod('it'), 'n');
+  t.deepEqual(nominations.order(pod('it'), none), { ...none, displaced: [] });
+  t.is(nominations.nodeFor(pod('it').key), undefined);
+  t.is(nominations.size, 0);
+});
+
+test('another pod under the name of one that was promised room is promised none', (t) => {
+  const nominations = new Nominations();
+  nominations.set(pod('it'), 'n');
+  const other = { ...pod('it'), uid: 'other' } as PodInfo;
+  nominations.renew(other, pod('it'));
+  t.is(nominations.nodeFor(pod('it').key), undefined);
+  nominations.renew(pod('free'), undefined);
+  t.is(nominations.size, 0);
+});
+
+test('the nodes of a promise hear of it, and room is left unless the pod has taken it', (t) => {
+  const heard: string[] = [];
+  const nominations = new Nominations({
+    onNode: (name) => heard.push(name),
+    onRoomLeft: () => heard.push('left'),
+  });
+  const told = (): readonly string[] => heard.splice(0);
+  nominations.set(pod('it'), 'n');
+  t.deepEqual(told(), ['n']);
+  nominations.set(pod('it'), 'n');
+  t.deepEqual(told(), ['n', 'n'], 'it may demand something else now');
+  nominations.set(pod('it'), 'm');
+  t.deepEqual(told(), ['n', 'left', 'm']);
+  t.deepEqual(namesOf(nominations.before(pod('other'), 'n')), []);
+  nominations.remove(pod('it').key, 'm');
+  t.deepEqual(told(), ['m']);
+  nominations.remove(pod('it').key);
+  t.deepEqual(told(), []);
+});
