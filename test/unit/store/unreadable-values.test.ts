@@ -202,3 +202,30 @@ test('what a service gave no key for is looked at again until there is one', asy
   failures.remove(SECRET);
   failures.remove(MAP);
 });
+
+test('a value that has come or gone while it is looked at says nothing of the others, which are looked at on', async (t) => {
+  const due: (() => void)[] = [];
+  const after = (_: number, run: () => void) => {
+    due.push(run);
+    return { cancel: () => void due.splice(due.indexOf(run), 1) };
+  };
+  let passed = 0;
+  const failures = new PassingFailures({ timers: { ...realEnvironment.timers, after } }, () => passed++);
+  const answers: (() => void)[] = [];
+  const slow = () => new Promise<void>((resolve) => void answers.push(resolve));
+  failures.add(SECRET, slow);
+  failures.add(MAP, slow);
+  due.shift()!();
+  failures.remove(SECRET);
+  answers.shift()!();
+  await until(() => due.length === 1);
+  due.shift()!();
+  failures.remove(MAP);
+  answers.shift()!();
+  await new Promise((resolve) => setImmediate(resolve));
+  t.deepEqual([passed, due.length], [0, 0], 'there is none left to look at');
+  failures.add(OTHER_MAP, slow);
+  failures.remove(OTHER_MAP);
+  failures.add(OTHER_MAP, slow);
+  t.is(due.length, 1, 'the time begins anew');
+});
