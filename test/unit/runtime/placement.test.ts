@@ -1,9 +1,10 @@
+// Placement files: what they make of threads and actors, and why one is refused.
 import test from 'ava';
 import { ACTORS } from '../../../actors/actors.ts';
 import type { ActorFacts } from '../../../runtime/actor-facts.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { resolvePlacement } from '../../../runtime/placement/placement.ts';
-import { planWithout } from '../../../runtime/placement/plan.ts';
+import { AddressBook, planWithout } from '../../../runtime/placement/plan.ts';
 import { formatPlan, summarizePlan } from '../../../runtime/placement/plan-format.ts';
 import { placementProfiles, readPlacement } from '../../../runtime/placement-file.ts';
 
@@ -161,6 +162,26 @@ test('groups become threads, and instances are numbered per actor across groups'
     ],
   );
   t.is(plan.name, 'test');
+});
+
+test('as many readers are placed as the store has slots for', (t) => {
+  const hubs = (name: string, count: number): string => `{ "name": "${name}", "count": ${count}, "actors": ["hub"] }`;
+  const plan = resolve(threads(REST, STORE, hubs('w', 64), hubs('x', 64), hubs('y', 64), hubs('z', 53)));
+  t.is(plan.threads.flatMap(({ actors }) => actors).filter(({ actor }) => actor === 'hub').length, 246);
+});
+
+test('each instance is reached as the facts of its actor say', (t) => {
+  const facts = new Map((ACTORS as readonly ActorFacts[]).map((one) => [one.actor, one]));
+  const plan = resolve(threads(REST, STORE));
+  const addresses = new AddressBook(plan, ACTORS).addresses.filter(({ actor }) => facts.has(actor));
+  t.deepEqual(
+    addresses.map(({ actor, mailboxMax, flat }) => [actor, mailboxMax, flat !== undefined]),
+    ['ingress', 'auth', 'hub', 'admission', 'store'].map((actor) => {
+      const { mailboxMax, flat } = facts.get(actor)!;
+      return [actor, mailboxMax, flat !== undefined];
+    }),
+  );
+  t.true(addresses.some(({ flat }) => flat !== undefined));
 });
 
 test('settings are the defaults of the actor with those of the file over them', (t) => {
