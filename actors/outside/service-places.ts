@@ -30,10 +30,13 @@ export async function placeOfService(finder: PlaceFinder, wanted: ServicePort): 
   const service = await finder.find('core/services', namespace, name);
   if (service === undefined) throw new NoPlace(`service "${name}" not found`);
   const spec = partAt(service, 'spec');
-  if (!partsAt(spec, 'ports').some((one) => one.port === port) && textAt(spec, 'type') !== 'ExternalName')
-    throw new NoPlace(`no service port ${port} found for service "${name}"`);
   if (textAt(spec, 'type') === 'ExternalName')
     return { host: checkedHost(textAt(spec, 'externalName')), port, addressProblem: (text) => addressProblem(text) };
+  // The words that clients of the original know.
+  if (!finder.callsEndpoints && textAt(spec, 'clusterIP') === 'None')
+    throw new NoPlace('cannot route to service with ClusterIP "None"');
+  if (!partsAt(spec, 'ports').some((one) => one.port === port))
+    throw new NoPlace(`no service port ${port} found for service "${name}"`);
   if (finder.callsEndpoints) return endpointOf(finder, service, wanted);
   return { host: checkedHost(textAt(spec, 'clusterIP')), port };
 }
@@ -69,7 +72,7 @@ async function slicesOf({ dialect, list }: PlaceFinder, namespace: string, servi
 
 /** A name is looked at again when it is resolved. */
 function checkedHost(host: string): string {
-  if (host === '' || host === 'None') throw new NoPlace('the service has no address');
+  if (host === '') throw new NoPlace('the service has no address');
   const problem = isIpText(host) ? addressProblem(host) : undefined;
   if (problem !== undefined) throw new NoPlace(problem);
   return host;
