@@ -280,7 +280,8 @@ export class Client {
     const { world } = this;
     const version = after === undefined ? [] : [`resourceVersion=${after}`];
     const query = ['watch=1', 'allowWatchBookmarks=true', ...selectorsOf(scope), ...version];
-    if (this.random.below(4) === 0) query.push(`timeoutSeconds=${1 + this.random.below(20)}`);
+    // Short ones as a rule: what ends with a bookmark is to end while there is something to be told.
+    if (this.random.below(4) === 0) query.push(`timeoutSeconds=${1 + this.random.below(1 + this.random.below(20))}`);
     const opened = world.moment();
     const facts = {
       client: this.number,

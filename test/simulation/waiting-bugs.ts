@@ -1,9 +1,10 @@
-// Bugs of those who wait, planted: for a revision that has yet to come here, or for the end of a wait.
+// Bugs of those who wait, planted: for a revision that has yet to come here, or for the end of a wait, or are told how far they have come.
 import { ReadGate } from '../../actors/hub/read-gate.ts';
+import { Framing } from '../../actors/hub/watches/framing.ts';
 import { Watchers } from '../../actors/hub/watches/watchers.ts';
 import { NO_FAULTS } from './faults.ts';
 import { type PlantedBug, withMethod } from './planting.ts';
-import { AHEAD } from './workload.ts';
+import { AHEAD, mixNamed } from './workload.ts';
 
 export const WAITING_BUGS: readonly PlantedBug[] = [
   {
@@ -37,6 +38,21 @@ export const WAITING_BUGS: readonly PlantedBug[] = [
             const here = cache.events.at(-1)?.revision ?? 0;
             const after = afterRevision === undefined ? {} : { afterRevision: Math.min(afterRevision, here) };
             original.call(this, { ...query, ...after }, cache, initial);
+          },
+      ),
+  },
+  {
+    name: 'a bookmark promises one change more than has been told',
+    shownBy: 6,
+    mix: mixNamed('watches'),
+    sign: /a bookmark promised/,
+    plant: () =>
+      withMethod(
+        Framing.prototype,
+        'bookmark',
+        (original) =>
+          function (this: Framing, cohort, revision, ...more) {
+            return original.call(this, cohort, revision + 1, ...more);
           },
       ),
   },
