@@ -31,12 +31,15 @@ export interface Collection {
 export const CONFIG_MAPS = collection('configmaps');
 export const SECRETS = collection('secrets');
 export const PODS = collection('pods');
+export const SERVICES = collection('services');
+export const DEPLOYMENTS = collection('deployments', 'apps', '/apis/apps/v1');
+export const REPLICA_SETS = collection('replicasets', 'apps', '/apis/apps/v1');
 export const NAMESPACE_OBJECTS: Collection = { storageKey: 'core/namespaces', path: () => '/api/v1/namespaces' };
 
-function collection(plural: string): Collection {
+function collection(plural: string, group = 'core', root = '/api/v1'): Collection {
   const path = (namespace: string) =>
-    namespace === '' ? `/api/v1/${plural}` : `/api/v1/namespaces/${namespace}/${plural}`;
-  return { storageKey: `core/${plural}`, path };
+    namespace === '' ? `${root}/${plural}` : `${root}/namespaces/${namespace}/${plural}`;
+  return { storageKey: `${group}/${plural}`, path };
 }
 
 /** One write: what it does, and how that is said. */

@@ -40,6 +40,7 @@ export const DEFINITION_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an answer is made by the definition that there was when it was asked for',
+    shownBy: 100,
     mix: mixNamed('definitions'),
     faults: NO_FAULTS,
     sign: /by the edition .* which was over/,

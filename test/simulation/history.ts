@@ -173,6 +173,7 @@ interface ObjectJson {
     readonly ownerReferences?: readonly OwnerReferenceJson[];
     readonly deletionTimestamp?: string;
     readonly creationTimestamp?: string;
+    readonly generation?: number;
   };
   readonly spec?: { readonly nodeName?: string; readonly holderIdentity?: string };
 }
@@ -211,6 +212,8 @@ export interface Facts {
   readonly owners: readonly { readonly uid: string; readonly blocks: boolean }[];
   readonly finalizers: readonly string[];
   readonly created: string;
+  /** 0: it has none. */
+  readonly generation: number;
   /** Who holds a lease; empty: nobody, or it is none. */
   readonly holder: string;
 }
@@ -228,6 +231,7 @@ export function factsOf(object: unknown): Facts {
       NONE,
     finalizers: metadata.finalizers ?? NONE,
     created: metadata.creationTimestamp ?? '',
+    generation: metadata.generation ?? 0,
     holder: spec?.holderIdentity ?? '',
   };
 }

@@ -9,8 +9,8 @@ export const WHO = { client: 1, front: 'ingress/0#1' };
 
 export function version(key: string, revision: number, tag: string, more: Partial<Version> = {}): Version {
   const seen = { key, revision, tag, before: '', held: false, dying: false, text: `${key} ${tag}` };
-  const facts = { isFront: false, uid: `${key}'s`, node: '', owners: [], finalizers: [], created: 'then', holder: '' };
-  return { ...seen, ...facts, ...more };
+  const facts = { isFront: false, uid: `${key}'s`, node: '', owners: [], finalizers: [], created: 'then' };
+  return { ...seen, ...facts, generation: 0, holder: '', ...more };
 }
 
 /** A key, and its tag, or what else matters of it; undefined: it is removed. */

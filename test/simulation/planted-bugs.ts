@@ -14,7 +14,6 @@ import { Watchers } from '../../actors/hub/watches/watchers.ts';
 import { CommitTimes } from '../../actors/store/commit-times.ts';
 import { HistoryWindow } from '../../actors/store/log/history-window.ts';
 import { RevisionLog } from '../../actors/store/log/revision-log.ts';
-import type { Operation, PutOperation, Transaction } from '../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../actors/store/protocol.ts';
 import type { EngineBatch, LocalEngine } from '../../storage/engines/local-engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
@@ -22,28 +21,11 @@ import { DEFINED_TYPES } from './defined-types.ts';
 import { DEFINITION_BUGS } from './definition-bugs.ts';
 import type { SimulatedDisk } from './disk.ts';
 import { NO_FAULTS } from './faults.ts';
-import { type PlantedBug, withAsks, withEngine, withMethod } from './planting.ts';
+import { isPutOf, type PlantedBug, withAsks, withEngine, withMethod, withTransactions } from './planting.ts';
+import { SPEC_BUGS } from './spec-bugs.ts';
 import { WAITING_BUGS } from './waiting-bugs.ts';
 import { mixNamed } from './workload.ts';
 import { SERVER, type Server, type World } from './world.ts';
-
-/** A server whose admission sends other transactions to the store than it means to. */
-function withTransactions(
-  change: (operation: Operation, value: (put: PutOperation) => string) => Operation,
-): ReturnType<PlantedBug['plant']> {
-  return withAsks<'store', 'commit'>('admission', 'store', 'commit', (message) => {
-    const payload = Buffer.from(message.payload);
-    const value = ({ valueOffset, valueLength }: PutOperation): string =>
-      payload.toString('utf8', valueOffset, valueOffset + valueLength);
-    const transactions = message.transactions.map(
-      (transaction): Transaction => ({
-        ...transaction,
-        operations: transaction.operations.map((operation) => change(operation, value)),
-      }),
-    );
-    return { ...message, transactions };
-  });
-}
 
 /** A server whose ingress asks other writes of admission than clients do. */
 function withWrites(change: (request: WriteRequest) => Partial<WriteRequest>): ReturnType<PlantedBug['plant']> {
@@ -113,10 +95,6 @@ function historyByWall(): ReturnType<PlantedBug['plant']> {
   return { ...planted, server: { ...SERVER, engine } };
 }
 
-function isPutOf(operation: Operation, storageKeys: readonly string[]): operation is PutOperation {
-  return !('delete' in operation) && storageKeys.some((storageKey) => operation.key.startsWith(`${storageKey}/`));
-}
-
 const PLAIN = ['core/configmaps', 'core/secrets'];
 const DEFINED_KEYS = DEFINED_TYPES.map(({ storageKey }) => storageKey);
 
@@ -146,6 +124,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a batch is published before the committed revision is raised',
+    shownBy: 11,
     sign: /was known|which was over/,
     plant: publishBeforeAtomic,
   },
@@ -182,7 +161,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a slab is reused while a reader still needs it',
-    shownBy: 3,
+    shownBy: 41,
     faults: { ...NO_FAULTS, delayMsMax: 20, lagShare: 0.06 },
     // Overwritten bytes can look like anything; the record of another object where one was to be shows first.
     sign: /did not hold the store's/,
@@ -283,7 +262,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an update brings a deleted object back',
-    shownBy: 2,
+    shownBy: 31,
     sign: /is back/,
     plant: () =>
       withTransactions((operation) =>
@@ -360,6 +339,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   ...DEFINITION_BUGS,
   ...WAITING_BUGS,
+  ...SPEC_BUGS,
   {
     name: 'a hub forgets a change',
     sign: /did not hold the store's/,

@@ -1,6 +1,7 @@
 // How bugs are planted: a server that differs in its engine, in a method, or in what one actor asks another.
 
 import type { ServerSettings } from '../../actors/server-settings.ts';
+import type { Operation, PutOperation, Transaction } from '../../actors/store/protocol.ts';
 import type {
   ActorContext,
   ActorDefinition,
@@ -85,4 +86,27 @@ export function withAsks<A extends ActorName, T extends AskType<ActorProtocols[A
   const actors: Server['actors'] = (outside) =>
     actorsFor(outside).map((definition) => (definition.actor === asker ? changed(definition) : definition));
   return { server: { ...SERVER, actors }, remove: NOTHING };
+}
+
+/** A server whose admission sends other transactions to the store than it means to. */
+export function withTransactions(
+  change: (operation: Operation, value: (put: PutOperation) => string) => Operation,
+): ReturnType<PlantedBug['plant']> {
+  return withAsks<'store', 'commit'>('admission', 'store', 'commit', (message) => {
+    const payload = Buffer.from(message.payload);
+    const value = ({ valueOffset, valueLength }: PutOperation): string =>
+      payload.toString('utf8', valueOffset, valueOffset + valueLength);
+    const transactions = message.transactions.map(
+      (transaction): Transaction => ({
+        ...transaction,
+        operations: transaction.operations.map((operation) => change(operation, value)),
+      }),
+    );
+    return { ...message, transactions };
+  });
+}
+
+/** Whether it writes an object of one of these types. */
+export function isPutOf(operation: Operation, storageKeys: readonly string[]): operation is PutOperation {
+  return !('delete' in operation) && storageKeys.some((storageKey) => operation.key.startsWith(`${storageKey}/`));
 }

@@ -14,11 +14,10 @@ import { type LayoutSettings, originalEngine, originalLayout } from '../../stora
 import type { OriginalEngine } from '../../storage/etcd/original/original-engine.ts';
 import { ServedKeyspace, servedKeyspaceMemory } from '../../storage/etcd/served-keyspace.ts';
 import { storedRevision } from '../../storage/forms/stored-value.ts';
-import { parseIpRange } from '../../values/ip.ts';
 import { actorsFor } from '../server/every-actor.ts';
 import type { SharedChange } from './committed.ts';
 import { type CallFate, EtcdModel } from './etcd-model.ts';
-import type { Server, World } from './world.ts';
+import { NETWORK, type Server, type World } from './world.ts';
 
 const PREFIX = '/registry';
 const KEYS = etcdKeys(PREFIX);
@@ -31,7 +30,7 @@ const ORIGINAL: LayoutSettings = {
   media: 'protobuf',
   features: (gate) => gate === 'NamespaceDefaultLabelName',
   encryption: undefined,
-  network: { clusterIpRanges: [parseIpRange('10.0.0.0/24')!], nodePorts: { first: 30000, last: 32767 } },
+  network: NETWORK,
 };
 /** One call in so many is lost, and one in so many breaks all watches off. */
 const CALLS_A_LOSS = 12;

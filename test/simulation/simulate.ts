@@ -6,11 +6,13 @@ import { checkAnswers } from './check-answers.ts';
 import { checkApplies } from './check-applies.ts';
 import { checkCommits } from './check-commits.ts';
 import { checkDefinitions } from './check-definitions.ts';
+import { checkGenerations } from './check-generations.ts';
 import { checkHistory } from './check-history.ts';
 import { checkLeaders } from './check-leaders.ts';
 import { checkLifecycles, unfinishedLifecycles } from './check-lifecycles.ts';
 import { checkObjects } from './check-objects.ts';
 import { checkQuotas, unfinishedQuotas } from './check-quotas.ts';
+import { checkServices } from './check-services.ts';
 import { checkTimes, isPunctual } from './check-times.ts';
 import { checkVersions } from './check-versions.ts';
 import { checkWatches } from './check-watches.ts';
@@ -111,6 +113,8 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
   problems.push(
     ...checkCommits(committed),
     ...checkVersions(committed),
+    ...checkGenerations(committed),
+    ...checkServices(committed, server.storeLayout ?? 'own'),
     ...checkLeaders(world.leaderWords, committed, world.historyBounds.msAt),
     ...checkAnswers(history, committed),
     ...checkWatches(history.watches, committed),

@@ -2,7 +2,16 @@
 // the runs together have all.
 import type { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { ApplySteps } from './apply-steps.ts';
-import { type Answer, type Client, CONFIG_MAPS, type Collection, PODS, SECRETS } from './client.ts';
+import {
+  type Answer,
+  type Client,
+  CONFIG_MAPS,
+  type Collection,
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  SECRETS,
+} from './client.ts';
 import type { Version } from './committed.ts';
 import { DEFINED_TYPES } from './defined-types.ts';
 import { DefinitionSteps } from './definition-steps.ts';
@@ -12,6 +21,8 @@ import { letGo, OwnershipSteps } from './ownership-steps.ts';
 import { PatchSteps } from './patch-steps.ts';
 import { PlainSteps } from './plain-steps.ts';
 import { QuotaSteps } from './quota-steps.ts';
+import { ServiceSteps } from './service-steps.ts';
+import { WantedSteps } from './wanted-steps.ts';
 import { WatchSteps } from './watch-steps.ts';
 
 const THINK_MS_MAX = 150;
@@ -36,7 +47,9 @@ type StepName =
   | 'limited'
   | 'define'
   | 'instance'
-  | 'look';
+  | 'look'
+  | 'service'
+  | 'wanted';
 
 /** How often each step is taken, in parts of the whole; and whether the controllers have to be there. */
 export interface Mix {
@@ -88,6 +101,11 @@ const MIXES: readonly Mix[] = [
     needsControllers: true,
     shares: { get: 1, list: 1, create: 2, update: 1, delete: 1, define: 4, instance: 12, look: 8, breakWatch: 1 },
   },
+  {
+    name: 'specs',
+    needsControllers: false,
+    shares: { ...READS, create: 2, update: 1, patch: 1, delete: 1, service: 10, wanted: 8 },
+  },
 ];
 
 /** Watches from revisions that the hub which is asked has yet to hear of: not drawn, and for runs whose hubs are apart. */
@@ -124,6 +142,8 @@ export class Workload {
     const ownership = new OwnershipSteps(hand);
     const namespaces = new NamespaceSteps(hand);
     const quotas = new QuotaSteps(hand);
+    const services = new ServiceSteps(hand);
+    const wanted = new WantedSteps(hand);
     const definitions = new DefinitionSteps(hand, watches);
     this.#steps = {
       create: () => plain.create(),
@@ -146,6 +166,8 @@ export class Workload {
       define: () => definitions.define(),
       instance: () => definitions.instance(),
       look: () => definitions.look(),
+      service: () => services.step(),
+      wanted: () => wanted.step(),
     };
     this.#urn = Object.entries(mix.shares).flatMap(([name, share]) => Array<StepName>(share).fill(name as StepName));
   }
@@ -175,7 +197,10 @@ export async function readEverything(client: Client): Promise<void> {
 }
 
 const BY_STORAGE_KEY: ReadonlyMap<string, Collection> = new Map(
-  [CONFIG_MAPS, SECRETS, PODS, ...DEFINED_TYPES].map((collection) => [collection.storageKey, collection]),
+  [CONFIG_MAPS, SECRETS, PODS, DEPLOYMENTS, REPLICA_SETS, ...DEFINED_TYPES].map((collection) => [
+    collection.storageKey,
+    collection,
+  ]),
 );
 
 /** Takes the clients' finalizers from everything that is being deleted, as whoever set them would in the end. */

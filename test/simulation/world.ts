@@ -1,5 +1,6 @@
 // A whole server under a seed, or several on one store: the actors of the server's own roster on simulated threads, over a disk that loses what was
 // not synced and sockets without a network. Notes every commit and numbers every moment.
+import type { ServiceNetwork } from '../../actors/admission/service-allocation.ts';
 import { tokenDigest } from '../../actors/auth/authenticators/token-file.ts';
 import type { OutsideWorld } from '../../actors/define.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
@@ -14,6 +15,7 @@ import type { SimulatedThreads } from '../../runtime/simulation/simulated-thread
 import { VirtualTime } from '../../runtime/simulation/virtual-time.ts';
 import type { StoreEngine } from '../../storage/engines/shared-engine.ts';
 import { lending } from '../../storage/records/record-reading.ts';
+import { parseIpRange } from '../../values/ip.ts';
 import { actorsFor } from '../server/every-actor.ts';
 import { memorySettings } from '../server/memory-settings.ts';
 import type { HistoryBounds } from './check-history.ts';
@@ -35,6 +37,11 @@ const ENCRYPTION: readonly ResourceEncryption[] = [
     providers: [{ kind: 'aesgcm', keys: [{ name: 'simulated', secret: new Uint8Array(32).fill(7) }] }],
   },
 ];
+/** Room for few services, so that two of them choose the same. */
+export const NETWORK: ServiceNetwork = {
+  clusterIpRanges: [parseIpRange('10.0.0.0/28')!],
+  nodePorts: { first: 30_000, last: 30_031 },
+};
 const LIMIT_MS = 600_000;
 const HISTORY_BYTES = 100_000;
 
@@ -271,7 +278,13 @@ function settings(): ServerSettings {
   const user = { name: 'simulated', uid: '', groups: ['system:masters'], extra: {} };
   return {
     ...plain,
-    options: { ...plain.options, requestTimeoutMs: 20_000, storeHistoryBytes: HISTORY_BYTES },
+    options: {
+      ...plain.options,
+      requestTimeoutMs: 20_000,
+      storeHistoryBytes: HISTORY_BYTES,
+      serviceClusterIpRange: NETWORK.clusterIpRanges,
+      serviceNodePortRange: NETWORK.nodePorts,
+    },
     tokens: [{ digest: tokenDigest(TOKEN), user }],
     advertiseAddress: '10.0.0.1',
     schedulerName: 'default-scheduler',
