@@ -55,11 +55,12 @@ export interface CallError extends NodeJS.ErrnoException {
 /** The same of an error that says itself where; undefined of what has no words. */
 export function callWords(error: CallError): string | undefined {
   const last = error.errors?.at(-1) ?? error;
-  if (last.code === 'ERR_TLS_CERT_ALTNAME_INVALID') return strangerWords(last.host ?? '', last.cert?.subjectaltname);
   return known(last, last.address ?? last.hostname ?? '', last.port ?? 0);
 }
 
-function known({ code = '', message }: NodeJS.ErrnoException, host: string, port: number): string | undefined {
+function known(error: CallError, host: string, port: number): string | undefined {
+  const { code = '', message } = error;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return strangerWords(error.host ?? '', error.cert?.subjectaltname);
   const connecting = CONNECTING[code];
   if (connecting !== undefined) return `dial tcp ${hostPort(host, port)}: ${connecting}`;
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${host}: no such host`;

@@ -5,6 +5,10 @@ import { isTlsFailure, isUnbelieved } from '../../../../transport/outgoing/tls-f
 
 const failed = (code: string, message = ''): Error => Object.assign(new Error(message), { code });
 
+/** Who shows a certificate that is another's. */
+const stranger = (host: string, subjectaltname?: string) =>
+  Object.assign(failed('ERR_TLS_CERT_ALTNAME_INVALID'), { host, cert: { subjectaltname } });
+
 const CASES: readonly (readonly [host: string, error: Error, words: string])[] = [
   ['10.0.0.1', failed('ECONNREFUSED'), 'dial tcp 10.0.0.1:80: connect: connection refused'],
   ['fd00::1', failed('EHOSTUNREACH'), 'dial tcp [fd00::1]:80: connect: no route to host'],
@@ -18,6 +22,11 @@ const CASES: readonly (readonly [host: string, error: Error, words: string])[] =
     failed('EPROTO', 'ssl3_get_record:wrong version number'),
     'http: server gave HTTP response to HTTPS client',
   ],
+  [
+    '10.0.0.1',
+    stranger('web.default.svc', 'DNS:other.default.svc'),
+    'x509: certificate is valid for other.default.svc, not web.default.svc',
+  ],
   ['10.0.0.1', failed('HPE_INVALID_CONSTANT'), '10.0.0.1:80 cannot be reached: HPE_INVALID_CONSTANT'],
   ['10.0.0.1', new Error('the proxy said 502'), '10.0.0.1:80 cannot be reached: the proxy said 502'],
 ];
@@ -27,8 +36,6 @@ for (const [host, error, words] of CASES) {
 }
 
 const refused = (address: string) => Object.assign(failed('ECONNREFUSED'), { address, port: 443 });
-const stranger = (host: string, subjectaltname?: string) =>
-  Object.assign(failed('ERR_TLS_CERT_ALTNAME_INVALID'), { host, cert: { subjectaltname } });
 
 const CALLS: readonly (readonly [error: CallError, words: string | undefined])[] = [
   [refused('10.0.0.1'), 'dial tcp 10.0.0.1:443: connect: connection refused'],
