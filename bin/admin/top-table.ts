@@ -30,7 +30,7 @@ export function samplesOf(text: string): readonly Sample[] {
 export function table(before: Look, now: Look): string {
   const seconds = Math.max(0.001, (now.atMs - before.atMs) / 1000);
   const perSecond = (name: string, labels: Sample['labels'] = {}): string =>
-    ((sumOf(now, name, labels) - sumOf(before, name, labels)) / seconds).toFixed(0);
+    (growth(before, now, name, labels) / seconds).toFixed(0);
   const actors = now.samples.filter(({ name }) => name === 'actor_mailbox_depth');
   const rows = actors.map(({ labels, value }) => [
     labels.thread ?? '',
@@ -58,8 +58,7 @@ function percentileText(before: Look, now: Look, name: string, labels: Sample['l
   const bounds = now.samples
     .filter((one) => one.name === `${name}_bucket` && includes(one.labels, labels))
     .map((one) => one.labels.le!);
-  const upTo = (le: string): number =>
-    sumOf(now, `${name}_bucket`, { ...labels, le }) - sumOf(before, `${name}_bucket`, { ...labels, le });
+  const upTo = (le: string): number => growth(before, now, `${name}_bucket`, { ...labels, le });
   const total = bounds.includes('+Inf') ? upTo('+Inf') : 0;
   if (total === 0) return '-';
   const finite = bounds.filter((le) => le !== '+Inf').sort((a, b) => Number(a) - Number(b));
@@ -76,8 +75,13 @@ function includes(labels: Sample['labels'], wanted: Sample['labels']): boolean {
 }
 
 function cpuOf(before: Look, now: Look, seconds: number): number {
-  const used = (at: Look): number => sumOf(at, 'process_cpu_seconds_total');
-  return (used(now) - used(before)) / seconds;
+  return growth(before, now, 'process_cpu_seconds_total') / seconds;
+}
+
+/** By how much a counter has grown. One that fell has begun anew, with its thread or its server. */
+function growth(before: Look, now: Look, name: string, labels: Sample['labels'] = {}): number {
+  const [from, to] = [sumOf(before, name, labels), sumOf(now, name, labels)];
+  return to < from ? to : to - from;
 }
 
 function sumOf({ samples }: Look, name: string, labels: Sample['labels'] = {}): number {

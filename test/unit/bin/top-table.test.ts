@@ -76,3 +76,11 @@ test('the samples of a scrape have their labels, whatever is in those', (t) => {
     { name: 'd', labels: {}, value: 1 },
   ]);
 });
+
+test('a server that was started anew between two looks has done what it says since, and nothing less than nothing', (t) => {
+  const depth = '\nactor_mailbox_depth{thread="back",actor="store"} 0\n';
+  const text = table({ atMs: 500, samples: samplesOf(NOW) }, { atMs: 2500, samples: samplesOf(BEFORE + depth) });
+  t.regex(text, /^requests 5\/s, in flight 0, waiting 0; cpu 50 %/);
+  t.regex(text, /^back +store +0 +5 +0 /m);
+  t.notRegex(text, / -\d/);
+});
