@@ -186,8 +186,8 @@ const SCHEDULER_RULES: readonly Rule<SchedulerOptions>[] = [
   ({ showHiddenMetricsForVersion }) => hiddenMetricsProblem(showHiddenMetricsForVersion, SCHEDULER_RELEASE),
   ({ leaderElect, leaderElectRenewDeadlineMs: renewMs, leaderElectLeaseDurationMs: leaseMs }) =>
     leaderElect &&
-    renewMs >= leaseMs &&
-    `--leader-elect-renew-deadline ${formatDurationMs(renewMs)} is not shorter than --leader-elect-lease-duration ` +
+    renewMs > leaseMs &&
+    `--leader-elect-renew-deadline ${formatDurationMs(renewMs)} exceeds --leader-elect-lease-duration ` +
       formatDurationMs(leaseMs),
   ({ leaderElect, leaderElectRenewDeadlineMs: renewMs, leaderElectRetryPeriodMs: retryMs }) =>
     leaderElect &&

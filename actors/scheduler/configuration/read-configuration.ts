@@ -141,8 +141,8 @@ function readLeaderElection(file: Section, defaults: LeaderElectionConfiguration
     resourceNamespace: section.text('resourceNamespace', defaults.resourceNamespace) || defaults.resourceNamespace,
   };
   if (!election.leaderElect) return election;
-  if (election.renewDeadlineMs >= election.leaseDurationMs) {
-    section.fail('renewDeadline', 'must be less than leaseDuration');
+  if (election.renewDeadlineMs > election.leaseDurationMs) {
+    section.fail('renewDeadline', 'must not exceed leaseDuration');
   }
   if (election.retryPeriodMs * RETRY_JITTER >= election.renewDeadlineMs) {
     section.fail('retryPeriod', 'leaves no time for a second try before renewDeadline');

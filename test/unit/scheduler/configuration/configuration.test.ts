@@ -301,6 +301,10 @@ test('addresses to listen on may be of either family, of all, or of none', (t) =
   t.is(ofFile({ healthzBindAddress: '::1' }).healthzBindAddress, '[::1]:10251');
 });
 
+test('a lease may be renewed until it ends, by the file as by the flag', (t) => {
+  t.is(ofFile({ leaderElection: { renewDeadline: '15s' } }).leaderElection.renewDeadlineMs, 15_000);
+});
+
 test('what is written and says nothing counts as not said: no profiles, no resources, no way of defaulting, no lock', (t) => {
   t.deepEqual(ofFile({ profiles: [] }), ofFile({}));
   const election = { resourceLock: '', resourceName: '', resourceNamespace: '', retryPeriod: '0s' };
@@ -384,7 +388,7 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
   [{ podInitialBackoffSeconds: 11 }, 'podMaxBackoffSeconds: must not be less than podInitialBackoffSeconds'],
   [{ enableProfiling: 'yes' }, 'enableProfiling: must be true or false'],
   [{ leaderElection: { leaseDuration: 15 } }, 'leaderElection.leaseDuration: must be a duration, such as 15s'],
-  [{ leaderElection: { renewDeadline: '15s' } }, 'leaderElection.renewDeadline: must be less than leaseDuration'],
+  [{ leaderElection: { renewDeadline: '16s' } }, 'leaderElection.renewDeadline: must not exceed leaseDuration'],
   [
     { leaderElection: { retryPeriod: '9s' } },
     'leaderElection.retryPeriod: leaves no time for a second try before renewDeadline',
