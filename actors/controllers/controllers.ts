@@ -337,7 +337,7 @@ function firstOf(definitions: string, controllers: readonly Controller[]): First
 
 function createBootstrap(context: ActorContext, due: Due, options: ControllersOptions): Bootstrap {
   try {
-    return new Bootstrap(context.timers, due, DIALECTS[options.dialect], options);
+    return new Bootstrap(context, due, DIALECTS[options.dialect], options);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new OrchError('BadConfiguration', `service cluster IP range: ${error.message}`);

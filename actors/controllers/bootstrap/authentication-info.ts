@@ -1,15 +1,26 @@
 // The content of the config map from which extension servers learn whom this server's word stands for: its client
 // authority and its request-header settings. Merged with what is there, for other servers may use other authorities.
 
+import { X509Certificate } from 'node:crypto';
 import { asText, asTexts } from '../../../api/json/object-fields.ts';
 import type { ApiObject } from '../controller.ts';
 import type { AuthenticationInfo } from '../options.ts';
 
-/** The config map's keys that we have something to say about, with our part merged into what is `present`. */
-export function authenticationData(present: ApiObject, info: AuthenticationInfo): Readonly<Record<string, string>> {
+/** Clocks differ: who has run out for less than this may be believed elsewhere. */
+const SLACK_MS = 300_000;
+
+/**
+ * The config map's keys that we have something to say about, with our part merged into what is `present`. Authorities that have run out are
+ * left out: each that is replaced would stand there for good.
+ */
+export function authenticationData(
+  present: ApiObject,
+  info: AuthenticationInfo,
+  nowMs: number,
+): Readonly<Record<string, string>> {
   const data: Record<string, string> = {};
   const bundle = (key: string, pem: string) => {
-    data[key] = mergedBundle(asText(present[key]), pem);
+    data[key] = mergedBundle(asText(present[key]), pem, nowMs);
   };
   const list = (key: string, items: readonly string[]) => {
     data[key] = JSON.stringify([...new Set([...parsedList(asText(present[key])), ...items])]);
@@ -28,9 +39,19 @@ function certificatesIn(pem: string): readonly string[] {
   return pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
 }
 
-function mergedBundle(present: string, ours: string): string {
+function mergedBundle(present: string, ours: string, nowMs: number): string {
   const certificates = new Set([...certificatesIn(present), ...certificatesIn(ours)]);
-  return [...certificates].map((certificate) => `${certificate}\n`).join('');
+  const valid = [...certificates].filter((pem) => !(endOf(pem) < nowMs - SLACK_MS));
+  return valid.map((certificate) => `${certificate}\n`).join('');
+}
+
+/** When a certificate runs out; NaN of a text that is none, which somebody may have written there. */
+function endOf(pem: string): number {
+  try {
+    return Date.parse(new X509Certificate(pem).validTo);
+  } catch {
+    return Number.NaN;
+  }
 }
 
 // Someone may have written anything there: what is no list counts as an empty one.

@@ -258,13 +258,14 @@ function desiredAuthenticationInfo(dialect: Dialect, options: BootstrapOptions):
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name, namespace },
-      data: authenticationData({}, options.authentication),
+      // What of it has run out is found when it is looked at.
+      data: authenticationData({}, options.authentication, 0),
     },
     hook: HOOK_AUTHENTICATION_INFO,
     review: 'onChange',
-    correct: (stored) => {
+    correct: (stored, _isStart, nowMs) => {
       const present = asObject(stored.data);
-      const wanted = authenticationData(present, options.authentication);
+      const wanted = authenticationData(present, options.authentication, nowMs);
       const isRight = Object.entries(wanted).every(([key, value]) => present[key] === value);
       return isRight ? undefined : { ...stored, data: { ...present, ...wanted } };
     },

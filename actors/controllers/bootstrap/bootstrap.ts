@@ -2,7 +2,7 @@
 // post-start hooks are through. What the objects are is in bootstrap-objects.ts.
 
 import type { Dialect } from '../../../config/dialect.ts';
-import type { Timer, Timers } from '../../../runtime/environment.ts';
+import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { GroupedSets } from '../../../values/grouped-sets.ts';
 import type { FirstObjects } from '../../store/protocol.ts';
@@ -29,6 +29,9 @@ const REVIEW_INTERVALS_MS = [
 /** Until the feed has shown that what was to be replaced is gone. */
 const REPLACE_AGAIN_MS = 50;
 
+/** What of the actor's context this needs. */
+type BootstrapTime = { readonly timers: Timers; readonly clock: Clock };
+
 /** The bootstrap hooks. Keys are `<storageKey>/<namespace>/<name>` of the desired objects. */
 export class Bootstrap implements Controller {
   readonly name = 'bootstrap';
@@ -37,6 +40,7 @@ export class Bootstrap implements Controller {
   readonly goesBy?: FirstObjects;
   readonly keysInFlightMax = 128;
   readonly #timers: Timers;
+  readonly #clock: Clock;
   readonly #due: Due;
   readonly #hooks: readonly string[];
   readonly #desired = new Map<string, Desired>();
@@ -54,9 +58,10 @@ export class Bootstrap implements Controller {
   #isFirstStart: boolean | undefined;
 
   /** Throws a RangeError when the service range is none. */
-  constructor(timers: Timers, due: Due, dialect: Dialect, options: BootstrapOptions) {
+  constructor({ timers, clock }: BootstrapTime, due: Due, dialect: Dialect, options: BootstrapOptions) {
     this.identity = apiServerIdentity(dialect);
     this.#timers = timers;
+    this.#clock = clock;
     this.#due = due;
     for (const desired of desiredObjects(dialect, options)) {
       const { namespace, name } = desired.target;
@@ -107,7 +112,7 @@ export class Bootstrap implements Controller {
       const target = { ...desired.target, name: '' };
       return { writes: [{ verb: 'create', target, parameters, body: this.#bodyOf(desired) }] };
     }
-    const correction = desired.correct?.(stored, !this.#settled.has(key));
+    const correction = desired.correct?.(stored, !this.#settled.has(key), this.#clock.nowMs());
     if (correction === 'replace')
       return { writes: [{ verb: 'delete', target: desired.target }], againAfterMs: REPLACE_AGAIN_MS };
     if (correction !== undefined)

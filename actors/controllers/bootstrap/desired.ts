@@ -30,7 +30,7 @@ export interface Desired {
   /** What must have been before it may be made, as `Prerequisite` says; absent: nothing. */
   readonly only?: Prerequisite;
   /** What to change in the stored object; undefined: nothing. `isStart`: it has not been right yet since the start. */
-  readonly correct?: (stored: ApiObject, isStart: boolean) => Correction;
+  readonly correct?: (stored: ApiObject, isStart: boolean, nowMs: number) => Correction;
   /** What to change when this server stops. */
   readonly retire?: (stored: ApiObject) => ApiObject | undefined;
 }

@@ -5,9 +5,11 @@ import type { ControllersOptions } from '../../../actors/controllers/options.ts'
 import type { FeedFactory } from '../../../actors/following/feed-of-thread.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
+import { makeSelfSigned } from '../../../transport/tls/self-signed.ts';
 import type { Cluster } from './cluster.ts';
 import { DIALECT, defaultOptions, type Fixture, fixture, objectOf, restarted, started } from './fixture.ts';
 import type { Stored } from './stored.ts';
+import { VirtualTime } from './virtual-time.ts';
 
 const SLICES = DIALECT.spell('discovery.@group/endpointslices');
 const PRIORITY_CLASSES = DIALECT.spell('scheduling.@group/priorityclasses');
@@ -475,6 +477,26 @@ test('the client authority is published next to that of another server', async (
   const data = f.cluster.get('core/configmaps', DIALECT.systemNamespace, name)?.data;
   t.is(data?.['client-ca-file'], pem('ours'));
   t.is(data?.['requestheader-allowed-names'], '["proxy"]');
+});
+
+test('an authority that has run out is published no more, whoever wrote it', async (t) => {
+  const name = 'extension-apiserver-authentication';
+  const nowMs = new VirtualTime().clock.nowMs();
+  const untilMinutes = async (minutes: number): Promise<string> => {
+    const notAfter = new Date(nowMs + minutes * 60_000);
+    const request = { commonName: `until ${minutes}`, names: [], notBefore: new Date(0), notAfter };
+    return (await makeSelfSigned({ ...request, purpose: 'authority' })).certPem.trim();
+  };
+  const [gone, justGone, living] = await Promise.all([untilMinutes(-10), untilMinutes(-2), untilMinutes(1000)]);
+  const noText = '-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----';
+  const authentication = { ...defaultOptions().authentication, clientCaPem: living };
+  const f = await started({ authentication }, (cluster) => {
+    cluster.putNamespace(DIALECT.systemNamespace);
+    const data = { 'client-ca-file': [gone, justGone, noText].join('\n') };
+    cluster.put('core/configmaps', objectOf('ConfigMap', DIALECT.systemNamespace, name, { data }));
+  });
+  const { data } = f.cluster.get('core/configmaps', DIALECT.systemNamespace, name)!;
+  t.deepEqual(data, { 'client-ca-file': [justGone, noText, living, ''].join('\n') });
 });
 
 test('bootstrap objects are written in the name of the API server', async (t) => {
