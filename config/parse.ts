@@ -152,6 +152,17 @@ function tokenise(argv: readonly string[], flags: Flags, problems: string[], war
   return given;
 }
 
+/** The same: where the reading cannot go on, that is told behind what was wrong before. Throws UsageError. */
+function tokenised(argv: readonly string[], flags: Flags, problems: string[], warnings: string[]): Given {
+  try {
+    return tokenise(argv, flags, problems, warnings);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const [first = error.message, ...others] = [...problems, error.message];
+    throw new UsageError(first, others);
+  }
+}
+
 /** What is wrong with a value that its type accepts; undefined when the option's own row accepts it too. */
 function rowProblem(option: Option, value: unknown, dialect: Dialect): string | undefined {
   const { bounds, form, holdsSecrets = false, values } = option;
@@ -263,7 +274,7 @@ function readOptions(program: Program, given: Given, problems: string[]): ReadOp
 export function parseArguments<P extends Program>(program: P, argv: readonly string[]): ParsedArguments<P> {
   const problems: string[] = [];
   const formerNames: string[] = [];
-  const given = tokenise(argv, flagsOf(program), problems, formerNames);
+  const given = tokenised(argv, flagsOf(program), problems, formerNames);
   for (const [{ name, type }, { texts }] of given) {
     if (problems.length > 0) break;
     if (type === 'action' && parseBoolean(texts.at(-1)!) === true) return { action: name as 'help' | 'version' };

@@ -127,7 +127,6 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', '--zzzzzzzzzzz x --version', /^unknown flag: --zzzzzzzzzzz$/],
   ['up', '--anonymous-auth extra', /^unexpected argument "extra"$/],
   ['up', '--store-prefix /x true', /^unexpected argument "true"$/],
-  ['up', '--zzzzzzzzzzz=x extra', /^unexpected argument "extra"$/],
   ['up', '--version=false --zzzzzzzzzzz', /^unknown flag: --zzzzzzzzzzz$/],
   ['up', '--anonymous-auth false', /^unexpected argument "false" \(did you mean --anonymous-auth=false\?\)$/],
   ['up', '--anonymous-auth=yes', /"yes" for --anonymous-auth: must be true or false$/],
@@ -518,6 +517,17 @@ test('everything that is wrong is told at once, a line each, and what follows an
       '--tls-cert-file needs --tls-private-key-file beside it',
     ],
   );
+});
+
+test('where the reading of options cannot go on, that is told behind what was wrong before', (t) => {
+  for (const [argv, ...expected] of [
+    ['--zzzzzzzzzzz=x extra --yyyyyyyyyyy', 'unknown flag: --zzzzzzzzzzz', 'unexpected argument "extra"'],
+    ['--zzzzzzzzzzz --secure-port', 'unknown flag: --zzzzzzzzzzz', 'flag needs a value: --secure-port'],
+    ['--v=1 -- extra', 'unexpected argument "extra"'],
+  ] as const) {
+    const error = t.throws(() => parseArguments('up', argv.split(' ')), { instanceOf: UsageError });
+    t.deepEqual([error.message, ...error.others], expected);
+  }
 });
 
 test('a dialect that there is none of is told once, and the rest is looked at all the same', (t) => {
