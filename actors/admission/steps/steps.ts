@@ -104,10 +104,19 @@ async function takeApart(steps: readonly Step[], attributes: Attributes, write: 
   await afterOthers(write);
 }
 
-/** What plugins make of an object that is answered and not stored. Throws what refuses it. */
-export async function admitOnce(write: WriteContext, attributes: Attributes, object: JsonObject): Promise<JsonObject> {
+/**
+ * What plugins make of an object that is answered and not stored. Those that only look at it see one that `check` has let pass. Throws what
+ * refuses it.
+ */
+export async function admitOnce(
+  write: WriteContext,
+  attributes: Attributes,
+  object: JsonObject,
+  check?: (object: JsonObject) => void,
+): Promise<JsonObject> {
   attributes.begin(0, timestampOf(write.context.clock.nowMs()), undefined, object);
-  await takeSteps(PLUGIN_STEPS, attributes, write);
+  const checked: Step = ({ object: made }) => void check?.(made);
+  await takeSteps([mutatingPlugins, checked, validatingPlugins], attributes, write);
   return attributes.object;
 }
 

@@ -46,11 +46,12 @@ async function review(
   const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
   const attributes = attributesOf(write, request, type, { operation: 'create', dryRun });
   const sent = ownedBySender(write, request, object, attributes.kind.owned, type.apiVersion);
-  const admitted = await admitOnce(write, attributes, sent);
-  const errors = write.validation.create(admitted, type);
-  // Which review it is is not said.
-  if (errors.length > 0) throw new StatusError(invalidFrom('', type.group, '', errors));
-  if (type.namespaced) requireNamespaceOfPath(admitted, request.target.namespace);
+  const admitted = await admitOnce(write, attributes, sent, (made) => {
+    const errors = write.validation.create(made, type);
+    // Which review it is is not said.
+    if (errors.length > 0) throw new StatusError(invalidFrom('', type.group, '', errors));
+    if (type.namespaced) requireNamespaceOfPath(made, request.target.namespace);
+  });
   const status = await answerer(write, admitted, request);
   // What one may do is told without where it was asked.
   const asked =

@@ -183,3 +183,20 @@ test('what a plugin changes in an update is what the kind lets an update change,
   t.like(metadata, { generation: 2, annotations: { [TEMPLATE_GENERATION]: '2' } });
   await world.stop();
 });
+
+const ACCESS_REVIEWS = '/apis/authorization.orch.io/v1/subjectaccessreviews';
+
+test('a review that makes no sense is shown to no plugin that could only refuse it, and is refused with the warnings of the others', async (t) => {
+  const heard: string[] = [];
+  const warns: AdmissionPluginKind = {
+    name: 'AlwaysPullImages',
+    wants: [{ operations: ['create'], resources: ['**'] }],
+    create: () => ({ mutate: (attributes) => Promise.resolve(attributes.warn('look out')) }),
+  };
+  const world = await AdmissionWorld.start({ plugins: [recorder(heard), warns] });
+  heard.length = 0;
+  const { code, warnings } = await world.write('create', ACCESS_REVIEWS, { body: { spec: {} } });
+  t.deepEqual([code, warnings], [422, ['look out']]);
+  t.deepEqual(heard, ['mutate create subjectaccessreviews   tester ->SubjectAccessReview']);
+  await world.stop();
+});
