@@ -104,6 +104,7 @@ test('token requests that make no sense are refused', async (t) => {
   });
   const cases: readonly (readonly [what: string, account: string, spec: object, metadata: object, code: number])[] = [
     ['no such account', 'none', {}, {}, 404],
+    ['too short, of no such account', 'none', { expirationSeconds: 599 }, {}, 422],
     ['too short', name, { expirationSeconds: 599 }, {}, 422],
     ['too long', name, { expirationSeconds: 2 ** 32 + 1 }, {}, 422],
     ['no number', name, { expirationSeconds: 'x' }, {}, 400],

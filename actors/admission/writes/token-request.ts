@@ -56,10 +56,10 @@ export async function requestToken(
   const sent = ownedBySender(write, request, decoded, ownedType(schema), expected.apiVersion);
   const attributes = attributesOf(write, request, accounts, { operation: 'create', dryRun });
   const object = await admitOnce(write, attributes, sent);
-  const stored = await readCurrent(write, accounts, namespace, name);
-  if (stored === null) throw new StatusError(notFound(accounts, name));
   const errors = write.validation.create(object, { group, version, kind });
   if (errors.length > 0) throw new StatusError(invalidFrom(kind, group, '', errors));
+  const stored = await readCurrent(write, accounts, namespace, name);
+  if (stored === null) throw new StatusError(notFound(accounts, name));
   const spec = (object.spec ?? {}) as TokenSpec;
   const audiences = spec.audiences ?? [];
   const expirationSeconds = spec.expirationSeconds ?? 0;
