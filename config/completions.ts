@@ -72,12 +72,12 @@ function afterCommand(before: readonly string[], typed: string): Completions {
   return argumentsOf(named);
 }
 
-/** Commands of several words are one here, which says what its first does. */
+/** Commands of several words that begin alike are one here, whose description is none of theirs. */
 function firstWords(): readonly Candidate[] {
   const byWord = new Map<string, Candidate>();
   for (const { usage, description } of COMMANDS) {
     const text = usage.split(' ', 1)[0]!;
-    if (!byWord.has(text)) byWord.set(text, { text, description });
+    byWord.set(text, { text, description: byWord.has(text) ? '' : description });
   }
   return [...byWord.values()];
 }

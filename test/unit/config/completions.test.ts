@@ -60,6 +60,12 @@ test('every option of a program is offered that is not deprecated, each with wha
   t.true(candidates.every(({ description }) => description !== '' && !/[@\t\n]/.test(description)));
 });
 
+test('a command says what it does, and a word that several begin with what none of them does alone', (t) => {
+  const [store] = completionsOf(['stor']).candidates;
+  const [version] = completionsOf(['vers']).candidates;
+  t.deepEqual([store?.description, version?.description.startsWith('Print the versions')], ['', true]);
+});
+
 test('the command that is nearest to one that there is not is named', (t) => {
   t.is(nearestCommand(['upp']), 'up');
   t.is(nearestCommand(['store', 'chek']), 'store check');
