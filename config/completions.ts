@@ -4,6 +4,7 @@ import { COMMAND_WORD, COMMANDS, type Command } from './commands.ts';
 import { DIALECTS } from './dialect.ts';
 import { ALL_PROGRAMS, type Option, type Program } from './options/option.ts';
 import { programOptions } from './options.ts';
+import { flagsOf, takesNoText } from './parse.ts';
 import { SHELLS } from './shells.ts';
 import { nearestName } from './suggestion.ts';
 
@@ -104,15 +105,15 @@ function argumentsOf(named: readonly Command[]): Completions {
 }
 
 function optionsOf(program: Program, previous: string, typed: string): Completions {
-  const options = programOptions(program);
+  const { byName } = flagsOf(program);
   const equalsAt = typed.indexOf('=');
   if (typed.startsWith('--') && equalsAt > 0) {
-    const option = options.find(({ name }) => typed.slice(2, equalsAt) === name);
+    const option = byName.get(typed.slice(2, equalsAt));
     return option === undefined ? NOTHING : valuesOf(option, typed.slice(0, equalsAt + 1), typed.slice(equalsAt + 1));
   }
-  const asked = options.find(({ name, type }) => previous === `--${name}` && type !== 'bool' && type !== 'action');
-  if (asked !== undefined) return valuesOf(asked, '', typed);
-  const candidates = options
+  const asked = previous.startsWith('--') ? byName.get(previous.slice(2)) : undefined;
+  if (asked !== undefined && !takesNoText(asked)) return valuesOf(asked, '', typed);
+  const candidates = programOptions(program)
     .filter(({ deprecated }) => deprecated === undefined)
     .map(({ name, description }) => ({ text: `--${name}`, description: DIALECTS.orch.spell(description) }));
   return { ...NOTHING, candidates };

@@ -43,12 +43,13 @@ function shown(text: string): string {
   return JSON.stringify(text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}...` : text);
 }
 
-interface Flags {
+export interface Flags {
   readonly byName: ReadonlyMap<string, Option>;
   readonly byShorthand: ReadonlyMap<string, Option>;
 }
 
-function flagsOf(program: Program): Flags {
+/** The options of a program by each of their names, and by their letters. */
+export function flagsOf(program: Program): Flags {
   const options = programOptions(program);
   return {
     byName: new Map(
@@ -92,7 +93,8 @@ function unknownShorthand(argument: string): UsageError {
   return new UsageError(`unknown shorthand flag: ${shown(argument.split('=', 1)[0]!)}`);
 }
 
-const takesNoText = ({ type }: Option): boolean => type === 'bool' || type === 'action';
+/** Whether an option is whole without a value behind it. */
+export const takesNoText = ({ type }: Option): boolean => type === 'bool' || type === 'action';
 
 /** The text of an option that none is attached to: the next argument, unless that is plainly another option. */
 function nextText(writtenAs: string, next: string | undefined, flags: Flags): string {
@@ -152,14 +154,18 @@ function tokenise(argv: readonly string[], flags: Flags, problems: string[], war
   return given;
 }
 
+/** One error of all that is wrong, of which there is something. */
+function errorOf([first = '', ...others]: readonly string[]): UsageError {
+  return new UsageError(first, others);
+}
+
 /** The same: where the reading cannot go on, that is told behind what was wrong before. Throws UsageError. */
 function tokenised(argv: readonly string[], flags: Flags, problems: string[], warnings: string[]): Given {
   try {
     return tokenise(argv, flags, problems, warnings);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const [first = error.message, ...others] = [...problems, error.message];
-    throw new UsageError(first, others);
+    throw errorOf([...problems, error.message]);
   }
 }
 
@@ -297,7 +303,6 @@ export function parseArguments<P extends Program>(program: P, argv: readonly str
   // The one place where a row's type becomes the static type that OptionsOf derived from the same row.
   const options = Object.freeze(values) as unknown as OptionsByProgram[P];
   problems.push(...crossCheck(program, options));
-  const [first, ...others] = problems;
-  if (first !== undefined) throw new UsageError(first, others);
+  if (problems.length > 0) throw errorOf(problems);
   return { action: 'run', options, warnings, standing, given: givenNames };
 }

@@ -2,7 +2,12 @@
 // may, and in plain HTTP, which is deprecated, to everyone who reaches the port.
 import type { Logger } from 'pino';
 import { FilterFailed, filterFailure } from '../../actors/ingress/exchange/filter-failed.ts';
-import { unmatchedExclusions } from '../../actors/ingress/paths/health.ts';
+import {
+  type HealthFindings,
+  type HealthReport,
+  reportOf,
+  reportOfOne,
+} from '../../actors/ingress/paths/health-report.ts';
 import { BrowserRules } from '../../actors/ingress/pipeline/browser-rules.ts';
 import { ServingTls } from '../../actors/ingress/serving-tls.ts';
 import type { SchedulerConfiguration } from '../../actors/scheduler/configuration/configuration.ts';
@@ -187,33 +192,25 @@ export class SchedulerEndpoints {
 function healthPages(problem: () => string): Pages {
   const checks: Readonly<Record<string, () => string>> = { ping: () => '', leaderElection: problem };
   const endpoints = ['healthz', 'livez', 'readyz'];
-  const single =
-    (name: string): MakePage =>
-    () =>
-      checks[name]!() === ''
-        ? { status: 200, type: TEXT, body: 'ok' }
-        : { status: 500, type: TEXT, body: `internal server error: ${name} failed` };
+  const asked = (query: URLSearchParams): HealthFindings => ({
+    names: Object.keys(checks),
+    results: new Map(Object.entries(checks).map(([name, check]) => [name, check()])),
+    excluded: new Set(query.getAll('exclude')),
+    verbose: query.has('verbose'),
+  });
   return Object.fromEntries(
     endpoints.flatMap((endpoint): [string, MakePage][] => [
-      [`/${endpoint}`, (query) => healthText(endpoint, checks, query)],
-      ...Object.keys(checks).map((name): [string, MakePage] => [`/${endpoint}/${name}`, single(name)]),
+      [`/${endpoint}`, (query) => healthPage(reportOf(endpoint, asked(query)))],
+      ...Object.entries(checks).map(([name, check]): [string, MakePage] => [
+        `/${endpoint}/${name}`,
+        () => healthPage(reportOfOne(name, check())),
+      ]),
     ]),
   );
 }
 
-/** In the words of the API server's own checks, where each endpoint passes as the first. */
-function healthText(endpoint: string, checks: Readonly<Record<string, () => string>>, query: URLSearchParams): Page {
-  const results = Object.entries(checks).map(([name, run]) => [name, run()] as const);
-  const excluded = new Set(query.getAll('exclude'));
-  const isWell = results.every(([name, what]) => what === '' || excluded.has(name));
-  if (isWell && !query.has('verbose')) return { status: 200, type: TEXT, body: 'ok' };
-  const lines = results.map(([name, what]) => {
-    if (excluded.has(name)) return `[+]${name} excluded: ok`;
-    return what === '' ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
-  });
-  lines.push(...unmatchedExclusions(excluded, Object.keys(checks)));
-  const body = [...lines, isWell ? 'healthz check passed' : `${endpoint} check failed`, ''].join('\n');
-  return { status: isWell ? 200 : 500, type: TEXT, body };
+function healthPage({ healthy, text }: HealthReport): Page {
+  return { status: healthy ? 200 : 500, type: TEXT, body: text };
 }
 
 function json(status: number, value: object): Page {

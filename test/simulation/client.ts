@@ -42,6 +42,10 @@ function collection(plural: string, group = 'core', root = '/api/v1'): Collectio
   return { storageKey: `${group}/${plural}`, path };
 }
 
+export const MERGE_PATCH = 'application/merge-patch+json';
+/** A write that merges a patch, of an object that keeps its finalizers. */
+export const MERGED = { kind: 'patch', before: 'kept', held: undefined, contentType: MERGE_PATCH } as const;
+
 /** One write: what it does, and how that is said. */
 export interface WriteParts extends Partial<Effect> {
   readonly kind: Exclude<Write['kind'], 'collect'>;

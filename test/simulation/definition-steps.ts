@@ -1,6 +1,6 @@
 // Definitions that are made, changed, dropped and made again, while instances of them are written, read, watched, owned by others
 // and own others.
-import { CONFIG_MAPS, SECRETS } from './client.ts';
+import { CONFIG_MAPS, MERGED, SECRETS } from './client.ts';
 import { DEFINED_TYPES, DEFINITION_OBJECTS, type DefinedType, definitionOf, versionsOf } from './defined-types.ts';
 import { type Hand, NAMESPACES, type ObjectName, PLAIN_NAMES } from './hand.ts';
 import { DEFINED_GROUP } from './history.ts';
@@ -8,7 +8,6 @@ import { letGo } from './ownership-steps.ts';
 import { scopeOf } from './plain-steps.ts';
 import type { WatchSteps } from './watch-steps.ts';
 
-const MERGE_PATCH = 'application/merge-patch+json';
 /** What instances own. */
 const OWNED = 'owned';
 
@@ -33,8 +32,7 @@ export class DefinitionSteps {
       await client.write(DEFINITION_OBJECTS, { kind: 'create', ...key, tag, body: definitionOf(type, tag) });
     } else if (choice < 7) {
       const body = { metadata: { annotations: { tag } }, spec: { versions: versionsOf(tag) } };
-      const what = { kind: 'patch', before: 'kept', held: undefined, contentType: MERGE_PATCH } as const;
-      await client.write(DEFINITION_OBJECTS, { ...what, ...key, tag, body });
+      await client.write(DEFINITION_OBJECTS, { ...MERGED, ...key, tag, body });
     } else {
       await client.write(DEFINITION_OBJECTS, { kind: 'delete', ...key, before: 'kept' });
     }
@@ -86,8 +84,7 @@ export class DefinitionSteps {
   async #change(type: DefinedType, key: ObjectName): Promise<void> {
     const hand = this.#hand;
     const tag = hand.tag();
-    const what = { kind: 'patch', before: 'kept', held: undefined, contentType: MERGE_PATCH } as const;
-    await hand.client.write(type, { ...what, ...key, tag, body: { metadata: { annotations: { tag } } } });
+    await hand.client.write(type, { ...MERGED, ...key, tag, body: { metadata: { annotations: { tag } } } });
   }
 
   /** A secret that goes with an instance. */

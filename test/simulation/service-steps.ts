@@ -1,6 +1,6 @@
 // Services of every type that come, change what they are and go, where there is not much to be given to them: some ask for the same
 // address or port, some take any, and some are held by a finalizer while they have theirs.
-import { SERVICES } from './client.ts';
+import { MERGED, SERVICES } from './client.ts';
 import { type Hand, NAMESPACES, type ObjectName } from './hand.ts';
 
 const NAMES = ['v0', 'v1', 'v2', 'v3'] as const;
@@ -42,13 +42,10 @@ export class ServiceSteps {
     const tag = hand.tag();
     const spec = hand.rarely(3) ? {} : { type: hand.pick(['ClusterIP', 'NodePort', 'LoadBalancer']) };
     await hand.client.write(SERVICES, {
-      kind: 'patch',
+      ...MERGED,
       ...this.#name(),
       tag,
-      before: 'kept',
-      held: undefined,
       dry: hand.rarely(DRY_RUNS),
-      contentType: 'application/merge-patch+json',
       body: { metadata: { annotations: { tag } }, spec },
     });
   }

@@ -1,6 +1,6 @@
 // Deployments and replica sets of which more or fewer are wanted: by whole objects and by patches, through what is above and below
 // them, and by writers who say a generation of their own.
-import { type Collection, DEPLOYMENTS, REPLICA_SETS } from './client.ts';
+import { type Collection, DEPLOYMENTS, MERGE_PATCH, MERGED, REPLICA_SETS } from './client.ts';
 import { type Hand, NAMESPACES, type ObjectName } from './hand.ts';
 
 const NAMES = ['r0', 'r1'] as const;
@@ -8,7 +8,6 @@ const REPLICAS_MAX = 3;
 const DRY_RUNS = 10;
 const LABELS = { app: 'r' };
 const TEMPLATE = { metadata: { labels: LABELS }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-const MERGE = 'application/merge-patch+json';
 
 export class WantedSteps {
   readonly #hand: Hand;
@@ -45,13 +44,10 @@ export class WantedSteps {
     const tag = hand.tag();
     const spec = hand.rarely(2) ? { replicas: this.#replicas() } : {};
     await hand.client.write(collection, {
-      kind: 'patch',
+      ...MERGED,
       ...this.#name(),
       tag,
-      before: 'kept',
-      held: undefined,
       dry: hand.rarely(DRY_RUNS),
-      contentType: MERGE,
       body: { metadata: { annotations: { tag }, ...this.#generation() }, spec },
     });
   }
@@ -73,7 +69,7 @@ export class WantedSteps {
       method: 'PATCH',
       path: `${path(namespace)}/${name}/${subresource}`,
       query: this.#hand.rarely(DRY_RUNS) ? 'dryRun=All' : '',
-      contentType: MERGE,
+      contentType: MERGE_PATCH,
       body: JSON.stringify(body),
     });
   }

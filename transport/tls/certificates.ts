@@ -14,6 +14,12 @@ export function fingerprintsOf(bundlePem: string): ReadonlySet<string> {
   return new Set(certificatesOf(bundlePem).map(({ fingerprint256 }) => fingerprint256));
 }
 
+/** When a certificate in PEM runs out, in milliseconds; infinite for a text that is none, which does not say so. */
+export function expiryOf(pem: string): number {
+  const certificate = readOrNone(() => new X509Certificate(pem));
+  return certificate === undefined ? Number.POSITIVE_INFINITY : Date.parse(certificate.validTo);
+}
+
 /** Whether the issuer may sign, and has signed the certificate. */
 export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);

@@ -1,8 +1,8 @@
 // The content of the config map from which extension servers learn whom this server's word stands for: its client
 // authority and its request-header settings. Merged with what is there, for other servers may use other authorities.
 
-import { X509Certificate } from 'node:crypto';
 import { asText, asTexts } from '../../../api/json/object-fields.ts';
+import { expiryOf } from '../../../transport/tls/certificates.ts';
 import type { ApiObject } from '../controller.ts';
 import type { AuthenticationInfo } from '../options.ts';
 
@@ -41,17 +41,8 @@ function certificatesIn(pem: string): readonly string[] {
 
 function mergedBundle(present: string, ours: string, nowMs: number): string {
   const certificates = new Set([...certificatesIn(present), ...certificatesIn(ours)]);
-  const valid = [...certificates].filter((pem) => !(endOf(pem) < nowMs - SLACK_MS));
+  const valid = [...certificates].filter((pem) => expiryOf(pem) >= nowMs - SLACK_MS);
   return valid.map((certificate) => `${certificate}\n`).join('');
-}
-
-/** When a certificate runs out; NaN of a text that is none, which somebody may have written there. */
-function endOf(pem: string): number {
-  try {
-    return Date.parse(new X509Certificate(pem).validTo);
-  } catch {
-    return Number.NaN;
-  }
 }
 
 // Someone may have written anything there: what is no list counts as an empty one.

@@ -1,9 +1,9 @@
 // Deletes certificate requests that nobody needs any more: an hour after they were signed, denied or failed, a day after they
 // were made when nobody decided about them, and when their certificate has expired.
-import { X509Certificate } from 'node:crypto';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
+import { expiryOf } from '../../../transport/tls/certificates.ts';
 import type { ApiObject, Controller, Due, Plan } from '../controller.ts';
 import { DatedDeletions } from '../dated-deletions.ts';
 import { controllerIdentity } from '../identities.ts';
@@ -69,13 +69,4 @@ function endOf(request: ApiObject): number {
   if (!hasConditions(request)) ends.push(createdMs(request) + PENDING_MS);
   if (approvedMs !== undefined) ends.push(expiryOf(certificate));
   return Math.min(...ends);
-}
-
-function expiryOf(pem: string): number {
-  try {
-    return Date.parse(new X509Certificate(pem).validTo);
-  } catch {
-    // Whoever signed it wrote something else: it does not say when it ends.
-    return Number.POSITIVE_INFINITY;
-  }
 }

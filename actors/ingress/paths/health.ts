@@ -9,12 +9,10 @@ import type { ControllersProtocol, HookState } from '../../controllers/protocol.
 import type { HubProtocol } from '../../hub/protocol.ts';
 import type { StoreProtocol } from '../../store/protocol.ts';
 import type { RequestLimits } from '../fairness/request-limits.ts';
+import { type CheckResult, type HealthReport, reportOf, reportOfOne } from './health-report.ts';
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
 const ENDPOINTS: readonly HealthEndpoint[] = ['healthz', 'livez', 'readyz'];
-
-/** The outcome of one check: empty when it holds, else why not. */
-type CheckResult = string;
 
 export interface HealthParts {
   readonly store: Ref<StoreProtocol>;
@@ -33,19 +31,6 @@ export interface HealthParts {
   readonly checkTimeoutMs: number;
   /** Key management services of the encryption at rest; absent: none. */
   readonly keyServices?: number;
-}
-
-/** The line that tells of exclusions that name no check, if there are such. */
-export function unmatchedExclusions(excluded: ReadonlySet<string>, names: readonly string[]): readonly string[] {
-  const unmatched = [...excluded].filter((name) => !names.includes(name)).sort();
-  if (unmatched.length === 0) return [];
-  const list = unmatched.map((name) => JSON.stringify(name)).join(',');
-  return [`warn: some health checks cannot be excluded: no matches for ${list}`];
-}
-
-export interface HealthReport {
-  readonly healthy: boolean;
-  readonly text: string;
 }
 
 /** What several checks of a report go by: it is asked for once. */
@@ -133,21 +118,13 @@ export class Health {
       endpoint,
       names.filter((name) => !excluded.has(name)),
     );
-    const healthy = [...results.values()].every((result) => result === '');
-    if (healthy && !verbose) return { healthy, text: 'ok' };
-    const lines = names.map((name) => {
-      if (excluded.has(name)) return `[+]${name} excluded: ok`;
-      return results.get(name) === '' ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
-    });
-    lines.push(...unmatchedExclusions(excluded, names));
-    return { healthy, text: `${lines.join('\n')}\n${healthy ? 'healthz check passed' : `${endpoint} check failed`}\n` };
+    return reportOf(endpoint, { names, results, excluded, verbose });
   }
 
   /** Runs one check; undefined when there is none of that name. */
   async single(endpoint: HealthEndpoint, name: string): Promise<HealthReport | undefined> {
     if (!this.checkNames(endpoint).includes(name)) return undefined;
-    const result = (await this.#run(endpoint, [name])).get(name) ?? '';
-    return { healthy: result === '', text: result === '' ? 'ok' : `internal server error: ${name} failed` };
+    return reportOfOne(name, (await this.#run(endpoint, [name])).get(name) ?? '');
   }
 
   async #run(endpoint: HealthEndpoint, names: readonly string[]): Promise<Map<string, CheckResult>> {

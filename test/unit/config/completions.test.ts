@@ -35,6 +35,7 @@ const CASES: readonly (readonly [what: string, words: readonly string[], expecte
   ['what a switch may be', ['up', '--profiling=f'], ['--profiling=false']],
   ['the next of a list', ['apiserver', '--authorization-mode', 'RBAC,No'], ['RBAC,Node']],
   ['files for an option that is a path, behind an equals sign', ['up', '--data-dir='], ['files']],
+  ['files for a path by another of its names', ['up', '--etcd-cafile='], ['files']],
   ['nothing for an option that there is not', ['up', '--nonsense='], []],
   ['programs, whose options are looked at', ['check-config', 'up'], ['up']],
   [
