@@ -7,21 +7,17 @@ import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { Deadlines } from '../../../runtime/messages/deadlines.ts';
 import type { SlabView } from '../../../storage/records/thread-slabs.ts';
 import type { CacheEvent, ResourceCache } from '../caches/resource-cache.ts';
-import { BatchFrames } from '../frames/batch-frames.ts';
-import type { FramedEvent } from '../frames/frames.ts';
 import type { WatchDeliveryProtocol, WatchQuery } from '../protocol.ts';
 import type { HUB_SETTINGS } from '../settings.ts';
 import { eventsAfter, takeInitial, takesLong } from './catch-up.ts';
 import { CatchUpPace } from './catch-up-pace.ts';
-import { type Cohort, EventAttributes, seenThrough } from './cohort.ts';
 import { CohortIndexes } from './cohort-indexes.ts';
+import { FanOut } from './fan-out.ts';
 import { Framing } from './framing.ts';
 import { NO_CHUNK, WatchDelivery } from './watch-delivery.ts';
 import { WatchMetrics } from './watch-metrics.ts';
 import { type InitialState, Watcher, type WatcherOwner, type WatcherState } from './watcher.ts';
 
-/** A silent watcher that asked for bookmarks gets one this often; some clients give up after 30 s of silence. */
-const BOOKMARK_IDLE_MS = 10_000;
 /** Watches may last so much longer than they are to: their timeouts are whole seconds. */
 const TIMEOUT_TICK_MS = 250;
 
@@ -45,11 +41,10 @@ export class Watchers implements WatcherOwner {
   readonly #future = new Set<Watcher>();
   /** Still in their initial state, which holds slabs back. */
   readonly #beginning = new Set<Watcher>();
-  #dirty: Cohort[] = [];
   /** Live watchers have been sent all up to here. */
   #sentThrough = 0;
   readonly #framing: Framing;
-  readonly #batchFrames = new BatchFrames();
+  readonly #fanOut: FanOut;
   readonly #delivery: WatchDelivery;
   readonly #pace: CatchUpPace;
   readonly #timeouts: Deadlines;
@@ -60,9 +55,10 @@ export class Watchers implements WatcherOwner {
 
   constructor(options: WatchersOptions) {
     this.#options = options;
+    const { slabs, selectableFields } = options;
     const { clock, metrics, timers, settings } = options.context;
     this.#settings = settings as typeof HUB_SETTINGS;
-    this.#framing = new Framing(options.slabs, options.records, clock);
+    this.#framing = new Framing(slabs, options.records, clock);
     this.#delivery = new WatchDelivery({
       ingress: options.ingress,
       timers,
@@ -71,8 +67,22 @@ export class Watchers implements WatcherOwner {
       },
     });
     this.#metrics = new WatchMetrics(metrics);
-    this.#cohorts = new CohortIndexes({ selectableFields: options.selectableFields, clock, metrics: this.#metrics });
+    this.#cohorts = new CohortIndexes({ selectableFields, clock, metrics: this.#metrics });
     this.#pace = new CatchUpPace({ clock, timers, next: (id) => this.#goOn(id) });
+    this.#fanOut = new FanOut({
+      clock,
+      slabs,
+      selectableFields,
+      cohorts: this.#cohorts,
+      framing: this.#framing,
+      delivery: this.#delivery,
+      metrics: this.#metrics,
+      bytesMax: this.#settings.fanOutBytesMax,
+      goAlone: (id) => {
+        this.#goAlone(this.#watchers.get(id)!, this.#sentThrough);
+        this.#pace.due(id);
+      },
+    });
     this.#timeouts = new Deadlines(clock, timers, TIMEOUT_TICK_MS);
   }
 
@@ -149,58 +159,19 @@ export class Watchers implements WatcherOwner {
 
   /** One event of a batch being applied; `flush` sends what it means to whom. */
   collect(cache: ResourceCache, event: CacheEvent): void {
-    const index = this.#cohorts.get(cache);
-    if (index === undefined) return;
-    const { slabs, selectableFields } = this.#options;
-    const attributes = new EventAttributes(event, slabs);
-    const fieldIndex = (field: string): number => selectableFields(cache.storageKey).indexOf(field);
-    index.forEachCandidate(event, attributes, fieldIndex, (cohort) => {
-      if (cohort.live.size === 0) return;
-      const framed = seenThrough(cohort.selection, event, attributes);
-      if (framed === undefined) return;
-      if (cohort.pending.length === 0) this.#dirty.push(cohort);
-      cohort.pending.push(framed);
-    });
+    this.#fanOut.collect(cache, event);
   }
 
   /** Sends what was collected, one chunk per cohort, before the places in it may be written over. True: there was something. */
   flush(): boolean {
     const { applied } = this.#options.position();
-    const isDirty = this.#dirty.length > 0;
-    const nowMs = isDirty ? this.#options.context.clock.monotonicMs() : 0;
-    // Those who have yet to be sent what others of their cohort were get the same bytes.
-    if (isDirty) this.#batchFrames.clear();
-    for (const cohort of this.#dirty) this.#sendPending(cohort, applied, nowMs);
-    this.#dirty = [];
+    const { isPending } = this.#fanOut;
+    this.#fanOut.send(applied);
     this.#sentThrough = applied;
-    if (!this.#pace.isBusy) this.#batchFrames.clear();
+    if (!this.#pace.isBusy) this.#fanOut.forget();
     this.#expireBeginning();
     this.#beginFuture(applied);
-    return isDirty;
-  }
-
-  #sendPending(cohort: Cohort, throughRevision: number, nowMs: number): void {
-    const { pending } = cohort;
-    cohort.pending = [];
-    cohort.lastSentMs = nowMs;
-    let bytes = 0;
-    const watchers = this.#sendLive(cohort, throughRevision, (withColumns) => {
-      const chunk = this.#framed(cohort, pending, withColumns);
-      bytes = chunk.length;
-      return chunk;
-    });
-    cohort.series.sent(pending.length, bytes, watchers);
-  }
-
-  #framed(cohort: Cohort, events: readonly FramedEvent[], withColumns: boolean): Buffer {
-    return this.#batchFrames.chunkOf(
-      withColumns ? `${cohort.renderingText} columns` : cohort.renderingText,
-      events,
-      () => {
-        this.#metrics.framings.add(1);
-        return this.#framing.events(cohort, events, withColumns);
-      },
-    );
+    return isPending;
   }
 
   /** What follows an initial state before the window is gone: nobody waits for who does not even read that. */
@@ -221,13 +192,7 @@ export class Watchers implements WatcherOwner {
   /** Gives bookmarks to cohorts that have been silent; call every second or so. */
   bookmark(): void {
     this.flush();
-    const nowMs = this.#options.context.clock.monotonicMs();
-    const { applied } = this.#options.position();
-    for (const cohort of this.#cohorts) {
-      if (!cohort.bookmarks || cohort.live.size === 0 || nowMs - cohort.lastSentMs < BOOKMARK_IDLE_MS) continue;
-      cohort.lastSentMs = nowMs;
-      this.#sendLive(cohort, applied, (withColumns) => this.#framing.bookmark(cohort, applied, undefined, withColumns));
-    }
+    this.#fanOut.bookmark(this.#options.position().applied);
   }
 
   /** The store is lost: nothing is sent until `resume`, when everyone goes on from where they were. */
@@ -282,7 +247,7 @@ export class Watchers implements WatcherOwner {
     if (framed.length > 0) {
       const withColumns = cohort.columnsDue.delete(watcher.id);
       const chunk = this.#pace.isBusy
-        ? this.#framed(cohort, framed, withColumns)
+        ? this.#fanOut.framed(cohort, framed, withColumns)
         : this.#framing.events(cohort, framed, withColumns);
       cohort.series.sent(framed.length, chunk.length, 1);
       this.#delivery.catchUp(watcher, chunk);
@@ -313,28 +278,6 @@ export class Watchers implements WatcherOwner {
     }
     if (chunk.length > 0) this.#delivery.catchUp(watcher, chunk);
     else this.#advance(watcher);
-  }
-
-  /** Sends the whole cohort the same bytes; a Table's columns only to those who do not know them yet. Answers to how many. */
-  #sendLive(cohort: Cohort, throughRevision: number, frame: (withColumns: boolean) => Buffer): number {
-    const { columnsDue, live } = cohort;
-    if (columnsDue.size === 0) return this.#sendSome(cohort, [...live], frame(false), throughRevision);
-    const due: number[] = [];
-    const others: number[] = [];
-    for (const id of live) (columnsDue.has(id) ? due : others).push(id);
-    const sent = others.length > 0 ? this.#sendSome(cohort, others, frame(false), throughRevision) : 0;
-    return due.length > 0 ? sent + this.#sendSome(cohort, due, frame(true), throughRevision) : sent;
-  }
-
-  /** To as many as there is room for in one go; the others go on by themselves. */
-  #sendSome({ columnsDue }: Cohort, ids: number[], chunk: Buffer, throughRevision: number): number {
-    for (const id of ids.splice(Math.ceil(this.#settings.fanOutBytesMax / chunk.length))) {
-      this.#goAlone(this.#watchers.get(id)!, this.#sentThrough);
-      this.#pace.due(id);
-    }
-    if (columnsDue.size > 0) for (const id of ids) columnsDue.delete(id);
-    this.#delivery.live(ids, chunk, throughRevision);
-    return ids.length;
   }
 
   #goAlone(watcher: Watcher, position: number): void {
@@ -373,13 +316,9 @@ export class Watchers implements WatcherOwner {
    * applied, and no bookmark says how far it goes.
    */
   endOf(storageKey: string): void {
-    const isOfType = ({ cache }: Cohort): boolean => cache.storageKey === storageKey;
-    const { applied } = this.#options.position();
-    const nowMs = this.#options.context.clock.monotonicMs();
-    for (const cohort of this.#dirty.filter(isOfType)) this.#sendPending(cohort, applied, nowMs);
-    this.#dirty = this.#dirty.filter((cohort) => !isOfType(cohort));
+    this.#fanOut.sendOf(storageKey, this.#options.position().applied);
     for (const one of [...this.#watchers.values()]) {
-      if (!isOfType(one.cohort)) continue;
+      if (one.cohort.cache.storageKey !== storageKey) continue;
       this.#drop(one);
       this.#delivery.ended([one.id], NO_CHUNK);
     }
