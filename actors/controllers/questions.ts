@@ -4,9 +4,9 @@ import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { IngressProtocol } from '../ingress/protocol.ts';
 import type { TryApiService } from './extension/api-service-availability.ts';
-import type { ListRemotes } from './garbage/remote-objects.ts';
 import type { LookUpOwner } from './garbage/remote-owners.ts';
 import type { SweepNamespace } from './namespaces/remote-contents.ts';
+import type { ListRemotes } from './remote-listings.ts';
 import type { TokenIssuer } from './tokens/service-account-tokens.ts';
 
 const ISSUE_DEADLINE_MS = 10_000;

@@ -19,6 +19,7 @@ import { PodGarbage } from './nodes/pod-garbage.ts';
 import type { ControllersOptions, NamespacedType } from './options.ts';
 import type { Questions } from './questions.ts';
 import { ResourceQuotas } from './quotas/resource-quotas.ts';
+import { RemoteListings } from './remote-listings.ts';
 import { RoleAggregation } from './role-aggregation.ts';
 import { StorageProtection } from './storage-protection.ts';
 import { BootstrapTokenCleanup } from './tokens/bootstrap-token-cleanup.ts';
@@ -51,6 +52,7 @@ export function switchable(
   const protects = { claims: runs('pvc-protection'), volumes: runs('pv-protection') };
   const contents = new NamespaceContents();
   const records = new FollowedRecords();
+  const listings = new RemoteListings(clock, listRemotes);
   const rows: readonly (readonly [isRunning: boolean, make: MakeController])[] = [
     [gifts.account || gifts.caPem !== '', (due) => new NamespaceDefaults(clock, due, dialect, gifts)],
     [
@@ -69,7 +71,8 @@ export function switchable(
     [runs('nodelifecycle'), (due) => new NodePods(clock, due, dialect)],
     [
       runs('resourcequota'),
-      (due) => new ResourceQuotas(clock, due, dialect, servedTypes(options), customTypes, contents),
+      (due) =>
+        new ResourceQuotas(clock, due, dialect, { types: servedTypes(options), customTypes, contents, listings }),
     ],
     [runs('tokencleaner'), (due) => new BootstrapTokenCleanup(clock, due, dialect)],
     [runs('csrapproving'), (due) => new CertificateApproving(due, dialect)],
@@ -85,7 +88,7 @@ export function switchable(
           types: options.persistedTypes,
           customTypes,
           lookUp,
-          listRemotes,
+          listings,
           records,
         }),
     ],

@@ -79,7 +79,7 @@ export interface IngressProtocol extends Protocol {
     };
     /** Whether an extension server has an object that another names as its owner. */
     readonly lookUpOwner: { readonly message: RemoteOwnerAsked; readonly reply: RemoteOwner };
-    /** Which objects of extension servers are owned, or on their way out. */
+    /** Which objects of extension servers are owned, or on their way out, and how many there are. */
     readonly listOwnedRemotes: { readonly message: Record<never, never>; readonly reply: RemoteListing };
     /** Deletes or patches an object of an extension server. */
     readonly writeRemote: { readonly message: { readonly write: RemoteWrite }; readonly reply: RemoteWriteReply };

@@ -1,5 +1,5 @@
-// What extension servers have of objects that are owned or on their way out, and what is to be written to such an object. Plain data: it
-// crosses threads.
+// What extension servers have: the objects that are owned or on their way out, and how many there are. And what is to be written to such an
+// object. Plain data: it crosses threads.
 import type { JsonObject } from '../json/json-value.ts';
 
 /** A type of an extension server, in the version that its objects are read and written in. */
@@ -17,10 +17,19 @@ export interface RemoteObject {
   readonly metadata: JsonObject;
 }
 
+/** How many objects of a type there are in each namespace that has some. */
+export interface RemoteCount {
+  readonly group: string;
+  readonly plural: string;
+  readonly byNamespace: readonly (readonly [namespace: string, count: number])[];
+}
+
 /** What one look at all extension servers found. */
 export interface RemoteListing {
   /** The objects that name an owner, or are being deleted. */
   readonly objects: readonly RemoteObject[];
+  /** Of the types that quotas may limit and whose objects were all seen. */
+  readonly counts: readonly RemoteCount[];
   /** The types whose objects were all seen. */
   readonly types: readonly RemoteType[];
   /** Every server said what it has. */

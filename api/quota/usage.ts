@@ -23,7 +23,7 @@ const PLAIN_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** `count/pods`, `count/deployments.apps`. */
-function countName({ group, plural }: CountedType): string {
+export function countName({ group, plural }: CountedType): string {
   return group === '' ? `count/${plural}` : `count/${plural}.${group}`;
 }
 

@@ -135,6 +135,22 @@ test('what is deleted there of a namespace on its way out is recorded as its con
   t.regex(event.userAgent, /^orch-controller-manager\/.*\/system:serviceaccount:orch-system:namespace-controller$/);
 });
 
+test('a quota is told of what an extension server has', async (t) => {
+  const at = await federation(t);
+  const { client } = at.front;
+  const quotas = '/api/v1/namespaces/default/resourcequotas';
+  for (const name of ['one', 'two'])
+    t.is((await at.direct.request('POST', path(), { body: object(name, { cron: '1' }) })).status, 201);
+  await register(at);
+  const hard = { [`count/crontabs.${GROUP}`]: '1' };
+  t.is((await client.request('POST', quotas, { body: { metadata: { name: 'q' }, spec: { hard } } })).status, 201);
+  const { json } = await eventually(
+    () => client.get(`${quotas}/q`),
+    (answer) => Object.keys((answer.json.status as { used?: object }).used ?? {}).length > 0,
+  );
+  t.deepEqual(json.status, { hard, used: { [`count/crontabs.${GROUP}`]: '2' } });
+});
+
 test('an extension server hears who asks from the first alone', async (t) => {
   const at = await federation(t);
   const { front } = at;

@@ -13,12 +13,13 @@ import { type Controller, type Due, NOTHING, type Plan, type Write, type WriteOu
 import type { CustomTypes } from '../custom-types.ts';
 import { controllerIdentity } from '../identities.ts';
 import type { PersistedType } from '../options.ts';
+import { LISTING_KEY, type RemoteListings } from '../remote-listings.ts';
 import { deletion, finalizerPatch, policyOf, referencesPatch } from './garbage-writes.ts';
 import { misplacedOwnerEvent } from './misplaced-owner-event.ts';
 import { ownershipOf } from './owner-references.ts';
 import { isMeant, namesKind, type OwnerRelation, OwnerTypes, relationOfDeletion } from './owner-types.ts';
 import { type GraphNode, type OwnerReference, type Ownership, OwnershipGraph, UNOWNED } from './ownership-graph.ts';
-import { LISTING_KEY, type ListRemotes, RemoteObjects } from './remote-objects.ts';
+import { RemoteObjects } from './remote-objects.ts';
 import { LOOK_AGAIN_MS, type LookUpOwner, RemoteOwners } from './remote-owners.ts';
 
 /** An owner elsewhere is asked for again. */
@@ -32,7 +33,7 @@ export interface CollectorParts {
   readonly types: readonly PersistedType[];
   readonly customTypes: Pick<CustomTypes, 'storageKey' | 'ofStorageKey' | 'ofKind'>;
   readonly lookUp: LookUpOwner;
-  readonly listRemotes: ListRemotes;
+  readonly listings: RemoteListings;
   /** Of all objects, by uid. */
   readonly records: FollowedRecords;
 }
@@ -51,6 +52,7 @@ export class GarbageCollector implements Controller {
   readonly #remotes: RemoteGroups;
   readonly #remoteOwners: RemoteOwners;
   readonly #remoteObjects: RemoteObjects;
+  readonly #listings: RemoteListings;
   readonly #graph: OwnershipGraph;
   readonly #definitionsKey: string;
   /** Objects with an owner of a kind that is not served, by their uids: a definition may come that serves it. */
@@ -58,7 +60,7 @@ export class GarbageCollector implements Controller {
   #synced = false;
 
   constructor(clock: Clock, due: Due, dialect: Dialect, parts: CollectorParts) {
-    const { types, customTypes, lookUp, listRemotes: list, records } = parts;
+    const { types, customTypes, lookUp, listings, records } = parts;
     this.identity = controllerIdentity(dialect, 'generic-garbage-collector');
     this.#clock = clock;
     this.#due = due;
@@ -67,12 +69,12 @@ export class GarbageCollector implements Controller {
     this.#remoteOwners = new RemoteOwners(clock, due, lookUp);
     this.#types = new OwnerTypes(types, customTypes, this.#remotes);
     this.#graph = new OwnershipGraph(records, (storageKey) => this.#types.ofStorageKey(storageKey));
+    this.#listings = listings;
     this.#remoteObjects = new RemoteObjects({
-      clock,
       due,
       graph: this.#graph,
       remotes: this.#remotes,
-      list,
+      listings,
       onChanged: (node, before, isOwnedAnew) => this.#changed(node, before, isOwnedAnew),
       onGone: (node) => this.#gone(node.uid, node),
     });
@@ -116,7 +118,7 @@ export class GarbageCollector implements Controller {
     if (this.#remotes.edition === before) return;
     this.#remoteOwners.clear();
     if (!this.#synced) return;
-    this.#remoteObjects.stale();
+    this.#listings.stale();
     this.#reviewAll();
   }
 
@@ -171,7 +173,7 @@ export class GarbageCollector implements Controller {
   onOutcome(key: string, write: Write, outcome: WriteOutcome): void {
     // Nobody tells of what comes of it, nor of the change that it did not foresee.
     if (write.isElsewhere === true && (outcome.ok || outcome.code === 404 || outcome.code === 409))
-      this.#remoteObjects.stale();
+      this.#listings.stale();
     // Said once: an event that is refused (its namespace may be on its way out) is not tried for ever.
     const node = this.#graph.get(key);
     if (node === undefined || write.verb !== 'create' || outcome.code < 200 || outcome.code >= 500) return;

@@ -1,6 +1,7 @@
 // Keeps the status of quotas: what they promise, and what is used of it. Admission counts what comes; what goes, what ends, and
 // what was there before a quota was made is counted here, from the stream. A status is only written to the quota that it was
 // counted for: what admission counts meanwhile makes it another one, and it is counted again.
+import type { RemoteListing } from '../../../api/aggregation/remote-object.ts';
 import { asObject, partAt } from '../../../api/json/object-fields.ts';
 import { type Amounts, amountsOf, masked, NO_AMOUNTS, pieces, sumOf, textsOf } from '../../../api/quota/amounts.ts';
 import { isMetBy, requirementsOf, type ScopeRequirement } from '../../../api/quota/scopes.ts';
@@ -14,14 +15,23 @@ import type { CustomTypes } from '../custom-types.ts';
 import { controllerIdentity } from '../identities.ts';
 import type { NamespaceContents } from '../namespaces/namespace-contents.ts';
 import type { NamespacedType } from '../options.ts';
+import { LISTING_KEY, type RemoteListings } from '../remote-listings.ts';
 import { coreTarget, keyOf, splitKey } from '../targets.ts';
 import { MeasuredObjects } from './measured-objects.ts';
+import { RemoteCounts } from './remote-counts.ts';
 
 const QUOTAS = 'core/resourcequotas';
 /** Every quota is counted again this often, whatever happens. */
 const RESYNC_MS = 5 * 60_000;
 
 type CountedCustomTypes = Pick<CustomTypes, 'isCustomKey' | 'definition' | 'storageKey'>;
+
+export interface QuotasParts {
+  readonly types: readonly NamespacedType[];
+  readonly customTypes: CountedCustomTypes;
+  readonly contents: NamespaceContents;
+  readonly listings: RemoteListings;
+}
 
 /** The resource quota controller. Keys are `<namespace>/<name>` of quotas. */
 export class ResourceQuotas implements Controller {
@@ -43,16 +53,14 @@ export class ResourceQuotas implements Controller {
   readonly #measured: MeasuredObjects;
   /** The others. */
   readonly #contents: NamespaceContents;
+  readonly #listings: RemoteListings;
+  readonly #remote: RemoteCounts;
 
-  constructor(
-    clock: Clock,
-    due: Due,
-    dialect: Dialect,
-    types: readonly NamespacedType[],
-    customTypes: CountedCustomTypes,
-    contents: NamespaceContents,
-  ) {
+  constructor(clock: Clock, due: Due, dialect: Dialect, { types, customTypes, contents, listings }: QuotasParts) {
     this.#contents = contents;
+    this.#listings = listings;
+    this.#remote = new RemoteCounts(dialect);
+    listings.tell({ due, take: (listing) => this.#onListing(listing) });
     this.#customTypes = customTypes;
     this.identity = controllerIdentity(dialect, 'resourcequota-controller');
     this.#clock = clock;
@@ -64,10 +72,12 @@ export class ResourceQuotas implements Controller {
       if (!known.some((type) => type.group === group)) this.#types.set(storageKey, [...known, { group, plural }]);
     }
     this.#measured = new MeasuredObjects(dialect, this.#types);
-    this.wants = [...new Set([QUOTAS, customTypes.storageKey, ...this.#types.keys()])];
+    this.wants = [...new Set([QUOTAS, customTypes.storageKey, this.#remote.storageKey, ...this.#types.keys()])];
   }
 
   reset(): void {
+    this.#remote.reset();
+    this.#listings.reset();
     this.#quotas.clear();
     this.#measured.reset();
     this.#contents.clear();
@@ -76,6 +86,7 @@ export class ResourceQuotas implements Controller {
   onEvent(event: FeedEvent): void {
     if (event.storageKey === QUOTAS) this.#onQuota(event);
     if (event.storageKey === this.#customTypes.storageKey) this.#onDefinition(event);
+    if (event.storageKey === this.#remote.storageKey && this.#remote.onEvent(event)) this.#due.add(LISTING_KEY);
     if (!this.#isCounted(event)) return;
     const isMeasured = this.#measured.isAbout(event.storageKey);
     const makesDifference = isMeasured ? this.#measured.onEvent(event) : this.#contents.onEvent(event);
@@ -115,10 +126,30 @@ export class ResourceQuotas implements Controller {
     for (const [namespace, quotas] of this.#quotas) for (const name of quotas.keys()) this.#dueFor(namespace, name);
   }
 
+  #onListing(listing: RemoteListing): void {
+    if (!this.#remote.take(listing)) return;
+    for (const [namespace, name] of this.#ofRemotes()) this.#dueFor(namespace, name);
+  }
+
+  /** The quotas that limit what extension servers have. */
+  *#ofRemotes(): Iterable<readonly [namespace: string, name: string]> {
+    for (const [namespace, quotas] of this.#quotas)
+      for (const [name, quota] of quotas) if (this.#remotesOf(quota).length > 0) yield [namespace, name];
+  }
+
+  #remotesOf(quota: ApiObject): readonly string[] {
+    return this.#remote.namesOf(Object.keys(asObject(partAt(quota, 'spec').hard)));
+  }
+
   plan(key: string): Plan {
+    if (key === LISTING_KEY) {
+      const [one] = this.#ofRemotes();
+      return one === undefined ? NOTHING : this.#listings.plan();
+    }
     const { namespace, name } = splitKey(key);
     const quota = this.#within(namespace).get(name);
     if (quota === undefined) return NOTHING;
+    if (this.#remotesOf(quota).length > 0) this.#due.add(LISTING_KEY);
     const nowMs = this.#clock.nowMs();
     let status = this.#isCountedLately(namespace, nowMs) ? this.#statusOf(namespace, quota, nowMs) : undefined;
     if (status === undefined) {
@@ -189,6 +220,12 @@ export class ResourceQuotas implements Controller {
         const none = Object.fromEntries(names.map((name) => [name, pieces(0)]));
         used = sumOf(used, sumOf(none, masked(usage, names)));
       }
+    }
+    for (const name of this.#remotesOf(quota)) {
+      const count = requirements.length > 0 ? 0 : this.#remote.count(namespace, name);
+      // While no server has said, it is as it was.
+      const amount = count === undefined ? amountsOf(partAt(partAt(quota, 'status'), 'used'))[name] : pieces(count);
+      if (amount !== undefined) used = { [name]: amount, ...used };
     }
     return { hard, used: textsOf(used) };
   }

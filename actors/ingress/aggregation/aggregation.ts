@@ -84,7 +84,7 @@ export class Aggregation {
     return lookUpOwner(this.#callParts(), apiService, asked);
   }
 
-  /** Which objects of all extension servers, as they are committed now, are owned or on their way out. Never rejects. */
+  /** Which objects of all extension servers, as they are committed now, are owned or on their way out, and how many there are. Never rejects. */
   async owned(): Promise<RemoteListing> {
     await this.#newest('');
     return listOwned(this.#callParts(), this.#parts.remotes.all());

@@ -1,6 +1,8 @@
-// What the garbage collector needs of extension servers' objects: which of them are owned or on their way out, and its writes to them.
+// What controllers need of extension servers' objects: which of them are owned or on their way out, how many there are, and the writes of
+// the garbage collector to them.
 import type { RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import type {
+  RemoteCount,
   RemoteListing,
   RemoteObject,
   RemoteType,
@@ -28,6 +30,7 @@ export async function listOwned(
 ): Promise<RemoteListing> {
   const calls = new RemoteCalls(parts, ACCOUNT, LISTING_MS);
   const objects: RemoteObject[] = [];
+  const counts: RemoteCount[] = [];
   const types: RemoteType[] = [];
   let isWhole = true;
   const missed = (): void => {
@@ -36,19 +39,29 @@ export async function listOwned(
   const one = async (served: ServedType): Promise<void> => {
     const type = remoteType(served);
     const path = collectionPath(served, '');
+    const byNamespace = new Map<string, number>();
     let isEnd = false;
     for await (const { items, isLast } of pagesOf(calls, served.apiService, path, PAGES_MAX)) {
-      for (const metadata of items) if (isTied(metadata)) objects.push({ type, metadata: tiesOf(metadata) });
+      for (const metadata of items) {
+        const namespace = textAt(metadata, 'namespace');
+        byNamespace.set(namespace, (byNamespace.get(namespace) ?? 0) + 1);
+        if (isTied(metadata)) objects.push({ type, metadata: tiesOf(metadata) });
+      }
       isEnd = isLast;
     }
-    if (isEnd) types.push(type);
-    else missed();
+    if (!isEnd) {
+      missed();
+      return;
+    }
+    types.push(type);
+    const { group, plural } = type;
+    if (isLimited(served)) counts.push({ group, plural, byNamespace: [...byNamespace] });
   };
   const group = async (versions: readonly RemoteApiService[]): Promise<void> => {
     for await (const served of typesOf(calls, versions, isCollected, missed)) await one(served).catch(missed);
   };
   await Promise.all(byGroup(apiServices).map(group));
-  return { objects, types, isWhole };
+  return { objects, counts, types, isWhole };
 }
 
 /** Writes as the garbage collector does in the original. Rejects where the server does not answer. */
@@ -69,6 +82,11 @@ export async function writeRemote(
 
 function isCollected({ verbs }: ServedType): boolean {
   return VERBS.every((verb) => verbs.includes(verb));
+}
+
+/** By quotas. */
+function isLimited({ namespaced, verbs }: ServedType): boolean {
+  return namespaced && verbs.includes('create');
 }
 
 function remoteType({ apiService, plural, kind, namespaced }: ServedType): RemoteType {

@@ -235,7 +235,9 @@ export async function fixture(
     },
   };
   let sweep: (namespace: string) => unknown = () => NOTHING_LEFT;
-  let listRemotes: () => RemoteListing | Promise<RemoteListing> = () => ({ objects: [], types: [], isWhole: true });
+  let listRemotes: () => RemoteListing | Promise<RemoteListing> = () => ({
+    ...{ objects: [], counts: [], types: [], isWhole: true },
+  });
   let writeRemote: (write: RemoteWrite) => RemoteWriteReply = () => ({ code: 200, message: '' });
   let lookUp: (asked: RemoteOwnerAsked) => RemoteOwner = () => UNKNOWN_OWNER;
   const ingress = {

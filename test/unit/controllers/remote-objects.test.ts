@@ -44,9 +44,9 @@ class ThingServer {
 
   list() {
     this.listed++;
-    if (!this.isReachable) return { objects: [], types: [], isWhole: false };
+    if (!this.isReachable) return { objects: [], counts: [], types: [], isWhole: false };
     const objects = [...this.things.values()].map((thing): RemoteObject => ({ type: THINGS, metadata: { ...thing } }));
-    return { objects, types: [THINGS], isWhole: true };
+    return { objects, counts: [], types: [THINGS], isWhole: true };
   }
 
   write(write: RemoteWrite): RemoteWriteReply {

@@ -1,6 +1,7 @@
 // The resource quota controller: what quotas promise and what is used of them, as objects come and go.
 import test from 'ava';
-import { DIALECT, type Fixture, objectOf, started } from './fixture.ts';
+import type { RemoteListing } from '../../../api/aggregation/remote-object.ts';
+import { DIALECT, type Fixture, objectOf, started, thingsElsewhere } from './fixture.ts';
 import type { Loose } from './stored.ts';
 
 const QUOTAS = 'core/resourcequotas';
@@ -251,4 +252,70 @@ test('objects that are only counted are not, where a quota is for some pods', as
   });
   await f.time.advance(10);
   t.deepEqual(lastStatus(f), { hard, used: { pods: '0', 'count/configmaps': '0' } });
+});
+
+/** What an extension server says that it has of things, by namespace. */
+function things(byNamespace: Readonly<Record<string, number>>): RemoteListing {
+  const type = { group: 'things.test', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
+  const counts = [{ group: type.group, plural: type.plural, byNamespace: Object.entries(byNamespace) }];
+  return { objects: [], counts, types: [type], isWhole: true };
+}
+
+const OF_THINGS = { 'count/things.things.test': '3', 'count/others.things.test': '3' };
+
+for (const [who, running] of [
+  ['', undefined],
+  [', with nobody else who lists them', ['resourcequota'] as const],
+] as const)
+  test(`objects of another server are counted as they were listed last${who}`, async (t) => {
+    const f = await started(running === undefined ? {} : { running });
+    let listed = 0;
+    f.onListRemotes(() => {
+      listed += 1;
+      return things(listed < 3 ? { default: 2, shop: 5 } : { shop: 5 });
+    });
+    thingsElsewhere(f.cluster);
+    putQuota(f, { hard: OF_THINGS });
+    await f.time.advance(10);
+    t.deepEqual(lastStatus(f), { hard: OF_THINGS, used: { 'count/things.things.test': '2' } });
+    const writes = f.writesOf('update resourcequotas/status').length;
+    await f.time.advance(3 * 60_000);
+    t.deepEqual(lastStatus(f), { hard: OF_THINGS, used: { 'count/things.things.test': '0' } });
+    t.is(f.writesOf('update resourcequotas/status').length, writes + 1);
+    t.true(listed >= 6 && listed <= 9, String(listed));
+  });
+
+test('what a quota was told of another server holds while that does not answer', async (t) => {
+  const status = { hard: OF_THINGS, used: { 'count/things.things.test': '2', 'count/gone.elsewhere.test': '1' } };
+  const f = await started({}, (cluster) => {
+    thingsElsewhere(cluster);
+    cluster.put('core/configmaps', objectOf('ConfigMap', 'default', 'c', {}));
+    const hard = { ...OF_THINGS, configmaps: '4' };
+    cluster.put(QUOTAS, objectOf('ResourceQuota', 'default', 'q', { spec: { hard }, status }));
+  });
+  f.onListRemotes(() => Promise.reject(new Error('nobody can')));
+  await f.time.advance(60_000);
+  t.deepEqual(lastStatus(f), {
+    hard: { ...OF_THINGS, configmaps: '4' },
+    used: { 'count/things.things.test': '2', configmaps: '1' },
+  });
+});
+
+test('where no quota limits what another server has, quotas have nobody asked for it', async (t) => {
+  const f = await started({ running: ['resourcequota'] });
+  let listed = 0;
+  f.onListRemotes(() => {
+    listed += 1;
+    return things({ default: 2 });
+  });
+  thingsElsewhere(f.cluster);
+  putQuota(f, { hard: { configmaps: '4' } });
+  await f.time.advance(60_000);
+  t.is(listed, 0);
+  putQuota(f, { hard: OF_THINGS });
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard: OF_THINGS, used: { 'count/things.things.test': '2' } });
+  f.cluster.remove(QUOTAS, 'default', 'q');
+  await f.time.advance(10 * 60_000);
+  t.is(listed, 1);
 });
