@@ -58,6 +58,9 @@ const TEXT_FORMATS: readonly Format[] = ['json', 'yaml'];
 
 type Offers = Readonly<Record<AnswerClass, Offer>>;
 
+/** What the original's aggregator answers, and not who is behind it. */
+const GROUP_KINDS: ReadonlySet<unknown> = new Set(['APIGroup', 'APIGroupList']);
+
 export class Representations {
   readonly #dialect: Dialect;
   readonly #clock: Clock;
@@ -81,8 +84,10 @@ export class Representations {
    * read, whoever asks.
    */
   ofDocument(exchange: Exchange, document: object): Encoded {
-    if (hasProtobufForm(document, this.#schema()))
-      return this.#encodedAs(this.#choose(exchange, this.#offers.document));
+    if (hasProtobufForm(document, this.#schema())) {
+      const isTold = GROUP_KINDS.has((document as { readonly kind?: unknown }).kind);
+      return this.#encodedAs(this.#choose(exchange, this.#offers.document, isTold));
+    }
     const choice = jsonUnless(exchange, this.#textOffers.document);
     return this.#encodedAs(choice.format === 'json' ? { ...choice, pretty: true } : choice);
   }
@@ -98,9 +103,10 @@ export class Representations {
    * @param source what they are stored as, where that is another version; always the same of one type.
    */
   of(exchange: Exchange, answer: AnswerClass, type: RowType, source?: StoredAs): Representation {
-    let choice = this.#choose(exchange, this.#offers[answer], type);
+    const isTold = type.form !== undefined;
+    let choice = this.#choose(exchange, this.#offers[answer], isTold);
     if (choice.format === 'protobuf' && protobufTypeOf(this.#schema(), type) === undefined) {
-      choice = this.#choose(exchange, this.#textOffers[answer], type);
+      choice = this.#choose(exchange, this.#textOffers[answer], isTold);
     }
     const encoded = this.#encodedAs(choice);
     if (choice.transform === undefined) return this.#plainOf(type, source, encoded);
@@ -139,13 +145,16 @@ export class Representations {
     return { encoding, pretty, contentType, encode, rendering, renderer: new Renderer(rendering, this.#clock.nowMs()) };
   }
 
-  /** Who asks for objects of a custom type is always told what there is, and who asks for others only where it is the form that is missing. */
-  #choose({ request, query }: Exchange, offer: Offer, type?: RowType): Choice {
+  /**
+   * Who asks for groups, or objects of a custom type, is always told what there is (`isTold`), and who asks for others only where it is the
+   * form that is missing.
+   */
+  #choose({ request, query }: Exchange, offer: Offer, isTold: boolean): Choice {
     const accept = request.header('accept');
     const choice = negotiate(accept, offer);
     if (choice === null) {
-      const isTold = type?.form !== undefined || takesOfferedType(accept, offer);
-      throw new StatusError(notAcceptable(isTold ? offeredMediaTypes(this.#refusing(accept, offer)) : []));
+      const tells = isTold || takesOfferedType(accept, offer);
+      throw new StatusError(notAcceptable(tells ? offeredMediaTypes(this.#refusing(accept, offer)) : []));
     }
     return offer.isWatch ? choice : indentedFor(choice, request.header('user-agent'), query.get('pretty'));
   }

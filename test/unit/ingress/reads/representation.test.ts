@@ -106,6 +106,16 @@ test('who asks for a custom object in what there is none of is told what there i
   t.regex(watched ?? '', /^only the following media types are accepted: application\/json;stream=watch, /);
 });
 
+test('who asks for the groups in what there is none of is told what there is, and who asks for their types is not', (t) => {
+  const refusal = (kind: string) =>
+    t.throws(() => REPRESENTATIONS.ofDocument(exchangeWith('text/html', ''), { kind, apiVersion: 'v1' }))?.message;
+  const told = `only the following media types are accepted: application/json, application/yaml, ${PROTOBUF}`;
+  t.is(refusal('APIGroupList'), told);
+  t.is(refusal('APIGroup'), told);
+  t.is(refusal('APIResourceList'), '406: Not Acceptable');
+  t.is(refusal('APIVersions'), '406: Not Acceptable');
+});
+
 test('whoever watches is refused as whoever lists, and only then because of what cannot be watched', (t) => {
   const refusal = (answer: AnswerClass, accept: string, type: RowType) =>
     t.throws(() => REPRESENTATIONS.of(exchangeWith(accept, ''), answer, type))?.message;
