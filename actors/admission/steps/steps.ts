@@ -69,6 +69,11 @@ export const UNCHANGED_STEPS: readonly Step[] = [
 /** A DELETE, and the subresources that store no object of their own (bindings, evictions, tokens, connections). */
 export const PLUGIN_STEPS: readonly Step[] = [mutatingPlugins, validatingPlugins];
 
+/** The same where what is wrong with what mutating plugins made of it is told before others look at it. */
+export function pluginStepsAround(check: Step): readonly Step[] {
+  return [mutatingPlugins, check, validatingPlugins];
+}
+
 /** Takes every step; undefined when none of them had to wait. Throws, or rejects with, what refuses the write. */
 export function takeSteps(
   steps: readonly Step[],
@@ -116,7 +121,7 @@ export async function admitOnce(
 ): Promise<JsonObject> {
   attributes.begin(0, timestampOf(write.context.clock.nowMs()), undefined, object);
   const checked: Step = ({ object: made }) => void check?.(made);
-  await takeSteps([mutatingPlugins, checked, validatingPlugins], attributes, write);
+  await takeSteps(pluginStepsAround(checked), attributes, write);
   return attributes.object;
 }
 

@@ -16,7 +16,7 @@ import { withWarnings } from '../bodies/field-validation.ts';
 import { decodeObject, requireDeleteOptions, toDeleteOptions, writeOptions } from '../bodies/request-body.ts';
 import { type Draft, draftPut, withAlso } from '../commits/draft.ts';
 import type { WriteReply, WriteRequest } from '../protocol.ts';
-import { PLUGIN_STEPS, takeSteps } from '../steps/steps.ts';
+import { pluginStepsAround, takeSteps } from '../steps/steps.ts';
 import { readCurrent } from '../stored/store-reader.ts';
 import { readList } from '../stored/stored-list.ts';
 import type { WriteContext } from '../write-context.ts';
@@ -35,13 +35,15 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
     kind: 'Eviction',
   });
   const { namespace, name } = request.target;
-  const isDry = isDryRun(optionsOf(write, body, name, asked));
+  // Plugins are asked about what is wrong with it, too.
+  const isDry = asked || isDryRun(givenOptions(write, body));
   const attributes = attributesOf(write, request, pods, { operation: 'create', dryRun: isDry });
   const answer = (): WriteReply => withWarnings({ code: 201, body: created(), warnings }, attributes.warnings);
   const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {
     const nowIso = timestampOf(write.context.clock.nowMs());
     attributes.begin(tries, nowIso, undefined, body);
-    await takeSteps(PLUGIN_STEPS, attributes, write);
+    const check = (): void => void optionsOf(write, attributes.object, name, asked);
+    await takeSteps(pluginStepsAround(check), attributes, write);
     const options = optionsOf(write, attributes.object, name, asked);
     const stored = await readCurrent(write, pods, namespace, name);
     if (stored === null) throw new StatusError(notFound(pods, name));
@@ -63,12 +65,16 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
 function optionsOf(write: WriteContext, body: JsonObject, name: string, dryRunAsked: boolean): DeleteOptions {
   if (metadataOf(body).name !== name)
     throw new StatusError(badRequest('name in URL does not match name in Eviction object'));
-  const options = toDeleteOptions(write.schema, asObject(body.deleteOptions), {});
+  const options = givenOptions(write, body);
   requireDeleteOptions(options, write.dialect.metaGroup);
   if (!dryRunAsked || isDryRun(options)) return options;
   if ((options.dryRun?.length ?? 0) > 0)
     throw new StatusError(badRequest('dryRun of the query differs from that of the deleteOptions'));
   return { ...options, dryRun: ['All'] };
+}
+
+function givenOptions({ schema }: WriteContext, { deleteOptions }: JsonObject): DeleteOptions {
+  return toDeleteOptions(schema, asObject(deleteOptions), {});
 }
 
 const BUDGET = { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' };

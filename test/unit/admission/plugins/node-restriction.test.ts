@@ -157,6 +157,21 @@ const pods: readonly PluginCase[] = [
     refused: ofPod('node one can only evict pods with spec.nodeName set to itself'),
   },
   {
+    what: 'an eviction that names a pod of its own, of one of another node',
+    present: [otherPod],
+    path: `${PODS}/it/eviction`,
+    body: { metadata: { name: 'other' } },
+    refused: ofPod('node one can only evict pods with spec.nodeName set to itself'),
+  },
+  {
+    what: 'an eviction that names another pod than its own',
+    present: [ownPod],
+    path: `${PODS}/it/eviction`,
+    body: { metadata: { name: 'other' } },
+    code: 400,
+    refused: 'name in URL does not match name in Eviction object',
+  },
+  {
     what: 'the eviction of a pod that is not there',
     path: `${PODS}/it/eviction`,
     body: { metadata: { name: 'it' } },
