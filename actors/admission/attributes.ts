@@ -90,6 +90,8 @@ export class Attributes implements WriteFacts {
   /** Makes `old` of what is stored, where nobody has asked for it yet. */
   #readOld: (() => JsonObject) | undefined;
   #object: JsonObject = NO_OBJECT;
+  /** As `sent`. */
+  #sent: JsonObject | undefined;
   /** Makes `object`, until somebody asks for it or replaces it. */
   #readObject: (() => JsonObject) | undefined;
   /** Only its metadata is another than the stored object's (`beginApart`), and nobody has replaced it. */
@@ -175,6 +177,15 @@ export class Attributes implements WriteFacts {
     this.isApart = false;
   }
 
+  /** The object of an update as it was wanted, before what this update cannot change was put back. */
+  get sent(): JsonObject {
+    return this.#sent ?? this.object;
+  }
+
+  set sent(object: JsonObject) {
+    this.#sent = object;
+  }
+
   /**
    * As `begin`, for an update that leaves all but metadata as it is stored. Both objects are made if a plugin asks for them: in this turn,
    * or after `object` was read in it.
@@ -200,6 +211,7 @@ export class Attributes implements WriteFacts {
     // What the try before was about may lie elsewhere by now.
     this.isApart = false;
     this.object = object;
+    this.#sent = undefined;
     this.isComplete = true;
     this.managedFieldsText = '';
     this.emptied = this.asked.emptied ?? NOTHING;

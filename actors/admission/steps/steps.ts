@@ -171,6 +171,7 @@ function withOutcome(pod: Own<JsonObject>, known: KnownSpec, kind: KindVersion):
 
 /** What of the kind an update cannot change is as it is stored. */
 function keepUnchangeable(attributes: Attributes): void {
+  attributes.sent = attributes.object;
   attributes.object = canonicalOf(updatedByKind(attributes), attributes.kind);
 }
 

@@ -106,7 +106,8 @@ class NodeRestriction implements AdmissionPlugin {
   }
 
   #nodeUpdate(node: string, attributes: Attributes, old: JsonObject): void {
-    const { object } = attributes;
+    // What a write of the status cannot change is refused, too.
+    const { sent: object } = attributes;
     const [spec, before] = [partAt(object, 'spec'), partAt(old, 'spec')];
     if (isSet(object, 'configSource') && !deepEqual(spec.configSource, before.configSource))
       throw forbid(
@@ -147,7 +148,7 @@ class NodeRestriction implements AdmissionPlugin {
   }
 
   #claim(node: string, attributes: Attributes): void {
-    const { subresource, object, old = {} } = attributes;
+    const { subresource, sent: object, old = {} } = attributes;
     if (subresource !== 'status') throw forbid(attributes, 'may only update PVC status');
     if (!this.#context.options.gate('ExpandPersistentVolumes'))
       throw forbid(attributes, `node ${quoted(node)} may not update persistentvolumeclaim metadata`);

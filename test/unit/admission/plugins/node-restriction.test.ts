@@ -249,6 +249,29 @@ const nodes: readonly PluginCase[] = [
     refused: ofNode('one', 'node "one" is not allowed to modify taints'),
   },
   {
+    what: 'its own taints, by its status',
+    present: [NODE_ONE],
+    verb: 'patch',
+    path: `${NODES}/one/status`,
+    body: { spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] }, status: { phase: 'Running' } },
+    refused: ofNode('one', 'node "one" is not allowed to modify taints'),
+  },
+  {
+    what: 'a configuration of its own node, by its status',
+    present: [NODE_ONE],
+    verb: 'patch',
+    path: `${NODES}/one/status`,
+    body: { spec: CONFIGURED },
+    refused: ofNode('one', 'node "one" is not allowed to update configSource to a new non-nil configSource'),
+  },
+  {
+    what: 'its own status, its spec as it is',
+    present: [NODE_ONE],
+    verb: 'patch',
+    path: `${NODES}/one/status`,
+    body: { spec: { podCIDR: '' }, status: { phase: 'Running' } },
+  },
+  {
     what: 'its own node with a configuration',
     path: NODES,
     body: node('one', {}, CONFIGURED),
@@ -331,6 +354,15 @@ const others: readonly PluginCase[] = [
     body: { status: { phase: 'Lost' } },
     refused:
       'persistentvolumeclaims "it" is forbidden: node "one" is not allowed to update fields other than status.capacity and status.conditions: status',
+  },
+  {
+    what: 'the spec of a claim, by its status',
+    present: [claim],
+    verb: 'patch',
+    path: `${CLAIMS}/it/status`,
+    body: { spec: { volumeName: 'v' } },
+    refused:
+      'persistentvolumeclaims "it" is forbidden: node "one" is not allowed to update fields other than status.capacity and status.conditions: spec',
   },
   { what: 'its own lease', present: [LEASE_NAMESPACE], path: LEASES, body: lease('one') },
   {
