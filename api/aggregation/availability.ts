@@ -76,8 +76,8 @@ export function statusWith(status: JsonObject, finding: Finding, nowIso: string)
     reason: finding.reason,
     message: finding.message,
   };
-  const others = conditions.filter(({ type }) => type !== AVAILABLE);
-  return { ...status, conditions: [...others, condition] };
+  const kept = conditions.map((one) => (one === present ? condition : one));
+  return { ...status, conditions: present === undefined ? [...kept, condition] : kept };
 }
 
 function lacking(reason: string, message: string): Finding {

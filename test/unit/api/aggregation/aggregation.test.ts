@@ -6,6 +6,7 @@ import { identityHeaders, withoutIdentity } from '../../../../api/aggregation/id
 import { withRemoteGroups } from '../../../../api/aggregation/priorities.ts';
 import { RemoteGroups } from '../../../../api/aggregation/remote-groups.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
+import { partsAt } from '../../../../api/json/object-fields.ts';
 import { encodeDocument } from '../../../../api/openapi/gnostic.ts';
 import { withRemoteDocuments } from '../../../../api/openapi/merge.ts';
 import type { SwaggerDocument } from '../../../../api/openapi/swagger.ts';
@@ -170,6 +171,24 @@ test('a condition keeps its time as long as its status stays', (t) => {
   t.like(statusWith(first, finding('True', 'b'), 'two'), {
     conditions: [{ status: 'True', lastTransitionTime: 'two' }],
   });
+});
+
+test('a condition that changes keeps its place among the others', (t) => {
+  const finding = { status: 'True', reason: 'R', message: 'm' } as const;
+  const [available, other] = [
+    { type: 'Available', status: 'False' },
+    { type: 'Other', status: 'True' },
+  ];
+  const types = (conditions: readonly object[]) =>
+    partsAt(statusWith({ conditions }, finding, 'now'), 'conditions').map(({ type, status }) => [type, status]);
+  t.deepEqual(types([available, other]), [
+    ['Available', 'True'],
+    ['Other', 'True'],
+  ]);
+  t.deepEqual(types([other]), [
+    ['Other', 'True'],
+    ['Available', 'True'],
+  ]);
 });
 
 const reference = (name: string) => ({ schema: { $ref: `#/definitions/${name}` } });
