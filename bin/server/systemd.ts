@@ -29,6 +29,7 @@ export function systemd(
   if ((environment.NOTIFY_SOCKET ?? '') === '') return { ready: () => {}, stopping: () => {} };
   let isUnheard = false;
   let pulse: NodeJS.Timeout | undefined;
+  let isStopping = false;
   const tell = (...message: string[]): void => {
     send(message).catch((error: unknown) => {
       if (!isUnheard) say(`systemd was not told ${message[0]}: ${(error as Error).message.split('\n', 1)[0]}`);
@@ -37,6 +38,8 @@ export function systemd(
   };
   return {
     ready(status, threadsAnswer) {
+      // A start that is broken off may be through all the same.
+      if (isStopping) return;
       tell('READY=1', `STATUS=${status}`);
       const periodMs = watchdogMs(environment) / PINGS_PER_WATCHDOG;
       if (periodMs === 0) return;
@@ -58,6 +61,7 @@ export function systemd(
       pulse.unref();
     },
     stopping() {
+      isStopping = true;
       clearInterval(pulse);
       pulse = undefined;
       tell('STOPPING=1');

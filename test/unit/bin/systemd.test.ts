@@ -33,6 +33,13 @@ test('a service manager hears that the server is ready, and that it stops', (t) 
   t.deepEqual(messages, ['READY=1 STATUS=serving x', 'STOPPING=1']);
 });
 
+test('a server that is stopped while it starts is not said to be ready', (t) => {
+  const { messages, manager } = started({ NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '10000' }, answer);
+  manager.stopping();
+  manager.ready('serving x', answer);
+  t.deepEqual(messages, ['READY=1 STATUS=serving x', 'STOPPING=1']);
+});
+
 test('the watchdog hears again and again, until the server stops', async (t) => {
   const ours = { NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '10000', WATCHDOG_PID: String(process.pid) };
   const { messages, manager } = started(ours, answer);
