@@ -14,8 +14,9 @@ import { auditSettings } from './files/audit-files.ts';
 import { AUTH_METHOD_PARTS } from './files/auth-methods.ts';
 import { egressOf } from './files/egress-file.ts';
 import { agentTls } from './files/node-agents.ts';
-import { idleFields, ignoredFlags } from './files/scheduler-configuration.ts';
+import { idleEnvironment, idleFields, ignoredFlags } from './files/scheduler-configuration.ts';
 import { checkLogPlace, logWarnings } from './log-settings.ts';
+import { IN_ITS_PLACE, idleProxy } from './proxy-environment.ts';
 import { checkedProfiles, SCHEDULER_CHECKS } from './scheduler/scheduler-checks.ts';
 import { checkCertificateFolder } from './server/certificate-folder.ts';
 import { refuseForeignDirectory } from './server/closed-directory.ts';
@@ -102,16 +103,18 @@ async function findings(
   return { warnings, problems };
 }
 
-/** What a start says of options that it can start with. */
+/** What a start says of options, and of its environment, that it can start with. */
 function notesOf({ options, standing, given }: Run): readonly string[] {
+  const isServer = 'storeServers' in options;
   const notes = [
     standing,
+    idleProxy(process.env, IN_ITS_PLACE[isServer ? 'server' : 'scheduler']),
     missingSuites(options),
     ...untimelyCertificates(options),
     ...logWarnings(options),
-    ...('storeServers' in options ? [unsharedKeys(options), tokenlessLines(options)] : []),
+    ...(isServer ? [unsharedKeys(options), tokenlessLines(options)] : []),
     ...('config' in options
-      ? [ignoredFlags(options.config, given), idleFields(options.config, 'storeServers' in options)]
+      ? [ignoredFlags(options.config, given), idleFields(options.config, isServer), idleEnvironment(process.env)]
       : []),
   ];
   return notes.filter((note) => note !== undefined);

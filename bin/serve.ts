@@ -18,7 +18,7 @@ import { prepareUws } from '../transport/uws/binary.ts';
 import { warn } from './command-line/print-lines.ts';
 import { idleEnvironment, idleFields, ignoredFlags } from './files/scheduler-configuration.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
-import { idleProxy } from './proxy-environment.ts';
+import { IN_ITS_PLACE, idleProxy } from './proxy-environment.ts';
 import { writeAdminKubeconfig } from './server/admin-kubeconfig.ts';
 import { closeDirectory, warnOfOwner } from './server/closed-directory.ts';
 import { openDataDirectory } from './server/data-directory.ts';
@@ -133,7 +133,7 @@ function notesOf(
     unsharedKeys(options),
     tokenlessLines(options),
   ];
-  const proxy = idleProxy(process.env, 'since --egress-selector-config-file says which way connections take');
+  const proxy = idleProxy(process.env, IN_ITS_PLACE.server);
   const notes = [...warnings, proxy, ...logWarnings(options), ...ofFiles, ...ofScheduler];
   return notes.filter((note) => note !== undefined);
 }

@@ -23,7 +23,7 @@ import { realEnvironment } from '../../runtime/real-environment.ts';
 import { warn } from '../command-line/print-lines.ts';
 import { idleEnvironment, idleFields, ignoredFlags, recordSettings } from '../files/scheduler-configuration.ts';
 import { logSettings, logWarnings } from '../log-settings.ts';
-import { idleProxy } from '../proxy-environment.ts';
+import { IN_ITS_PLACE, idleProxy } from '../proxy-environment.ts';
 import {
   exitAfter,
   type HeardSignals,
@@ -53,7 +53,7 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
     ignoredFlags(options.config, given),
     idleFields(options.config, false),
     idleEnvironment(process.env),
-    idleProxy(process.env, 'since connections go straight'),
+    idleProxy(process.env, IN_ITS_PLACE.scheduler),
   ];
   for (const note of notes) if (note !== undefined) warn(note);
   const dialect = DIALECTS[options.apiDialect];

@@ -16,9 +16,13 @@ interface Ended {
 
 const orch = (...args: string[]): Promise<Ended> => node(ORCH, ...args);
 
-function node(...args: string[]): Promise<Ended> {
+const node = (...args: string[]): Promise<Ended> => nodeWith({}, ...args);
+
+/** With these variables beside what the environment has. */
+function nodeWith(variables: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> {
+  const env = { ...process.env, ...variables };
   return new Promise((resolve) => {
-    execFile(process.execPath, args, (error, stdout, stderr) => {
+    execFile(process.execPath, args, { env }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr });
     });
@@ -352,6 +356,16 @@ test('a record of requests is not asked for where no thread writes it, and what 
     problemsOf(refused).join(),
     /^--audit-policy-file asks for events, and no thread of --placement \/.+\/placement\.json hosts audit/,
   );
+});
+
+test('what a start would say of its environment is told', async (t) => {
+  const environment = { HTTPS_PROXY: 'http://proxy.example:3128', KUBE_MAX_PD_VOLS: 'many' };
+  for (const program of ['up', 'apiserver', 'scheduler']) {
+    const more = program === 'scheduler' ? [] : ['--data-dir', join(folder(t), 'data')];
+    const { stderr } = await nodeWith(environment, ORCH, 'check-config', program, ...more);
+    t.regex(stderr, /^warning: HTTPS_PROXY in the environment: not in force, since /m);
+    t.is(/^warning: KUBE_MAX_PD_VOLS in the environment: /m.test(stderr), program !== 'apiserver');
+  }
 });
 
 test('--ingress uws where its binary cannot be loaded is told before a start, in the words of the start', async (t) => {
