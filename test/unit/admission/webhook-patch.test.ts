@@ -64,3 +64,19 @@ test('a patch that would write the prototype key refuses the write and says so',
   t.true(isStatusError(error) && error.status.code === 500);
   t.regex(error!.message, /the patch of admission webhook "w" cannot be read: the body has a field named "__proto__"$/);
 });
+
+test('a patch that takes away what a built-in object says that it is leaves it what it is, and makes it nothing else', (t) => {
+  const metadata = { name: 'a', creationTimestamp: null };
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } };
+  const removals = ['/kind', '/apiVersion'].map((path) => ({ op: 'remove', path }));
+  t.is(patched(object, removals)?.object, undefined);
+  t.deepEqual(patched(object, [...removals, { op: 'replace', path: '/data/a', value: 'c' }])?.object, {
+    ...object,
+    data: { a: 'c' },
+  });
+  t.throws(() => patched(object, [{ op: 'replace', path: '/kind', value: 'Secret' }]), {
+    message: /makes another kind/,
+  });
+  const custom = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' } };
+  t.throws(() => patched(custom, removals), { message: /makes another kind/ });
+});

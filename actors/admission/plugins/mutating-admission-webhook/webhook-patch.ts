@@ -75,7 +75,7 @@ function applied(object: JsonObject, operations: unknown, quoted: string): JsonO
 }
 
 function canonical(
-  changed: JsonObject,
+  patched: JsonObject,
   told: ToldObject,
   quoted: string,
   schema: Schema,
@@ -83,10 +83,12 @@ function canonical(
 ): JsonObject {
   const { object } = told;
   const [apiVersion, kind] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
-  if (changed.apiVersion !== apiVersion || changed.kind !== kind)
-    throw refused(`the patch of admission webhook ${quoted} makes another kind of the object`);
   const { group, version } = splitApiVersion(apiVersion);
   const type = schema.kind(group, version, kind);
+  // A built-in object need not say what it is.
+  const changed = type === undefined ? patched : withKind(patched, apiVersion, kind);
+  if (changed.apiVersion !== apiVersion || changed.kind !== kind)
+    throw refused(`the patch of admission webhook ${quoted} makes another kind of the object`);
   if (type === undefined) return completedCustom(changed, told);
   try {
     // A copy: what the patch has left alone is still others', and is changed in place.
@@ -97,6 +99,12 @@ function canonical(
     if (!(error instanceof DecodeError)) throw error;
     throw refused(`what admission webhook ${quoted} makes of the object cannot be read: ${error.message}`);
   }
+}
+
+/** The object with these where it has none. */
+function withKind(object: JsonObject, apiVersion: string, kind: string): JsonObject {
+  const { apiVersion: ownVersion, kind: ownKind } = object;
+  return { ...object, apiVersion: ownVersion || apiVersion, kind: ownKind || kind };
 }
 
 /** A custom object is given what the version that the webhook was told gives: it may know no other. */
