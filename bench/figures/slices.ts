@@ -25,6 +25,12 @@ export function sum(of: readonly LoadResult[]): LoadResult {
   };
 }
 
+/** A load with what went wrong in others that went on beside it: of a server that fails those, it says nothing either. */
+export function withErrorsOf(result: LoadResult, others: readonly LoadResult[]): LoadResult {
+  const { errors, firstError } = sum([...others, result]);
+  return { ...result, errors, ...(firstError === undefined ? {} : { firstError }) };
+}
+
 /** 0 of none. */
 export function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[values.length >>> 1] ?? 0;

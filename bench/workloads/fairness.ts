@@ -6,7 +6,7 @@ import { DIALECTS } from '../../config/dialect.ts';
 import { selfSignedPair } from '../../transport/tls/self-signed-pair.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
 import { type Figures, figuresOf, floorFigures } from '../figures/report.ts';
-import { median, sum } from '../figures/slices.ts';
+import { median, sum, withErrorsOf } from '../figures/slices.ts';
 import type { LoadResult, RequestJob, RequestTemplate, WebhookJob } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, configMap, createRequest, PATHS } from '../objects.ts';
 import { repeat } from '../populate.ts';
@@ -97,19 +97,21 @@ async function beside(
 ): Promise<void> {
   const alone: LoadResult[] = [];
   const crowded: LoadResult[] = [];
-  let others = 0;
+  const manys: LoadResult[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     alone.push(await timed(bench, few));
     const [together, much] = await Promise.all([timed(bench, few), timed(bench, many)]);
     crowded.push(together);
-    others += much.operations;
+    manys.push(much);
   }
   const p99Of = (slices: readonly LoadResult[]): number => median(slices.map(({ latency }) => latency.p99Ms));
   const [aloneMs, besideMs] = [p99Of(alone), p99Of(crowded)];
+  const others = sum(manys).operations;
   const details = { p99Ratio: besideMs / aloneMs, p99MoreMs: besideMs - aloneMs, p99AloneMs: aloneMs, others };
   const parameters = { connections: few.connections, otherConnections: many.connections, rounds: ROUNDS };
   const floor = floorFigures('alone', sum(alone));
-  report(figuresOf({ workload, parameters, unit: 'requests', result: sum(crowded), floor, details }));
+  const result = withErrorsOf(sum(crowded), manys);
+  report(figuresOf({ workload, parameters, unit: 'requests', result, floor, details }));
 }
 
 /** Each by another user, all of them together. */

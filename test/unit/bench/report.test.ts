@@ -2,7 +2,7 @@
 // round figures.
 import test from 'ava';
 import { type Figures, failuresOf, figuresOf, floorFigures, lines } from '../../../bench/figures/report.ts';
-import { sum } from '../../../bench/figures/slices.ts';
+import { sum, withErrorsOf } from '../../../bench/figures/slices.ts';
 import type { LoadResult } from '../../../bench/load-protocol.ts';
 
 const result: LoadResult = {
@@ -78,6 +78,12 @@ test('slices that are put together tell the first error of any, and no CPU that 
   t.like(figures(both, false), { operations: 40_000, errors: 2, firstError: '503 not now' });
   t.like(figures(both, false), { cpuSecondsPer1000: null, serverCores: null, generatorCores: 0.75 });
   t.is(figures(sum([result, result]), false).cpuSecondsPer1000, 0.1);
+});
+
+test('what went wrong in a load that went on beside another makes its figures no result, and changes them in nothing else', (t) => {
+  const beside = [result, { ...result, errors: 3, firstError: '503 not now' }];
+  t.deepEqual(failuresOf([figures(withErrorsOf(result, beside))]), ['get: 3 errors: 503 not now']);
+  t.deepEqual(withErrorsOf(result, [result]), result);
 });
 
 test('a record survives JSON', (t) => {
