@@ -52,7 +52,8 @@ export function unsealed(bytes: Uint8Array): Buffer | undefined {
 /** What is wrong with a directory's format; undefined for one that is read. */
 export function formatProblem(format: number): string | undefined {
   if (FORMATS_READ.includes(format)) return undefined;
-  return `has format ${format}, this release reads format ${FORMAT}`;
+  const advice = 'run that, or restore a snapshot that was taken before the update';
+  return `is of a newer release (${advice}): it has format ${format}, this release reads format ${FORMAT}`;
 }
 
 /** The metadata that says whose directory it is. */

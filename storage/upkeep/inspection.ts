@@ -3,6 +3,7 @@
 // (actors/store/log/recovery.ts asks the same questions and stops at the first wrong answer).
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { OrchError } from '../../runtime/errors.ts';
 import { MARKER_DAMAGE } from '../engines/store-damage.ts';
 import { foundDatabase } from '../level/found-files.ts';
 import { isMarkerDamaged, markedRevision } from '../level/head-marker.ts';
@@ -50,13 +51,17 @@ export interface Inspection {
   readonly bytes: number;
 }
 
-/** Inspects the store in a data directory. `choice`: see storage/leveldb/database-files.ts. */
+/**
+ * Inspects the store in a data directory. `choice`: see storage/leveldb/database-files.ts. Throws OrchError StoreUnusable for one of
+ * a format that this release does not know: judged by its rules a sound store would be a damaged one, and a repair would spoil it.
+ */
 export function inspectStore(directory: string, choice: FileChoice = 'manifest'): Inspection {
   const head = join(directory, HEAD_FILE);
-  const found = inspect(
-    readDatabaseFiles(foundDatabase(join(directory, DATABASE_DIRECTORY)), choice),
-    markedRevision(head),
-  );
+  const files = readDatabaseFiles(foundDatabase(join(directory, DATABASE_DIRECTORY)), choice);
+  const identity = identityIn(files.values.get(META_FORMAT));
+  const unread = identity && formatProblem(identity.format);
+  if (unread !== undefined) throw new OrchError('StoreUnusable', `the store in ${directory} ${unread}`);
+  const found = inspect(files, markedRevision(head));
   return isMarkerDamaged(head) ? { ...found, problems: [...found.problems, MARKER_DAMAGE] } : found;
 }
 
@@ -94,6 +99,12 @@ function inspect(files: DatabaseFiles, marked: number): Inspection {
   };
 }
 
+/** Undefined where there is none, or its checksum is another. */
+function identityIn(sealedFormat: Buffer | undefined): StoreIdentity | undefined {
+  const format = sealedFormat && unsealed(sealedFormat);
+  return format && (JSON.parse(format.toString('utf8')) as StoreIdentity);
+}
+
 interface Metadata {
   readonly identity: StoreIdentity | undefined;
   readonly tokenKey: Uint8Array | undefined;
@@ -109,14 +120,11 @@ function readMetadata(values: ReadonlyMap<string, Buffer>, problems: string[]): 
     if (bytes !== undefined && value === undefined) problems.push(`${key} does not match its checksum`);
     return value;
   };
-  const format = read(META_FORMAT, true);
-  const identity = format && (JSON.parse(format.toString('utf8')) as StoreIdentity);
-  const unread = identity && formatProblem(identity.format);
-  if (unread !== undefined) problems.push(`the store ${unread}`);
+  read(META_FORMAT, true);
   const tokenKey = read(META_TOKEN_KEY, true);
   const compacted = read(META_COMPACTED, false);
   return {
-    identity,
+    identity: identityIn(values.get(META_FORMAT)),
     tokenKey,
     compacted: compacted?.readDoubleLE() ?? (values.has(META_COMPACTED) ? undefined : 0),
   };

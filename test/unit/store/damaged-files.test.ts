@@ -7,6 +7,7 @@ import test from 'ava';
 import { FoundFiles } from '../../../storage/level/found-files.ts';
 import { openLevelDatabase } from '../../../storage/level/level-database.ts';
 import { LevelEngine } from '../../../storage/level/level-engine.ts';
+import { sealed } from '../../../storage/level/level-layout.ts';
 import { inspectStore } from '../../../storage/upkeep/inspection.ts';
 import { inspectForRepair, repairStore } from '../../../storage/upkeep/repair.ts';
 import { strideOf } from '../../server/effort.ts';
@@ -295,4 +296,21 @@ test('where a repair was cut short no start makes a new store, though nothing sa
   const outcome = await startOn(directory, model);
   t.is(outcome.kind, 'refused');
   t.regex(outcome.kind === 'refused' ? outcome.message : '', /a repair that was not finished: run it again/);
+});
+
+test('the store of a later release is neither damaged nor repaired, but left to that release', async (t) => {
+  const directory = scratchDirectory(t);
+  await smallStore(directory);
+  const database = openLevelDatabase(join(directory, 'store'));
+  await database.open();
+  await database.put('m/format', sealed(Buffer.from(JSON.stringify({ ...IDENTITY, format: 99 }))), { sync: true });
+  await database.close();
+  const before = dataFiles(directory);
+  const refusal = {
+    code: 'StoreUnusable',
+    message: `the store in ${directory} is of a newer release (run that, or restore a snapshot that was taken before the update): it has format 99, this release reads format 3`,
+  };
+  for (const choice of ['manifest', 'all'] as const) t.throws(() => inspectStore(directory, choice), refusal);
+  t.throws(() => inspectForRepair(directory), refusal);
+  t.false(differ(before, dataFiles(directory)));
 });
