@@ -179,9 +179,9 @@ test('a request that is never answered is an error of its load', async (t) => {
 });
 
 test('what is still under way when the time is up is waited for, and not counted', async (t) => {
-  const before = new Set<Socket>();
-  let [asked, answered] = [0, 0];
+  let [asked, answered, seconds] = [0, 0, 0.1];
   const server = createServer((socket) => {
+    let isFirst = true;
     socket.on('error', () => {});
     const answer = (): void => {
       answered += 1;
@@ -190,17 +190,22 @@ test('what is still under way when the time is up is waited for, and not counted
     socket.on('data', () => {
       asked += 1;
       // The second of a connection comes back long after the load's time.
-      if (before.has(socket)) setTimeout(answer, 300);
-      else answer();
-      before.add(socket);
+      if (isFirst) answer();
+      else setTimeout(answer, 3000 * seconds);
+      isFirst = false;
     });
   });
   const endpoint = await listening(t, server);
-  const bounds = { seconds: 0.1, count: 1_000_000, warmupSeconds: 0 };
-  const { operations, errors } = await benchFor(t).load({ ...requests(endpoint, 1), bounds });
-  t.is(errors, 0);
-  t.is(answered, asked);
-  t.true(operations > 0 && operations < asked, `${operations} of ${asked}`);
+  // Other tests may keep this thread for as long as a load takes: then nothing was answered within its time.
+  for (let operations = 0; operations === 0; seconds *= 4) {
+    [asked, answered] = [0, 0];
+    const bounds = { seconds, count: 1_000_000, warmupSeconds: 0 };
+    const result = await benchFor(t).load({ ...requests(endpoint, 1), bounds });
+    operations = result.operations;
+    t.is(result.errors, 0);
+    t.is(answered, asked);
+    t.true(operations < asked, `${operations} of ${asked}`);
+  }
 });
 
 test('an answer that holds less than what was asked for is an error', async (t) => {

@@ -7,6 +7,7 @@ import { get as getSecurely } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
@@ -38,6 +39,23 @@ async function nameAt(port: number, servername: string): Promise<string> {
     const name = await shownAt(port, servername).catch(() => undefined);
     if (name !== undefined) return name;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** What is answered at `path`, asked for in the same way. */
+async function answerAt(port: number, path: string): Promise<{ readonly status: number; readonly text: string }> {
+  const options = { port, path, rejectUnauthorized: false, agent: false };
+  for (;;) {
+    try {
+      return await new Promise((resolve, reject) => {
+        getSecurely(options, (answer) => {
+          const text = readText(answer);
+          text.then((said) => resolve({ status: answer.statusCode ?? 0, text: said }), reject);
+        }).on('error', reject);
+      });
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
   }
 }
 
@@ -127,11 +145,7 @@ test('a scheduler that believes other authorities keeps no connection to whom it
     ...['--tls-cert-file', at('cert'), '--tls-private-key-file', at('key'), '--client-ca-file', at('clients')],
     ...['--authorization-orchconfig', at('file'), '--authentication-skip-lookup'],
   ]);
-  const options = { port, path: '/metrics', rejectUnauthorized: false, agent: false };
-  const status = await new Promise((resolve, reject) => {
-    getSecurely(options, (answer) => resolve(answer.resume().statusCode)).on('error', reject);
-  });
-  t.is(status, 403);
+  t.is((await answerAt(port, '/metrics')).status, 403);
   const ended = once(await asked, 'close');
   writeFileSync(at('clients'), PAIR.certPem);
   await ended;
@@ -166,17 +180,10 @@ test('the certificate that a scheduler makes for a blank address to listen on ha
 test('a scheduler that is not well says so by the name of the endpoint that was asked', async (t) => {
   const { port } = await opened(t, {}, () => [], 'the lock is not held');
   for (const endpoint of ['healthz', 'livez', 'readyz']) {
-    const text = await new Promise<string>((resolve, reject) => {
-      const url = `https://127.0.0.1:${port}/${endpoint}`;
-      getSecurely(url, { rejectUnauthorized: false, agent: false }, (answer) => {
-        let said = '';
-        answer.on('data', (piece: Buffer) => {
-          said += piece.toString();
-        });
-        answer.on('end', () => resolve(said));
-      }).on('error', reject);
-    });
-    t.is(text, `[+]ping ok\n[-]leaderElection failed: reason withheld\n${endpoint} check failed\n`);
+    t.is(
+      (await answerAt(port, `/${endpoint}`)).text,
+      `[+]ping ok\n[-]leaderElection failed: reason withheld\n${endpoint} check failed\n`,
+    );
   }
 });
 
