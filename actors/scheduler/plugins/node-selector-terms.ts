@@ -1,13 +1,13 @@
 // Node selector terms made into checks: the operators In, NotIn, Exists, DoesNotExist, Gt and Lt over labels, and
 // metadata.name over fields. Made once per pod and attempt.
 import { textProblems } from '../../../api/metadata/formats.ts';
+import { parseInt64 } from '../../../values/int64.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
 import type { NodeRequirement, NodeTerm } from '../pods/node-terms.ts';
 
 export type NodeCheck = (node: NodeInfo) => boolean;
 
 const NEVER: NodeCheck = () => false;
-const INTEGER = /^[+-]?[0-9]+$/;
 
 /** All requirements of the term hold. A term without any, or with one that makes no sense, matches no node. */
 export function termCheck(term: NodeTerm): NodeCheck {
@@ -54,18 +54,12 @@ function comparison(
   values: readonly string[],
   holds: (label: bigint, bound: bigint) => boolean,
 ): NodeCheck {
-  const bound = values.length === 1 ? integer(values[0]!) : undefined;
+  const bound = values.length === 1 ? parseInt64(values[0]!) : undefined;
   if (bound === undefined) return NEVER;
   return ({ labels }) => {
-    const label = integer(labels.get(key));
+    const label = parseInt64(labels.get(key) ?? '');
     return label !== undefined && holds(label, bound);
   };
-}
-
-function integer(text: string | undefined): bigint | undefined {
-  if (text === undefined || text.length > 20 || !INTEGER.test(text)) return undefined;
-  const digits = BigInt(text.startsWith('+') ? text.slice(1) : text);
-  return BigInt.asIntN(64, digits) === digits ? digits : undefined;
 }
 
 /** Fields take one value, and only the name is one. */

@@ -239,6 +239,8 @@ const TERMS: readonly (readonly [term: object, matches: boolean])[] = [
   [expression('size', 'Lt', '10'), false],
   [expression('size', 'Lt', '9223372036854775807'), true],
   [expression('size', 'Lt', '9223372036854775808'), false],
+  [expression('size', 'Gt', '0000000000000000000000009'), true],
+  [expression('size', 'Gt', '0000000000000000000000010'), false],
   // What no label's value can be makes no sense of the term.
   [expression('size', 'Gt', '-1'), false],
   [expression('size', 'Gt', '+1'), false],
