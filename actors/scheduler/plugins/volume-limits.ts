@@ -37,10 +37,9 @@ interface BuiltInDisks {
   readonly zoneLabel?: string;
   /** What a node's allocatable calls the limit. */
   readonly limitName: string;
-  readonly limit: (node: NodeInfo) => number;
+  readonly limit: (node: NodeInfo, settings: DiskSettings) => number;
 }
 
-const INSTANCE_TYPE_LABEL = /(?:^|\/)instance-type$/;
 /** Machines of these types attach their disks like network cards, of which they have fewer. */
 const FEWER_DISKS = /^(?:[cmr]5|t3|z1d)/;
 
@@ -53,12 +52,8 @@ export const BUILT_IN: readonly BuiltInDisks[] = [
     driver: 'ebs.csi.aws.com',
     zoneLabel: 'topology.ebs.csi.aws.com/zone',
     limitName: `${LIMIT_PREFIX}aws-ebs`,
-    limit: (node) => {
-      for (const [label, value] of node.labels) {
-        if (INSTANCE_TYPE_LABEL.test(label) && FEWER_DISKS.test(value)) return 25;
-      }
-      return 39;
-    },
+    limit: ({ labels }, { machineTypeLabels }) =>
+      machineTypeLabels.some((label) => FEWER_DISKS.test(labels.get(label) ?? '')) ? 25 : 39,
   },
   {
     plugin: 'GCEPDLimits',
@@ -94,6 +89,8 @@ export interface DiskSettings {
   readonly provisionerPrefix: string;
   /** The provisioners, without that, whose disks a node may leave to a CSI driver. What it says of others counts for nothing. */
   readonly migrated: readonly string[];
+  /** The labels that say of what type a node's machine is. */
+  readonly machineTypeLabels: readonly string[];
   /** What a node that does not say attaches of each kind, in place of what such nodes are known for. */
   readonly most?: number | undefined;
 }
@@ -114,9 +111,8 @@ function diskIds({ kind }: BuiltInDisks, provisioner: string): DiskIds {
   };
 }
 
-/** `most`: of each kind, on a node that does not say. */
-function limitOn(node: NodeInfo, { limitName, limit }: BuiltInDisks, most: number | undefined): number {
-  return node.allocatable.scalars.get(limitName) ?? most ?? limit(node);
+function limitOn(node: NodeInfo, { limitName, limit }: BuiltInDisks, settings: DiskSettings): number {
+  return node.allocatable.scalars.get(limitName) ?? settings.most ?? limit(node, settings);
 }
 
 /** Answers whether disks are left to a CSI driver on a node. */
@@ -125,7 +121,8 @@ function leftToDriver(provisioner: string, mayBe: boolean): (node: NodeInfo, vol
 }
 
 /** The limits of one kind of built-in disk. */
-function builtInLimits(disks: BuiltInDisks, { provisionerPrefix, migrated, most }: DiskSettings): FilterPlugin {
+function builtInLimits(disks: BuiltInDisks, settings: DiskSettings): FilterPlugin {
+  const { provisionerPrefix, migrated } = settings;
   const provisioner = `${provisionerPrefix}${disks.provisioner}`;
   const idsOf = diskIds(disks, provisioner);
   const isLeft = leftToDriver(provisioner, migrated.includes(disks.provisioner));
@@ -136,7 +133,7 @@ function builtInLimits(disks: BuiltInDisks, { provisionerPrefix, migrated, most 
       idsOf(pod, volumes, wanted);
       if (wanted.size === 0) return null;
       return (node) => {
-        const limit = limitOn(node, disks, most);
+        const limit = limitOn(node, disks, settings);
         // Every use a disk of its own: the most there can be, which is nearly always few enough.
         if (node.volumeUses + wanted.size <= limit) return null;
         if (isLeft(node, volumes)) return null;
@@ -166,7 +163,8 @@ export type AttachedDisks = (
 ) => ((node: NodeInfo) => DiskRoom | undefined) | undefined;
 
 /** Of the built-in kinds: the last one that a pod has disks of, as the limits are looked at one after the other. */
-export function attachedDisks({ provisionerPrefix, migrated, most }: DiskSettings): AttachedDisks {
+export function attachedDisks(settings: DiskSettings): AttachedDisks {
+  const { provisionerPrefix, migrated } = settings;
   const kinds = BUILT_IN.map((disks) => {
     const provisioner = `${provisionerPrefix}${disks.provisioner}`;
     const isLeft = leftToDriver(provisioner, migrated.includes(disks.provisioner));
@@ -182,7 +180,7 @@ export function attachedDisks({ provisionerPrefix, migrated, most }: DiskSetting
         const used = new Set<string>();
         for (const other of node.volumePods.values()) idsOf(other, volumes, used);
         return {
-          free: limitOn(node, disks, most) - used.size,
+          free: limitOn(node, disks, settings) - used.size,
           wanted: [...wanted].filter((id) => !used.has(id)).length,
         };
       };
@@ -210,7 +208,10 @@ function migrationOf(kinds: readonly Pick<BuiltInDisks, 'kind' | 'provisioner' |
 }
 
 /** NodeVolumeLimits. */
-export function csiVolumeLimits({ provisionerPrefix, migrated: mayBe }: Omit<DiskSettings, 'most'>): FilterPlugin {
+export function csiVolumeLimits({
+  provisionerPrefix,
+  migrated: mayBe,
+}: Pick<DiskSettings, 'provisionerPrefix' | 'migrated'>): FilterPlugin {
   const kinds = BUILT_IN.filter(({ provisioner }) => mayBe.includes(provisioner)).map((disks) => {
     return { kind: disks.kind, provisioner: `${provisionerPrefix}${disks.provisioner}`, driver: disks.driver };
   });

@@ -82,7 +82,12 @@ const SCORE: readonly ExtensionPoint[] = ['score'];
 const BUILT_IN_LIMITS = ['EBSLimits', 'GCEPDLimits', 'AzureDiskLimits', 'CinderLimits'] as const;
 
 function disksOf(dialect: Dialect, { migratedDisks, builtInDisksMax }: SchedulerGates): DiskSettings {
-  return { provisionerPrefix: dialect.spell('@label/'), migrated: migratedDisks, most: builtInDisksMax };
+  return {
+    provisionerPrefix: dialect.spell('@label/'),
+    migrated: migratedDisks,
+    machineTypeLabels: ['beta', 'node'].map((part) => dialect.spell(`${part}.@label/instance-type`)),
+    most: builtInDisksMax,
+  };
 }
 
 function limitsEntry(name: string): [string, PluginEntry] {

@@ -93,7 +93,9 @@ const limited = (disks: string) => ({
 });
 const none: PodParts = { requests: { cpu: '0', memory: '0' } };
 clusterScoreCases(
-  balancedAllocation(attachedDisks({ provisionerPrefix: dialect.spell('@label/'), migrated: ['aws-ebs'] })),
+  balancedAllocation(
+    attachedDisks({ provisionerPrefix: dialect.spell('@label/'), migrated: ['aws-ebs'], machineTypeLabels: [] }),
+  ),
   [
     {
       title: 'a pod without disks is scored by cpu and memory',

@@ -127,8 +127,9 @@ clusterFilterCases(volumeZone(dialect), [
 
 const TOO_MANY = 'node(s) exceed max volume count';
 const provisionerPrefix = dialect.spell('@label/');
+const machineTypeLabels = ['beta', 'node'].map((part) => dialect.spell(`${part}.@label/instance-type`));
 const plugins = new Map(
-  builtInVolumeLimits({ provisionerPrefix, migrated: [] }).map((plugin) => [plugin.name, plugin]),
+  builtInVolumeLimits({ provisionerPrefix, migrated: [], machineTypeLabels }).map((plugin) => [plugin.name, plugin]),
 );
 const limit = (name: string, count: string) => ({ allocatable: { [`attachable-volumes-${name}`]: count } });
 const many = (count: number, from = 0) => ebs(...Array.from({ length: count }, (_, at) => `v${from + at}`));
@@ -147,6 +148,16 @@ clusterFilterCases(plugins.get('EBSLimits') as FilterPlugin, [
     title: 'machines of newer types attach 25',
     nodes: { a: { labels: { [dialect.spell('node.@label/instance-type')]: 'm5.large' } } },
     placed: { 'a/o': many(25) },
+    pod: ebs('x'),
+    refused: { a: TOO_MANY },
+  },
+  {
+    title: 'of what type a machine is the old label says too, and those of others do not',
+    nodes: {
+      a: { labels: { [dialect.spell('beta.@label/instance-type')]: 'm5.large' } },
+      b: { labels: { 'example.com/instance-type': 'm5.large' } },
+    },
+    placed: { 'a/o': many(25), 'b/o': many(25) },
     pod: ebs('x'),
     refused: { a: TOO_MANY },
   },
@@ -172,7 +183,9 @@ clusterFilterCases(plugins.get('EBSLimits') as FilterPlugin, [
 ]);
 for (const migrated of [[], ['aws-ebs']]) {
   clusterFilterCases(
-    builtInVolumeLimits({ provisionerPrefix, migrated }).find(({ name }) => name === 'EBSLimits') as FilterPlugin,
+    builtInVolumeLimits({ provisionerPrefix, migrated, machineTypeLabels }).find(
+      ({ name }) => name === 'EBSLimits',
+    ) as FilterPlugin,
     [
       {
         title: `of a node that leaves its disks to a CSI driver, ${migrated.length === 0 ? 'which it may not, its own' : "the driver's"} limit counts`,
@@ -193,7 +206,7 @@ for (const migrated of [[], ['aws-ebs']]) {
   );
 }
 clusterFilterCases(
-  builtInVolumeLimits({ provisionerPrefix, migrated: [], most: 2 }).find(
+  builtInVolumeLimits({ provisionerPrefix, migrated: [], machineTypeLabels, most: 2 }).find(
     ({ name }) => name === 'EBSLimits',
   ) as FilterPlugin,
   [
