@@ -68,6 +68,8 @@ function schedulerGates(featureGates: string, apiDialect: DialectName): Schedule
     prefersNominatedNode: gates.enabled('PreferNominatedNode'),
     balancesAttachedVolumes: gates.enabled('BalanceAttachedNodeVolumes'),
     scoresVolumeCapacity: gates.enabled('VolumeCapacityPriority'),
+    countsLocalStorage: gates.enabled('LocalStorageCapacityIsolation'),
+    heedsStorageCapacity: gates.enabled('CSIStorageCapacity'),
     migratedDisks: MIGRATIONS.flatMap(({ disks, gate }) =>
       gates.enabled('CSIMigration') && gates.enabled(gate) ? [disks] : [],
     ),

@@ -11,6 +11,10 @@ export interface SchedulerGates {
   readonly balancesAttachedVolumes: boolean;
   /** Nodes are scored by how well the volumes found there fit the claims. */
   readonly scoresVolumeCapacity: boolean;
+  /** What is asked for of a node's local disk counts. */
+  readonly countsLocalStorage: boolean;
+  /** Where a driver tells the room that it has, a volume is made where there is enough of it. */
+  readonly heedsStorageCapacity: boolean;
   /** The built-in disks, by their provisioner's name, that a node may leave to the CSI driver that it says it uses for them. */
   readonly migratedDisks: readonly string[];
   /** How many built-in disks of a kind a node attaches that does not say; absent: as many as such nodes are known to. */
@@ -22,5 +26,7 @@ export const DEFAULT_GATES: SchedulerGates = {
   prefersNominatedNode: false,
   balancesAttachedVolumes: false,
   scoresVolumeCapacity: false,
+  countsLocalStorage: true,
+  heedsStorageCapacity: true,
   migratedDisks: ['cinder'],
 };

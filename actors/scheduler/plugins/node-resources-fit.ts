@@ -23,8 +23,17 @@ export interface NodeResourcesFitArgs {
 
 const NOTHING_IGNORED: NodeResourcesFitArgs = { ignoredResources: [], ignoredResourceGroups: [] };
 
-export function nodeResourcesFit(args: NodeResourcesFitArgs = NOTHING_IGNORED): FilterPlugin {
-  return { name: 'NodeResourcesFit', prepareFilter: ({ request }) => filterFor(request, heeded(request, args)) };
+/** `countsLocalStorage`: what is asked for of a node's local disk, too. */
+export function nodeResourcesFit(
+  args: NodeResourcesFitArgs = NOTHING_IGNORED,
+  countsLocalStorage = true,
+): FilterPlugin {
+  const counted = (request: ResourceAmounts): ResourceAmounts =>
+    countsLocalStorage ? request : { ...request, ephemeralStorageBytes: 0 };
+  return {
+    name: 'NodeResourcesFit',
+    prepareFilter: ({ request }) => filterFor(counted(request), heeded(request, args)),
+  };
 }
 
 /** The extended resources among a request that count. */

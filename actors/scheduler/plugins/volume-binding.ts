@@ -9,6 +9,7 @@ import type {
   ReservePlugin,
   ScorePlugin,
 } from '../framework/framework.ts';
+import { DEFAULT_GATES, type SchedulerGates } from '../framework/gates.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
 import { ClusterEvent } from '../objects/cluster-event.ts';
 import type { Claim, Volume } from '../objects/volume-objects.ts';
@@ -74,10 +75,13 @@ interface UnboundClaim {
   readonly provisioningOn: (node: NodeInfo) => Provisioning;
 }
 
-/** `scoresCapacity`: runs at score too. `reach`: from where volumes that somebody has can be reached. */
+/** What feature gates say of volumes that claims wait for. */
+type VolumeGates = Pick<SchedulerGates, 'scoresVolumeCapacity' | 'heedsStorageCapacity'>;
+
+/** `reach`: from where volumes that somebody has can be reached. */
 export function volumeBinding(
   args: VolumeBindingArgs,
-  scoresCapacity = false,
+  { scoresVolumeCapacity, heedsStorageCapacity }: VolumeGates = DEFAULT_GATES,
   reach: Reach = reachable,
 ): FilterPlugin & ReservePlugin & PreBindPlugin & Partial<ScorePlugin> {
   /** By uid, of pods between reservation and binding. */
@@ -86,15 +90,15 @@ export function volumeBinding(
     name: 'VolumeBinding',
     prepareFilter(pod, { objects: { volumes } }) {
       if (pod.volumes.claims.length === 0) return null;
-      const claims = claimsOf(pod, volumes);
+      const claims = claimsOf(pod, volumes, heedsStorageCapacity);
       if ('code' in claims) return claims;
       const isReached = (volume: Volume, node: NodeInfo) => reach(volume, node, volumes);
       return (node) => check(claims, node, isReached);
     },
-    ...(scoresCapacity ? capacityScores(scoreLine(args.shape ?? FULLEST_FIRST)) : {}),
+    ...(scoresVolumeCapacity ? capacityScores(scoreLine(args.shape ?? FULLEST_FIRST), heedsStorageCapacity) : {}),
     reserve(pod, node, { objects: { volumes } }) {
       if (pod.volumes.claims.length === 0) return null;
-      const claims = claimsOf(pod, volumes);
+      const claims = claimsOf(pod, volumes, heedsStorageCapacity);
       if ('code' in claims) return claims;
       const found = find(claims.unbound, node);
       if ('code' in found) return found;
@@ -130,10 +134,10 @@ export function volumeBinding(
 }
 
 /** Scores nodes by the volumes that the pod's claims would get there, the mean of their classes. */
-function capacityScores(line: readonly ShapePoint[]): Pick<ScorePlugin, 'prepareScore'> {
+function capacityScores(line: readonly ShapePoint[], heedsCapacity: boolean): Pick<ScorePlugin, 'prepareScore'> {
   return {
     prepareScore(pod, { objects: { volumes } }) {
-      const claims = pod.volumes.claims.length === 0 ? undefined : claimsOf(pod, volumes);
+      const claims = pod.volumes.claims.length === 0 ? undefined : claimsOf(pod, volumes, heedsCapacity);
       if (claims === undefined || 'code' in claims || claims.unbound.length === 0) return null;
       return {
         normalize: 'none',
@@ -164,7 +168,7 @@ function capacityScore({ bindings }: VolumeReservation, line: readonly ShapePoin
 }
 
 /** A Status where the claims can be bound to no node as they are. What is wrong with any of them is told before what is waited for. */
-function claimsOf(pod: PodInfo, volumes: VolumeState): PodClaims | Status {
+function claimsOf(pod: PodInfo, volumes: VolumeState, heedsCapacity: boolean): PodClaims | Status {
   const bound: (Volume | undefined)[] = [];
   const unbound: Claim[] = [];
   const claims: Claim[] = [];
@@ -182,15 +186,15 @@ function claimsOf(pod: PodInfo, volumes: VolumeState): PodClaims | Status {
   const isBeingMade = (claim: Claim) => volumes.selectedNode(claim) !== '';
   const others = unbound.filter((claim) => !isBeingMade(claim)).sort((a, b) => a.requestBytes - b.requestBytes);
   const inOrder = [...unbound.filter(isBeingMade), ...others];
-  return { bound, unbound: inOrder.map((claim) => unboundClaim(claim, volumes)) };
+  return { bound, unbound: inOrder.map((claim) => unboundClaim(claim, volumes, heedsCapacity)) };
 }
 
-function unboundClaim(claim: Claim, volumes: VolumeState): UnboundClaim {
+function unboundClaim(claim: Claim, volumes: VolumeState, heedsCapacity: boolean): UnboundClaim {
   return {
     claim,
     selectedNode: volumes.selectedNode(claim),
     volumeOn: volumeFinder(claim, volumes),
-    provisioningOn: provisioning(claim, volumes),
+    provisioningOn: provisioning(claim, volumes, heedsCapacity),
   };
 }
 

@@ -94,14 +94,19 @@ export type Provisioning = 'possible' | 'impossible' | 'too little room';
 
 const IMPOSSIBLE = (): Provisioning => 'impossible';
 
-/** Whether a volume for the claim could be made, by node. */
-export function provisioning(claim: Claim, volumes: VolumeState): (node: NodeInfo) => Provisioning {
+/** Whether a volume for the claim could be made, by node. `heedsCapacity`: where there is too little room it cannot, as far as drivers tell. */
+export function provisioning(
+  claim: Claim,
+  volumes: VolumeState,
+  heedsCapacity: boolean,
+): (node: NodeInfo) => Provisioning {
   const storageClass = volumes.classes.get(claim.storageClass);
   if (storageClass === undefined || volumes.hasPlannedVolume(claim)) return IMPOSSIBLE;
   const { provisioner } = storageClass;
   if (provisioner === '' || provisioner === volumes.names.noProvisioner) return IMPOSSIBLE;
   const allows = topologiesOf(storageClass);
-  if (!volumes.driversWithCapacity.has(provisioner)) return (node) => (allows(node) ? 'possible' : 'impossible');
+  if (!heedsCapacity || !volumes.driversWithCapacity.has(provisioner))
+    return (node) => (allows(node) ? 'possible' : 'impossible');
   const roomy = volumes.capacitiesOf(claim.storageClass).filter((each) => largest(each) >= claim.requestBytes);
   return (node) => {
     if (!allows(node)) return 'impossible';

@@ -29,7 +29,7 @@ import { nodeUnschedulable } from '../plugins/node-unschedulable.ts';
 import { podTopologySpread } from '../plugins/pod-topology-spread.ts';
 import { prioritySort } from '../plugins/priority-sort.ts';
 import { requestedToCapacityRatio } from '../plugins/requested-to-capacity-ratio.ts';
-import { leastAllocated, mostAllocated } from '../plugins/resource-scores.ts';
+import { leastAllocated, mostAllocated, type WeightedResource } from '../plugins/resource-scores.ts';
 import { selectorSpread } from '../plugins/selector-spread.ts';
 import { serviceAffinity } from '../plugins/service-affinity.ts';
 import { taintToleration } from '../plugins/taint-toleration.ts';
@@ -104,9 +104,24 @@ function spreadOf({ PodTopologySpread: { defaultConstraints, systemDefaults } }:
   });
 }
 
+/** What no node has stands for what does not count: the weights of the others are as they are. */
+function counted<R extends WeightedResource>(
+  resources: readonly R[],
+  { countsLocalStorage }: SchedulerGates,
+): readonly R[] {
+  if (countsLocalStorage) return resources;
+  return resources.map((one) => (one.name === 'ephemeral-storage' ? { ...one, name: '' } : one));
+}
+
 export const PLUGINS: ReadonlyMap<string, PluginEntry> = new Map<string, PluginEntry>([
   ['PrioritySort', { points: ['queueSort'], create: () => prioritySort }],
-  ['NodeResourcesFit', { points: PRE_AND_FILTER, create: (args) => nodeResourcesFit(args.NodeResourcesFit) }],
+  [
+    'NodeResourcesFit',
+    {
+      points: PRE_AND_FILTER,
+      create: (args, _, { countsLocalStorage }) => nodeResourcesFit(args.NodeResourcesFit, countsLocalStorage),
+    },
+  ],
   ['NodePorts', { points: PRE_AND_FILTER, create: () => nodePorts }],
   ['PodTopologySpread', { points: ['preFilter', 'filter', 'preScore', 'score'], create: spreadOf }],
   [
@@ -120,8 +135,8 @@ export const PLUGINS: ReadonlyMap<string, PluginEntry> = new Map<string, PluginE
     'VolumeBinding',
     {
       points: ['preFilter', 'filter', 'score', 'reserve', 'preBind'],
-      create: (args, dialect, { scoresVolumeCapacity, migratedDisks }) =>
-        volumeBinding(args.VolumeBinding, scoresVolumeCapacity, volumeReach(dialect, migratedDisks)),
+      create: (args, dialect, gates) =>
+        volumeBinding(args.VolumeBinding, gates, volumeReach(dialect, gates.migratedDisks)),
     },
   ],
   [
@@ -147,17 +162,24 @@ export const PLUGINS: ReadonlyMap<string, PluginEntry> = new Map<string, PluginE
   ['ImageLocality', { points: SCORE, create: () => imageLocality }],
   [
     'NodeResourcesLeastAllocated',
-    { points: SCORE, create: (args) => leastAllocated(args.NodeResourcesLeastAllocated.resources) },
+    {
+      points: SCORE,
+      create: (args, _, gates) => leastAllocated(counted(args.NodeResourcesLeastAllocated.resources, gates)),
+    },
   ],
   [
     'NodeResourcesMostAllocated',
-    { points: SCORE, create: (args) => mostAllocated(args.NodeResourcesMostAllocated.resources) },
+    {
+      points: SCORE,
+      create: (args, _, gates) => mostAllocated(counted(args.NodeResourcesMostAllocated.resources, gates)),
+    },
   ],
   [
     'RequestedToCapacityRatio',
     {
       points: SCORE,
-      create: ({ RequestedToCapacityRatio: { shape, resources } }) => requestedToCapacityRatio(shape, resources),
+      create: ({ RequestedToCapacityRatio: { shape, resources } }, _, gates) =>
+        requestedToCapacityRatio(shape, counted(resources, gates)),
     },
   ],
   ['NodePreferAvoidPods', { points: SCORE, create: () => nodePreferAvoidPods }],

@@ -69,6 +69,18 @@ test('gates say which built-in disks a node may leave to a CSI driver', (t) => {
   t.deepEqual(migrated('CSIMigrationGCE=true,CSIMigrationAzureDisk=true,CSIMigration=false'), []);
 });
 
+test('gates say whether local storage, and what drivers say of their room, count', (t) => {
+  const gated = (gates: string) => {
+    const parsed = parseArguments('scheduler', ['--feature-gates', gates]);
+    if (parsed.action !== 'run') return undefined;
+    const { countsLocalStorage, heedsStorageCapacity } = schedulerConfiguration(parsed.options).gates;
+    return [countsLocalStorage, heedsStorageCapacity];
+  };
+  t.deepEqual(gated(''), [true, true]);
+  t.deepEqual(gated('LocalStorageCapacityIsolation=false'), [false, true]);
+  t.deepEqual(gated('CSIStorageCapacity=false'), [true, false]);
+});
+
 function optionsOf(file: string) {
   const parsed = parseArguments('up', ['--config', file]);
   if (parsed.action !== 'run') throw new Error(parsed.action);

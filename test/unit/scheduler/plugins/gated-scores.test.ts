@@ -8,6 +8,7 @@ import { volumeBinding } from '../../../../actors/scheduler/plugins/volume-bindi
 import { attachedDisks } from '../../../../actors/scheduler/plugins/volume-limits.ts';
 import { DEFAULT_PLUGINS, withVolumeScores } from '../../../../actors/scheduler/profiles/default-plugins.ts';
 import { PLUGIN_ARGS } from '../../../../actors/scheduler/profiles/plugin-args.ts';
+import { PLUGINS } from '../../../../actors/scheduler/profiles/plugin-table.ts';
 import { makeProfile } from '../../../../actors/scheduler/profiles/profile.ts';
 import { dialect, type PodParts } from '../objects.ts';
 import { clusterScoreCases } from './cluster-cases.ts';
@@ -25,7 +26,10 @@ import {
 } from './volume-objects.ts';
 
 const scoring = (shape?: readonly { readonly utilization: number; readonly score: number }[]) =>
-  volumeBinding({ bindTimeoutMs: 1000, ...(shape === undefined ? {} : { shape }) }, true) as unknown as ScorePlugin;
+  volumeBinding(
+    { bindTimeoutMs: 1000, ...(shape === undefined ? {} : { shape }) },
+    { ...DEFAULT_GATES, scoresVolumeCapacity: true },
+  ) as unknown as ScorePlugin;
 
 const nodes = { a: { labels: { zone: 'a' } }, b: { labels: { zone: 'b' } } };
 const waits = storageClass('slow', 'WaitForFirstConsumer', { provisioner: names.noProvisioner });
@@ -137,3 +141,20 @@ test('VolumeBinding runs at score where its gate is open, and is refused there w
   t.is(scores.at(-1)?.plugin.name, 'VolumeBinding');
   t.throws(() => makeProfile({ ...parts, gates: DEFAULT_GATES }), { message: /VolumeBinding cannot run at score/ });
 });
+
+for (const [name, scores] of [
+  ['NodeResourcesLeastAllocated', { n: 25 }],
+  ['NodeResourcesMostAllocated', { n: 25 }],
+] as const) {
+  const resources = ['ephemeral-storage', 'cpu'].map((each) => ({ name: each, weight: 1 }));
+  const args = { ...PLUGIN_ARGS, [name]: { resources } };
+  const plugin = PLUGINS.get(name)!.create(args, dialect, { ...DEFAULT_GATES, countsLocalStorage: false });
+  clusterScoreCases(plugin as ScorePlugin, [
+    {
+      title: 'where its gate is shut, local storage is what no node has, and weighs as much',
+      nodes: { n: { allocatable: { cpu: '10', 'ephemeral-storage': '10Gi' } } },
+      pod: { requests: { cpu: '5', memory: '0', 'ephemeral-storage': '10Gi' } },
+      scores,
+    },
+  ]);
+}

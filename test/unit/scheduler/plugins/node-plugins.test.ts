@@ -111,6 +111,21 @@ filterCases(nodeResourcesFit(), [
   },
 ]);
 
+filterCases(nodeResourcesFit(undefined, false), [
+  {
+    title: 'where its gate is shut, local storage counts for nothing, and cpu does',
+    pod: { requests: { cpu: '3', 'ephemeral-storage': '2Gi' } },
+    node: small,
+    reasons: ['Insufficient cpu'],
+  },
+  {
+    title: 'where its gate is shut, a pod that asks for nothing but local storage fits',
+    pod: { requests: { 'ephemeral-storage': '2Gi' } },
+    node: small,
+    reasons: [],
+  },
+]);
+
 filterCases(nodeName, [
   { title: 'a pod without a node name goes anywhere', reasons: [] },
   { title: 'a pod goes to the node it names', pod: { spec: { nodeName: 'n1' } }, reasons: [] },

@@ -2,6 +2,7 @@ import test from 'ava';
 import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
 import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
 import type { FilterPlugin } from '../../../../actors/scheduler/framework/framework.ts';
+import { DEFAULT_GATES } from '../../../../actors/scheduler/framework/gates.ts';
 import { volumeBinding } from '../../../../actors/scheduler/plugins/volume-binding.ts';
 import { builtInVolumeLimits, csiVolumeLimits } from '../../../../actors/scheduler/plugins/volume-limits.ts';
 import { volumeRestrictions } from '../../../../actors/scheduler/plugins/volume-restrictions.ts';
@@ -359,6 +360,20 @@ const waits = storageClass('slow', 'WaitForFirstConsumer', { provisioner: names.
 const makes = storageClass('slow', 'WaitForFirstConsumer');
 const NONE = "node(s) didn't find available persistent volumes to bind";
 const OUT_OF_REACH = 'node(s) had volume node affinity conflict';
+const ROOM_TOLD = {
+  [CLAIMS]: [claim('c')],
+  [CLASSES]: [makes],
+  [CSI_DRIVERS]: [{ metadata: { name: 'example.com/disks' }, spec: { storageCapacity: true } }],
+};
+clusterFilterCases(volumeBinding({ bindTimeoutMs: 10_000 }, { ...DEFAULT_GATES, heedsStorageCapacity: false }), [
+  {
+    title: 'where its gate is shut, what a driver says of its room counts for nothing',
+    nodes: { a: {} },
+    objects: ROOM_TOLD,
+    pod: using('c'),
+    refused: {},
+  },
+]);
 const BINDING: readonly (readonly [
   title: string,
   objects: Readonly<Record<string, readonly object[]>>,

@@ -1,5 +1,6 @@
 // From where the disks of a volume are reached that its node leaves to a CSI driver, and that everybody else reaches as before.
 import test from 'ava';
+import { DEFAULT_GATES } from '../../../../actors/scheduler/framework/gates.ts';
 import { ClusterEvent } from '../../../../actors/scheduler/objects/cluster-event.ts';
 import { volumeBinding } from '../../../../actors/scheduler/plugins/volume-binding.ts';
 import { volumeReach } from '../../../../actors/scheduler/plugins/volume-reach.ts';
@@ -68,7 +69,7 @@ const CASES = (
   refused: Object.fromEntries(refused.map((name) => [name, CONFLICT])),
 }));
 const binding = (...migrated: readonly string[]) =>
-  volumeBinding({ bindTimeoutMs: 10_000 }, false, volumeReach(dialect, migrated));
+  volumeBinding({ bindTimeoutMs: 10_000 }, DEFAULT_GATES, volumeReach(dialect, migrated));
 clusterFilterCases(binding('cinder'), CASES);
 
 const AS_BEFORE = { labelled: CONFLICT };
