@@ -104,13 +104,17 @@ function spreadOf({ PodTopologySpread: { defaultConstraints, systemDefaults } }:
   });
 }
 
-/** What no node has stands for what does not count: the weights of the others are as they are. */
+/**
+ * What is scored: each resource once, as it was named last. What no node has stands for what does not count, so that the weights of the
+ * others are as they are.
+ */
 function counted<R extends WeightedResource>(
   resources: readonly R[],
   { countsLocalStorage }: SchedulerGates,
 ): readonly R[] {
-  if (countsLocalStorage) return resources;
-  return resources.map((one) => (one.name === 'ephemeral-storage' ? { ...one, name: '' } : one));
+  const once = [...new Map(resources.map((one) => [one.name, one])).values()];
+  if (countsLocalStorage) return once;
+  return once.map((one) => (one.name === 'ephemeral-storage' ? { ...one, name: '' } : one));
 }
 
 export const PLUGINS: ReadonlyMap<string, PluginEntry> = new Map<string, PluginEntry>([

@@ -1,6 +1,8 @@
 import test from 'ava';
 import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
 import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
+import type { ScorePlugin } from '../../../../actors/scheduler/framework/framework.ts';
+import { DEFAULT_GATES } from '../../../../actors/scheduler/framework/gates.ts';
 import { imageLocality } from '../../../../actors/scheduler/plugins/image-locality.ts';
 import { nodeAffinity } from '../../../../actors/scheduler/plugins/node-affinity.ts';
 import { nodeLabel } from '../../../../actors/scheduler/plugins/node-label.ts';
@@ -12,6 +14,8 @@ import { leastAllocated, mostAllocated } from '../../../../actors/scheduler/plug
 import { runtimeClass } from '../../../../actors/scheduler/plugins/runtime-class.ts';
 import { selectorSpread } from '../../../../actors/scheduler/plugins/selector-spread.ts';
 import { serviceAffinity } from '../../../../actors/scheduler/plugins/service-affinity.ts';
+import { PLUGIN_ARGS } from '../../../../actors/scheduler/profiles/plugin-args.ts';
+import { PLUGINS } from '../../../../actors/scheduler/profiles/plugin-table.ts';
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { dialect, type PodParts } from '../objects.ts';
 import { clusterFilterCases, clusterOf, clusterScoreCases, podOf } from './cluster-cases.ts';
@@ -54,6 +58,21 @@ clusterScoreCases(leastAllocated(gpus), [
     scores: scored(68),
   },
   { title: 'a node without the resource scores 0 for it', nodes: { n: ten }, pod: sized('0'), scores: scored(25) },
+]);
+const NAMED_TWICE = [
+  { name: 'cpu', weight: 9 },
+  { name: 'memory', weight: 1 },
+  { name: 'cpu', weight: 1 },
+];
+const least = PLUGINS.get('NodeResourcesLeastAllocated')!;
+const namedTwice = { ...PLUGIN_ARGS, NodeResourcesLeastAllocated: { resources: NAMED_TWICE } };
+clusterScoreCases(least.create(namedTwice, dialect, DEFAULT_GATES) as ScorePlugin, [
+  {
+    title: 'a resource that is named twice counts once, by the weight that is told last',
+    nodes: { n: { allocatable: { cpu: '10', memory: '10Gi' } } },
+    pod: { requests: { cpu: '10', memory: '0' } },
+    scores: { n: 50 },
+  },
 ]);
 clusterScoreCases(leastAllocated([{ name: 'ephemeral-storage', weight: 1 }]), [
   {
