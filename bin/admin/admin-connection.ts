@@ -1,6 +1,7 @@
 // How orch's own commands reach a server that runs: by the kubeconfig in its data folder. Apart from what writes that at each start, since
 // a start has no use for a client's TLS.
 import type { ClientRequest } from 'node:http';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
 import { asObject, asText } from '../../api/json/object-fields.ts';
@@ -42,7 +43,13 @@ export function adminConnection(directory: string): AdminConnection {
 export function endWhereSilent(request: ClientRequest, silenceMs = SILENCE_MS): void {
   // Of an answer that has begun its reader hears by itself, and of others whoever waits for them.
   request.on('error', () => {});
-  request.setTimeout(silenceMs, () => {
-    request.destroy(new Error(`it has said nothing for ${silenceMs / 1000} seconds`));
-  });
+  const end = (): void => void request.destroy(new Error(`it has said nothing for ${silenceMs / 1000} seconds`));
+  // A request has a listener for one timeout of its socket alone, and the one of Node's own agent, after five seconds, uses it up.
+  const heed = (socket: Socket): void => {
+    socket.setTimeout(silenceMs, end);
+    request.once('close', () => socket.setTimeout(0, end));
+  };
+  const { socket } = request as { readonly socket: Socket | null };
+  if (socket === null) request.once('socket', heed);
+  else heed(socket);
 }

@@ -1,15 +1,22 @@
 // What becomes of a command that asks a server which takes its connection and says nothing.
 import { once } from 'node:events';
-import { type ClientRequest, createServer, get, type IncomingMessage, type RequestListener } from 'node:http';
+import {
+  type ClientRequest,
+  createServer,
+  get,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { endWhereSilent } from '../../../bin/admin/admin-connection.ts';
 
-async function asked(t: ExecutionContext, listener: RequestListener): Promise<ClientRequest> {
+async function asked(t: ExecutionContext, listener: RequestListener, timeout?: number): Promise<ClientRequest> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => void server.close().closeAllConnections());
-  return get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { timeout });
 }
 
 test('a request that a server never answers ends', async (t) => {
@@ -22,6 +29,25 @@ test('a request that a server never answers ends', async (t) => {
 
 test('a request whose answer goes on no more ends', async (t) => {
   const request = await asked(t, (_, response) => void response.write('half'));
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  endWhereSilent(request, 100);
+  await t.throwsAsync(
+    async () => {
+      for await (const piece of response) t.is(String(piece), 'half');
+    },
+    { code: 'ECONNRESET' },
+  );
+});
+
+test('a request ends by its own time, whatever the agent thought of its connection before', async (t) => {
+  let hold: (response: ServerResponse) => void = () => {};
+  const held = new Promise<ServerResponse>((resolve) => {
+    hold = resolve;
+  });
+  const request = await asked(t, (_, response) => hold(response), 20);
+  // The agent's time for the connection is over.
+  await once(request, 'timeout');
+  (await held).write('half');
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   endWhereSilent(request, 100);
   await t.throwsAsync(
