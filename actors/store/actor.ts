@@ -12,7 +12,7 @@ export const define: DefineActor = (outside) =>
   withSettings(storeActor, (settings, context) => storeOptions(settings, context, outside));
 
 function storeOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): StoreOptions {
-  const { options, dialect, encryption, storeAccess, dataDirectory } = settings;
+  const { options, dialect, encryption, dataDirectory } = settings;
   const versions = new StoredVersions(() => threadRegistry(context, settings));
   const encrypted = async (): Promise<StoredEncryption> => {
     const { encryptionFor } = await import('./encryption/encryption-at-rest.ts');
@@ -29,7 +29,7 @@ function storeOptions(settings: ServerSettings, context: ActorContext, outside: 
       objectCountMs: options.storeCountMetricPollPeriodMs,
       diskSizeMs: options.storeDbMetricPollIntervalMs,
       storeName: DIALECTS[dialect].storeCheck,
-      endpoint: storeAccess?.servers.join(',') ?? dataDirectory,
+      endpoint: dataDirectory,
     },
     currentVersion: (key, value) => versions.current(key, value),
   };

@@ -2,7 +2,8 @@
 // what the store takes on the disk.
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics/metrics.ts';
-import type { StoreEngine } from '../../storage/engines/shared-engine.ts';
+import type { LocalEngine } from '../../storage/engines/local-engine.ts';
+import type { MemberBytes, SharedEngine } from '../../storage/engines/shared-engine.ts';
 import type { LiveDigests } from '../../storage/live-digest.ts';
 import { resourceOf } from '../../storage/object-key.ts';
 
@@ -15,13 +16,16 @@ export interface MeasurePeriods {
   readonly diskSizeMs: number;
   /** What the dialect calls the store. */
   readonly storeName: string;
-  /** Where the store is: the addresses of its servers, or the data folder. */
+  /** Where a store is that is this server's own: the data folder. */
   readonly endpoint: string;
 }
 
+/** Who knows what the store takes on the disk, or on those of its members. */
+type Weighed = Pick<LocalEngine, 'diskBytes'> | Pick<SharedEngine, 'memberBytes'>;
+
 export class StoreMeasures {
   readonly #context: ActorContext;
-  readonly #engine: Pick<StoreEngine, 'diskBytes'>;
+  readonly #engine: Weighed;
   readonly #digests: LiveDigests;
   /** Stay at 0 when the last object of a resource is gone. */
   readonly #objects = new Map<string, readonly Series[]>();
@@ -31,7 +35,7 @@ export class StoreMeasures {
   #endpoint = '';
 
   /** `digests`: of everything live, as it is. */
-  constructor(context: ActorContext, engine: Pick<StoreEngine, 'diskBytes'>, digests: LiveDigests) {
+  constructor(context: ActorContext, engine: Weighed, digests: LiveDigests) {
     this.#context = context;
     this.#engine = engine;
     this.#digests = digests;
@@ -78,13 +82,19 @@ export class StoreMeasures {
 
   #weigh(): void {
     const help = 'What the store takes on the disk, in bytes.';
-    this.#engine.diskBytes().then(
-      (bytes) => {
-        for (const name of ['apiserver_storage_db_total_size_in_bytes', this.#sizeName])
-          this.#context.metrics.gauge(name, help, { endpoint: this.#endpoint }).set(bytes);
+    this.#sizes().then(
+      (sizes) => {
+        for (const [endpoint, bytes] of sizes)
+          for (const name of ['apiserver_storage_db_total_size_in_bytes', this.#sizeName])
+            this.#context.metrics.gauge(name, help, { endpoint }).set(bytes);
       },
       // The store's own work says what is wrong with the disk.
       () => {},
     );
+  }
+
+  async #sizes(): Promise<MemberBytes> {
+    if ('memberBytes' in this.#engine) return this.#engine.memberBytes();
+    return [[this.#endpoint, await this.#engine.diskBytes()]];
   }
 }

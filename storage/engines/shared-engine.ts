@@ -99,6 +99,9 @@ export interface SharedView {
   next(): Promise<readonly SharedValue[]>;
 }
 
+/** Bytes, by the address of a member. */
+export type MemberBytes = readonly (readonly [member: string, bytes: number])[];
+
 export interface SharedEngine {
   /** What values look like there, and their encryption, is the engine's: it takes and tells stored forms as they are. */
   readonly keepsForm?: boolean;
@@ -121,7 +124,8 @@ export interface SharedEngine {
   compact(): Promise<void>;
   /** The values as of a revision. Holds nothing: fails when the revision is compacted meanwhile. */
   view(revision: number): SharedView;
-  diskBytes(): Promise<number>;
+  /** What it takes on the disks of its members. Rejects where that cannot be told of any. */
+  memberBytes(): Promise<MemberBytes>;
   /** Resolves when the engine could take a commit. */
   probe(): Promise<void>;
   close(): Promise<void>;

@@ -6,6 +6,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import { DEFAULT_CIPHERS } from 'node:tls';
 import type { Timer, Timers } from '../../runtime/environment.ts';
 import { atUsualLevel } from '../../values/security-level.ts';
+import type { MemberBytes } from '../engines/shared-engine.ts';
 import type { EtcdAccess } from './etcd-access.ts';
 import {
   type EtcdCluster,
@@ -86,6 +87,26 @@ export class EtcdClient implements EtcdCluster {
 
   async status(): Promise<EtcdStatus> {
     return readStatus(await this.#call('Maintenance/Status', emptyBytes()));
+  }
+
+  async memberBytes(): Promise<MemberBytes> {
+    const { servers } = this.#access;
+    if (servers.length === 1) return [[servers[0]!, (await this.status()).databaseBytes]];
+    const found = await Promise.allSettled(servers.map((server) => this.#bytesOf(server)));
+    const known = found.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const [first] = found;
+    if (known.length === 0 && first?.status === 'rejected') throw first.reason;
+    return known;
+  }
+
+  /** Asked for itself: the others of a cluster do not say. */
+  async #bytesOf(server: string): Promise<MemberBytes[number]> {
+    const client = new EtcdClient({ ...this.#access, servers: [server] }, this.#timers);
+    try {
+      return [server, (await client.status()).databaseBytes];
+    } finally {
+      client.close();
+    }
   }
 
   async grantLease(lease: number, seconds: number): Promise<void> {

@@ -1,6 +1,8 @@
 // What the engine asks of an etcd cluster, as plain data: by whatever means it is asked (storage/etcd/etcd-client.ts over the network).
 // One call is one try at one member.
 
+import type { MemberBytes } from '../engines/shared-engine.ts';
+
 export interface EtcdPair {
   readonly key: string;
   readonly createRevision: number;
@@ -86,6 +88,8 @@ export interface EtcdCluster {
   watch(key: string, end: string, fromRevision: number, listener: WatchListener): () => void;
   compact(revision: number): Promise<void>;
   status(): Promise<EtcdStatus>;
+  /** What the database of each member takes; those that do not answer are left out. Rejects where none does. */
+  memberBytes(): Promise<MemberBytes>;
   /** Makes a lease of a name that no other has, which ends after so long. */
   grantLease(lease: number, seconds: number): Promise<void>;
   close(): void;

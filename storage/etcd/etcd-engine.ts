@@ -4,6 +4,7 @@
 import type { Timers } from '../../runtime/environment.ts';
 import type {
   Follower,
+  MemberBytes,
   SharedCommit,
   SharedContents,
   SharedEngine,
@@ -141,8 +142,8 @@ export class EtcdEngine implements SharedEngine {
     return { next: () => this.#patience.asked(BARRIER_MS_MAX, () => pages.next()) };
   }
 
-  async diskBytes(): Promise<number> {
-    return (await this.#cluster.status()).databaseBytes;
+  memberBytes(): Promise<MemberBytes> {
+    return this.#cluster.memberBytes();
   }
 
   async probe(): Promise<void> {

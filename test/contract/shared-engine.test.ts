@@ -1,11 +1,13 @@
 // Runs the contract of shared engines on a model of etcd, on one that loses calls and answers, and on a real member.
 import { randomBytes, randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
+import { freePort } from '../../bench/server/free-port.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { EtcdClient } from '../../storage/etcd/etcd-client.ts';
 import { type EtcdCluster, EtcdError, type EtcdTransaction } from '../../storage/etcd/etcd-cluster.ts';
 import { EtcdEngine } from '../../storage/etcd/etcd-engine.ts';
+import { eventually } from '../integration/objects.ts';
 import { EtcdMember } from '../server/etcd-member.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { type CallFate, EtcdModel } from '../simulation/etcd-model.ts';
@@ -239,6 +241,7 @@ function losingAnswers(cluster: EtcdCluster, compacts: EtcdCluster): EtcdCluster
     watch: cluster.watch,
     compact: cluster.compact,
     status: cluster.status,
+    memberBytes: cluster.memberBytes,
     grantLease: cluster.grantLease,
   };
   const bound = Object.entries(others).map(([name, call]) => [name, (call as () => unknown).bind(cluster)]);
@@ -298,6 +301,31 @@ onEtcd.serial(
   async (t) => {
     const servers = members.get(1)!.map(({ server }) => server);
     await checkLostAnswers(t, () => new EtcdClient({ servers }, timers), `/test-${++keyspaces}`);
+  },
+);
+
+onEtcd.serial(
+  'etcd of three members: each says what it takes on its disk, and one that does not answer says nothing',
+  async (t) => {
+    const servers = members.get(3)!.map(({ server }) => server);
+    const nobody = `http://127.0.0.1:${await freePort()}`;
+    const client = new EtcdClient({ servers: [...servers, nobody] }, timers);
+    const sizes = await eventually(
+      () => client.memberBytes().catch(() => []),
+      ({ length }) => length === servers.length,
+    );
+    t.deepEqual(
+      sizes.map(([server]) => server),
+      servers,
+    );
+    t.true(sizes.every(([, bytes]) => bytes > 0));
+    client.close();
+    const alone = new EtcdClient({ servers: [nobody] }, timers);
+    await t.throwsAsync(alone.memberBytes(), { message: /ECONNREFUSED/ });
+    alone.close();
+    const none = new EtcdClient({ servers: [nobody, nobody] }, timers);
+    await t.throwsAsync(none.memberBytes(), { message: /ECONNREFUSED/ });
+    none.close();
   },
 );
 

@@ -1,6 +1,7 @@
 // A model of an etcd cluster: revisions, transactions within transactions under one revision, compaction, watches that lag and
 // break off, calls whose outcome nobody learns, applied or not. Each store talks to it through a client of its own. What it
 // does was seen on etcd 3.4: the contract of shared engines runs on this and on the real one.
+import type { MemberBytes } from '../../storage/engines/shared-engine.ts';
 import {
   type EtcdCluster,
   EtcdError,
@@ -245,6 +246,10 @@ class ModelClient implements EtcdCluster {
 
   status(): Promise<EtcdStatus> {
     return this.#call(() => ({ version: 'model', databaseBytes: 0 }));
+  }
+
+  memberBytes(): Promise<MemberBytes> {
+    return this.#call(() => [['model', 0]]);
   }
 
   watch(key: string, end: string, fromRevision: number, listener: WatchListener): () => void {

@@ -63,6 +63,7 @@ function forgetful(parts: EtcdEngineParts): EtcdEngine {
       watch: (...what) => cluster.watch(...what),
       compact: (revision) => cluster.compact(revision),
       status: () => cluster.status(),
+      memberBytes: () => cluster.memberBytes(),
       grantLease: (...what) => cluster.grantLease(...what),
       close: () => cluster.close(),
     },

@@ -5,6 +5,7 @@ import type { Timer, Timers } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type {
   Follower,
+  MemberBytes,
   SharedCommit,
   SharedContents,
   SharedEngine,
@@ -190,8 +191,8 @@ export class OriginalEngine implements SharedEngine {
     };
   }
 
-  async diskBytes(): Promise<number> {
-    return (await this.#cluster.status()).databaseBytes;
+  memberBytes(): Promise<MemberBytes> {
+    return this.#cluster.memberBytes();
   }
 
   async probe(): Promise<void> {

@@ -4,12 +4,13 @@ import { type MeasurePeriods, StoreMeasures } from '../../../actors/store/store-
 import type { ActorContext } from '../../../runtime/actor.ts';
 import { MetricsRegistry } from '../../../runtime/metrics/metrics-registry.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import type { MemberBytes, SharedEngine } from '../../../storage/engines/shared-engine.ts';
 import { LiveDigests } from '../../../storage/live-digest.ts';
 
 const SIZES = ['apiserver_storage_db_total_size_in_bytes', 'etcd_db_total_size_in_bytes'];
 const COUNTS = ['apiserver_storage_objects', 'etcd_object_counts'];
 
-function measured(periods: Partial<MeasurePeriods>) {
+function measured(periods: Partial<MeasurePeriods>, shared?: Pick<SharedEngine, 'memberBytes'>) {
   const time = new VirtualTime();
   const metrics = new MetricsRegistry();
   const digests = new LiveDigests();
@@ -20,7 +21,7 @@ function measured(periods: Partial<MeasurePeriods>) {
       return disk.answer();
     },
   };
-  const measures = new StoreMeasures({ timers: time, metrics } as unknown as ActorContext, engine, digests);
+  const measures = new StoreMeasures({ timers: time, metrics } as unknown as ActorContext, shared ?? engine, digests);
   measures.start({ objectCountMs: 0, diskSizeMs: 0, storeName: 'etcd', endpoint: 'https://a:2379', ...periods });
   /** The values of these metrics, by resource or else by endpoint; they are the same under each of the names. */
   const read = (names: readonly string[]): Readonly<Record<string, number>> | undefined => {
@@ -71,6 +72,22 @@ test('what a store takes on the disk is looked at from period to period, and sta
   await time.advance(30_000);
   t.deepEqual(sizes(), { 'https://a:2379': 7 });
   t.is(counts(), undefined);
+});
+
+test('of a store that several members have, each has a size of its own, which it keeps while it does not answer', async (t) => {
+  const [one, other] = ['http://a:2379', 'http://b:2379'] as const;
+  const said = {
+    sizes: [
+      [one, 5],
+      [other, 6],
+    ] as MemberBytes,
+  };
+  const { time, sizes } = measured({ diskSizeMs: 30_000 }, { memberBytes: () => Promise.resolve(said.sizes) });
+  await time.runUntilIdle();
+  t.deepEqual(sizes(), { [one]: 5, [other]: 6 });
+  said.sizes = [[other, 7]];
+  await time.advance(30_000);
+  t.deepEqual(sizes(), { [one]: 5, [other]: 7 });
 });
 
 test('what has a period of 0 is never measured, and one that is very short not more than ten times a second', async (t) => {
