@@ -50,6 +50,9 @@ export const GATED_FIELDS: Readonly<Record<string, readonly GatedField[]>> = {
   'core/v1.PersistentVolumeClaimSpec': [
     { field: 'dataSource', gate: 'AnyVolumeDataSource', isOlder: isOldSource, kinds: ['PersistentVolumeClaim'] },
   ],
+  'core/v1.PersistentVolumeClaimStatus': [
+    { field: 'conditions', gate: 'ExpandPersistentVolumes', kinds: ['PersistentVolumeClaim'] },
+  ],
   'core/v1.ServiceSpec': [
     ...gated('IPv6DualStack', 'ipFamilies', 'ipFamilyPolicy'),
     { field: 'clusterIPs', gate: 'IPv6DualStack', most: 1 },

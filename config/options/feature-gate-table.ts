@@ -150,7 +150,7 @@ export const FEATURE_GATE_TABLE = [
     name: 'ExpandPersistentVolumes',
     default: true,
     stage: 'Beta',
-    effect: 'allowVolumeExpansion of a StorageClass is kept',
+    effect: 'bound claims may grow; allowVolumeExpansion of a StorageClass and conditions of a claim are kept',
   },
   { name: 'ExperimentalHostUserNamespaceDefaulting', default: false, stage: 'Beta' },
   { name: 'ExternalPolicyForExternalIP', default: true, stage: 'GA', locked: true },

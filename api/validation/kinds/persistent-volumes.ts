@@ -204,6 +204,7 @@ interface Claim extends JsonObject {
 }
 
 const CLAIM_FIXED = 'spec is immutable after creation except resources.requests for bound claims';
+const CLAIM_OF_ONE_SIZE = 'field is immutable after creation';
 
 const classKey = (at: Report): string => `volume.beta.${at.dialect.labelDomain}/storage-class`;
 
@@ -223,7 +224,7 @@ const classAnnotation: ChangeRule<Claim> = (next, stored, at) => {
   at.invalid(`metadata.annotations.${classKey(at)}`, now, 'field is immutable');
 };
 
-/** A claim is bound once, and may grow while it is bound. */
+/** A claim is bound once, and may grow while it is bound, where claims may grow at all. */
 const claimChange: ChangeRule<Claim> = (next, stored, at) => {
   const spec = next.spec ?? {};
   const before = stored.spec ?? {};
@@ -231,13 +232,15 @@ const claimChange: ChangeRule<Claim> = (next, stored, at) => {
   const { volumeName, storageClassName, ...rest } = spec;
   const { volumeName: nameBefore, storageClassName: classBefore, ...restBefore } = before;
   const takesOver = takesClassOver(next, stored, at);
-  const isBound = stored.status?.phase === 'Bound';
+  const mayGrow = at.settings.gate('ExpandPersistentVolumes');
+  const isBound = mayGrow && stored.status?.phase === 'Bound';
   const sameName = volumeName === nameBefore || (nameBefore ?? '') === '';
   const fixed = isBound ? withoutRequest(rest) : rest;
   const fixedBefore = isBound ? withoutRequest(restBefore) : restBefore;
   if (!sameName || !deepEqual(fixed, fixedBefore) || (storageClassName !== classBefore && !takesOver)) {
-    at.forbidden('spec', CLAIM_FIXED);
+    at.forbidden('spec', mayGrow ? CLAIM_FIXED : CLAIM_OF_ONE_SIZE);
   }
+  if (!mayGrow) return;
   const amount = spec.resources?.requests?.[STORAGE];
   const amountBefore = before.resources?.requests?.[STORAGE];
   if (amount !== amountBefore && compareQuantities(amount ?? '0', amountBefore ?? '0') < 0) {

@@ -85,6 +85,30 @@ for (const { what, gate, object, refused } of MADE) {
   });
 }
 
+test('a bound claim grows only with the gate that lets claims grow; without it, it can still be bound and labelled', (t) => {
+  const claim = (spec: object, phase: string): JsonObject => ({
+    ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
+    status: { phase },
+  });
+  const of = (spec: object, phase = 'Bound') => complete(claim(spec, phase), DIALECTS.kubernetes);
+  const { type, object: bound } = of({ volumeName: 'v' });
+  const resized = (storage: string) => of({ volumeName: 'v', resources: { requests: { storage } } }).object;
+  const open = validationOf('kubernetes', 'ExpandPersistentVolumes=true');
+  t.deepEqual(open.update(resized('2Gi'), bound, type, ''), []);
+  const closed = validationOf('kubernetes', 'ExpandPersistentVolumes=false');
+  for (const storage of ['2Gi', '512Mi']) {
+    const errors = closed.update(resized(storage), bound, type, '');
+    t.deepEqual(
+      errors.map(({ path, message }) => [path, message]),
+      [['spec', 'Forbidden: field is immutable after creation']],
+    );
+  }
+  t.deepEqual(closed.update(bound, of({}, 'Pending').object, type, ''), []);
+  const labelled = { ...bound, metadata: { ...(bound.metadata as JsonObject), labels } };
+  t.deepEqual(closed.update(labelled, bound, type, ''), []);
+});
+
 test('a CSIDriver needs no storageCapacity without the gate that lets it be given', (t) => {
   const driver = { apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: 'a' }, spec: {} };
   const { type, object } = complete(driver, DIALECTS.kubernetes);
