@@ -2,6 +2,7 @@
 // what was there before a quota was made is counted here, from the stream. A status is only written to the quota that it was
 // counted for: what admission counts meanwhile makes it another one, and it is counted again.
 import type { RemoteListing } from '../../../api/aggregation/remote-object.ts';
+import { deepEqual } from '../../../api/json/deep-equal.ts';
 import { asObject, partAt } from '../../../api/json/object-fields.ts';
 import { type Amounts, amountsOf, masked, NO_AMOUNTS, pieces, sumOf, textsOf } from '../../../api/quota/amounts.ts';
 import { isMetBy, requirementsOf, type ScopeRequirement } from '../../../api/quota/scopes.ts';
@@ -194,6 +195,9 @@ export class ResourceQuotas implements Controller {
       return;
     }
     const quota = event.object();
+    const isLimitedAnew = !deepEqual(partAt(quota, 'spec'), partAt(quotas?.get(name) ?? {}, 'spec'));
+    // Who limits what is elsewhere wants to know what there is now.
+    if (isLimitedAnew && this.#remotesOf(quota).length > 0) this.#listings.stale();
     const metadata = { ...partAt(quota, 'metadata'), resourceVersion: String(event.revision) };
     if (quotas === undefined) this.#quotas.set(namespace, new Map([[name, { ...quota, metadata }]]));
     else quotas.set(name, { ...quota, metadata });

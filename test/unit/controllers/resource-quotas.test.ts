@@ -319,3 +319,25 @@ test('where no quota limits what another server has, quotas have nobody asked fo
   await f.time.advance(10 * 60_000);
   t.is(listed, 1);
 });
+
+test('who makes a quota of what another server has is soon told what there is, and not only with the next listing', async (t) => {
+  const f = await started();
+  let [count, listed] = [2, 0];
+  f.onListRemotes(() => {
+    listed += 1;
+    return things({ default: count });
+  });
+  thingsElsewhere(f.cluster);
+  await f.time.advance(100);
+  t.is(listed, 1);
+  count = 4;
+  putQuota(f, { hard: OF_THINGS });
+  await f.time.advance(2_000);
+  t.deepEqual(lastStatus(f), { hard: OF_THINGS, used: { 'count/things.things.test': '4' } });
+  t.is(listed, 2);
+  // A status that is written limits nothing anew.
+  const status = lastStatus(f) as Loose;
+  f.cluster.put(QUOTAS, objectOf('ResourceQuota', 'default', 'q', { spec: { hard: OF_THINGS }, status }));
+  await f.time.advance(5_000);
+  t.is(listed, 2);
+});
