@@ -42,11 +42,15 @@ function isCidr(text: string): boolean {
   return (isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128);
 }
 
+const MAIL_ATOM = "[\\w!#$%&'*+\\-/=?^`{|}~\\u0080-\\uffff]+";
+/** Words with a dot between two, or anything in quotes. */
+const MAILBOX = new RegExp(`^(?:${MAIL_ATOM}(?:\\.${MAIL_ATOM})*|"(?:[^"\\\\]|\\\\.)+")$`);
+
 /** An address, alone or in angle brackets behind whom it is of. */
 function isEmail(text: string): boolean {
   const address = /^[^<>@]*<([^<>]*)>$/.exec(text)?.[1] ?? text;
   const at = address.lastIndexOf('@');
-  return at > 0 && !/\s/.test(address) && isMailHost(address.slice(at + 1));
+  return MAILBOX.test(address.slice(0, Math.max(at, 0))) && isMailHost(address.slice(at + 1));
 }
 
 /** A day that there is. */

@@ -50,8 +50,11 @@ const ROWS: readonly Row[] = [
   },
   {
     format: 'email',
-    good: ['a@example.com', 'a.b+c@example.org', 'Ann B <a@example.com>', 'a@b-c'],
-    bad: ['a', '@example.com', 'a@', 'a b@example.com', 'Ann <a>'],
+    good: ['a@example.com', 'a.b+c@example.org', 'Ann B <a@example.com>', 'a@b-c', 'ü@b', '"a @ b"@c', "o'x_1@b"],
+    bad: [
+      ...['a', '@example.com', 'a@', 'a b@example.com', 'Ann <a>', 'a@b.c@example.com', 'Ann <a@b@c>'],
+      ...['a..b@example.com', '.a@example.com', 'a.@example.com', 'a,b@example.com', 'a"b@c', '"a"b@c', 'a[1]@b'],
+    ],
   },
   { format: 'hexcolor', good: ['#fff', 'FFFFFF', '#01aBcD'], bad: ['#ff', '#ggg', '#ffff', ''] },
   {
