@@ -114,12 +114,12 @@ export class CustomSchema {
    * Gives an object its defaults, in place, those of metadata in the form of metadata. False: they are more than an object may be,
    * and not all were given.
    *
-   * @param keepsNulls whether nulls stay that the schema refuses. Otherwise they are taken out: nothing stored has any.
+   * @param keepsNulls whether nulls stay that the schema refuses, as they do wherever nothing is pruned. Otherwise they are taken out.
    */
   complete(object: JsonObject, keepsNulls = false): boolean {
     this.#compile();
     if (this.#defaulter === undefined) return true;
-    const fits = giveDefaults(this.#defaulter, object as Members, keepsNulls);
+    const fits = giveDefaults(this.#defaulter, object as Members, keepsNulls || !this.prunes);
     if (this.#mayGiveMetadata) this.coerce(object, 'kept');
     return fits;
   }

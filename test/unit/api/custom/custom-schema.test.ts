@@ -118,6 +118,27 @@ test('where nothing is to be pruned, unknown fields stay', (t) => {
   t.deepEqual(compiled({ spec: { type: 'object' } }, {}, true).shape({ spec }).object.spec, { x: { y: 1 } });
 });
 
+test('a null that the schema refuses is taken out where unknown members are, and refused where those are kept', (t) => {
+  const properties = {
+    text: TEXT,
+    maybe: { ...TEXT, nullable: true },
+    list: { type: 'array', items: { properties: { text: TEXT } } },
+  };
+  const said = (): JsonObject => ({ text: null, maybe: null, list: [{ text: null }] });
+  const taken = said();
+  t.true(compiled(properties).complete(taken));
+  t.deepEqual(taken as unknown, { maybe: null, list: [{}] });
+  const keeping = compiled(properties, {}, true);
+  const kept = said();
+  t.true(keeping.complete(kept));
+  t.deepEqual(kept, said());
+  const errors = keeping.errorsIn(kept);
+  t.deepEqual(
+    errors.map(({ message }) => message),
+    ['text', 'list.text'].map((path) => `Invalid value: "null": ${path} in body must be of type string: "null"`),
+  );
+});
+
 test('what was converted into a version loses what that does not know, and nulls that it refuses, and is given nothing', (t) => {
   const text = { type: 'string' };
   const schema = compiled({
