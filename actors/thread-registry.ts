@@ -57,6 +57,9 @@ export function registryOptions({
     runtimeConfig: [...options.runtimeConfig].map(([key, value]) => `${key}=${value}`),
     storageVersions: options.storageVersions,
     minorRelease: minorOf(options.emulatedRelease),
-    featureGates: { EphemeralContainers: gates.enabled('EphemeralContainers') },
+    featureGates: {
+      EphemeralContainers: gates.enabled('EphemeralContainers'),
+      CSIStorageCapacity: gates.enabled('CSIStorageCapacity'),
+    },
   };
 }

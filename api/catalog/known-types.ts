@@ -57,6 +57,7 @@ function knownType(
     traits: traitsOf(version),
     preferredVersion,
     servedByDefault: version.served,
+    featureGate: undefined,
     needsConversion: custom.needsForm,
     storedFields: DEFAULT_SELECTABLE_FIELDS,
     storedFieldNames: {},

@@ -24,7 +24,7 @@ export interface RegistryOptions {
   readonly storageVersions?: readonly string[];
   /** `--emulated-release`: the minor release whose removals apply. */
   readonly minorRelease?: number;
-  /** Feature gates by name; one that is absent is off. Only subresources of alpha features ask. */
+  /** Feature gates by name. Of those that are absent, the ones that subresources ask for are off, and those of whole types on. */
   readonly featureGates?: Readonly<Record<string, boolean>>;
 }
 
@@ -72,7 +72,9 @@ export function createRegistry(dialect: Dialect, options: RegistryOptions = {}):
   const { featureGates = {}, runtimeConfig = [], storageVersions = [], minorRelease = API_MINOR_VERSION } = options;
   const known = inDiscoveryOrder(dialect, gated(resourceTable(dialect, storageVersions), featureGates));
   requireStored(known, storageVersions);
-  const served = servedTypes(known, runtimeConfig, minorRelease);
+  const served = servedTypes(known, runtimeConfig, minorRelease).filter(
+    ({ featureGate }) => featureGate === undefined || featureGates[featureGate] !== false,
+  );
   const groups = servedGroups(served);
   const byPath = indexed(served, (type) => type.plural);
   const byKind = indexed(served, (type) => type.kind);

@@ -19,6 +19,8 @@ export interface TypeRow extends VersionedTraits {
   readonly clusterScoped?: true;
   /** Never stored: a question put to the server, or a view of something else. */
   readonly virtual?: true;
+  /** Not served while this gate is off. */
+  readonly featureGate?: string;
   /** Absent: all eight. */
   readonly verbs?: readonly Verb[];
   /** The preferred version comes first. */

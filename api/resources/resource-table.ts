@@ -17,6 +17,8 @@ export interface KnownType extends ResourceType {
   readonly preferredVersion: string;
   /** False for alpha versions, which have to be switched on. */
   readonly servedByDefault: boolean;
+  /** The gate without which it is not served; undefined: none. */
+  readonly featureGate: string | undefined;
   /** Objects are stored in another version than this one. */
   readonly needsConversion: boolean;
   /**
@@ -113,6 +115,7 @@ function expand(
     traits: traitsOf(row, traits, subresources),
     preferredVersion,
     servedByDefault: !version.includes('alpha'),
+    featureGate: row.featureGate,
     needsConversion: row.virtual !== true && apiVersion !== storage.apiVersion,
     storedFields,
     storedFieldNames: row.sharedWith?.fieldNames ?? NO_NAMES,

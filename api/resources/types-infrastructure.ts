@@ -148,6 +148,7 @@ const STORAGE: GroupTypes = {
     {
       plural: 'csistoragecapacities',
       kind: 'CSIStorageCapacity',
+      featureGate: 'CSIStorageCapacity',
       putNeedsResourceVersion: true,
       versions: {
         v1beta1: { introducedIn: '1.21', deprecatedIn: '1.24', removedIn: '1.27' },

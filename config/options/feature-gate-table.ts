@@ -103,7 +103,7 @@ export const FEATURE_GATE_TABLE = [
     name: 'CSIStorageCapacity',
     default: true,
     stage: 'Beta',
-    effect: 'storageCapacity of a CSIDriver is kept, and pods go where there is room for their volumes',
+    effect: 'csistoragecapacities are served, and heeded by the scheduler; storageCapacity of a CSIDriver is kept',
   },
   { name: 'CSIVolumeFSGroupPolicy', default: true, stage: 'Beta', effect: 'fsGroupPolicy of a CSIDriver is kept' },
   { name: 'CSIVolumeHealth', default: false, stage: 'Alpha' },

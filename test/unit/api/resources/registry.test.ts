@@ -199,6 +199,21 @@ test('a subresource of an alpha feature is there only when its gate is on', (t) 
   t.true(subresources({}).has('status'));
 });
 
+test('a type of a beta feature is served unless its gate is off, and what is stored of it can still be read', (t) => {
+  const runtimeConfig = ['api/all'];
+  for (const [featureGates, isServed] of [
+    [{}, true],
+    [{ CSIStorageCapacity: true }, true],
+    [{ CSIStorageCapacity: false }, false],
+  ] as const) {
+    const registry = createRegistry(DIALECTS.orch, { featureGates, runtimeConfig });
+    for (const version of ['v1beta1', 'v1alpha1'])
+      t.is(registry.byPath('storage.orch.io', version, 'csistoragecapacities') !== undefined, isServed);
+    t.not(registry.byPath('storage.orch.io', 'v1', 'storageclasses'), undefined);
+    t.not(registry.storageType('storage.orch.io/csistoragecapacities'), undefined);
+  }
+});
+
 test('what a namespace holds is every stored namespaced type, once', (t) => {
   const plurals = REGISTRY.resourcesByPreferredVersion().map(({ plural }) => plural);
   t.is(new Set(plurals).size, plurals.length);
