@@ -7,10 +7,13 @@ import type { ResourceAmounts } from '../pods/resource-amounts.ts';
 import { refusal, type Status } from '../status.ts';
 
 const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeAllocatable | ClusterEvent.podRemoved;
+const EPHEMERAL_STORAGE = 8;
 const REASONS = ['Too many pods', 'Insufficient cpu', 'Insufficient memory', 'Insufficient ephemeral-storage'] as const;
 
+const ALL_REASONS = (1 << REASONS.length) - 1;
+
 /** One refusal for each set of the four reasons, as bits. */
-const REFUSALS: readonly Status[] = Array.from({ length: 16 }, (_, bits) =>
+const REFUSALS: readonly Status[] = Array.from({ length: ALL_REASONS + 1 }, (_, bits) =>
   refusal('unschedulable', HELPED_BY, ...REASONS.filter((_reason, bit) => (bits & (1 << bit)) !== 0)),
 );
 
@@ -28,11 +31,15 @@ export function nodeResourcesFit(
   args: NodeResourcesFitArgs = NOTHING_IGNORED,
   countsLocalStorage = true,
 ): FilterPlugin {
-  const counted = (request: ResourceAmounts): ResourceAmounts =>
-    countsLocalStorage ? request : { ...request, ephemeralStorageBytes: 0 };
+  const counted = countsLocalStorage ? ALL_REASONS : ALL_REASONS & ~EPHEMERAL_STORAGE;
   return {
     name: 'NodeResourcesFit',
-    prepareFilter: ({ request }) => filterFor(counted(request), heeded(request, args)),
+    prepareFilter: ({ request }) =>
+      filterFor(
+        countsLocalStorage ? request : { ...request, ephemeralStorageBytes: 0 },
+        heeded(request, args),
+        counted,
+      ),
   };
 }
 
@@ -52,14 +59,15 @@ function heeded(
 
 type Scalars = readonly (readonly [name: string, amount: number])[];
 
-function filterFor(request: ResourceAmounts, scalars: Scalars): PreparedFilter {
+/** `counted`: the bits of the reasons that matter. */
+function filterFor(request: ResourceAmounts, scalars: Scalars, counted: number): PreparedFilter {
   const { milliCpu, memoryBytes, ephemeralStorageBytes } = request;
   const amounts = `${milliCpu} ${memoryBytes} ${ephemeralStorageBytes}`;
   const ofNodeAlone = request.scalars.size === 0 ? amounts : `${amounts} + ${scalars.join(' ')}`;
-  return { check: checkFor(request, scalars), ofNodeAlone };
+  return { check: checkFor(request, scalars, counted), ofNodeAlone };
 }
 
-function checkFor(request: ResourceAmounts, scalars: Scalars): PreparedFilter['check'] {
+function checkFor(request: ResourceAmounts, scalars: Scalars, counted: number): PreparedFilter['check'] {
   const asksForNothing =
     request.milliCpu === 0 &&
     request.memoryBytes === 0 &&
@@ -68,12 +76,12 @@ function checkFor(request: ResourceAmounts, scalars: Scalars): PreparedFilter['c
   if (asksForNothing) return (node) => (tooManyPods(node) ? REFUSALS[1]! : null);
   if (scalars.length === 0) {
     return (node) => {
-      const bits = shortOf(node, request);
+      const bits = shortOf(node, request) & counted;
       return bits === 0 ? null : REFUSALS[bits]!;
     };
   }
   return (node) => {
-    const bits = shortOf(node, request);
+    const bits = shortOf(node, request) & counted;
     const short = scalars.filter(([name, amount]) => amount > freeScalar(node, name)).map(([name]) => name);
     if (short.length === 0) return bits === 0 ? null : REFUSALS[bits]!;
     return scalarRefusal(REFUSALS[bits]!, short);
@@ -91,7 +99,7 @@ function shortOf(node: NodeInfo, request: ResourceAmounts): number {
   if (request.milliCpu > allocatable.milliCpu - node.requestedMilliCpu) bits |= 2;
   if (request.memoryBytes > allocatable.memoryBytes - node.requestedMemoryBytes) bits |= 4;
   if (request.ephemeralStorageBytes > allocatable.ephemeralStorageBytes - node.requestedEphemeralStorageBytes)
-    bits |= 8;
+    bits |= EPHEMERAL_STORAGE;
   return bits;
 }
 

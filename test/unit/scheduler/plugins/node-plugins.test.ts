@@ -124,6 +124,13 @@ filterCases(nodeResourcesFit(undefined, false), [
     node: small,
     reasons: [],
   },
+  {
+    title: 'where its gate is shut, what others have taken of the local storage counts for nothing either',
+    pod: { requests: { cpu: '1', 'ephemeral-storage': '2Gi' } },
+    node: small,
+    others: [{ requests: { cpu: '1', memory: '1Gi', 'ephemeral-storage': '5Gi' } }],
+    reasons: [],
+  },
 ]);
 
 filterCases(nodeName, [
