@@ -194,7 +194,8 @@ export class CustomDefinitions implements Controller {
     if (!finalizers.includes(this.#finalizer)) return NOTHING;
     const status = partAt(object, 'status');
     const storageKey = `${definition.group}/${definition.names.plural}`;
-    const contents = this.#contents.get(storageKey);
+    // What lies in the place of one that never was in force was not made by it.
+    const contents = definition.isEstablished ? this.#contents.get(storageKey) : undefined;
     const emptied = definition.isEstablished ? 'completed' : 'neverBegun';
     const stage = contents === undefined ? emptied : 'inProgress';
     const next = withCondition(status, terminatingCondition(stage), this.#nowIso());
@@ -205,7 +206,6 @@ export class CustomDefinitions implements Controller {
       const body = { ...withParsedSchemas(object), metadata: { ...metadata, finalizers: rest } };
       return { writes: [{ verb: 'update', target: this.#target(object, ''), body }] };
     }
-    if (!definition.isEstablished) return { writes: [], againAfterMs: SWEEP_INTERVAL_MS };
     const { group, storageVersion: version } = definition;
     const resource = definition.names.plural;
     const writes = [...contents.namespaces()].map(
