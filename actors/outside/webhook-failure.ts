@@ -2,7 +2,7 @@
 // The short sentences are those that clients of the original know.
 import { isJsonObject } from '../../api/json/json-value.ts';
 import { textAt } from '../../api/json/object-fields.ts';
-import { answerRefused } from '../../api/status/refused-answer.ts';
+import { answerRefused, NO_TEXT } from '../../api/status/refused-answer.ts';
 import { isStatusError } from '../../api/status/status.ts';
 import { ServiceCallFailed, ServiceRefused, ServiceTooLate } from '../../transport/outgoing/service-client.ts';
 import { NoPlace } from './service-places.ts';
@@ -30,8 +30,8 @@ function detailOf(error: unknown): string | undefined {
 /** A Status that is answered says it itself. */
 function refusalOf({ status, text }: ServiceRefused): string {
   const answered = objectIn(text);
-  if (answered?.kind === 'Status') return textAt(answered, 'message', 'unknown');
-  const said = answered === undefined ? text.slice(0, TEXT_LENGTH_MAX).trim() : 'unknown';
+  if (answered?.kind === 'Status') return textAt(answered, 'message', NO_TEXT);
+  const said = answered === undefined ? text.slice(0, TEXT_LENGTH_MAX).trim() : NO_TEXT;
   return answerRefused(status, said).message;
 }
 

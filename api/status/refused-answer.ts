@@ -8,14 +8,24 @@ interface Refused {
   readonly message: string;
 }
 
-/** By code. Without a message the server's own text is told. */
-const REFUSALS: Readonly<Record<number, { readonly reason: StatusReason; readonly message?: string }>> = {
+interface Refusal {
+  readonly reason: StatusReason;
+  /** Absent: the server's own text is told. */
+  readonly message?: string;
+  /** Told in place of that where it says nothing. */
+  readonly unsaid?: string;
+}
+
+const REFUSALS: Readonly<Record<number, Refusal>> = {
   400: { reason: 'BadRequest', message: 'the server rejected our request for an unknown reason' },
   401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
   403: { reason: 'Forbidden' },
   404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
   405: { reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' },
-  406: { reason: 'NotAcceptable' },
+  406: {
+    reason: 'NotAcceptable',
+    unsaid: 'the server was unable to respond with a content type that the client supports',
+  },
   409: { reason: 'Conflict', message: 'the server reported a conflict' },
   415: { reason: 'UnsupportedMediaType' },
   422: { reason: 'Invalid', message: 'the server rejected our request due to an error in our request' },
@@ -30,10 +40,16 @@ const REFUSALS: Readonly<Record<number, { readonly reason: StatusReason; readonl
   },
 };
 
+/** What stands for an answer that is no text. */
+export const NO_TEXT = 'unknown';
+
 /** `said`: the text of the answer. */
 export function answerRefused(code: number, said: string): Refused {
   const known = REFUSALS[code];
-  if (known !== undefined) return { reason: known.reason, message: known.message ?? said };
+  if (known !== undefined) {
+    const { reason, unsaid = said } = known;
+    return { reason, message: known.message ?? (said === '' || said === NO_TEXT ? unsaid : said) };
+  }
   if (code >= 500) {
     const message = `an error on the server (${quote(said)}) has prevented the request from succeeding`;
     return { reason: 'InternalError', message };

@@ -1,0 +1,39 @@
+// Why a call of a webhook came to nothing, as its caller is told.
+import test from 'ava';
+import { NoPlace } from '../../../actors/outside/service-places.ts';
+import { reasonOf } from '../../../actors/outside/webhook-failure.ts';
+import { tooManyRequests } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import { ServiceCallFailed, ServiceRefused, ServiceTooLate } from '../../../transport/outgoing/service-client.ts';
+
+const URL = 'https://hook/check';
+const post = (detail: string): string => `Post "${URL}": ${detail}`;
+
+test('a call that had no answer is told with where it went and what went wrong', (t) => {
+  t.is(reasonOf(new ServiceTooLate(), URL), post('context deadline exceeded'));
+  t.is(reasonOf(new ServiceCallFailed('connection refused', true), URL), post('connection refused'));
+  t.is(reasonOf(new NoPlace('service "hook" not found'), URL), post('service "hook" not found'));
+  const status = tooManyRequests('busy', 1);
+  t.is(reasonOf(new StatusError(status), URL), post(status.message!));
+  const coded = Object.assign(new Error('PEM routines'), { code: 'ERR_OSSL_PEM' });
+  t.is(reasonOf(coded, URL), post('the service could not be reached (ERR_OSSL_PEM)'));
+});
+
+test('what is no failure of the webhook is not told as one', (t) => {
+  for (const error of [new TypeError('a bug'), { code: 'x' }, undefined]) t.is(reasonOf(error, URL), undefined);
+});
+
+const server = (said: string): string =>
+  `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`;
+
+test('a webhook that refuses says why by its Status, or by its text, and of anything else nothing is known', (t) => {
+  const refused = (text: string, code = 500) => reasonOf(new ServiceRefused(code, text), URL);
+  t.is(refused('{"kind":"Status","message":"not today"}'), 'not today');
+  t.is(refused('{"kind":"Status"}'), 'unknown');
+  t.is(refused('{"kind":"Other","message":"not today"}'), server('unknown'));
+  t.is(refused('  out of order\n'), server('out of order'));
+  t.is(refused('"text"'), server('"text"'));
+  t.is(refused(''), server(''));
+  t.is(refused(`${'x'.repeat(2048)}y`), server('x'.repeat(2048)));
+  t.is(refused('{}', 406), 'the server was unable to respond with a content type that the client supports');
+});
