@@ -146,10 +146,14 @@ export class NodeChooser {
   ): Choice {
     const run = this.prepare(pod, profile, cluster, nominations);
     this.begin();
+    if (run.refused !== null) {
+      const failure = this.refuseAll(run.refused, cluster.nodes);
+      return failure === null ? (this.noFit(pod, run, profile, cluster, false) as NoChoice) : undecided(failure);
+    }
     for (const node of kept) {
       if (!node.present) continue;
-      const failure = run.refused ?? this.examine(run, node);
-      if (failure?.code === 'error') return undecided(failure);
+      const failure = this.examine(run, node);
+      if (failure !== null) return undecided(failure);
     }
     const promised = this.preferred(pod, cluster, nominations);
     if (promised !== undefined && this.feasible.includes(promised)) return { node: promised };

@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { NodeAnswer } from '../../../actors/scheduler/core/decision.ts';
 import {
   type Choice,
   feasibleNodesWanted,
@@ -7,7 +8,13 @@ import {
 } from '../../../actors/scheduler/core/node-choice.ts';
 import { spreadOverZones } from '../../../actors/scheduler/core/node-order.ts';
 import { Nominations } from '../../../actors/scheduler/core/nominations.ts';
-import type { FilterPlugin, Profile, ScorePlugin } from '../../../actors/scheduler/framework/framework.ts';
+import type {
+  FilterPlugin,
+  PreparedFilter,
+  Profile,
+  Rejection,
+  ScorePlugin,
+} from '../../../actors/scheduler/framework/framework.ts';
 import type { NodeInfo } from '../../../actors/scheduler/nodes/node-info.ts';
 import { ClusterEvent } from '../../../actors/scheduler/objects/cluster-event.ts';
 import { prioritySort } from '../../../actors/scheduler/plugins/priority-sort.ts';
@@ -257,4 +264,154 @@ test('a pod goes where it was promised room while it fits there, where nominated
   t.is(chosen(false, 'n2'), 'n0');
   t.is(chosen(true, 'n2', [full]), 'n0');
   t.is(chosen(true, 'gone'), 'n0');
+});
+
+/** A chooser that others are asked beside; `prepare`: what the one filter makes of a pod, each time. */
+function askedChooser(prepare: () => PreparedFilter | Status | null, profile: Partial<Profile> = {}) {
+  const plugin: FilterPlugin = { name: 'Test', prepareFilter: prepare };
+  const whole: Profile = { ...EMPTY_PROFILE, filters: [plugin], ...profile };
+  const chooser = new NodeChooser(seededRandom(1), { sampledPercent: 0, prefersNominatedNode: true });
+  const pod = podInfo('p');
+  return {
+    chooser,
+    sift: (nodes: readonly NodeInfo[], nominations = new Nominations()) =>
+      chooser.sift(pod, whole, viewOf(nodes), nominations),
+    answered: (
+      nodes: readonly NodeInfo[],
+      answer: Partial<NodeAnswer>,
+      { nominations = new Nominations(), before = [] as readonly Rejection[] } = {},
+    ): Choice =>
+      chooser.chooseAnswered(pod, whole, viewOf(nodes), nominations, before, {
+        kept: [],
+        rejections: [],
+        scores: new Map(),
+        ...answer,
+      }),
+  };
+}
+
+const LETS_ALL = (): PreparedFilter => ({ check: () => null });
+
+function promisedOn(node: string): Nominations {
+  const nominations = new Nominations();
+  nominations.set(podInfo('p'), node);
+  return nominations;
+}
+
+const siftedNames = (sifted: ReturnType<NodeChooser['sift']>): string[] =>
+  sifted !== UNFINISHED && 'feasible' in sifted ? sifted.feasible.map(({ name }) => name) : [];
+
+test('where there are no nodes nobody is asked about them', (t) => {
+  t.like(askedChooser(LETS_ALL).sift([]), { code: 'unschedulable', message: 'no nodes available to schedule pods' });
+});
+
+test('others are asked about the node on which room is promised as well, whether or not the sample has it', (t) => {
+  const nodes = nodesNamed(250);
+  t.is(siftedNames(askedChooser(LETS_ALL).sift(nodes)).length, 120);
+  for (const promised of ['n3', 'n249']) {
+    const names = siftedNames(askedChooser(LETS_ALL).sift(nodes, promisedOn(promised)));
+    t.is(names.filter((name) => name === promised).length, 1);
+    t.is(names.length, promised === 'n3' ? 120 : 121);
+  }
+});
+
+test('of the nodes that others keep a pod goes to the one that was promised to it, and to no other that they like better', (t) => {
+  const nodes = nodesNamed(3);
+  const scores = new Map([['n0', 10]]);
+  const chosen = (kept: readonly NodeInfo[], nominations: Nominations) =>
+    askedChooser(LETS_ALL).answered(nodes, { kept, scores }, { nominations }).node?.name;
+  t.is(chosen(nodes, promisedOn('n2')), 'n2');
+  t.is(chosen(nodes.slice(0, 2), promisedOn('n2')), 'n0');
+  t.is(chosen(nodes, promisedOn('gone')), 'n0');
+  t.is(chosen(nodes, new Nominations()), 'n0');
+});
+
+test('a node that has gone while others were asked is not gone to', (t) => {
+  const nodes = nodesNamed(2);
+  nodes[0]!.present = false;
+  const nominations = promisedOn('n0');
+  t.is(askedChooser(LETS_ALL).answered(nodes, { kept: nodes }, { nominations }).node?.name, 'n1');
+});
+
+test('a pod that a plug-in refuses as such by the time that others have answered is told why', (t) => {
+  const nodes = nodesNamed(3);
+  const lost = askedChooser(() => refusal('unresolvable', ClusterEvent.nodeLabels, 'a volume is missing'));
+  t.like(lost.answered(nodes, { kept: nodes.slice(0, 2) }, { before: [] }), {
+    code: 'unschedulable',
+    message: '0/3 nodes are available: 3 a volume is missing.',
+    helpedBy: ClusterEvent.nodeLabels,
+  });
+  const broken = askedChooser(() => refusal('error', 0, 'no answer'));
+  t.like(broken.answered(nodes, { kept: nodes }), { code: 'error', message: 'no answer' });
+});
+
+test('a plug-in that cannot decide any more about a node that others keep ends the attempt', (t) => {
+  const nodes = nodesNamed(2);
+  const broken = askedChooser(() => ({
+    check: ({ name }) => (name === 'n1' ? refusal('error', 0, 'no answer') : null),
+  }));
+  t.like(broken.answered(nodes, { kept: nodes }), { code: 'error', message: 'no answer' });
+});
+
+test('the reasons of the nodes that are out of the question are asked for once all others are refused, each once', (t) => {
+  const nodes = nodesNamed(3);
+  const reasons = ['full', 'far', 'old'];
+  const asked: string[] = [];
+  const check = ({ name }: NodeInfo): Status => {
+    asked.push(name);
+    return refusal('unschedulable', 0, reasons[Number(name.slice(1))]!);
+  };
+  const { answered, chooser } = askedChooser(() => ({ check, only: ['n0'] }));
+  const before = [{ node: nodes[0]!, status: refusal('unschedulable', 0, 'no licence') }];
+  const answer = answered(nodes, {}, { before });
+  t.like(answer, { message: '0/3 nodes are available: 1 far, 1 no licence, 1 old.', soughtRoom: false });
+  t.deepEqual(asked, ['n1', 'n2']);
+  t.is(chooser.nodesExamined, 2);
+  const broken = askedChooser(() => ({ check: () => refusal('error', 0, 'no answer'), only: ['n0'] }));
+  t.like(broken.answered(nodes, {}, { before }), { code: 'error', message: 'no answer' });
+});
+
+test('where a plug-in knows the only nodes that can do, no others are looked at unless those will not', (t) => {
+  const nodes = nodesNamed(4);
+  nodes[3]!.present = false;
+  const asked: string[] = [];
+  const choice = (fits: string) => {
+    asked.length = 0;
+    const check = ({ name }: NodeInfo): Status | null => {
+      asked.push(name);
+      return name === fits ? null : refusal('unschedulable', 0, `${name} is full`);
+    };
+    const only = ['n2', 'n2', 'gone', 'n3', 'n1'];
+    const plugin: FilterPlugin = { name: 'Test', prepareFilter: () => ({ check, only }) };
+    return new Chooser({ ...EMPTY_PROFILE, filters: [plugin] }, 1).choose(podInfo('p'), nodes);
+  };
+  t.is(choice('n1').node?.name, 'n1');
+  t.deepEqual(asked, ['n2', 'n1']);
+  t.like(choice('none'), {
+    message: '0/4 nodes are available: 1 n0 is full, 1 n1 is full, 1 n2 is full, 1 n3 is full.',
+  });
+});
+
+test('where a pod was promised room it does not go if a plug-in refuses it as such, or the node has gone', (t) => {
+  const scores = [{ plugin: scoreBy(({ name }) => (name === 'n0' ? 100 : 0)), weight: 1 }];
+  const lost = refusal('unresolvable', 0, 'a volume is missing');
+  const refusing = new Chooser({ ...EMPTY_PROFILE, filters: [{ name: 'Test', prepareFilter: () => lost }] }, 1, true);
+  t.is(refusing.choose(podInfo('p'), nodesNamed(3), promisedOn('n2')).node, null);
+  const nodes = nodesNamed(3);
+  nodes[2]!.present = false;
+  t.is(
+    new Chooser({ ...EMPTY_PROFILE, scores }, 1, true).choose(podInfo('p'), nodes, promisedOn('n2')).node?.name,
+    'n0',
+  );
+});
+
+test('a promised node that the sample has refused is told of once, and one that nobody can decide about ends the attempt', (t) => {
+  const nodes = nodesNamed(3);
+  const refuses = (status: Status) => () => ({ check: ({ name }: NodeInfo) => (name === 'n1' ? status : null) });
+  const sifted = askedChooser(refuses(refusal('unschedulable', 0, 'full'))).sift(nodes, promisedOn('n1'));
+  t.deepEqual(sifted !== UNFINISHED && 'rejections' in sifted && sifted.rejections.map(({ node }) => node.name), [
+    'n1',
+  ]);
+  t.deepEqual(siftedNames(sifted), ['n0', 'n2']);
+  t.like(askedChooser(refuses(refusal('error', 0, 'no answer'))).sift(nodes), { code: 'error', message: 'no answer' });
 });
