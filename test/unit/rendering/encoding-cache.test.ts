@@ -62,12 +62,16 @@ test('nothing is known after the store was read anew, and what was in hand says 
   const { cache, set, records } = world();
   const { offset } = records.write({ namespace: 'a', name: 'x' }, 5);
   const kept = cache.keep(set, records.slab, offset, Buffer.from('one'))!;
+  const held = cache.bytes;
   cache.clear();
   t.is(cache.bytes, 0);
   t.false(kept.isKept);
   t.is(kept.copy(Buffer.alloc(3), 0, 3), -1);
   t.is(kept.view(3).length, 0);
+  t.is(kept.firstFieldBytes, 0);
   t.is(set.find(records.slab, offset), undefined);
+  cache.keep(set, records.slab, offset, Buffer.from('two'));
+  t.is(cache.bytes, held, 'a page, and what names the encoding');
 });
 
 test('a cache of no bytes keeps nothing, and one too small for an encoding not that', (t) => {
@@ -119,6 +123,108 @@ test('a view holds when the encoding itself is gone', (t) => {
   }
   t.false(kept.isKept);
   t.is(view.toString(), 'held');
+});
+
+test('encodings of two slabs are told apart, and found in turn', (t) => {
+  const { cache, set, records } = world();
+  const others = new Records();
+  const { offset } = records.write({ namespace: 'a', name: 'x' }, 5);
+  t.is(others.write({ namespace: 'a', name: 'x' }, 5).offset, offset);
+  cache.keep(set, records.slab, offset, Buffer.from('one'));
+  t.is(set.find(others.slab, offset), undefined);
+  cache.keep(set, others.slab, offset, Buffer.from('two'));
+  for (let i = 0; i < 2; i++) {
+    t.is(bytesOf(set.find(records.slab, offset)), 'one');
+    t.is(bytesOf(set.find(others.slab, offset)), 'two');
+  }
+});
+
+/** Keeps encodings of new records; answers where those lie. */
+function fill({ cache, set, records }: World, from: number, count: number, bytes: number): number[] {
+  return Array.from({ length: count }, (_, i) => {
+    const { offset } = records.write({ namespace: 'a', name: `n${from + i}` }, from + i);
+    cache.keep(set, records.slab, offset, Buffer.alloc(bytes));
+    return offset;
+  });
+}
+
+test('of what nobody asks for the newest stays, and nothing else', (t) => {
+  const one = world(64 * 1024);
+  t.is(fill(one, 1, 1, 1000).length, 1);
+  t.is(one.cache.bytes, 16 * 1024 + 128, 'a quarter of the bound, and what names the encoding');
+  const { set, records } = one;
+  const found = fill(one, 2, 400, 1000).map((offset) => set.find(records.slab, offset) !== undefined);
+  t.is(found.lastIndexOf(false) + 1, found.indexOf(true));
+  t.true(found.indexOf(true) >= 400 - 64);
+});
+
+test('what was asked for once is carried over once', (t) => {
+  const one = world(64 * 1024);
+  const { set, records } = one;
+  const [asked] = fill(one, 1, 1, 1000);
+  const first = set.find(records.slab, asked!)!;
+  let kept = 1;
+  const pages = (count: number): void => {
+    fill(one, kept + 1, count * 16, 1000);
+    kept += count * 16;
+  };
+  pages(5);
+  t.true(first.isKept);
+  pages(5);
+  t.false(first.isKept);
+});
+
+test('what is carried over fills half a page at most', (t) => {
+  const one = world(64 * 1024);
+  const { set, records } = one;
+  const all = fill(one, 1, 16, 1000);
+  const kept = all.map((offset) => set.find(records.slab, offset)!);
+  for (let from = 17; kept.every(({ isKept }) => isKept); from++) fill(one, from, 1, 1000);
+  t.deepEqual(
+    kept.map(({ isKept }) => isKept),
+    kept.map((_, i) => i < 8),
+  );
+  t.deepEqual(
+    all.map((offset) => set.find(records.slab, offset)),
+    kept.map((one) => (one.isKept ? one : undefined)),
+  );
+});
+
+test('what is carried over leaves room for what a page is begun for', (t) => {
+  for (const bytes of [8200, 15_000, 16_384, 20_000]) {
+    const one = world(64 * 1024);
+    const { set, records, cache } = one;
+    for (const offset of fill(one, 1, 16, 1000)) set.find(records.slab, offset);
+    fill(one, 17, 48, 1000);
+    const { offset } = records.write({ namespace: 'a', name: 'large' }, 100);
+    const kept = cache.keep(set, records.slab, offset, Buffer.alloc(bytes, 0x79))!;
+    t.true(kept.view(bytes).equals(Buffer.alloc(bytes, 0x79)));
+    t.true(cache.bytes <= 65 * 1024);
+  }
+});
+
+test('what names encodings counts as well', (t) => {
+  const one = world(64 * 1024);
+  const { set, records } = one;
+  const all = fill(one, 1, 2000, 1);
+  t.true(one.cache.bytes <= 65 * 1024);
+  t.true(all.filter((offset) => set.find(records.slab, offset) !== undefined).length <= 512);
+});
+
+test('how long the first field of a message is, the number that says so may take several bytes', (t) => {
+  const { cache, set, records } = world();
+  for (const [revision, [length, field]] of (
+    [
+      [5, [0x0a, 5]],
+      [0x7f, [0x0a, 0x7f]],
+      [0x80, [0x0a, 0x80, 0x01]],
+      [0x4081, [0x0a, 0x81, 0x81, 0x01]],
+    ] as const
+  ).entries()) {
+    const { offset } = records.write({ namespace: 'a', name: `n${revision}` }, revision + 1);
+    const kept = cache.keep(set, records.slab, offset, Buffer.concat([Buffer.from(field), Buffer.alloc(length + 9)]))!;
+    t.is(kept.firstFieldBytes, field.length + length);
+  }
 });
 
 test('whatever is kept, found, moved and overwritten: what is found is what was kept last', (t) => {

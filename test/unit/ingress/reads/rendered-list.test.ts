@@ -239,6 +239,7 @@ const RENDERED: readonly (readonly [what: string, sending: Omit<Sending, 'count'
   ['partial metadata', { shape: { kind: 'PartialObjectMetadataList' }, rendering: { pretty: true }, others: AWKWARD }],
   ['a Table in an order of its own', { type: FLOW_SCHEMA, others: FLOW_SCHEMAS }],
   ['such a Table, indented', { type: FLOW_SCHEMA, others: FLOW_SCHEMAS, rendering: { pretty: true } }],
+  ['such a Table, YAML', { type: FLOW_SCHEMA, others: FLOW_SCHEMAS, rendering: { encoding: 'yaml' } }],
 ];
 
 const sharedPool = createJobPool();
@@ -284,6 +285,19 @@ test('a Table in YAML is sent under the name of YAML', async (t) => {
 test('a kind with an order of its own is put in it over the whole list', async (t) => {
   const client = await send({ count: 130, type: FLOW_SCHEMA });
   t.deepEqual(firstCells(client.text), names(130).sort());
+});
+
+test('others have their turn while a long list is put in its order, too', async (t) => {
+  let pauses = 0;
+  const pause = (): Promise<void> => {
+    pauses++;
+    return Promise.resolve();
+  };
+  await send({ count: 200, pause });
+  const unordered = pauses;
+  pauses = 0;
+  await send({ count: 200, type: FLOW_SCHEMA, pause });
+  t.is(pauses, unordered + 3);
 });
 
 const LARGE: Sending = {
