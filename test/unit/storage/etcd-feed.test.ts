@@ -254,3 +254,77 @@ test('where a batch of ours was compacted, or another history is found behind it
     t.is(watches.length, 1);
   }
 });
+
+test('where outlines are written a watch that broke off goes on once etcd is known to be what it was', async (t) => {
+  const { watches, asked, seen } = followed(OUTLINE);
+  const breakOff = async (): Promise<void> => {
+    watches.at(-1)!.listener.onEnd(new EtcdError('unknown', 'gone'));
+    await settled();
+  };
+  await breakOff();
+  t.is(watches.length, 1, 'it is looked at first');
+  t.deepEqual(asked[0]!.request, { key: OUTLINE });
+  asked[0]!.answer({ revision: 12, pairs: [outline(9, 1)], more: false });
+  await settled();
+  t.deepEqual(
+    watches.map(({ from }) => from),
+    [11, 11],
+  );
+  await breakOff();
+  asked[1]!.answer({ revision: 12, pairs: [outline(9, 2)], more: false });
+  await settled();
+  t.is(watches.length, 2);
+  t.deepEqual(
+    seen.lost.map(({ message }) => message.slice(0, 34)),
+    ['etcd is of another history than wa'],
+  );
+});
+
+test('where etcd is compacted again while it is looked at, the watch goes on behind what it is by then', async (t) => {
+  const watches: number[] = [];
+  const asked: RangeRequest[] = [];
+  let listener: WatchListener | undefined;
+  const cluster = {
+    watch: (_key: string, _end: string, from: number, given: WatchListener) => {
+      watches.push(from);
+      listener = given;
+      return () => {};
+    },
+    range: async (request: RangeRequest): Promise<RangeAnswer> => {
+      asked.push(request);
+      if (request.revision !== undefined) throw new EtcdError('compacted', 'compacted', 30);
+      return { revision: 40, pairs: [outline(9, 1)], more: false };
+    },
+  } as unknown as EtcdCluster;
+  const view = { from: 'a', end: 'z', outline: OUTLINE, arrived: () => () => [] };
+  const feed = new EtcdFeed({ cluster, view, pause: () => Promise.resolve(), warn: () => {} });
+  const lost: Error[] = [];
+  const follower = {
+    value: () => {},
+    again: () => {},
+    lost: (error: Error) => void lost.push(error),
+    revision: () => {},
+  };
+  feed.start(follower, AT.reached, AT.newest);
+  listener!.onEnd(new EtcdError('compacted', 'compacted', 20));
+  await settled();
+  t.deepEqual(asked, [{ key: OUTLINE, revision: 20 }, { key: OUTLINE }]);
+  t.deepEqual(watches, [11, 41]);
+  t.deepEqual(lost, []);
+});
+
+test('a watch of no outlines that was compacted is the end of what is followed', async (t) => {
+  const { watches, asked, seen } = followed();
+  watches[0]!.listener.onEnd(new EtcdError('compacted', 'compacted', 16));
+  await settled();
+  t.is(seen.lost[0]?.message, 'the watch of the store ended: compacted');
+  t.deepEqual([watches.length, asked.length], [1, 0]);
+});
+
+test('a feed that was stopped begins no watch', async (t) => {
+  const { feed, watches, asked } = followed(OUTLINE);
+  watches[0]!.listener.onEnd(new EtcdError('unknown', 'gone'));
+  feed.stop();
+  await settled();
+  t.deepEqual([watches.length, asked.length], [1, 0]);
+});
