@@ -1,6 +1,13 @@
 // Questions to webhooks: which failures are tried again, when, and for how long.
 import test from 'ava';
-import { askAsTold, askWebhook, tellingTime, type WebhookEnvironment } from '../../../actors/outside/webhook-call.ts';
+import {
+  askAsTold,
+  askWebhook,
+  Remembered,
+  reviewIn,
+  tellingTime,
+  type WebhookEnvironment,
+} from '../../../actors/outside/webhook-call.ts';
 import type { ServiceConnection } from '../../../transport/outgoing/connection-file.ts';
 import { ServiceCallFailed, ServiceRefused } from '../../../transport/outgoing/service-client.ts';
 
@@ -73,8 +80,8 @@ test('a service that says when to come again is asked then, however often, and n
 });
 
 test('a service is told how long its answer is waited for', (t) => {
-  const connection = { url: 'https://judge/ask?of=me' } as ServiceConnection;
-  t.is(tellingTime(connection).url, 'https://judge/ask?of=me&timeout=30s');
+  const connection = { url: 'https://judge/ask?of=me', serverName: 'judge' } as ServiceConnection;
+  t.like(tellingTime(connection), { url: 'https://judge/ask?of=me&timeout=30s', serverName: 'judge' });
 });
 
 test('what does not pass is not asked again, and neither is what nobody foresaw', async (t) => {
@@ -103,7 +110,46 @@ test('a service that answers once is asked again when it says so, while there is
   const never = world([new ServiceRefused(429, '', 0)]);
   await t.throwsAsync(never.askAsTold(10_000));
   t.is(never.calls(), 11);
+  const justLate = world([busy, { yes: true }]);
+  await t.throwsAsync(justLate.askAsTold(2000), { is: busy });
+  t.deepEqual(await world([busy, { yes: true }]).askAsTold(2001), { yes: true });
   const failing = world([PASSING]);
   await t.throwsAsync(failing.askAsTold(10_000), { is: PASSING });
   t.is(failing.calls(), 1);
+});
+
+test('an answer is the review that was sent, whether it says so or nothing, and no other', (t) => {
+  const sent = { kind: 'Review', apiVersion: 'judges/v1' };
+  const read = (answer: unknown): unknown => reviewIn(answer, sent, { allowed: 'bool' });
+  const status = { allowed: true };
+  for (const named of [sent, {}, { kind: '', apiVersion: '' }, { kind: 'Review' }, { apiVersion: 'judges/v1' }])
+    t.deepEqual(read({ ...named, status }), { ...named, status });
+  t.deepEqual(read(null), {});
+  for (const other of [
+    { ...sent, kind: 'Other' },
+    { ...sent, apiVersion: 'judges/v2' },
+    { kind: 7 },
+    [sent],
+    'text',
+    1,
+  ])
+    t.is(read(other), undefined);
+  const error = t.throws(() => read({ ...sent, status: { allowed: 'yes' } }), { instanceOf: ServiceCallFailed });
+  t.regex(error.message, /review that cannot be read: .*allowed/);
+  t.false((error as ServiceCallFailed).mayRepeat, 'it would say the same again');
+});
+
+test('an answer is remembered for as long as it is said to hold, and what is asked with a long text not at all', (t) => {
+  let nowMs = 0;
+  const answers = new Remembered<string>({ monotonicMs: () => nowMs, nowMs: () => 0 });
+  const long = 'k'.repeat(10_000);
+  for (const key of ['k', long, `${long}k`]) answers.set(key, 'yes', 1000);
+  answers.set('never', 'yes', 0);
+  const known = (): unknown[] => ['k', long, `${long}k`, 'never', 'nobody'].map((key) => answers.get(key));
+  nowMs = 999;
+  t.deepEqual(known(), ['yes', 'yes', undefined, undefined, undefined]);
+  nowMs = 1000;
+  t.deepEqual(known(), Array(5).fill(undefined));
+  answers.set('k', 'no', 1000);
+  t.is(answers.get('k'), 'no');
 });

@@ -52,3 +52,19 @@ test('bytes that end early, or have no length, are refused', (t) => {
   t.throws(() => readDer(Buffer.from('30800000', 'hex')), { instanceOf: RangeError });
   t.throws(() => readDer(Buffer.from('3085ffffffffff', 'hex')), { instanceOf: RangeError });
 });
+
+test('a content of any length is read back whole', (t) => {
+  for (const length of [0, 1, 127, 128, 129, 255, 256, 257, 65_535, 65_536, 65_537]) {
+    const node = readDer(Buffer.concat([derOctets(Buffer.alloc(length, 7)), Buffer.from('rest')]));
+    t.deepEqual([node.tag, node.content.length, node.content.every((byte) => byte === 7)], [0x04, length, true]);
+  }
+});
+
+test('what says no length, or says it in more bytes than any needs, is refused whatever follows it', (t) => {
+  const behind = Buffer.alloc(300, 1);
+  for (const head of ['3080', '30850000000001', '30ff']) {
+    const bytes = Buffer.concat([Buffer.from(head, 'hex'), behind]);
+    t.throws(() => readDer(bytes), { instanceOf: RangeError, message: 'no length' });
+  }
+  t.is(readDer(Buffer.concat([Buffer.from('308400000102', 'hex'), behind])).content.length, 258);
+});
