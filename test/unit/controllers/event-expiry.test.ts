@@ -143,6 +143,39 @@ test('when the stream begins anew, events keep their age', async (t) => {
   t.deepEqual(f.cluster.names('core/events'), []);
 });
 
+test('events keep their age when the stream breaks off a second time before it has begun anew', async (t) => {
+  const f = await started();
+  const { metadata } = objectOf('Event', 'default', 'a');
+  const later = { ...metadata, creationTimestamp: '2999-01-01T00:00:00Z' };
+  for (const name of ['a', 'b']) putEvent(f, name, { metadata: { ...later, name } });
+  await f.time.advance(HOUR_MS / 2);
+  f.lost();
+  f.lost();
+  await f.time.advance(1_000);
+  putEvent(f, 'b', { metadata: { ...later, name: 'b' } });
+  await f.time.advance(HOUR_MS / 2 + 10_000);
+  t.deepEqual(f.cluster.names('core/events'), ['default/b']);
+  await f.time.advance(HOUR_MS / 2);
+  t.deepEqual(f.cluster.names('core/events'), []);
+});
+
+test('an event that was written again while the stream was broken off has a new life', async (t) => {
+  const f = await started();
+  putEvent(f, 'a');
+  await f.time.advance(HOUR_MS / 2);
+  f.deliver(false);
+  putEvent(f, 'a', { lastTimestamp: new Date(f.time.clock.nowMs()).toISOString() });
+  await f.time.settle();
+  f.held.length = 0;
+  f.deliver(true);
+  f.lost();
+  await f.time.advance(HOUR_MS / 2 + 10_000);
+  t.deepEqual(f.cluster.names('core/events'), ['default/a']);
+  t.is(f.writesOf('delete events').length, 0);
+  await f.time.advance(HOUR_MS / 2);
+  t.deepEqual(f.cluster.names('core/events'), []);
+});
+
 test('after a restart expiry goes on', async (t) => {
   const f = await started();
   putEvent(f, 'a');

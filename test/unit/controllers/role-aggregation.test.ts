@@ -86,6 +86,28 @@ test('a sum is written in the name of its account', async (t) => {
   t.like(write?.request.user, { name: 'system:serviceaccount:orch-system:clusterrole-aggregation-controller' });
 });
 
+test('a sum that is in no circle is set right at once, however often that is', async (t) => {
+  const f = await started({}, (cluster) => {
+    populate(cluster);
+    put(cluster, 'itself', { labels: { tier: 'e' }, sums: [{ tier: 'e' }, { tier: 'b' }] });
+  });
+  for (let i = 0; i < 8; i++) {
+    put(f.cluster, 'two', { labels: { tier: 'b' }, reads: [`r${i}`] });
+    await f.time.settle();
+    t.deepEqual(readBy(f, 'sum'), ['pods', 'secrets', `r${i}`]);
+    t.deepEqual(readBy(f, 'itself'), [`r${i}`]);
+  }
+});
+
+test('a role that sums nothing up any more keeps the rules that it has', async (t) => {
+  const f = await started({}, populate);
+  put(f.cluster, 'sum', { labels: { tier: 'a' }, reads: ['own'] });
+  await f.time.settle();
+  put(f.cluster, 'two', { labels: { tier: 'b' }, reads: ['others'] });
+  await f.time.settle();
+  t.deepEqual(readBy(f, 'sum'), ['own']);
+});
+
 test('sums that sum each other up in a circle do not chase each other all the time', async (t) => {
   const f = await started({});
   f.cluster.writes.length = 0;
