@@ -92,11 +92,17 @@ function inspect(files: DatabaseFiles, marked: number): Inspection {
     events: chain.records.reduce((sum, record) => sum + record.events.length, 0),
     objects: objects.whole,
     findings: objects.findings,
-    unnamed: isAcknowledged ? Math.max(0, chain.records.at(-1)!.liveObjects - objects.revisions.size) : 0,
+    unnamed: isAcknowledged ? unnamedOf(chain.records.at(-1)!, objects) : 0,
     isComplete: isAcknowledged && contradiction === undefined,
     digest,
     bytes: files.bytes,
   };
+}
+
+/** How many objects there must be beside those that are there, in whatever version, and those that are lost by name. */
+function unnamedOf({ liveObjects }: EventRecord, { revisions, findings }: Objects): number {
+  const named = findings.filter(({ key, isLost }) => isLost && !revisions.has(key));
+  return Math.max(0, liveObjects - revisions.size - named.length);
 }
 
 /** Undefined where there is none, or its checksum is another. */

@@ -7,7 +7,7 @@ import test from 'ava';
 import { FoundFiles } from '../../../storage/level/found-files.ts';
 import { openLevelDatabase } from '../../../storage/level/level-database.ts';
 import { LevelEngine } from '../../../storage/level/level-engine.ts';
-import { sealed } from '../../../storage/level/level-layout.ts';
+import { sealed, VALUES } from '../../../storage/level/level-layout.ts';
 import { inspectStore } from '../../../storage/upkeep/inspection.ts';
 import { inspectForRepair, repairStore } from '../../../storage/upkeep/repair.ts';
 import { strideOf } from '../../server/effort.ts';
@@ -154,6 +154,10 @@ async function repairFaults(
     const finding = listed.get(key);
     if (finding !== undefined) expect(finding.keptRevision === kept?.revision, `${key} is kept at ${kept?.revision}`);
   }
+  const unnamed = [...model.current.keys()].filter(
+    (key) => !again.objects.has(key) && listed.get(key)?.isLost !== true,
+  );
+  expect(found.unnamed <= unnamed.length, `${found.unnamed} are said to be lost without a name, not ${unnamed.length}`);
   for (const [name, bytes] of files) {
     if (NOT_DATA.test(name)) continue;
     expect(readFiles(keptIn).get(name)?.equals(bytes) === true, `${name} is not kept`);
@@ -313,4 +317,18 @@ test('the store of a later release is neither damaged nor repaired, but left to 
   for (const choice of ['manifest', 'all'] as const) t.throws(() => inspectStore(directory, choice), refusal);
   t.throws(() => inspectForRepair(directory), refusal);
   t.false(differ(before, dataFiles(directory)));
+});
+
+test('what is lost by name is not counted once more among the objects of which nothing is left', async (t) => {
+  const directory = scratchDirectory(t);
+  const { model } = await smallStore(directory);
+  const database = openLevelDatabase(join(directory, 'store'));
+  await database.open();
+  for (const key of model.current.keys()) await database.del(`${IDENTITY.prefix}${VALUES}${key}`, { sync: true });
+  await database.close();
+  const { findings, unnamed } = inspectForRepair(directory);
+  const lost = findings.filter(({ isLost }) => isLost).map(({ key }) => key);
+  t.deepEqual(lost.sort(), [...model.current.keys()].sort());
+  t.true(findings.some(({ isLost, keptRevision }) => isLost && keptRevision === undefined));
+  t.is(unnamed, 0);
 });
