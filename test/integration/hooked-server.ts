@@ -32,7 +32,8 @@ export function webhookAt({ url, caBundle }: WebhookService, path: string, more:
     objectSelector: { matchLabels: { case: path } },
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
-    timeoutSeconds: 20,
+    // The most there may be: the webhook answers from the process of the tests, and one that is late does not count where it is ignored.
+    timeoutSeconds: 30,
     ...more,
   };
 }

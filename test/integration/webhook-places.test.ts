@@ -97,7 +97,7 @@ if (OUTSIDE !== undefined) {
     t.is(gone.status, 500);
     t.regex(
       gone.json.message!,
-      /Post "https:\/\/hook\.default\.svc:\d+\/allow\?timeout=20s": service "hook" not found$/,
+      /Post "https:\/\/hook\.default\.svc:\d+\/allow\?timeout=30s": service "hook" not found$/,
     );
     await serviceOf(at, port, '');
     const first = await created(at, map('one', 'allow'));
