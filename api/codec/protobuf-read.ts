@@ -109,6 +109,8 @@ function memberOf(field: FieldSchema): WireMember {
   const { name } = field;
   const wireType = wireTypeOf(field);
   if (field.inline) return { name, wireType, read: inlineReader(field.type!) };
+  if (field.cardinality === 'one' && field.type?.form === 'message')
+    return { name, wireType, read: partReader(name, field.type) };
   const read = valueReader(field);
   if (field.cardinality === 'list') {
     const append = (reader: WireReader, object: JsonObject) => {
@@ -124,6 +126,18 @@ function memberOf(field: FieldSchema): WireMember {
     object[name] = read(reader);
   };
   return { name, wireType, read: set };
+}
+
+/** A message may come in parts, which are one together. */
+function partReader(name: string, type: TypeSchema): MessageReader {
+  let read: MessageReader | undefined;
+  return (reader, object) => {
+    read ??= messageReader(type);
+    const end = reader.enter();
+    object[name] ??= {};
+    read(reader, object[name] as JsonObject);
+    reader.leave(end);
+  };
 }
 
 function inlineReader(type: TypeSchema): MessageReader {

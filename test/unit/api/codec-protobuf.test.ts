@@ -192,6 +192,31 @@ test('numbers in packed form are read', (t) => {
   t.deepEqual(decodeProtobuf(hex('20 01 20 02'), type).object, { supplementalGroups: [1, 2] });
 });
 
+test('a message that comes in parts is all of them together, and of a value the last one counts', (t) => {
+  const type = schema.type('core/v1.Pod');
+  const container = (name: string): JsonObject => ({ name, image: 'i' });
+  const parts: readonly JsonObject[] = [
+    {
+      metadata: { name: 'a', labels: { x: '1', y: '1' } },
+      spec: { containers: [container('c')], nodeName: 'n', securityContext: { runAsUser: 1, fsGroup: 2 } },
+    },
+    {
+      metadata: { labels: { y: '2' } },
+      spec: { containers: [container('d')], securityContext: { runAsUser: 5 } },
+    },
+  ];
+  const whole: JsonObject = {
+    metadata: { name: 'a', labels: { x: '1', y: '2' } },
+    spec: {
+      containers: [container('c'), container('d')],
+      nodeName: 'n',
+      securityContext: { runAsUser: 5, fsGroup: 2 },
+    },
+  };
+  const bytes = Buffer.concat(parts.map((part) => encodeProtobuf(decode(part, type).object, type)));
+  t.deepEqual(decodeProtobuf(bytes, type).object, decode(whole, type).object);
+});
+
 test('fields that the type does not have are skipped', (t) => {
   const type = schema.type('meta/v1.ListMeta');
   const unknown = 'f8 ff 01 05  f9 ff 01 0000000000000000  fa ff 01 02 0000  fd ff 01 00000000';
