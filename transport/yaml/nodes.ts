@@ -28,6 +28,8 @@ export interface Key {
   readonly name: string;
   /** An unquoted `<<`: the value's entries are added to the mapping. */
   readonly isMerge: boolean;
+  /** Behind a question mark: a collection may follow its colon on the same line. */
+  readonly isExplicit?: true;
 }
 
 export type Mapping = Record<string, unknown>;

@@ -1,6 +1,6 @@
 // A YAML document as a plain value, read in one pass and linear time: what a client sends may neither hang the process
 // nor overflow its stack, which is why no general parser stands here. The language is YAML 1.1 as Kubernetes manifests
-// use it; keys that are no scalars, explicit `? ` keys and an application's own tags are refused.
+// use it; keys that are no scalars and an application's own tags are refused.
 import { CODE, END, YamlCursor } from './cursor.ts';
 import { type Key, type Mapping, MappingBuilder, type Properties, YamlNodes } from './nodes.ts';
 import {
@@ -16,7 +16,7 @@ const DIRECTIVE = /^%(?:YAML[ \t]+1\.[0-9]|TAG[ \t]+!\S*[ \t]+\S+)[ \t]*(?:#.*)?
 /** So much of a line is looked at for a directive. */
 const DIRECTIVE_LENGTH_MAX = 256;
 
-/** Where a node begins: at the start of a line, behind `-`, or behind `:` where no block collection can follow. */
+/** Where a node begins: at the start of a line, behind `-` or an explicit key's `:`, or behind `:` where no block collection can follow. */
 type Place = 'line' | 'dash' | 'colon';
 
 /**
@@ -124,7 +124,6 @@ class YamlReader {
       if (!mayHoldBlock || hasPropertiesBefore) cursor.fail('a sequence cannot start here');
       return this.#nodes.collection(tag, 'seq', this.#sequence(cursor.column));
     }
-    this.#refuseExplicitKey();
     if (mayHoldBlock) {
       const column = cursor.column;
       const key = this.#key();
@@ -161,20 +160,36 @@ class YamlReader {
     const entries = new MappingBuilder();
     let key: Key | undefined = firstKey;
     do {
-      this.#nodes.set(entries, key, this.#node(column, 'colon'));
+      this.#nodes.set(entries, key, this.#node(column, key.isExplicit ? 'dash' : 'colon'));
       if (!this.#continues(column)) break;
-      this.#refuseExplicitKey();
       key = this.#key();
       if (key === undefined) cursor.fail('a key with a colon and a blank behind it is missing');
     } while (key !== undefined);
     return entries.finish();
   }
 
-  #refuseExplicitKey(): void {
+  /** A key behind a question mark, as libraries write those of more than 128 characters, and the colon on the next line. */
+  #explicitKey(): Key {
     const cursor = this.#cursor;
-    if (cursor.peek() === CODE.question && cursor.isBlankAt(1)) {
-      cursor.fail('keys behind a question mark are not supported');
+    const { column } = cursor;
+    cursor.position++;
+    cursor.skipBlanks();
+    const key = this.#explicitName(column);
+    cursor.skipToLineEnd();
+    if (!cursor.atLineEnd) cursor.fail('a key behind a question mark must be a plain or quoted text');
+    if (cursor.skipToContent() !== column || cursor.peek() !== CODE.colon || !cursor.isBlankAt(1)) {
+      cursor.fail('a key behind a question mark has no colon below it');
     }
+    cursor.position++;
+    return { ...key, isExplicit: true };
+  }
+
+  #explicitName(column: number): Key {
+    const cursor = this.#cursor;
+    const code = cursor.peek();
+    if (code === CODE.quote || code === CODE.apostrophe) return { name: readQuoted(cursor), isMerge: false };
+    if (!this.#isPlainStart(false)) cursor.fail('a key behind a question mark must be a plain or quoted text');
+    return this.#nodes.plainKey(readPlainBlock(cursor, column));
   }
 
   /** Goes to the next content. True when it belongs to the collection at `column`. */
@@ -190,6 +205,7 @@ class YamlReader {
     const cursor = this.#cursor;
     const start = cursor.position;
     const code = cursor.peek();
+    if (code === CODE.question && cursor.isBlankAt(1)) return this.#explicitKey();
     let key: Key;
     if (code === CODE.quote || code === CODE.apostrophe) {
       key = { name: readQuoted(cursor), isMerge: false };
@@ -278,6 +294,10 @@ class YamlReader {
 
   #flowKey(): Key {
     const cursor = this.#cursor;
+    if (cursor.peek() === CODE.question && cursor.isBlankAt(1)) {
+      cursor.position++;
+      this.#skipFlowBlanks();
+    }
     const code = cursor.peek();
     if (code === CODE.quote || code === CODE.apostrophe) return { name: readQuoted(cursor), isMerge: false };
     if (!this.#isPlainStart(true)) cursor.fail('a key must be a plain or quoted text');

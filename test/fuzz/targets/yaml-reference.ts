@@ -14,7 +14,7 @@ type Outcome = { readonly value: string } | { readonly refusal: string };
 /** What we refuse and the other reader takes. */
 const REFUSED_HERE: readonly (readonly [refusal: RegExp, why: string])[] = [
   [/only one document/, 'a body is one object; the other reader takes the first document and passes over the rest'],
-  [/question mark/, 'no manifest has explicit keys'],
+  [/question mark/, 'an explicit key is a text with a value'],
   [/a key must be a plain or quoted text/, 'nor keys with anchors or explicit keys in flow mappings'],
   [/an anchor or a tag cannot stand before a key/, 'nor keys with anchors or tags'],
   [/a key cannot stand in a sequence/, 'nor mappings of one entry without braces in flow sequences'],
