@@ -280,11 +280,13 @@ export class ResourceOperations {
         const shape = { action: 'connect', about, id, kind: { group, version, kind }, produces: ['*/*'] };
         return [method, this.#operation(shape)];
       });
+    // What is behind it answers, and as it likes.
+    const place = one.filter((parameter) => parameter !== PRETTY);
     const options = queryOf(type);
-    const paths: [string, SwaggerPath][] = [[path, this.#path([...one, ...options], operations(''))]];
+    const paths: [string, SwaggerPath][] = [[path, this.#path([...place, ...options], operations(''))]];
     if (type.field('path') !== undefined) {
       const rest = inPath('path', 'The path behind it.');
-      paths.push([`${path}/{path}`, this.#path([...one, rest, ...options], operations('WithPath'))]);
+      paths.push([`${path}/{path}`, this.#path([...place, rest, ...options], operations('WithPath'))]);
     }
     return paths;
   }

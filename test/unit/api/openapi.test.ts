@@ -223,6 +223,16 @@ test('an operation names its action and kind, and what it takes and answers', (t
   t.is(node.delete?.responses[200]?.schema?.$ref, '#/definitions/io.orch.apimachinery.pkg.apis.meta.v1.Status');
 });
 
+test('what is connected to takes the options of the connection, and none for the form of an answer', (t) => {
+  const namesAt = (path: string) => kubernetes.paths[path]?.parameters?.map(({ name }) => name);
+  const pod = '/api/v1/namespaces/{namespace}/pods/{name}';
+  const ofExec = ['command', 'container', 'stderr', 'stdin', 'stdout', 'tty'];
+  t.deepEqual(namesAt(`${pod}/exec`), ['name', 'namespace', ...ofExec]);
+  t.deepEqual(namesAt(`${pod}/proxy`), ['name', 'namespace', 'path']);
+  t.deepEqual(namesAt(`${pod}/proxy/{path}`), ['name', 'namespace', 'path', 'path']);
+  t.true(namesAt(`${pod}/log`)?.includes('pretty'));
+});
+
 test('ids are unique, and every reference and path parameter is declared', (t) => {
   const operations = operationsOf(kubernetes);
   t.is(new Set(operations.map(([, , { operationId }]) => operationId)).size, operations.length);
