@@ -328,3 +328,43 @@ test('a feed that was stopped begins no watch', async (t) => {
   await settled();
   t.deepEqual([watches.length, asked.length], [1, 0]);
 });
+
+test('which batch was the newest is known from its outline, and a change that writes none is no batch', async (t) => {
+  for (const [mark, goesOn] of [
+    [2, true],
+    [3, false],
+  ] as const) {
+    const { watches, asked, seen } = followed(OUTLINE);
+    const { listener } = watches[0]!;
+    listener.onEvents([outline(11, 2), event('k', 11), event('other', 12)]);
+    await settled();
+    t.deepEqual(seen.told, [`11 ${OUTLINE},k`, '12 other']);
+    listener.onEnd(new EtcdError('unknown', 'gone'));
+    await settled();
+    asked[0]!.answer({ revision: 12, pairs: [outline(11, mark)], more: false });
+    await settled();
+    t.deepEqual([watches.at(-1)!.from, seen.lost.length], goesOn ? [13, 0] : [11, 1]);
+  }
+});
+
+test('commits of ours that wait for one of others are all told behind it, in their order', async (t) => {
+  const { feed, watches, seen } = followed();
+  committed(feed, 13);
+  committed(feed, 12);
+  await settled();
+  t.deepEqual(seen.told, []);
+  watches[0]!.listener.onEvents([event('k', 11)]);
+  await settled();
+  t.deepEqual(seen.told, ['11 k', '12 own12', '13 own13']);
+});
+
+test('what cannot be told is the end of what is followed', async (t) => {
+  const { feed, watches, seen } = followed();
+  const bug = new TypeError('a bug');
+  feed.committed({ revision: 11, mark: 1 }, () => Promise.reject(bug));
+  await settled();
+  t.deepEqual(seen.lost, [bug]);
+  watches[0]!.listener.onEvents([event('k', 12)]);
+  await settled();
+  t.deepEqual(seen.told, []);
+});
