@@ -4,7 +4,6 @@
 import type { RemoteApiService } from '../../api/aggregation/api-service.ts';
 import type { ResourceRequestInfo } from '../../api/requests/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { isWriteVerb } from '../../api/verbs.ts';
 import type { Ref } from '../../runtime/actor.ts';
@@ -15,6 +14,7 @@ import { remoteAt } from './aggregation/remote-paths.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { IngressOptions } from './options.ts';
 import type { ComponentStatuses } from './paths/component-status.ts';
+import { answerNothingThere } from './paths/nothing-there.ts';
 import type { Paths } from './paths/paths.ts';
 import { refusalOfPath } from './paths/served-paths.ts';
 import type { Deprecations } from './pipeline/deprecations.ts';
@@ -63,8 +63,11 @@ export class Dispatch {
 
   async #serveUnknown(exchange: Exchange, info: ResourceRequestInfo): Promise<void> {
     const type = await this.#typeUnknownSoFar(exchange, info);
-    if (type === undefined) return this.#passOn(exchange, remoteAt(this.#options.remotes, info));
-    return this.#serveType(exchange, info, type);
+    if (type !== undefined) return this.#serveType(exchange, info, type);
+    const { registry, remotes } = this.#options;
+    const remote = remoteAt(remotes, info);
+    if (remote === undefined) return answerNothingThere(exchange, registry, info.group, info.version);
+    return this.#passOn(exchange, remote);
   }
 
   #serveType(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Soon<void> {
@@ -82,9 +85,7 @@ export class Dispatch {
     return watches.serve(exchange, info, form);
   }
 
-  /** Throws 404 where nobody answers for it. */
-  async #passOn(exchange: Exchange, remote: RemoteApiService | undefined): Promise<void> {
-    if (remote === undefined) throw new StatusError(resourceNotFound());
+  async #passOn(exchange: Exchange, remote: RemoteApiService): Promise<void> {
     return (await this.#parts.out.aggregation()).serve(exchange, remote);
   }
 

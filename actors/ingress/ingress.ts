@@ -253,6 +253,7 @@ class Ingress implements Actor<IngressProtocol> {
       discovery: presentDiscovery(registry, remotes, { serverAddress, extraPaths, build, tellsStorageVersions }),
       health,
       representations: this.#representations,
+      registry,
       openapi: new OpenApi(
         openapi,
         () => presentApi(registry),

@@ -108,11 +108,22 @@ test('what is no route of the API is served whatever the method, and an unknown 
   }
 });
 
-test('groups and versions that are not there are told by a Status, as resources are', async (t) => {
+test('versions that are not there are told by a Status, as resources are', async (t) => {
   const { client } = server();
-  for (const path of ['/api/v2', '/apis/apps/v9', '/apis/apps//v1', '/apis/nobody.io', '/apis/nobody.io/v1']) {
+  for (const path of ['/api/v2', '/api/v2/pods', '/apis/apps/v9', '/apis/apps//v1', '/apis/apps/v9/deployments']) {
     const { json } = await client.get(path);
     t.like(json, { kind: 'Status', reason: 'NotFound', code: 404, details: {} }, path);
+  }
+});
+
+test('what nobody serves a group of is told by a text, by which clients name it themselves', async (t) => {
+  const { client } = server();
+  for (const path of ['/apis/nobody.io', '/apis/nobody.io/v1', '/apis/nobody.io/v1/namespaces/a/things/b']) {
+    for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+      const { status, text, headers } = await client.request(method, path);
+      t.deepEqual([status, text], [404, '404 page not found\n'], `${method} ${path}`);
+      t.is(headers['content-type'], 'text/plain; charset=utf-8');
+    }
   }
 });
 

@@ -2,7 +2,8 @@
 // a 404.
 import type { Discovery } from '../../../api/discovery/discovery.ts';
 import type { NonResourceRequestInfo } from '../../../api/requests/request-info.ts';
-import { methodNotAllowed, resourceNotFound } from '../../../api/status/failures.ts';
+import type { Registry } from '../../../api/resources/registry.ts';
+import { methodNotAllowed } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
@@ -16,6 +17,7 @@ import { headersFor, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { Health, HealthEndpoint } from './health.ts';
 import { type MetricsParts, sendMetrics } from './metrics-answer.ts';
+import { answerNothingThere } from './nothing-there.ts';
 import type { OpenApi } from './openapi.ts';
 import { type DebugFlags, isFlagPath } from './profiles/debug-flags.ts';
 import { PROFILES_PATH, UNSLASHED_PROFILES_PATH } from './profiles/profile-answers.ts';
@@ -28,6 +30,7 @@ export interface PathParts extends Omit<MetricsParts, 'pause'> {
   readonly timers: Timers;
   readonly health: Health;
   readonly representations: Representations;
+  readonly registry: Registry;
   readonly openapi: OpenApi;
   readonly auth: Ref<AuthProtocol>;
   readonly requestTimeoutMs: number;
@@ -60,8 +63,8 @@ const SERVED: ReadonlyMap<string, Serve> = new Map<string, Serve>([
 ]);
 const BELOW_OPENAPI3 = '/openapi/v3/';
 const ANY_METHOD: ReadonlySet<string> = new Set(['/', '/metrics', '/openapi/v2']);
-/** Of groups and versions, whether there are such or not: clients look for a Status there. */
-const BELOW_API = /^\/apis?\/./;
+/** Of a version of the core group, or of another group and perhaps a version, whether there are such or not. */
+const BELOW_API = /^\/(?:api|apis\/(?<group>[^/]+))(?:\/(?<version>[^/]*)|$)/;
 /** The list of groups, and the groups. */
 const GROUP_PATH = /^\/apis(?:\/[^/]+)?\/?$/;
 /** Not for HEAD: what it would count is the whole store. */
@@ -120,14 +123,18 @@ export class Paths {
   }
 
   #document(exchange: Exchange, path: string): void {
-    const { representations } = this.#parts;
+    const { representations, registry } = this.#parts;
     const discovery = this.#parts.discovery();
     if (discovery !== this.#described) {
       this.#described = discovery;
       this.#bodies.clear();
     }
     const found = discovery.document(path);
-    if (found === undefined && BELOW_API.test(path)) throw new StatusError(resourceNotFound());
+    const asked = found === undefined ? BELOW_API.exec(path)?.groups : undefined;
+    if (asked !== undefined) {
+      answerNothingThere(exchange, registry, asked.group ?? '', asked.version ?? '');
+      return;
+    }
     // An unknown path gets the list of known ones, and the code that says it is none of them.
     const code = found === undefined ? 404 : 200;
     const known = found === undefined ? '/' : path;
