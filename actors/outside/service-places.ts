@@ -30,13 +30,15 @@ export async function placeOfService(finder: PlaceFinder, wanted: ServicePort): 
   const service = await finder.find('core/services', namespace, name);
   if (service === undefined) throw new NoPlace(`service "${name}" not found`);
   const spec = partAt(service, 'spec');
-  if (textAt(spec, 'type') === 'ExternalName')
+  const isElsewhere = textAt(spec, 'type') === 'ExternalName';
+  if (isElsewhere && !finder.callsEndpoints)
     return { host: checkedHost(textAt(spec, 'externalName')), port, addressProblem: (text) => addressProblem(text) };
   // The words that clients of the original know.
   if (!finder.callsEndpoints && textAt(spec, 'clusterIP') === 'None')
     throw new NoPlace('cannot route to service with ClusterIP "None"');
   if (!partsAt(spec, 'ports').some((one) => one.port === port))
     throw new NoPlace(`no service port ${port} found for service "${name}"`);
+  if (isElsewhere) throw new NoPlace('unsupported service type "ExternalName"');
   if (finder.callsEndpoints) return endpointOf(finder, service, wanted);
   return { host: checkedHost(textAt(spec, 'clusterIP')), port };
 }

@@ -59,6 +59,18 @@ const REFUSED: readonly (readonly [what: string, world: World, callsEndpoints: b
   ['has an address of this machine alone', { spec: clusterIp('127.0.0.1') }, false, OWN_MACHINE],
   ['has no address yet', { spec: clusterIp('') }, false, 'the service has no address'],
   ['is elsewhere, at this machine', { spec: { type: 'ExternalName', externalName: '127.0.0.1' } }, false, OWN_MACHINE],
+  [
+    'is elsewhere, where endpoints are called',
+    { spec: { type: 'ExternalName', externalName: 'hooks.example.com', ports: [{ port: 443 }] } },
+    true,
+    'unsupported service type "ExternalName"',
+  ],
+  [
+    'is elsewhere and says no ports, where endpoints are called',
+    { spec: { type: 'ExternalName', externalName: 'hooks.example.com' } },
+    true,
+    'no service port 443 found for service "hook"',
+  ],
   ['has no endpoints', { spec: clusterIp('None') }, true, 'no endpoints available for service "hook"'],
 ];
 
