@@ -91,6 +91,7 @@ for (const version of ['v1', 'v1beta1']) {
           user: 'friend',
           ...(version === 'v1' ? { groups } : { group: groups }),
         },
+        status: { allowed: false },
       },
     ] as unknown as Review[]);
     await as(at, 'friend', '/version');

@@ -18,6 +18,7 @@ interface AuditLine {
 interface Review {
   readonly kind: string;
   readonly apiVersion: string;
+  readonly status: object;
   readonly spec: {
     readonly containers: readonly { readonly image: string }[];
     readonly annotations?: object;
@@ -118,6 +119,7 @@ test('a service is asked about images once, and its answers decide', async (t) =
       annotations: { 'mine.image-policy.orch.io/ticket': '5' },
       namespace: 'default',
     },
+    status: { allowed: false },
   });
   t.is(await create('bad'), '403 image policy webhook backend denied one or more images: bad is bad');
   t.is(await create('silent'), '403 one or more images rejected by webhook backend');

@@ -15,6 +15,9 @@ const STATUS: Shape = {
   user: { username: 'string', uid: 'string', groups: ['string'], extra: new MapShape(['string']) },
 };
 
+/** The place of the answer, and the metadata: services may rely on a review that has all its members. */
+const UNANSWERED = { metadata: { creationTimestamp: null }, status: { user: {} } };
+
 export interface TokenWebhookSettings {
   readonly client: Pick<ServiceClient, 'post' | 'url'>;
   readonly environment: WebhookEnvironment;
@@ -53,7 +56,7 @@ export class TokenWebhook implements TokenAuthenticator {
     const { client, environment, apiVersion, cacheMs } = this.#settings;
     const spec = { token, ...(audiences.length === 0 ? {} : { audiences }) };
     try {
-      const review = { kind: 'TokenReview', apiVersion, spec };
+      const review = { kind: 'TokenReview', apiVersion, spec, ...UNANSWERED };
       const answer = reviewIn(await askWebhook(client, review, environment), review, STATUS);
       const owner = ownerOf(answer, audiences, this.#settings.audiences, token);
       // What went wrong is no judgement: as soon as it is over, who holds the token is let in again.

@@ -20,6 +20,9 @@ export interface WebhookAuthorizerSettings {
 
 const STATUS: Shape = { allowed: 'bool', denied: 'bool', reason: 'string', evaluationError: 'string' };
 
+/** The place of the answer, and the metadata: services may rely on a review that has all its members. */
+const UNANSWERED = { metadata: { creationTimestamp: null }, status: { allowed: false } };
+
 const UNLISTED: Rules = {
   ...NO_RULES,
   isIncomplete: true,
@@ -48,7 +51,7 @@ export class WebhookAuthorizer implements Authorizer {
   async #ask(spec: object, key: string): Promise<Verdict> {
     const { client, environment, apiVersion, allowedMs, refusedMs } = this.#settings;
     try {
-      const review = { kind: 'SubjectAccessReview', apiVersion, metadata: { creationTimestamp: null }, spec };
+      const review = { kind: 'SubjectAccessReview', apiVersion, spec, ...UNANSWERED };
       const answer = reviewIn(await askWebhook(client, review, environment), review, STATUS);
       if (answer === undefined) return failed('the service answered another kind or version of a review');
       const verdict = verdictOf(asObject(answer.status));

@@ -53,10 +53,13 @@ function unread(member: string, given: string, type: string): string {
 test('a service is asked about who and what, in the words of its version, and not again while the answer is remembered', async (t) => {
   const time = new VirtualTime();
   const specs: unknown[] = [];
+  const unanswered: unknown[] = [];
   const versioned = (version: string): WebhookAuthorizer => {
     const of = { apiVersion: `authorization.orch.io/${version}`, kind };
     const post = async (review: unknown): Promise<unknown> => {
-      specs.push((JSON.parse(String(review)) as { spec: unknown }).spec);
+      const { spec, status, metadata } = JSON.parse(String(review)) as Record<string, unknown>;
+      specs.push(spec);
+      unanswered.push({ status, metadata });
       return { ...of, status: { allowed: true } };
     };
     return new WebhookAuthorizer({
@@ -86,6 +89,8 @@ test('a service is asked about who and what, in the words of its version, and no
     { nonResourceAttributes: { path: '/healthz', verb: 'get' }, user: 'jane' },
     { nonResourceAttributes: { path: '/healthz', verb: 'get' }, ...asked, group: ['a', 'b'] },
   ]);
+  const members = { status: { allowed: false }, metadata: { creationTimestamp: null } };
+  t.deepEqual(unanswered, [members, members, members], 'it has the place of its answer');
   t.like(current.rules(), { isIncomplete: true });
 });
 

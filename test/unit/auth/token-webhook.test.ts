@@ -44,6 +44,26 @@ test('a token is good for those audiences that were asked about and that its ser
   t.deepEqual(await silent.audiencesOf(), ['server']);
 });
 
+test('a review that is sent has all its members, as services in Go would read them back', async (t) => {
+  const time = new VirtualTime();
+  let sent: unknown;
+  const post = async (json: string): Promise<object> => {
+    sent = JSON.parse(json);
+    return { apiVersion, kind: 'TokenReview', status: { authenticated: false } };
+  };
+  const environment = { clock: time, timers: time, random: { next: () => 0 } };
+  const client = { url: 'https://judge/', post };
+  const webhook = new TokenWebhook({ client, environment, apiVersion, cacheMs: 1000, audiences: ['server'] });
+  await webhook.owner('token', 'digest', []);
+  t.deepEqual(sent, {
+    kind: 'TokenReview',
+    apiVersion,
+    metadata: { creationTimestamp: null },
+    spec: { token: 'token', audiences: ['server'] },
+    status: { user: {} },
+  });
+});
+
 test('an answer is gone by for a while, for the audiences that it was about', async (t) => {
   const { audiencesOf, asked, time } = service(['a', 'b']);
   t.deepEqual(await audiencesOf('a'), ['a']);

@@ -21,6 +21,9 @@ interface ImageAnswer {
   readonly annotations: ReadonlyMap<string, string>;
 }
 
+/** The place of the answer, and the metadata: services may rely on a review that has all its members. */
+const UNANSWERED = { metadata: { creationTimestamp: null }, status: { allowed: false } };
+
 const STATUS: Shape = { allowed: 'bool', reason: 'string', auditAnnotations: new MapShape('string') };
 
 class ImagePolicyWebhook implements AdmissionPlugin {
@@ -64,7 +67,7 @@ class ImagePolicyWebhook implements AdmissionPlugin {
 
   async #ask(attributes: Attributes, spec: JsonObject, key: string): Promise<void> {
     const { allowedMs, refusedMs, retryFirstMs, allowsWithoutAnswer } = this.#settings;
-    const review = { kind: 'ImageReview', apiVersion: this.#apiVersion, metadata: { creationTimestamp: null }, spec };
+    const review = { kind: 'ImageReview', apiVersion: this.#apiVersion, spec, ...UNANSWERED };
     let answer: ImageAnswer;
     try {
       const answered = await askWebhook(this.#client, review, this.#environment, retryFirstMs);
