@@ -72,6 +72,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   /** By storage key. */
   readonly #followers = new Map<string, Controller[]>();
   readonly #ofCustom: readonly Controller[];
+  /** What a controller manager does, or some of it, is done here. */
+  readonly #isManaging: boolean;
   readonly #customTypes: CustomTypes;
   readonly #feed: FeedFollower;
   readonly #authorities: FollowedAuthorities;
@@ -112,6 +114,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     });
     const expiry = queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs));
     const managing = switchable(options, { context, dialect, ...questionsOf(context) }).map(queueOf);
+    this.#isManaging = managing.length > 0;
     const managers = managing.map(({ controller }) => controller);
     const signing = managers.find((one) => one instanceof CertificateSigning);
     this.#signer = followedSigner(context, options.signingAuthority, signing);
@@ -211,7 +214,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   onMessage(message: MessageOf<ControllersProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'hooks':
-        reply.send({ hooks: this.#hooks() });
+        reply.send({ hooks: this.#hooks(), isManaging: this.#isManaging });
         return;
       case 'storeBatch':
         this.#feed.onBatch(message);

@@ -15,7 +15,8 @@ export interface ControllersProtocol extends Protocol {
   readonly asks: {
     readonly hooks: {
       readonly message: Record<never, never>;
-      readonly reply: { readonly hooks: readonly HookState[] };
+      /** `isManaging`: one of the controllers runs that `--controllers` chooses among. */
+      readonly reply: { readonly hooks: readonly HookState[]; readonly isManaging: boolean };
     };
   };
   readonly tells: StoreFeedTells;

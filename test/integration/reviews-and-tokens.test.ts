@@ -346,6 +346,19 @@ function directoryOf(t: ExecutionContext): string {
   return directory;
 }
 
+test('a server that runs no controllers says so of the controller manager, and that the rest is well', async (t) => {
+  const { client } = await startServer(t, { args: ['--controllers', ''] });
+  const { items } = (await client.get('/api/v1/componentstatuses')).json as unknown as {
+    items: readonly { readonly conditions: readonly object[] }[];
+  };
+  const well = { type: 'Healthy', status: 'True', message: 'ok' };
+  const message = 'no controller runs in this server';
+  t.deepEqual(
+    items.map(({ conditions }) => conditions[0]),
+    [{ type: 'Healthy', status: 'False', message, error: message }, well, well],
+  );
+});
+
 test('a list of component statuses is refused where any list would be', async (t) => {
   const { client } = server();
   for (const [query, code] of [

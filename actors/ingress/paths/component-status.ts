@@ -34,8 +34,8 @@ export class ComponentStatuses {
         'controller-manager',
         async () => {
           if (!placed('controllers')) return NOT_PLACED;
-          await context.ref('controllers').ask({ type: 'hooks' }, limit);
-          return '';
+          const { isManaging } = await context.ref('controllers').ask({ type: 'hooks' }, limit);
+          return isManaging ? '' : 'no controller runs in this server';
         },
       ],
       [
