@@ -79,6 +79,8 @@ export interface ClientConnectionConfiguration {
 
 export interface SchedulerConfiguration {
   readonly gates: SchedulerGates;
+  /** Kept for who reads the configuration: this scheduler looks at nodes one after the other. */
+  readonly parallelism: number;
   readonly profiles: readonly ProfileConfiguration[];
   readonly extenders: readonly ExtenderConfiguration[];
   /** 0: adapts to the size of the cluster. */

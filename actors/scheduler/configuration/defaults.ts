@@ -16,6 +16,7 @@ export function defaultProfileConfiguration(schedulerName = DEFAULT_SCHEDULER_NA
 export function defaultConfiguration(dialect: Dialect): SchedulerConfiguration {
   return {
     gates: DEFAULT_GATES,
+    parallelism: 16,
     profiles: [defaultProfileConfiguration()],
     extenders: [],
     percentageOfNodesToScore: 0,

@@ -69,10 +69,9 @@ export function readConfiguration(content: unknown, sources: ConfigurationSource
       ? sections.map((section) => readProfile(section, base, dialect, sections.length === 1))
       : defaults.profiles.map((profile) => ({ ...profile, sets: base }));
   checkProfiles(profiles);
-  // Ours looks at nodes one after the other.
-  file.number('parallelism', { least: 1, most: 2 ** 31 - 1 }, 16);
   return {
     gates: defaults.gates,
+    parallelism: file.number('parallelism', { least: 1, most: 2 ** 31 - 1 }, defaults.parallelism),
     profiles,
     extenders: readExtenders(file.sections('extenders', EXTENDER_MEMBERS), { readFile, dialect }),
     percentageOfNodesToScore: file.number('percentageOfNodesToScore', PERCENT, defaults.percentageOfNodesToScore),

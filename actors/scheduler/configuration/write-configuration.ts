@@ -33,6 +33,7 @@ export function writtenConfiguration(configuration: SchedulerConfiguration, dial
       retryPeriod: formatDurationMs(retryPeriodMs),
     },
     metricsBindAddress: configuration.metricsBindAddress,
+    parallelism: configuration.parallelism,
     percentageOfNodesToScore: configuration.percentageOfNodesToScore,
     ...(pluginModules.length === 0 ? {} : { pluginModules }),
     podInitialBackoffSeconds: configuration.podInitialBackoffMs / 1000,

@@ -132,6 +132,7 @@ test('arguments of plug-ins reach the profile', (t) => {
 test('what is written out reads back as the same configuration', (t) => {
   const configuration = ofFile({
     podInitialBackoffSeconds: 2,
+    parallelism: 4,
     leaderElection: { leaseDuration: '30s', resourceLock: 'endpointsleases' },
     clientConnection: { qps: 7.5, burst: 9 },
     profiles: [
@@ -143,6 +144,8 @@ test('what is written out reads back as the same configuration', (t) => {
     ],
   });
   t.deepEqual(effective({ file: writtenConfiguration(configuration, dialect) }), configuration);
+  t.like(writtenConfiguration(configuration, dialect), { parallelism: 4 });
+  t.like(writtenConfiguration(effective({}), dialect), { parallelism: 16 });
 });
 
 test('without a file the flags hold, and beside one they do not', (t) => {
