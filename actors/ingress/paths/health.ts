@@ -3,7 +3,7 @@
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import { isOrchError } from '../../../runtime/errors.ts';
+import { isOrchError, type OrchErrorCode } from '../../../runtime/errors.ts';
 import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { ControllersProtocol, HookState } from '../../controllers/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
@@ -35,7 +35,8 @@ export interface HealthParts {
 
 /** What several checks of a report go by: it is asked for once. */
 interface Findings {
-  readonly hooks: () => Promise<readonly HookState[]>;
+  /** Undefined: the controllers were silent. */
+  readonly hooks: () => Promise<readonly HookState[] | undefined>;
   readonly hub: () => Promise<CheckResult>;
 }
 
@@ -55,8 +56,13 @@ const FLOWS_HOOK = 'poststarthook/priority-and-fairness-config-consumer';
 const FAIR_HOOK = 'poststarthook/priority-and-fairness-filter';
 const LIMITS_HOOK = 'poststarthook/max-in-flight-filter';
 
+const SILENT: CheckResult = 'it did not answer in time';
+const SILENCE: ReadonlySet<OrchErrorCode> = new Set(['DeadlineExceeded', 'Overloaded']);
+
 export class Health {
   readonly #parts: HealthParts;
+  /** Hooks that were found done: one stays so while an actor that has too much to do is silent. */
+  readonly #done = new Set<string>();
   /** By name, in the order they are listed. */
   readonly #checks: ReadonlyMap<string, Check>;
 
@@ -132,11 +138,19 @@ export class Health {
     const forgiving = endpoint !== 'readyz' && this.#parts.uptimeMs() < this.#parts.livezGracePeriodMs;
     const results = await Promise.all(
       names.map(async (name): Promise<readonly [string, CheckResult]> => {
-        const { run, isHook } = this.#checks.get(name)!;
-        return [name, forgiving && isHook === true ? '' : await run(findings)];
+        const check = this.#checks.get(name)!;
+        if (check.isHook !== true) return [name, await check.run(findings)];
+        return [name, forgiving ? '' : await this.#hookResult(name, check, findings)];
       }),
     );
     return new Map(results);
+  }
+
+  /** What an actor says counts, and that it is gone; not that it says nothing in time of what was done once. */
+  async #hookResult(name: string, { run }: Check, findings: Findings): Promise<CheckResult> {
+    const result = await run(findings);
+    if (result === '') this.#done.add(name);
+    return result === SILENT && this.#done.has(name) ? '' : result;
   }
 
   #store(): Promise<CheckResult> {
@@ -171,11 +185,11 @@ export class Health {
     return { deadlineMs: this.#parts.checkTimeoutMs };
   }
 
-  async #hooks(): Promise<readonly HookState[]> {
+  async #hooks(): Promise<readonly HookState[] | undefined> {
     try {
       return (await this.#parts.controllers.ask({ type: 'hooks' }, this.#limit)).hooks;
-    } catch {
-      return [];
+    } catch (error) {
+      return isSilence(error) ? undefined : [];
     }
   }
 }
@@ -185,11 +199,18 @@ async function answerOf(actor: string, ask: () => Promise<CheckResult>): Promise
   try {
     return await ask();
   } catch (error) {
+    if (isSilence(error)) return SILENT;
     return isOrchError(error) ? `${actor} did not answer: ${error.code}` : String(error);
   }
 }
 
-function hookResult(hooks: readonly HookState[], name: string): CheckResult {
+/** True where an actor has too much to do, or hangs: not where it is gone. */
+function isSilence(error: unknown): boolean {
+  return isOrchError(error) && SILENCE.has(error.code);
+}
+
+function hookResult(hooks: readonly HookState[] | undefined, name: string): CheckResult {
+  if (hooks === undefined) return SILENT;
   const hook = hooks.find((state) => state.name === name);
   if (hook === undefined) return 'the controllers did not report it';
   return hook.done ? '' : hook.failure || 'not done yet';

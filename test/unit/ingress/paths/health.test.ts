@@ -18,6 +18,8 @@ interface Fates {
   readonly uptimeMs?: number;
   readonly livezGracePeriodMs?: number;
   readonly keyServices?: number;
+  /** In place of those that are made by the fates above. */
+  readonly parts?: object;
 }
 
 const HOOKS: readonly string[] = [
@@ -34,6 +36,16 @@ function answering(value: object | Error) {
     return value instanceof Error ? Promise.reject(value) : Promise.resolve(value);
   };
   return { asked, ref: { name: 'fake', ask, tell: () => 'queued' } };
+}
+
+/** A part that answers, or not, as its test says by then. */
+function changing(answer: () => object | Error) {
+  const ask = async (): Promise<object> => {
+    const value = answer();
+    if (value instanceof Error) throw value;
+    return value;
+  };
+  return { name: 'fake', ask, tell: () => 'queued' };
 }
 
 function health(fates: Fates = {}) {
@@ -57,6 +69,7 @@ function health(fates: Fates = {}) {
     livezGracePeriodMs: fates.livezGracePeriodMs ?? 0,
     checkTimeoutMs: 1000,
     keyServices: fates.keyServices ?? 0,
+    ...fates.parts,
   };
   return { store, hub, controllers, health: new Health(parts as unknown as ConstructorParameters<typeof Health>[0]) };
 }
@@ -244,4 +257,33 @@ test('one check can be asked for by name', async (t) => {
   t.is(await unhealthy.single('livez', 'nothing'), undefined);
   t.is(await unhealthy.single('livez', 'shutdown'), undefined);
   t.deepEqual([hub.asked.length, controllers.asked.length], [0, 1]);
+});
+
+test('a hook that was done stays so while its actor is silent, but not when it says otherwise or is gone', async (t) => {
+  const busy = new OrchError('DeadlineExceeded', 'busy');
+  let now: { readonly ready: object | Error; readonly hooks: object | Error } = { ready: busy, hooks: busy };
+  const asking = changing(() => now.ready);
+  const parts = { hub: asking, admission: asking, controllers: changing(() => now.hooks) };
+  const { health: made } = health({ parts });
+  const failed = async (endpoint: HealthEndpoint): Promise<readonly string[]> => {
+    const { text } = await made.report(endpoint, NONE, true);
+    return text.split('\n').flatMap((line) => /^\[-\](\S+) failed/.exec(line)?.[1] ?? []);
+  };
+  const ofParts = [
+    'poststarthook/start-orch-apiserver-admission-initializer',
+    'poststarthook/generic-apiserver-start-informers',
+  ];
+  t.deepEqual(await failed('livez'), [...ofParts, ...HOOKS], 'none has been done yet');
+  now = { ready: { ready: true }, hooks: { hooks: DONE } };
+  t.deepEqual(await failed('livez'), []);
+  for (const code of ['DeadlineExceeded', 'Overloaded'] as const) {
+    now = { ready: new OrchError(code, 'busy'), hooks: new OrchError(code, 'busy') };
+    t.deepEqual(await failed('livez'), []);
+    t.deepEqual(await failed('readyz'), ['informer-sync'], 'who asks for the present is told');
+    t.true((await made.single('livez', HOOKS[0]!))?.healthy);
+  }
+  now = { ready: { ready: false }, hooks: { hooks: [] } };
+  t.deepEqual(await failed('livez'), [...ofParts, ...HOOKS]);
+  now = { ready: new OrchError('ActorDown', 'gone'), hooks: new OrchError('ActorDown', 'gone') };
+  t.deepEqual(await failed('livez'), [...ofParts, ...HOOKS]);
 });
