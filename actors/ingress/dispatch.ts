@@ -75,7 +75,10 @@ export class Dispatch {
     const { verb, subresource } = info;
     const { deprecations, out, forms, writes, components, reads, lists, watches } = this.#parts;
     deprecations.signal(exchange, type, subresource, refusal === undefined);
-    if (refusal !== undefined) throw new StatusError(refusal);
+    if (refusal !== undefined) {
+      exchange.audit?.refused();
+      throw new StatusError(refusal);
+    }
     if (subresource !== '' && CONNECT_SUBRESOURCES.has(subresource)) return out.serve(exchange, info, type);
     const form = forms.of(exchange, type);
     if (isWriteVerb(verb)) return writes.serve(exchange, info, verb, form);

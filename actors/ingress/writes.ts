@@ -3,6 +3,7 @@
 import type { Own } from '../../api/json/own-copy.ts';
 import type { Query } from '../../api/requests/query.ts';
 import type { ResourceRequestInfo } from '../../api/requests/request-info.ts';
+import type { OptionsKind } from '../../api/requests/request-options.ts';
 import { tooLarge } from '../../api/status/failures.ts';
 import { isStatus, StatusError } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
@@ -17,6 +18,8 @@ import type { Reads } from './reads/reads.ts';
 import type { Representations } from './reads/representation.ts';
 
 const NOTHING = new Uint8Array();
+/** Where these are wrong the body has not been looked at; that of a DELETE is them itself. */
+const OPTIONS_ALONE: ReadonlySet<unknown> = new Set<OptionsKind>(['CreateOptions', 'UpdateOptions', 'PatchOptions']);
 
 export interface WritesParts {
   readonly context: Pick<ActorContext, 'clock' | 'ref'>;
@@ -65,7 +68,10 @@ export class Writes {
     if (reply.auditAnnotations !== undefined) exchange.audit?.annotateBy(reply.auditAnnotations);
     if ('place' in reply) return reads.sendWritten(exchange, reply.code, reply.place, form, reply.warnings);
     if ('list' in reply) return reads.sendList(exchange, reply.list, form.representation, reply.warnings);
-    if (isStatus(reply.body)) return sendStatus(exchange, reply.body, statuses.ofStatus(exchange), reply.warnings);
+    if (isStatus(reply.body)) {
+      if (OPTIONS_ALONE.has(reply.body.details?.kind)) exchange.audit?.refused();
+      return sendStatus(exchange, reply.body, statuses.ofStatus(exchange), reply.warnings);
+    }
     return reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
   }
 }

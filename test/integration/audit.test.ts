@@ -240,6 +240,28 @@ test('a request whose timeout makes no sense is recorded, though nobody was aske
   t.is(at.events().filter(({ requestURI }) => requestURI.endsWith('timeout=soon')).length, 1);
 });
 
+test('what was sent is in no event of a request that was refused before it was looked at', async (t) => {
+  const at = await audited(t, [{ level: 'Request' }]);
+  const { client } = at.server;
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'sent' }, data: { a: 'b' } };
+  const refused = [
+    ['PUT', 'update', MAPS, 405],
+    ['POST', 'create', `${MAPS}?dryRun=Some`, 422],
+    ['PUT', 'update', `${MAPS}/other?dryRun=Some`, 422],
+  ] as const;
+  for (const [method, verb, path, code] of refused) {
+    t.is((await client.request(method, path, { body })).status, code);
+    const event = await at.found(complete(verb, path));
+    t.is(event.requestObject, undefined, path);
+    t.not(event.objectRef?.name, 'sent', path);
+    t.is(event.responseStatus?.code, code);
+  }
+  t.is((await client.request('POST', `${MAPS}?dryRun=All`, { body })).status, 201);
+  const taken = await at.found(complete('create', `${MAPS}?dryRun=All`));
+  t.is(taken.objectRef?.name, 'sent');
+  t.deepEqual(taken.requestObject?.data, { a: 'b' });
+});
+
 test('an answer that is no object of the API is not recorded', async (t) => {
   const at = await audited(t, [{ level: 'RequestResponse' }]);
   const { client } = at.server;
