@@ -136,17 +136,22 @@ interface DocumentFacts {
   readonly tag: string;
   readonly description: string;
   readonly types: readonly string[];
+  /** Nothing is said of what it takes. */
+  readonly takesNothing?: boolean;
 }
 
 /** A path of a document of its own. */
-function documentPath({ id, tag, description, types }: DocumentFacts, answer: SwaggerSchema): SwaggerPath {
+function documentPath(
+  { id, tag, description, types, takesNothing }: DocumentFacts,
+  answer: SwaggerSchema,
+): SwaggerPath {
   const responses = { 200: { description: 'OK', schema: answer }, 401: { description: 'Unauthorized' } };
   const get = {
     description,
     operationId: id,
     tags: [tag],
     schemes: ['https'],
-    consumes: types,
+    ...(takesNothing === true ? {} : { consumes: types }),
     produces: types,
     responses,
   };
@@ -162,6 +167,7 @@ const ISSUER_PATHS: readonly [string, DocumentFacts][] = [
       tag: 'WellKnown',
       description: 'Tells who issues the tokens of service accounts.',
       types: ['application/json'],
+      takesNothing: true,
     },
   ],
   [
@@ -171,6 +177,7 @@ const ISSUER_PATHS: readonly [string, DocumentFacts][] = [
       tag: 'openid',
       description: 'Lists the public keys that tokens of service accounts are verified with.',
       types: ['application/jwk-set+json'],
+      takesNothing: true,
     },
   ],
 ];

@@ -39,7 +39,7 @@ export interface SwaggerOperation extends Extensions {
   operationId: string;
   tags?: readonly string[];
   schemes: readonly string[];
-  consumes: readonly string[];
+  consumes?: readonly string[];
   produces: readonly string[];
   parameters?: readonly SwaggerParameter[];
   responses: Record<string, SwaggerResponse>;

@@ -215,7 +215,7 @@ test('an operation names its action and kind, and what it takes and answers', (t
     one.patch?.parameters?.map(({ name }) => name),
     ['body', 'dryRun', 'fieldManager', 'fieldValidation', 'force'],
   );
-  t.true(one.patch?.consumes.includes('application/strategic-merge-patch+json'));
+  t.true(one.patch?.consumes?.includes('application/strategic-merge-patch+json'));
   t.is(one.delete?.responses[200]?.schema?.$ref, '#/definitions/io.orch.api.core.v1.Pod');
   const eviction = orch.paths['/api/v1/namespaces/{namespace}/pods/{name}/eviction']!.post;
   t.deepEqual(eviction?.['x-orch-group-version-kind'], { group: 'policy', version: 'v1beta1', kind: 'Eviction' });
@@ -311,7 +311,7 @@ test('a custom kind has its own schema and a list', (t) => {
   });
   const path = orch.paths['/apis/example.com/v1/namespaces/{namespace}/widgets/{name}'];
   t.is(path?.get?.responses[200]?.schema?.$ref, '#/definitions/com.example.v1.Widget');
-  t.false(path?.patch?.consumes.includes('application/strategic-merge-patch+json'));
+  t.false(path?.patch?.consumes?.includes('application/strategic-merge-patch+json'));
 });
 
 test('a custom kind takes no built-in definition away, whatever name its group comes to', (t) => {
@@ -393,6 +393,7 @@ test('what tokens are verified with is in the document, and has documents of its
   for (const [path, type] of Object.entries(paths)) {
     const get = orch.paths[path]?.get;
     t.deepEqual([get?.produces, get?.responses[200]?.schema], [[type], { type: 'string' }]);
+    t.false(Object.hasOwn(get ?? {}, 'consumes'), 'nothing is sent to it');
     t.deepEqual(Object.keys(documents.get(path.slice(1, -1))?.paths ?? {}), [path]);
   }
 });
