@@ -1,6 +1,7 @@
 // One list under a strategic merge patch: what is taken out, what is merged in, and in which order it stands afterwards.
 // Lists are indexed by key, so that a patch of a long list takes time in proportion to it.
 import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { isSet } from '../json/object-fields.ts';
 import { badRequest, failure } from '../status/failures.ts';
 import { mapText } from '../status/map-text.ts';
 import { StatusError } from '../status/status.ts';
@@ -44,7 +45,8 @@ export class ListPatch {
     const deletionList = this.#optionalList(deletions, '$deleteFromPrimitiveList');
     const patch = this.#optionalList(given, 'the patch');
     const before = Array.isArray(present) ? (present as readonly unknown[]) : undefined;
-    if (before === undefined && patch === undefined) return present ?? undefined;
+    // What is no list has nothing that could be taken out: the patch makes it a list, and is refused where it cannot be one.
+    if (before === undefined && patch === undefined) return isSet(present) ? (deletionList ?? present) : undefined;
     const kept = deletionList === undefined ? (before ?? []) : this.#without(before ?? [], deletionList);
     if (!this.#member.merges) return sameAs(before, patch ?? kept);
     const { list, wanted } = this.#merged(kept, patch ?? []);

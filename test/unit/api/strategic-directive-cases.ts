@@ -171,6 +171,13 @@ export const DIRECTIVES: readonly Case[] = [
     expected: {},
   },
   {
+    does: '$deleteFromPrimitiveList of what is no list makes it one, which its kind cannot read',
+    type: 'core/v1.Pod',
+    document: { metadata: { name: 'a' } },
+    patch: { '$deleteFromPrimitiveList/metadata': ['a'] },
+    expected: { metadata: ['a'] },
+  },
+  {
     does: '$deleteFromPrimitiveList works on lists that are replaced otherwise',
     type: CONTAINER,
     document: { args: ['a', 'b'] },
