@@ -5,6 +5,9 @@ import { DecodeError } from './decode-error.ts';
 export const WIRE_VARINT = 0;
 export const WIRE_FIXED64 = 1;
 export const WIRE_BYTES = 2;
+/** Fields that come between two tags, which Protobuf has given up; no message of ours has any. */
+const WIRE_GROUP = 3;
+const WIRE_GROUP_END = 4;
 const WIRE_FIXED32 = 5;
 
 export const tagOf = (number: number, wireType: number): number => (number << 3) | wireType;
@@ -265,7 +268,19 @@ export class WireReader {
     else if (wireType === WIRE_FIXED64) this.#skipTo(this.at + 8);
     else if (wireType === WIRE_FIXED32) this.#skipTo(this.at + 4);
     else if (wireType === WIRE_BYTES) this.#takeLength();
+    else if (wireType === WIRE_GROUP) this.#skipGroup();
     else throw new DecodeError(`unknown wire type ${wireType}`);
+  }
+
+  /** Groups in groups are counted, not entered: there may be as many as bytes. */
+  #skipGroup(): void {
+    for (let open = 1; open > 0; ) {
+      if (this.at >= this.end) throw new DecodeError('a group has no end');
+      const wireType = this.varint() & 7;
+      if (wireType === WIRE_GROUP) open += 1;
+      else if (wireType === WIRE_GROUP_END) open -= 1;
+      else this.skip(wireType);
+    }
   }
 
   #takeLength(): number {

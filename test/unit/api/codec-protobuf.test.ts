@@ -280,6 +280,20 @@ test('a raw value that holds an object of a kind without a message is refused', 
   }
 });
 
+test('groups of fields that nobody knows are passed over, however deep, and what is behind them is read', (t) => {
+  const named = '0a 03 0a 01 61';
+  const depth = 100_000;
+  for (const group of [
+    '7b 7c',
+    '7b 08 01 12 01 7c 0d 00 00 00 00 09 00 00 00 00 00 00 00 00 7c',
+    '7b 0b 13 08 01 14 0c 7c',
+    `${'7b '.repeat(depth)}${'7c '.repeat(depth)}`,
+  ]) {
+    const { object } = decodeProtobuf(hex(`${group} ${named}`), schema.type('core/v1.Pod'));
+    t.like(object.metadata, { name: 'a' }, group.slice(0, 40));
+  }
+});
+
 test('broken bytes are refused with what is wrong', (t) => {
   const cases = [
     ['core/v1.Pod', '0a', 'metadata: cut off in the middle of a number'],
@@ -288,7 +302,11 @@ test('broken bytes are refused with what is wrong', (t) => {
     ['core/v1.Pod', '08 01', 'metadata: has the wire type 0, not 2'],
     ['core/v1.Pod', '0b', 'metadata: has the wire type 3, not 2'],
     ['core/v1.Pod', '07', 'a field has the number 0'],
-    ['core/v1.Pod', '7b', 'unknown wire type 3'],
+    ['core/v1.Pod', '7b', 'a group has no end'],
+    ['core/v1.Pod', '7b 08 01', 'a group has no end'],
+    ['core/v1.Pod', '7b 0a 05 7c', 'a length goes beyond its message'],
+    ['core/v1.Pod', '7c', 'unknown wire type 4'],
+    ['core/v1.Pod', '7b 0e 7c', 'unknown wire type 6'],
     ['core/v1.PodSpec', 'c8 01 ff ff ff ff ff ff ff ff ff ff 01', 'priority: a number is longer than ten bytes'],
     [
       'core/v1.ResourceRequirements',
