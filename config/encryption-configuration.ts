@@ -25,7 +25,7 @@ export interface KmsProvider {
   readonly name: string;
   /** Of the plugin's socket; begins with a zero byte where it is in Linux's abstract namespace. */
   readonly socketPath: string;
-  /** Data keys kept decrypted. */
+  /** Data keys kept decrypted; 0: none. */
   readonly cacheSize: number;
   readonly timeoutMs: number;
 }
@@ -154,8 +154,9 @@ function readEndpoint(value: unknown, path: string): string {
 
 function readCacheSize(value: unknown, path: string): number {
   if (value === undefined || value === null) return KMS_CACHE_SIZE_DEFAULT;
-  if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= KMS_CACHE_SIZE_MAX) return value;
-  throw new ConfigurationError(path, 'must be a positive integer');
+  if (typeof value === 'number' && Number.isInteger(value) && value !== 0 && Math.abs(value) <= KMS_CACHE_SIZE_MAX)
+    return Math.max(value, 0);
+  throw new ConfigurationError(path, 'must be a positive integer, or a negative one for no cache');
 }
 
 function readTimeout(value: unknown, path: string): number {

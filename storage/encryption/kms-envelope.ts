@@ -205,9 +205,10 @@ export class KmsEnvelope implements ValueCipher {
   }
 
   #remember(wrapped: string, cipher: Omit<ValueCipher, 'prefix'>): void {
+    const { provider, measures } = this.#parts;
+    if (provider.cacheSize === 0) return;
     this.#opened.delete(wrapped);
     this.#opened.set(wrapped, cipher);
-    const { provider, measures } = this.#parts;
     if (this.#opened.size > provider.cacheSize) this.#opened.delete(this.#opened.keys().next().value!);
     measures?.dataKeysKept(this.#opened.size / provider.cacheSize);
   }

@@ -62,6 +62,11 @@ test('what is null is as if it were left out, and what is at its bound is taken'
   ]);
 });
 
+test('a negative cachesize keeps no data keys', (t) => {
+  const content = file(entry({ kms: { ...KMS, cachesize: -1 } }));
+  t.like(readEncryptionConfiguration(content, DIALECTS.orch)[0]!.providers[0], { cacheSize: 0 });
+});
+
 test('each dialect has an apiVersion of its own', (t) => {
   const content = { ...file(entry({ identity: {} })), apiVersion: 'apiserver.config.k8s.io/v1' };
   t.is(readEncryptionConfiguration(content, DIALECTS.kubernetes).length, 1);
@@ -168,9 +173,9 @@ const REFUSED: readonly (readonly [content: unknown, message: string])[] = [
     file(entry({ kms: { ...KMS, endpoint: 7 } })),
     `${PROVIDER}.kms.endpoint: must be a socket, such as unix:///var/run/kms.sock`,
   ],
-  ...[0, -1, 1.5, '5', 2 ** 31].map((cachesize): [unknown, string] => [
+  ...[0, -1.5, 1.5, '5', 2 ** 31].map((cachesize): [unknown, string] => [
     file(entry({ kms: { ...KMS, cachesize } })),
-    `${PROVIDER}.kms.cachesize: must be a positive integer`,
+    `${PROVIDER}.kms.cachesize: must be a positive integer, or a negative one for no cache`,
   ]),
   ...['-1s', '3601s', 'soon'].map((timeout): [unknown, string] => [
     file(entry({ kms: { ...KMS, timeout } })),

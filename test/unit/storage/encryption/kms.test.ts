@@ -208,6 +208,18 @@ test('data keys beyond the cache are unwrapped anew', async (t) => {
   t.is(service.unwraps, 10);
 });
 
+test('without a cache each value is unwrapped anew, also what was written under the present data key', async (t) => {
+  const service = new CountingService();
+  const values = encryption([{ ...KMS, cacheSize: 0 } as typeof KMS], { service });
+  await values.readyFor(WRITE);
+  const sealed = values.seal(SECRET_KEY, storedForm(SECRET_KEY, 'x'));
+  service.unwraps = 0;
+  for (const round of [1, 2]) {
+    await values.open(SECRET_KEY, sealed);
+    t.is(service.unwraps, round);
+  }
+});
+
 test('while the service is away writes go on under the present data key, and are refused when it is spent', async (t) => {
   const service = new CountingService();
   let nowMs = 0;
