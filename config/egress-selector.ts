@@ -21,9 +21,13 @@ export type EgressChoice = EgressProxy | 'direct';
 export type EgressSelections = Partial<Record<EgressName, EgressChoice>>;
 
 const API_VERSIONS = ['apiserver.@group/v1beta1', 'apiserver.@group/v1alpha1'];
-const NAMES: readonly string[] = ['cluster', 'controlplane', 'etcd', 'master'];
-/** What older files call the control plane. */
-const OLD_NAME = 'master';
+/** By what files call them, in any case; `master` is what older ones say. */
+const NAMES: ReadonlyMap<string, EgressName> = new Map([
+  ['cluster', 'cluster'],
+  ['controlplane', 'controlplane'],
+  ['master', 'controlplane'],
+  ['etcd', 'etcd'],
+]);
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 /** Throws ConfigurationError. */
@@ -31,15 +35,12 @@ export function parseEgressSelector(value: unknown, dialect: Dialect): EgressSel
   const file = membersOf(value, '', ['apiVersion', 'kind', 'egressSelections'], 'an EgressSelectorConfiguration');
   requireText(file, 'kind', 'EgressSelectorConfiguration');
   requireText(file, 'apiVersion', ...API_VERSIONS.map(dialect.spell));
-  const isOlder = file.apiVersion === dialect.spell(API_VERSIONS[1]!);
   const selections: EgressSelections = {};
   filledListOf(file.egressSelections, 'egressSelections').forEach((one, index) => {
     const at = `egressSelections[${index}]`;
     const { name: given, connection } = membersOf(one, at, ['name', 'connection']);
-    const text = textOf(given, `${at}.name`);
-    if (!NAMES.includes(text) || (text === OLD_NAME && !isOlder))
-      throw new ConfigurationError(`${at}.name`, `must be cluster, controlplane or etcd`);
-    const name = (text === OLD_NAME ? 'controlplane' : text) as EgressName;
+    const name = NAMES.get(textOf(given, `${at}.name`).toLowerCase());
+    if (name === undefined) throw new ConfigurationError(`${at}.name`, `must be cluster, controlplane or etcd`);
     if (selections[name] !== undefined) throw new ConfigurationError(`${at}.name`, `${name} is named twice`);
     selections[name] = choiceOf(connection, `${at}.connection`);
   });

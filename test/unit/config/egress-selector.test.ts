@@ -41,6 +41,16 @@ test('each selection is a way: straight, or a proxy over TCP, TLS or a socket', 
   });
 });
 
+test('the control plane may be called master, and names may be written in any case', (t) => {
+  const socket = { host: '', port: 0, socketPath: '/s', tls: undefined };
+  const uds = { udsName: '/s' };
+  for (const apiVersion of [V1BETA1, 'apiserver.orch.io/v1alpha1'])
+    t.deepEqual(parse(file([through({ uds }, 'Master'), through({ uds }, 'Cluster')], apiVersion)), {
+      controlplane: socket,
+      cluster: socket,
+    });
+});
+
 test('what is null is not there', (t) => {
   const straight = { name: 'etcd', connection: { proxyProtocol: 'Direct', transport: null } };
   const plain = through({ tcp: { url: 'http://proxy:81', tlsConfig: null }, uds: null });
@@ -57,7 +67,10 @@ const REFUSED: readonly (readonly [value: unknown, message: RegExp])[] = [
   [file([], 'v1'), /^apiVersion: must be apiserver\.orch\.io\/v1beta1 or /],
   [file([]), /^egressSelections: must not be empty/],
   [file([through({ uds: { udsName: '/s' } }, 'nodes')]), /^egressSelections\[0\]\.name: must be cluster/],
-  [file([through({ uds: { udsName: '/s' } }, 'master')]), /^egressSelections\[0\]\.name: must be cluster/],
+  [
+    file([through({ uds: { udsName: '/s' } }, 'controlplane'), through({ uds: { udsName: '/s' } }, 'master')]),
+    /^egressSelections\[1\]\.name: controlplane is named twice/,
+  ],
   [
     file([through({ uds: { udsName: '/s' } }), through({ uds: { udsName: '/t' } })]),
     /^egressSelections\[1\]\.name: cluster is named twice/,
