@@ -2,7 +2,15 @@
 import type { JsonObject } from '../../../../api/json/json-value.ts';
 import { toleration } from '../../../../api/validation/kinds/placement.ts';
 import { Report } from '../../../../api/validation/report.ts';
-import { ConfigurationError, listOf, membersOf, requireText, textOf } from '../../../../config/configuration-file.ts';
+import {
+  ConfigurationError,
+  listOf,
+  type Members,
+  membersOf,
+  objectOf,
+  requireText,
+  textOf,
+} from '../../../../config/configuration-file.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 import type { ConfigurationFile } from '../plugin.ts';
 
@@ -12,6 +20,7 @@ export interface TolerationSettings {
 }
 
 const TEXTS = ['key', 'operator', 'value', 'effect'] as const;
+const MEMBERS_OF_ONE = [...TEXTS, 'tolerationSeconds'];
 const MEMBERS = ['kind', 'apiVersion', 'default', 'whitelist'];
 const OPERATORS = ['', 'Exists', 'Equal'];
 const EFFECTS = ['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -29,7 +38,7 @@ export function readTolerationSettings({ content, dialect }: ConfigurationFile):
 
 /** Tolerations that a pod may have: one that it may not would make every pod invalid that is given it. */
 function validTolerations(value: unknown, path: string, dialect: Dialect): readonly JsonObject[] {
-  const tolerations = tolerationsOf(value, path);
+  const tolerations = tolerationsOf(value, path, (item, at) => membersOf(item, at, MEMBERS_OF_ONE));
   const report = new Report(dialect, { allowPrivileged: false, gate: () => false });
   for (const [index, one] of tolerations.entries()) {
     report.begin(one);
@@ -40,11 +49,18 @@ function validTolerations(value: unknown, path: string, dialect: Dialect): reado
   return tolerations;
 }
 
-/** Tolerations as settings and annotations list them. Throws ConfigurationError. */
-export function tolerationsOf(value: unknown, path: string): readonly JsonObject[] {
+/**
+ * Tolerations as settings and annotations list them; `take` takes one apart. By default members of no meaning are passed over: an
+ * annotation is written through the API, which passes over fields that it does not know. Throws ConfigurationError.
+ */
+export function tolerationsOf(
+  value: unknown,
+  path: string,
+  take: (item: unknown, at: string) => Members = objectOf,
+): readonly JsonObject[] {
   return listOf(value, path).map((item, index) => {
     const at = `${path}[${index}]`;
-    const members = membersOf(item, at, [...TEXTS, 'tolerationSeconds']);
+    const members = take(item, at);
     const texts: Record<string, unknown> = {};
     for (const name of TEXTS) {
       const text = textOf(members[name], `${at}.${name}`);

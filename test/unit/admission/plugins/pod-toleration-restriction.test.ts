@@ -123,6 +123,12 @@ const cases: readonly PluginCase[] = [
     refused: CONFLICT,
   },
   {
+    what: 'a pod of a namespace whose annotation has a field that nobody knows',
+    path: pods('newer'),
+    body: podOf(),
+    becomes: { spec: { tolerations: [tolerating('team')] } },
+  },
+  {
     what: 'a pod of a namespace whose annotation is not JSON',
     path: pods('wrong'),
     body: podOf(),
@@ -150,6 +156,10 @@ testPlugin(
       namespace('brief', {
         defaultTolerations: '',
         tolerationsWhitelist: JSON.stringify([tolerating('a', { effect: 'NoExecute', tolerationSeconds: 10 })]),
+      }),
+      namespace('newer', {
+        defaultTolerations: JSON.stringify([{ ...tolerating('team'), since: 1 }]),
+        tolerationsWhitelist: '',
       }),
       namespace('wrong', { defaultTolerations: '[' }),
       namespace('odd', { defaultTolerations: '[{"effect":"Nothing"}]' }),
