@@ -89,6 +89,16 @@ function emptyBatches(options: ServerOptions, place: 'log' | 'webhook'): string 
   return none !== undefined && `--audit-${place}-batch-${none[0]} must not be 0 with --audit-${place}-mode batch`;
 }
 
+/** An event that may be larger than a batch would be sent in one that is too large; where none may have a byte, all are lost. */
+function unfitTruncation(options: ServerOptions, place: 'log' | 'webhook'): string | false {
+  const audit = place === 'log' ? 'auditLog' : 'auditWebhook';
+  const event = options[`${audit}TruncateMaxEventSizeBytes` as const];
+  const batch = options[`${audit}TruncateMaxBatchSizeBytes` as const];
+  const option = `--audit-${place}-truncate-max`;
+  if (event === 0) return `${option}-event-size must not be 0`;
+  return batch < event && `${option}-batch-size ${batch} is less than ${option}-event-size ${event}`;
+}
+
 const SHARED_RULES: readonly Rule<ServerOptions | SchedulerOptions>[] = [
   ({ tlsCertFile, tlsPrivateKeyFile }) =>
     together(['tls-cert-file', tlsCertFile], ['tls-private-key-file', tlsPrivateKeyFile]),
@@ -138,6 +148,8 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
     '--audit-policy-file needs --audit-log-path or --audit-webhook-config-file beside it',
   (options) => options.auditLogPath !== '' && emptyBatches(options, 'log'),
   (options) => options.auditWebhookConfigFile !== '' && emptyBatches(options, 'webhook'),
+  (options) => options.auditLogPath !== '' && unfitTruncation(options, 'log'),
+  (options) => options.auditWebhookConfigFile !== '' && unfitTruncation(options, 'webhook'),
   serviceRangeProblem,
   ({ controllers }) => controllersProblem(controllers) ?? false,
   ({ orchServiceNodePort: port, serviceNodePortRange: { first, last } }) =>

@@ -241,6 +241,16 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
     '--audit-policy-file p --audit-log-path - --audit-log-mode batch --audit-log-batch-throttle-enable',
     /^--audit-log-batch-throttle-qps must not be 0 with --audit-log-mode batch$/,
   ],
+  [
+    'apiserver',
+    '--audit-policy-file p --audit-log-path - --audit-log-truncate-max-batch-size 102399',
+    /^--audit-log-truncate-max-batch-size 102399 is less than --audit-log-truncate-max-event-size 102400$/,
+  ],
+  [
+    'up',
+    '--audit-policy-file p --audit-webhook-config-file w --audit-webhook-truncate-max-event-size 0',
+    /^--audit-webhook-truncate-max-event-size must not be 0$/,
+  ],
   ['apiserver', '--authorization-policy-file p', /needs --authorization-mode ABAC$/],
   ['apiserver', '--authorization-webhook-config-file p', /needs --authorization-mode Webhook$/],
   [
