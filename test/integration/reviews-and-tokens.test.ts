@@ -355,7 +355,7 @@ test('a server that runs no controllers says so of the controller manager, and t
   const message = 'no controller runs in this server';
   t.deepEqual(
     items.map(({ conditions }) => conditions[0]),
-    [{ type: 'Healthy', status: 'False', message, error: message }, well, well],
+    [{ type: 'Healthy', status: 'False', message }, well, well],
   );
 });
 

@@ -103,6 +103,6 @@ async function statusOf(name: string, check: Check): Promise<JsonObject> {
   const condition =
     problem === ''
       ? { type: 'Healthy', status: 'True', message: 'ok' }
-      : { type: 'Healthy', status: 'False', message: problem, error: problem };
+      : { type: 'Healthy', status: 'False', message: problem };
   return { metadata: { name, creationTimestamp: null }, conditions: [condition] };
 }
