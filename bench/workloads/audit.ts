@@ -1,5 +1,6 @@
 // What it costs that every request is recorded: the same read of servers that write an audit log at Metadata, before each answer goes on
-// (the default) and in batches, beside one without a policy; a request that is not in the log is an error. And what priority and fairness costs whoever is not exempt from it.
+// (the default) and in batches, beside one without a policy; a request that is not in the log is an error. And what
+// priority and fairness costs whoever is not exempt from it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIALECTS } from '../../config/dialect.ts';
