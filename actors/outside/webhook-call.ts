@@ -86,6 +86,20 @@ export async function askAsTold<T>(
   }
 }
 
+/** A review as it is sent. */
+export interface SentReview {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly spec: object;
+  readonly metadata: object;
+  readonly status: object;
+}
+
+/** With its metadata and the place of the answer, `status`: services may rely on a review that has all its members. */
+export function reviewOf(kind: string, apiVersion: string, spec: object, status: object): SentReview {
+  return { kind, apiVersion, spec, metadata: { creationTimestamp: null }, status };
+}
+
 /**
  * The review that was answered with; undefined where it is none. What does not say what it is, is what was sent, and nothing is one
  * that says nothing, as the original has it. Throws ServiceCallFailed where a member of its status is of another type than it must
@@ -93,7 +107,7 @@ export async function askAsTold<T>(
  */
 export function reviewIn(
   answer: unknown,
-  sent: { readonly kind: string; readonly apiVersion: string },
+  sent: Pick<SentReview, 'kind' | 'apiVersion'>,
   statusShape: Shape,
 ): JsonObject | undefined {
   if (answer === null) return {};

@@ -40,6 +40,11 @@ export class RemoteGroups {
     return this.#byPath.get(group)?.get(version);
   }
 
+  /** Whether another server answers for a version of the group. */
+  hasGroup(group: string): boolean {
+    return this.#byPath.has(group);
+  }
+
   named(name: string): RemoteApiService | undefined {
     return this.#byName.get(name);
   }

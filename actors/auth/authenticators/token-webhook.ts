@@ -4,7 +4,7 @@ import { asList, asObject, asText, asTexts } from '../../../api/json/object-fiel
 import { MapShape, type Shape } from '../../../api/shape.ts';
 import { withoutSecret } from '../../../transport/outgoing/echoed-secrets.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
-import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../outside/webhook-call.ts';
+import { askWebhook, Remembered, reviewIn, reviewOf, type WebhookEnvironment } from '../../outside/webhook-call.ts';
 import { reasonOf } from '../../outside/webhook-failure.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 
@@ -14,9 +14,6 @@ const STATUS: Shape = {
   audiences: ['string'],
   user: { username: 'string', uid: 'string', groups: ['string'], extra: new MapShape(['string']) },
 };
-
-/** The place of the answer, and the metadata: services may rely on a review that has all its members. */
-const UNANSWERED = { metadata: { creationTimestamp: null }, status: { user: {} } };
 
 export interface TokenWebhookSettings {
   readonly client: Pick<ServiceClient, 'post' | 'url'>;
@@ -56,7 +53,7 @@ export class TokenWebhook implements TokenAuthenticator {
     const { client, environment, apiVersion, cacheMs } = this.#settings;
     const spec = { token, ...(audiences.length === 0 ? {} : { audiences }) };
     try {
-      const review = { kind: 'TokenReview', apiVersion, spec, ...UNANSWERED };
+      const review = reviewOf('TokenReview', apiVersion, spec, { user: {} });
       const answer = reviewIn(await askWebhook(client, review, environment), review, STATUS);
       const owner = ownerOf(answer, audiences, this.#settings.audiences, token);
       // What went wrong is no judgement: as soon as it is over, who holds the token is let in again.

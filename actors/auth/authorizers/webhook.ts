@@ -5,7 +5,7 @@ import type { AccessAttributes, User } from '../../../api/authorization/attribut
 import { asObject, asText } from '../../../api/json/object-fields.ts';
 import type { Shape } from '../../../api/shape.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
-import { askWebhook, Remembered, reviewIn, type WebhookEnvironment } from '../../outside/webhook-call.ts';
+import { askWebhook, Remembered, reviewIn, reviewOf, type WebhookEnvironment } from '../../outside/webhook-call.ts';
 import { reasonOf } from '../../outside/webhook-failure.ts';
 import { type Authorizer, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
 
@@ -19,9 +19,6 @@ export interface WebhookAuthorizerSettings {
 }
 
 const STATUS: Shape = { allowed: 'bool', denied: 'bool', reason: 'string', evaluationError: 'string' };
-
-/** The place of the answer, and the metadata: services may rely on a review that has all its members. */
-const UNANSWERED = { metadata: { creationTimestamp: null }, status: { allowed: false } };
 
 const UNLISTED: Rules = {
   ...NO_RULES,
@@ -51,7 +48,7 @@ export class WebhookAuthorizer implements Authorizer {
   async #ask(spec: object, key: string): Promise<Verdict> {
     const { client, environment, apiVersion, allowedMs, refusedMs } = this.#settings;
     try {
-      const review = { kind: 'SubjectAccessReview', apiVersion, spec, ...UNANSWERED };
+      const review = reviewOf('SubjectAccessReview', apiVersion, spec, { allowed: false });
       const answer = reviewIn(await askWebhook(client, review, environment), review, STATUS);
       if (answer === undefined) return failed('the service answered another kind or version of a review');
       const verdict = verdictOf(asObject(answer.status));

@@ -13,6 +13,7 @@ import { type Controller, type Due, NOTHING, type Plan, type Write, type WriteOu
 import type { CustomTypes } from '../custom-types.ts';
 import { controllerIdentity } from '../identities.ts';
 import type { PersistedType } from '../options.ts';
+import { noteApiService } from '../remote-events.ts';
 import { LISTING_KEY, type RemoteListings } from '../remote-listings.ts';
 import { deletion, finalizerPatch, policyOf, referencesPatch } from './garbage-writes.ts';
 import { misplacedOwnerEvent } from './misplaced-owner-event.ts';
@@ -112,10 +113,7 @@ export class GarbageCollector implements Controller {
 
   /** Owners of a group that another server answers for from here on, or no more, may be there or not. */
   #onApiService(event: FeedEvent): void {
-    const before = this.#remotes.edition;
-    if (event.type === 'delete') this.#remotes.remove(event.name);
-    else this.#remotes.put(event.object());
-    if (this.#remotes.edition === before) return;
+    if (!noteApiService(this.#remotes, event)) return;
     this.#remoteOwners.clear();
     if (!this.#synced) return;
     this.#listings.stale();

@@ -6,6 +6,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import type { Due } from '../controller.ts';
+import { noteApiService } from '../remote-events.ts';
 
 /** Deletes what extension servers have of a namespace, and says what is left. Rejects where nobody can. */
 export type SweepNamespace = (namespace: string) => Promise<NamespaceSweep>;
@@ -46,10 +47,7 @@ export class RemoteContents {
 
   /** One event of an APIService. True when it tells something new of another server. */
   onEvent(event: FeedEvent): boolean {
-    const { edition } = this.#remotes;
-    if (event.type === 'delete') this.#remotes.remove(event.name);
-    else this.#remotes.put(event.object());
-    return this.#remotes.edition !== edition;
+    return noteApiService(this.#remotes, event);
   }
 
   /** Nothing of it is left at the servers that there are now. */

@@ -5,6 +5,7 @@ import type { RemoteListing } from '../../../api/aggregation/remote-object.ts';
 import { countName } from '../../../api/quota/usage.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
+import { noteApiService } from '../remote-events.ts';
 
 type ByNamespace = ReadonlyMap<string, number>;
 
@@ -32,17 +33,13 @@ export class RemoteCounts {
 
   /** One event of an APIService. True when it tells something new of another server. */
   onEvent(event: FeedEvent): boolean {
-    const { edition } = this.#remotes;
-    if (event.type === 'delete') this.#remotes.remove(event.name);
-    else this.#remotes.put(event.object());
-    return this.#remotes.edition !== edition;
+    return noteApiService(this.#remotes, event);
   }
 
   /** Of what a quota limits, the names of what other servers answer for. */
   namesOf(limited: readonly string[]): readonly string[] {
     if (this.#remotes.isEmpty) return NO_NAMES;
-    const groups = new Set(this.#remotes.all().map(({ group }) => group));
-    return limited.filter((name) => groups.has(LIMIT.exec(name)?.groups?.group ?? ''));
+    return limited.filter((name) => this.#remotes.hasGroup(LIMIT.exec(name)?.groups?.group ?? ''));
   }
 
   /** How many there are in a namespace; undefined where no server has said. */

@@ -19,6 +19,18 @@ async function asked(t: ExecutionContext, listener: RequestListener, timeout?: n
   return get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { timeout });
 }
 
+/** Of an answer that stops after its first word. */
+async function endsBehindHalf(t: ExecutionContext, request: ClientRequest): Promise<void> {
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  endWhereSilent(request, 100);
+  await t.throwsAsync(
+    async () => {
+      for await (const piece of response) t.is(String(piece), 'half');
+    },
+    { code: 'ECONNRESET' },
+  );
+}
+
 test('a request that a server never answers ends', async (t) => {
   const request = await asked(t, () => {});
   const failed = once(request, 'error');
@@ -29,14 +41,7 @@ test('a request that a server never answers ends', async (t) => {
 
 test('a request whose answer goes on no more ends', async (t) => {
   const request = await asked(t, (_, response) => void response.write('half'));
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  endWhereSilent(request, 100);
-  await t.throwsAsync(
-    async () => {
-      for await (const piece of response) t.is(String(piece), 'half');
-    },
-    { code: 'ECONNRESET' },
-  );
+  await endsBehindHalf(t, request);
 });
 
 test('a request ends by its own time, whatever the agent thought of its connection before', async (t) => {
@@ -48,12 +53,5 @@ test('a request ends by its own time, whatever the agent thought of its connecti
   // The agent's time for the connection is over.
   await once(request, 'timeout');
   (await held).write('half');
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  endWhereSilent(request, 100);
-  await t.throwsAsync(
-    async () => {
-      for await (const piece of response) t.is(String(piece), 'half');
-    },
-    { code: 'ECONNRESET' },
-  );
+  await endsBehindHalf(t, request);
 });

@@ -7,7 +7,7 @@ import { MapShape, type Shape } from '../../../../api/shape.ts';
 import { webhookCalls } from '../../../../transport/outgoing/rest-client-metrics.ts';
 import { ServiceCallFailed, ServiceClient } from '../../../../transport/outgoing/service-client.ts';
 import type { WebhookEnvironment } from '../../../outside/webhook-call.ts';
-import { askWebhook, Remembered, reviewIn, tellingTime } from '../../../outside/webhook-call.ts';
+import { askWebhook, Remembered, reviewIn, reviewOf, tellingTime } from '../../../outside/webhook-call.ts';
 import { reasonOf } from '../../../outside/webhook-failure.ts';
 import type { Attributes } from '../../attributes.ts';
 import { forbid } from '../forbid.ts';
@@ -20,9 +20,6 @@ interface ImageAnswer {
   /** For the audit event. */
   readonly annotations: ReadonlyMap<string, string>;
 }
-
-/** The place of the answer, and the metadata: services may rely on a review that has all its members. */
-const UNANSWERED = { metadata: { creationTimestamp: null }, status: { allowed: false } };
 
 const STATUS: Shape = { allowed: 'bool', reason: 'string', auditAnnotations: new MapShape('string') };
 
@@ -67,7 +64,7 @@ class ImagePolicyWebhook implements AdmissionPlugin {
 
   async #ask(attributes: Attributes, spec: JsonObject, key: string): Promise<void> {
     const { allowedMs, refusedMs, retryFirstMs, allowsWithoutAnswer } = this.#settings;
-    const review = { kind: 'ImageReview', apiVersion: this.#apiVersion, spec, ...UNANSWERED };
+    const review = reviewOf('ImageReview', this.#apiVersion, spec, { allowed: false });
     let answer: ImageAnswer;
     try {
       const answered = await askWebhook(this.#client, review, this.#environment, retryFirstMs);
