@@ -1,5 +1,6 @@
 // How this program opens LevelDB.
 import { Level } from 'level';
+import { keepBinary } from './kept-binary.ts';
 
 /** LevelDB's own batch, as its chained batches write to it: without encodings, hooks and events. */
 interface NativeBatch {
@@ -17,6 +18,7 @@ export type LevelDatabase = Level<string, Uint8Array> & {
 
 /** A handle on the database in `path`, made when opened. It takes the lock as soon as it is made. */
 export function openLevelDatabase(path: string): LevelDatabase {
+  keepBinary();
   return new Level<string, Uint8Array>(path, {
     keyEncoding: 'utf8',
     valueEncoding: 'view',
