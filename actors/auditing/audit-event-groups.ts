@@ -35,6 +35,8 @@ class Group {
   /** Who goes on when the events have come to something. */
   readonly waiting: Held[] = [];
   bytes = 0;
+  /** For how long one of them may be waited for. */
+  deadlineMs = 0;
   #kept: Promise<boolean> | undefined;
   #settle: ((kept: Soon<boolean>) => void) | undefined;
 
@@ -82,9 +84,10 @@ export class EventGroups {
     return kept;
   }
 
-  /** Takes an event. Releases what is held for it when it has come to something. */
-  add(event: UnreadAuditEvent, held?: Held): void {
+  /** Takes an event. Releases what is held for it when it has come to something, or `heldMs` are over for all that went with it. */
+  add(event: UnreadAuditEvent, held?: Held, heldMs = this.#parts.requestTimeoutMs): void {
     const group = this.#gathering ?? this.#begin();
+    group.deadlineMs = Math.max(group.deadlineMs, heldMs);
     if (held !== undefined) {
       group.waiting.push(held);
       this.#waiting++;
@@ -125,11 +128,11 @@ export class EventGroups {
     return group;
   }
 
-  #send({ events, bytes }: Group): Soon<boolean> {
-    const { audit, waits, requestTimeoutMs, onLost } = this.#parts;
+  #send({ events, bytes, deadlineMs }: Group): Soon<boolean> {
+    const { audit, waits, onLost } = this.#parts;
     if (waits !== 'none') {
       // A log on this thread has them before this returns: nothing that is sent after it can be ahead of it.
-      const asking = audit.askSoon<'keep'>({ type: 'keep', events }, { deadlineMs: requestTimeoutMs });
+      const asking = audit.askSoon<'keep'>({ type: 'keep', events }, { deadlineMs });
       if (asking instanceof Promise) return this.#answered(asking, events, bytes);
       this.#unsentBytes -= bytes;
       return asking.isKept;

@@ -116,9 +116,9 @@ export class AuditTaker implements EventTaker {
     return this.#parts.context.clock.nowMs();
   }
 
-  send(event: UnreadAuditEvent, held?: Held): void {
+  send(event: UnreadAuditEvent, held?: Held, heldMs?: number): void {
     this.#events.add(1);
-    this.#groups.add(event, held);
+    this.#groups.add(event, held, heldMs);
   }
 
   /** Answers whose end is held back. */

@@ -14,8 +14,8 @@ import type { Held } from './audit-event-groups.ts';
 export interface EventTaker {
   /** Wall time. */
   nowMs(): number;
-  /** Takes an event, which only the end of an answer waits for. */
-  send(event: UnreadAuditEvent, held?: Held): void;
+  /** Takes an event, which only the end of an answer waits for, so long at most; undefined: as long as any request may take. */
+  send(event: UnreadAuditEvent, held?: Held, heldMs?: number): void;
   /** Takes one that the request waits for, if it has to. Rejects with the StatusError that the request ends with. */
   keep(event: UnreadAuditEvent): Promise<void> | undefined;
 }
@@ -134,20 +134,22 @@ export class RequestAudit {
     this.#isPanic = true;
   }
 
-  /** The answer is over, or its client is gone. */
-  ended(): void {
-    const { isRefused, held, taker } = this.#parts;
+  /** The answer is over, or its client is gone. `leftMs`: of the request's time, beyond which its answer is held back by nothing. */
+  ended(leftMs?: number): void {
+    const { isRefused, taker } = this.#parts;
     const requestBody = this.#requestBody;
     if (isRefused) return;
     if (this.#status === undefined) this.#closedEarly();
     const event = this.#isPanic ? this.#event('Panic', PANIC) : this.#event('ResponseComplete', this.#status);
     // Who was answered before the body was there may be waiting for the answer before sending it.
-    if (event === undefined || (requestBody instanceof Promise && !this.#isBodyRead)) held?.release();
+    const isDue = event === undefined || (leftMs ?? 1) <= 0 || (requestBody instanceof Promise && !this.#isBodyRead);
+    if (isDue) this.#parts.held?.release();
     if (event === undefined) return;
+    const held = isDue ? undefined : this.#parts.held;
     const responseBody = this.#parts.responseBody?.body;
-    if (requestBody === undefined && responseBody === undefined) taker.send(event, held);
-    else if (!(requestBody instanceof Promise)) taker.send({ ...event, requestBody, responseBody }, held);
-    else requestBody.then((body) => taker.send({ ...event, requestBody: body, responseBody }, held), NOTHING);
+    if (requestBody === undefined && responseBody === undefined) taker.send(event, held, leftMs);
+    else if (!(requestBody instanceof Promise)) taker.send({ ...event, requestBody, responseBody }, held, leftMs);
+    else requestBody.then((body) => taker.send({ ...event, requestBody: body, responseBody }, held, leftMs), NOTHING);
   }
 
   #closedEarly(): void {

@@ -527,6 +527,33 @@ test('who waits for a webhook is answered when it has the event, which it is sen
   t.is(await errorsOf(server, 'webhook'), 0);
 });
 
+test('who waits for a webhook that says nothing is answered when the time of the request is over', async (t) => {
+  const folder = newFolder(t);
+  let silentFrom = 'ResponseComplete';
+  const silent: (() => void)[] = [];
+  const url = await httpsService(t, folder, 'audit', (request, response) => {
+    void jsonOf<EventList>(request).then(({ items }) => {
+      const take = (): void => void response.writeHead(200).end();
+      if (items.some(({ stage }) => stage === silentFrom)) silent.push(take);
+      else take();
+    });
+  });
+  const webhook = `--audit-webhook-config-file=${connectionFile(folder, 'audit', url, 'for-the-service')}`;
+  const rules = [{ level: 'Metadata', resources: [{ group: '', resources: ['configmaps'] }] }];
+  const { server } = await audited(
+    t,
+    rules,
+    [webhook, '--audit-webhook-mode=blocking', '--request-timeout=1h'],
+    folder,
+  );
+  const inTime = `${MAPS}?timeout=500ms`;
+  t.is((await server.client.get(inTime)).status, 200, 'what was done in time is answered so');
+  silentFrom = 'RequestReceived';
+  t.is((await server.client.get(inTime)).status, 504);
+  t.is((await server.client.request('POST', inTime, { body: { metadata: { name: 'late' } } })).status, 504);
+  for (const take of silent) take();
+});
+
 test('what webhooks say of a write for its event is in the event, whether they allow it or not', async (t) => {
   const annotations = (allowed: boolean) => () => ({ allowed, auditAnnotations: { why: allowed ? 'fine' : 'bad' } });
   const hooks = await webhookService(t, { allow: annotations(true), deny: annotations(false) });

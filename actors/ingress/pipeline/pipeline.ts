@@ -11,7 +11,7 @@ import { BODY_BYTES_MAX, unauthorized } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { METHODS_WITH_BODY } from '../../../api/verbs.ts';
 import type { ActorContext, AskMessage, Ref } from '../../../runtime/actor.ts';
-import type { Timer } from '../../../runtime/environment.ts';
+import type { Clock, Timer } from '../../../runtime/environment.ts';
 import type { HistogramSeries } from '../../../runtime/metrics/metrics.ts';
 import type { Soon } from '../../../runtime/soon.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
@@ -195,7 +195,9 @@ export class Pipeline {
     const { arrival, audit } = exchange;
     if (tracer !== undefined || arrival !== undefined) return () => this.#finish(exchange);
     const count = metrics.whenOver(exchange);
-    return audit === undefined ? count : recordedToo(count, audit, exchange.auditAnnotations);
+    if (audit === undefined) return count;
+    const { clock } = this.#parts.context;
+    return recordedToo(count, audit, exchange.auditAnnotations, clock, exchange.startedMs + this.#mostMs(exchange));
   }
 
   /** Serves a request that was admitted before, and has come again to where it can be; never throws. */
@@ -344,21 +346,33 @@ export class Pipeline {
     logIfSlow(context.log, exchange, latencyMs);
     tracer?.ended(exchange, latencyMs);
     logRequest(context.log, exchange, latencyMs);
-    if (exchange.audit !== undefined) endRecord(exchange.audit, exchange.auditAnnotations);
+    if (exchange.audit !== undefined)
+      endRecord(exchange.audit, exchange.auditAnnotations, this.#mostMs(exchange) - latencyMs);
+  }
+
+  /** How long the request may take in all. */
+  #mostMs({ timeoutMs }: Exchange): number {
+    return timeoutMs ?? this.#parts.requestTimeoutMs;
   }
 }
 
 /** In a scope of its own, in which there is no exchange to be kept. */
-function recordedToo(count: () => void, audit: RequestAudit, annotations: Exchange['auditAnnotations']): () => void {
+function recordedToo(
+  count: () => void,
+  audit: RequestAudit,
+  annotations: Exchange['auditAnnotations'],
+  clock: Pick<Clock, 'monotonicMs'>,
+  endsMs: number,
+): () => void {
   return () => {
     count();
-    endRecord(audit, annotations);
+    endRecord(audit, annotations, endsMs - clock.monotonicMs());
   };
 }
 
-function endRecord(audit: RequestAudit, annotations: Exchange['auditAnnotations']): void {
+function endRecord(audit: RequestAudit, annotations: Exchange['auditAnnotations'], leftMs: number): void {
   if (annotations !== undefined) audit.annotate(annotations);
-  audit.ended();
+  audit.ended(leftMs);
 }
 
 const BAD_REQUEST = 400;

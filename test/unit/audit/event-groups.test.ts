@@ -122,6 +122,17 @@ test('an audit event for a webhook that is waited for goes by itself', async (t)
   t.deepEqual(await Promise.all(kept), [true, true]);
 });
 
+test('an audit event is waited for as long as whoever waits the longest still may', (t) => {
+  const held = { release: () => {} };
+  const one = harness('each');
+  one.groups.add(eventOf('a'), held, 400);
+  t.is(one.state.deadlineMs, 400);
+  const many = harness('together');
+  for (const heldMs of [400, 700, 100]) many.groups.add(eventOf('a'), held, heldMs);
+  many.endTurn();
+  t.is(many.state.deadlineMs, 700);
+});
+
 test('audit events that were not taken are lost, and those that only take long are not', async (t) => {
   let code: 'Overloaded' | 'DeadlineExceeded' = 'Overloaded';
   const { groups, state, endTurn } = harness('together', () => Promise.reject(new OrchError(code, 'no')));

@@ -193,6 +193,16 @@ test('the end of an answer that has no event waits for nothing', (t) => {
   t.is(released(), 1);
 });
 
+test('the end of an answer whose request has no time left waits for nothing, and is recorded', (t) => {
+  for (const leftMs of [0, -1]) {
+    const { audit, settle, released } = recorded({});
+    audit.started(504);
+    audit.ended(leftMs);
+    t.is(released(), 1);
+    t.deepEqual(settle, [undefined]);
+  }
+});
+
 test('an answer that came before the body goes out before the body', async (t) => {
   let arrive: (body: undefined) => void = () => {};
   const requestBody = new Promise<undefined>((resolve) => {

@@ -275,6 +275,23 @@ for (const [ended, end, said] of LATE) {
   });
 }
 
+test('an answer is held back for its record no longer than its request may take', async (t) => {
+  const time = new VirtualTime();
+  const left: (number | undefined)[] = [];
+  const ended = (leftMs?: number): void => void left.push(leftMs);
+  const audit = { annotate: () => {}, answerStatus: () => {}, started: () => {}, ended };
+  const auditor = {
+    begin: (exchange: Exchange) => {
+      exchange.audit = audit as unknown as RequestAudit;
+      return audit;
+    },
+    admitted: () => passed(time, 50),
+  };
+  for (const query of ['', 'timeout=200ms', 'timeout=20ms'])
+    await served(async (exchange) => exchange.answer(200, [], ''), { time, query, auditor });
+  t.deepEqual(left, [950, 150, 0]);
+});
+
 test('a request that was still waiting for its turn when its time was over comes to nothing that counts', async (t) => {
   const time = new VirtualTime();
   const entering = async (): Promise<never> => {
