@@ -27,12 +27,11 @@ function detailOf(error: unknown): string | undefined {
     : undefined;
 }
 
-/** A Status that is answered says it itself. */
-function refusalOf({ status, text }: ServiceRefused): string {
+/** A Status of a failure that is answered says it itself. */
+function refusalOf({ status, text, isText }: ServiceRefused): string {
   const answered = objectIn(text);
-  if (answered?.kind === 'Status') return textAt(answered, 'message', NO_TEXT);
-  const said = answered === undefined ? text.slice(0, TEXT_LENGTH_MAX).trim() : NO_TEXT;
-  return answerRefused(status, said).message;
+  if (answered?.kind === 'Status' && answered.status === 'Failure') return textAt(answered, 'message', '');
+  return answerRefused(status, isText ? text.slice(0, TEXT_LENGTH_MAX).trim() : NO_TEXT).message;
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {

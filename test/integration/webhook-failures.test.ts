@@ -28,7 +28,8 @@ const FAILURES: readonly (readonly [path: string, does: Behaviour, told: RegExp]
   ['forbids', ({ response }) => void response.writeHead(403).end('keep out'), /^keep out$/],
   [
     'status',
-    ({ response }) => void response.writeHead(503).end('{"kind":"Status","apiVersion":"v1","message":"at lunch"}'),
+    ({ response }) =>
+      void response.writeHead(503).end('{"kind":"Status","apiVersion":"v1","status":"Failure","message":"at lunch"}'),
     /^at lunch$/,
   ],
   ['huge', ({ response }) => void response.end(Buffer.alloc(4 * 1024 * 1024, ' ')), /answered more than it may$/],

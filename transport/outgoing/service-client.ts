@@ -257,8 +257,8 @@ function throwTokenless(error: unknown): never {
   throw error instanceof NoToken ? new ServiceCallFailed(error.message, true) : error;
 }
 
-function refusedBy({ status, text, retryAfterMs }: Answer): ServiceRefused {
-  return new ServiceRefused(status, text, retryAfterMs);
+function refusedBy({ status, text, retryAfterMs, isText }: Answer): ServiceRefused {
+  return new ServiceRefused(status, text, retryAfterMs, isText);
 }
 
 /** What passes, as 1.21 has it, where the service does not say when to come again. */
@@ -270,13 +270,16 @@ export class ServiceRefused extends ServiceCallFailed {
   readonly text: string;
   /** When the service is to be asked again, where it says so; undefined otherwise, and where it makes no sense. */
   readonly retryAfterMs: number | undefined;
+  /** What it says is text by its type, or has none. */
+  readonly isText: boolean;
 
-  constructor(status: number, text: string, retryAfterMs?: number | undefined) {
+  constructor(status: number, text: string, retryAfterMs?: number | undefined, isText = true) {
     const comesAgain = retryAfterMs !== undefined && (status === 429 || status >= 500);
     super(`the service answered ${status}`, comesAgain || PASSING.has(status));
     this.status = status;
     this.text = text;
     this.retryAfterMs = comesAgain ? retryAfterMs : undefined;
+    this.isText = isText;
   }
 }
 

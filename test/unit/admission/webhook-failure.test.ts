@@ -26,14 +26,27 @@ test('what is no failure of the webhook is not told as one', (t) => {
 const server = (said: string): string =>
   `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`;
 
-test('a webhook that refuses says why by its Status, or by its text, and of anything else nothing is known', (t) => {
+test('a webhook that refuses says why by a Status of a failure, or by its text, and of anything else nothing is known', (t) => {
   const refused = (text: string, code = 500) => reasonOf(new ServiceRefused(code, text), URL);
-  t.is(refused('{"kind":"Status","message":"not today"}'), 'not today');
-  t.is(refused('{"kind":"Status"}'), 'unknown');
-  t.is(refused('{"kind":"Other","message":"not today"}'), server('unknown'));
+  const typed = (text: string) => reasonOf(new ServiceRefused(500, text, undefined, false), URL);
+  const failure = '{"kind":"Status","status":"Failure","message":"not today"}';
+  t.is(refused(failure), 'not today');
+  t.is(typed(failure), 'not today');
+  t.is(refused('{"kind":"Status","status":"Failure"}'), '');
+  const others = [
+    '{"kind":"Status","message":"not today"}',
+    '{"kind":"Other","message":"not today"}',
+    '"text"',
+    'text',
+  ];
+  for (const other of others) {
+    t.is(refused(other), server(other));
+    t.is(typed(other), server('unknown'));
+  }
   t.is(refused('  out of order\n'), server('out of order'));
   t.is(refused('"text"'), server('"text"'));
   t.is(refused(''), server(''));
   t.is(refused(`${'x'.repeat(2048)}y`), server('x'.repeat(2048)));
-  t.is(refused('{}', 406), 'the server was unable to respond with a content type that the client supports');
+  for (const nothing of [new ServiceRefused(406, ''), new ServiceRefused(406, '{}', undefined, false)])
+    t.is(reasonOf(nothing, URL), 'the server was unable to respond with a content type that the client supports');
 });

@@ -37,7 +37,7 @@ function service(answer: unknown): { readonly decide: () => Verdict | Promise<Ve
 /** An answer, and what is told of it. */
 const FAILURES: readonly (readonly [answer: unknown, error: string])[] = [
   [new ServiceRefused(400, 'no'), 'the server rejected our request for an unknown reason'],
-  [new ServiceRefused(403, '{"kind":"Status","message":"not you"}'), 'not you'],
+  [new ServiceRefused(403, '{"kind":"Status","status":"Failure","message":"not you"}'), 'not you'],
   [new ServiceCallFailed('EOF', false), 'Post "https://judge/": EOF'],
   [[], 'the service answered another kind or version of a review'],
   [new Error('Bearer secret'), 'the service could not be asked'],

@@ -10,6 +10,7 @@ const LINE_END = '\r\n';
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d{2})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const DIGITS = /^\d{1,15}$/;
+const TEXT = /^(?:$|text\/)/i;
 const KEPT_FOR = /(?:^|[,; ])timeout=(\d{1,9})/i;
 
 /** Why what came is not taken for an answer. */
@@ -31,6 +32,8 @@ export interface AnswerHead {
   readonly keptForMs: number | undefined;
   /** After which time the request may come again, where the service says so in seconds. */
   readonly retryAfterMs: number | undefined;
+  /** The body is text by its type, or has none. */
+  readonly isText: boolean;
 }
 
 const NO_BODY: Framing = { kind: 'length', bytes: 0 };
@@ -44,6 +47,7 @@ interface Fields {
   connection: string;
   keepAlive: string;
   retryAfter: string;
+  type: string;
 }
 
 /** What was read last. Answers of one service differ in their date alone, which is the same for a second. */
@@ -75,6 +79,7 @@ function headOf(text: string): AnswerHead {
     isKept: isKept && framing !== UNTIL_CLOSE,
     keptForMs: keptFor === undefined ? undefined : Number(keptFor) * 1000,
     retryAfterMs: DIGITS.test(fields.retryAfter) ? Number(fields.retryAfter) * 1000 : undefined,
+    isText: TEXT.test(fields.type),
   };
 }
 
@@ -87,12 +92,19 @@ export function checkTrailer(text: string): void {
 
 function readFields(lines: readonly string[]): Fields {
   if (lines.length > FIELDS_MAX + 1) throw new BadAnswer('too many fields');
-  const fields: Fields = { length: undefined, isChunked: false, connection: '', keepAlive: '', retryAfter: '' };
+  const fields: Fields = {
+    length: undefined,
+    isChunked: false,
+    connection: '',
+    keepAlive: '',
+    retryAfter: '',
+    type: '',
+  };
   for (let i = 1; i < lines.length; i++) {
     const line = lines[i]!;
     const end = fieldEnd(line);
     // By their lengths: most fields are of no interest, and need not be looked at closer.
-    if (end === 10 || end === 11 || end === 14 || end === 17)
+    if (end === 10 || end === 11 || end === 12 || end === 14 || end === 17)
       note(fields, line.slice(0, end).toLowerCase(), valueFrom(line, end + 1));
   }
   return fields;
@@ -123,6 +135,9 @@ function note(fields: Fields, name: string, value: string): void {
       return;
     case 'retry-after':
       fields.retryAfter = value;
+      return;
+    case 'content-type':
+      fields.type = value;
   }
 }
 

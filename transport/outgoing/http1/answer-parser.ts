@@ -24,6 +24,8 @@ export interface Answer {
   readonly keptForMs: number | undefined;
   /** After which time the request may come again, where the service says so. */
   readonly retryAfterMs: number | undefined;
+  /** The body is text by its type, or has none. */
+  readonly isText: boolean;
 }
 
 type State = 'head' | 'length' | 'close' | 'size' | 'chunk' | 'chunkEnd' | 'trailer' | 'done';
@@ -183,8 +185,8 @@ export class AnswerParser {
   }
 
   #answer(isAll: boolean): Answer {
-    const { status, isKept, keptForMs, retryAfterMs } = this.#head!;
-    return { status, text: this.#body.text(), isKept: isKept && isAll, keptForMs, retryAfterMs };
+    const { status, isKept, keptForMs, retryAfterMs, isText } = this.#head!;
+    return { status, text: this.#body.text(), isKept: isKept && isAll, keptForMs, retryAfterMs, isText };
   }
 }
 

@@ -128,6 +128,18 @@ for (const [what, text, status, body, isKept] of GOOD) {
   });
 }
 
+test('an answer is text by its type, whatever that says besides, and where it has none', (t) => {
+  const isText = (fields: string) => parsed([bytes(`${OK}${fields}Content-Length: 1\r\n\r\nx`)])?.isText;
+  for (const type of [
+    '',
+    'Content-Type:\r\n',
+    'Content-Type: text/html; charset=utf-8\r\n',
+    'content-type: TEXT/plain\r\n',
+  ])
+    t.true(isText(type), type);
+  for (const type of ['application/json', 'textual/x', ';;']) t.false(isText(`Content-Type: ${type}\r\n`), type);
+});
+
 for (const [what, text] of BAD) {
   test(`no answer is one with ${what}, wherever its bytes are cut`, (t) => {
     const whole = bytes(text);
