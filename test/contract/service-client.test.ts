@@ -309,12 +309,15 @@ test('a service that speaks no TLS is not asked again, and one that is gone may 
   t.true(failed.mayRepeat);
 });
 
-test('a redirection is not followed', async (t) => {
+test('a redirection is followed to another path of the service, and to no other place', async (t) => {
   let asked = 0;
-  const { url } = await hook(t, (_, response) => {
+  const { url } = await hook(t, ({ url: path }, response) => {
     asked++;
-    response.writeHead(307, { location: '/elsewhere' }).end();
+    if (path === '/within') response.end('"within"');
+    else response.writeHead(307, { location: path === '/inside' ? 'within' : 'https://localhost:1/elsewhere' }).end();
   });
+  t.is(await asking(t, new URL('/inside', url).href).client.post('{}', PATIENT_MS), 'within');
+  asked = 0;
   const failed = await failure(t, asking(t, url).client.post('{}', PATIENT_MS));
   t.is(failed.message, 'the service answered 307');
   t.false(failed.mayRepeat);

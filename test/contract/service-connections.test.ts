@@ -8,6 +8,7 @@ import { ConnectionOpener, type Place } from '../../transport/outgoing/http1/ope
 const PATIENT_MS = 240_000;
 const REQUEST = {
   method: 'POST',
+  url: 'http://x/',
   request: Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}'),
   answerBytesMax: 1000,
 };
@@ -22,12 +23,15 @@ interface Service {
 }
 
 /** A service that answers each request as it is told, and a pool of connections to it. */
-async function service(t: ExecutionContext, onRequest: (socket: Socket, connection: number) => void): Promise<Service> {
+async function service(
+  t: ExecutionContext,
+  onRequest: (socket: Socket, connection: number, bytes: Buffer) => void,
+): Promise<Service> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     const connection = sockets.push(socket);
     socket.on('error', () => {});
-    socket.on('data', () => onRequest(socket, connection));
+    socket.on('data', (bytes) => onRequest(socket, connection, bytes));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -74,6 +78,54 @@ test('a connection on which something comes unasked is not used again', async (t
   await closed;
   t.is(await ask(), 'ok');
   t.is(sockets.length, 2);
+});
+
+/** What a service that is asked at `/` says, and what it is asked then. */
+const REDIRECTIONS: readonly (readonly [head: string, method: string, asked: string | undefined])[] = [
+  ['307 \r\nLocation: /elsewhere/?a=b#c', 'POST', '/elsewhere/?a=b'],
+  ['308 \r\nLocation: http://x/elsewhere', 'POST', '/elsewhere'],
+  ['307 \r\nLocation: elsewhere', 'POST', '/elsewhere'],
+  ['301 \r\nLocation: /elsewhere', 'GET', '/elsewhere'],
+  ['301 \r\nLocation: /elsewhere', 'POST', undefined],
+  ['304 \r\nLocation: /elsewhere', 'GET', undefined],
+  ['200 \r\nLocation: /elsewhere', 'GET', undefined],
+  ['307 \r\nLocation: http://x:81/elsewhere', 'POST', undefined],
+  ['307 \r\nLocation: //y/elsewhere', 'POST', undefined],
+  ['307 \r\nLocation: https://x/elsewhere', 'POST', undefined],
+  ['307 \r\nLocation: http://[', 'POST', undefined],
+  ['307 Moved', 'POST', undefined],
+];
+
+for (const [head, method, asked] of REDIRECTIONS) {
+  const [said] = JSON.stringify(head).match(/[^"]+/)!;
+  test(`a ${method} that is answered ${said} is ${asked === undefined ? 'not sent again' : `sent to ${asked}`}`, async (t) => {
+    const seen: string[] = [];
+    const { pool, place } = await service(t, (socket, _, bytes) => {
+      seen.push(bytes.toString());
+      socket.write(seen.length === 1 ? `HTTP/1.1 ${head}\r\nContent-Length: 0\r\n\r\n` : OK);
+    });
+    const request = (target: string): string =>
+      `${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`;
+    const outcome = { use: ({ status }: { status: number }) => status, failure: (error: Error) => error };
+    const status = await pool.exchange(
+      place,
+      { ...REQUEST, method, request: Buffer.from(request('/')) },
+      PATIENT_MS,
+      outcome,
+    );
+    t.is(status, asked === undefined ? Number(head.slice(0, 3)) : 200);
+    t.deepEqual(seen, [request('/'), ...(asked === undefined ? [] : [request(asked)])]);
+  });
+}
+
+test('a service that redirects in circles is left at the tenth answer', async (t) => {
+  let asked = 0;
+  const { ask, sockets } = await service(t, (socket) => {
+    asked++;
+    socket.write(OK.replace('200 OK', '308 \r\nLocation: /'));
+  });
+  t.is(await ask(), 'ok');
+  t.deepEqual([asked, sockets.length], [10, 1]);
 });
 
 test('an answer that is no HTTP fails its call alone', async (t) => {

@@ -12,7 +12,7 @@ const FAILURES: readonly (readonly [path: string, does: Behaviour, told: RegExp]
   ['close', ({ response }) => void response.destroy(), /^Post ".*": EOF$/],
   [
     'redirect',
-    ({ response }) => void response.writeHead(307, { location: '/allow' }).end(),
+    ({ response }) => void response.writeHead(307, { location: 'https://127.0.0.1:1/allow' }).end(),
     /^the server responded with the status code 307 but did not return more information$/,
   ],
   [

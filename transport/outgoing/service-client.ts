@@ -1,5 +1,6 @@
 // Calls of services outside that answer one JSON document with another: webhooks, and the documents of token issuers. Every
-// call has a deadline and a bound on the answer's bytes, and follows no redirect; connections are kept for the next.
+// call has a deadline and a bound on the answer's bytes, and follows redirections to other paths of its service alone; connections are kept
+// for the next.
 
 import { BodyError, DEPTH_MAX, isTooDeep, valueOfJson } from '../body.ts';
 import { checkedLookup } from './checked-lookup.ts';
@@ -169,7 +170,7 @@ export class ServiceClient {
       );
     // Who is sent much may answer as much, and in a form that takes more.
     const answerBytesMax = Math.max(this.#answerBytesMax, 2 * (json?.length ?? 0));
-    const asked = { method, request, answerBytesMax, ...(doesNothing === true && { doesNothing }) };
+    const asked = { method, url, request, answerBytesMax, ...(doesNothing === true && { doesNothing }) };
     const silent = authorization === '' ? outcome : unechoed(outcome, authorization);
     return secrets.connections.exchange(this.#placeOf(address, place), asked, deadlineMs, this.#told(method, silent));
   }

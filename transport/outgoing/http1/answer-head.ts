@@ -34,6 +34,8 @@ export interface AnswerHead {
   readonly retryAfterMs: number | undefined;
   /** The body is text by its type, or has none. */
   readonly isText: boolean;
+  /** Where else to ask; empty where nothing is said of that. */
+  readonly location: string;
 }
 
 const NO_BODY: Framing = { kind: 'length', bytes: 0 };
@@ -48,6 +50,7 @@ interface Fields {
   keepAlive: string;
   retryAfter: string;
   type: string;
+  location: string;
 }
 
 /** What was read last. Answers of one service differ in their date alone, which is the same for a second. */
@@ -80,6 +83,7 @@ function headOf(text: string): AnswerHead {
     keptForMs: keptFor === undefined ? undefined : Number(keptFor) * 1000,
     retryAfterMs: DIGITS.test(fields.retryAfter) ? Number(fields.retryAfter) * 1000 : undefined,
     isText: TEXT.test(fields.type),
+    location: fields.location,
   };
 }
 
@@ -99,12 +103,13 @@ function readFields(lines: readonly string[]): Fields {
     keepAlive: '',
     retryAfter: '',
     type: '',
+    location: '',
   };
   for (let i = 1; i < lines.length; i++) {
     const line = lines[i]!;
     const end = fieldEnd(line);
     // By their lengths: most fields are of no interest, and need not be looked at closer.
-    if (end === 10 || end === 11 || end === 12 || end === 14 || end === 17)
+    if (end === 8 || end === 10 || end === 11 || end === 12 || end === 14 || end === 17)
       note(fields, line.slice(0, end).toLowerCase(), valueFrom(line, end + 1));
   }
   return fields;
@@ -138,6 +143,9 @@ function note(fields: Fields, name: string, value: string): void {
       return;
     case 'content-type':
       fields.type = value;
+      return;
+    case 'location':
+      fields.location = value;
   }
 }
 

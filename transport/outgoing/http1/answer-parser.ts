@@ -26,6 +26,8 @@ export interface Answer {
   readonly retryAfterMs: number | undefined;
   /** The body is text by its type, or has none. */
   readonly isText: boolean;
+  /** Where else to ask; empty where nothing is said of that. */
+  readonly location: string;
 }
 
 type State = 'head' | 'length' | 'close' | 'size' | 'chunk' | 'chunkEnd' | 'trailer' | 'done';
@@ -185,8 +187,8 @@ export class AnswerParser {
   }
 
   #answer(isAll: boolean): Answer {
-    const { status, isKept, keptForMs, retryAfterMs, isText } = this.#head!;
-    return { status, text: this.#body.text(), isKept: isKept && isAll, keptForMs, retryAfterMs, isText };
+    const { status, isKept, keptForMs, retryAfterMs, isText, location } = this.#head!;
+    return { status, text: this.#body.text(), isKept: isKept && isAll, keptForMs, retryAfterMs, isText, location };
   }
 }
 

@@ -5,7 +5,8 @@ import { urlToHttpOptions } from 'node:url';
 import type { Place } from './open-connection.ts';
 
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
-const TARGET = /^\/[\x21-\x7e]*$/;
+/** What a request may be for. */
+export const TARGET = /^\/[\x21-\x7e]*$/;
 
 export interface CalledAddress {
   readonly url: string;

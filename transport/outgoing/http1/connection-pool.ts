@@ -3,6 +3,7 @@
 import type { Answer } from './answer-parser.ts';
 import { type Call, Connection, type ConnectionOwner } from './connection.ts';
 import type { ConnectionOpener, Place, Standing } from './open-connection.ts';
+import { anew, REDIRECTIONS_MAX, redirectedTo } from './redirection.ts';
 
 /** Connections to one place; further calls wait. */
 const CONNECTIONS_MAX = 256;
@@ -17,6 +18,7 @@ export class TooLate extends Error {}
 
 export interface PooledRequest {
   readonly method: string;
+  readonly url: string;
   /** Head and body, in one piece. */
   readonly request: Buffer;
   readonly answerBytesMax: number;
@@ -35,27 +37,30 @@ export interface Outcome<T> {
 /** A call on its way: waiting, on a connection that is being opened, or sent. One object, since there may be many that wait. */
 class PooledCall<T> implements Call {
   readonly method: string;
-  readonly request: Buffer;
+  request: Buffer;
   readonly answerBytesMax: number;
   readonly doesNothing: boolean;
-  readonly #again: (call: PooledCall<T>) => boolean;
+  readonly #again: (call: PooledCall<T>, isElsewhere: boolean) => boolean;
   readonly #outcome: Outcome<T>;
   readonly #resolve: (value: T) => void;
   readonly #reject: (error: Error) => void;
   readonly #timer: NodeJS.Timeout;
+  #url: string;
+  #redirections = 0;
   #isRepeated = false;
   /** What it is under way on; before that, what ends the wait for one. */
   on: Connection | (() => void) | undefined;
 
-  /** @param again sends it once more, if it may be. */
+  /** @param again sends it once more, if it may be: elsewhere, or where its connection was closed. */
   constructor(
-    { method, request, answerBytesMax, doesNothing = false }: PooledRequest,
+    { method, url, request, answerBytesMax, doesNothing = false }: PooledRequest,
     deadlineMs: number,
-    again: (call: PooledCall<T>) => boolean,
+    again: (call: PooledCall<T>, isElsewhere: boolean) => boolean,
     outcome: Outcome<T>,
     [resolve, reject]: readonly [resolve: (value: T) => void, reject: (error: Error) => void],
   ) {
     this.method = method;
+    this.#url = url;
     this.request = request;
     this.answerBytesMax = answerBytesMax;
     this.doesNothing = doesNothing;
@@ -67,6 +72,7 @@ class PooledCall<T> implements Call {
   }
 
   answered(answer: Answer): void {
+    if (this.#isRedirected(answer)) return;
     clearTimeout(this.#timer);
     try {
       this.#resolve(this.#outcome.use(answer));
@@ -75,10 +81,21 @@ class PooledCall<T> implements Call {
     }
   }
 
+  #isRedirected(answer: Answer): boolean {
+    if (answer.location === '' || this.#redirections === REDIRECTIONS_MAX) return false;
+    const target = redirectedTo(this.#url, this.method, answer);
+    if (target === undefined) return false;
+    this.#redirections++;
+    this.#isRepeated = false;
+    this.#url = new URL(target, this.#url).href;
+    this.request = anew(this.request, this.method, target);
+    return this.#again(this, true);
+  }
+
   failed(error: Error, mayRepeat: boolean): void {
     if (mayRepeat && !this.#isRepeated) {
       this.#isRepeated = true;
-      if (this.#again(this)) return;
+      if (this.#again(this, false)) return;
     }
     clearTimeout(this.#timer);
     this.#reject(this.#outcome.failure(error));
@@ -111,14 +128,14 @@ export class ConnectionPool {
   }
 
   /**
-   * Sends a request and gives what comes of its answer; a second time where the kept connection turns out to be closed and the
+   * Sends a request and gives what comes of its answer, elsewhere at the same service where that says so; a second time where the kept connection turns out to be closed and the
    * request can be repeated. Rejects with what `outcome` makes of a failure.
    */
   exchange<T>(place: Place, request: PooledRequest, deadlineMs: number, outcome: Outcome<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const again = (call: PooledCall<T>): boolean => {
-        if (this.#isRetired) return false;
-        this.dropIdle();
+      const again = (call: PooledCall<T>, isElsewhere: boolean): boolean => {
+        if (!isElsewhere && this.#isRetired) return false;
+        if (!isElsewhere) this.dropIdle();
         this.#connectionsTo(place).start(call);
         return true;
       };
