@@ -85,7 +85,9 @@ function logFiles(options: LoggingOptions, now: Date, user: () => string): LogFi
     options;
   const paths =
     logFile === '' ? severityPaths(resolve(logDir || tmpdir()), now, user) : [['I', tried(resolve(logFile))] as const];
-  const threshold = SEVERITY_FILES.find(([, word], index) => [word, String(index)].includes(stderrthreshold));
+  const threshold = SEVERITY_FILES.find(([, word], index) =>
+    [word, String(index)].includes(stderrthreshold.toUpperCase()),
+  );
   return {
     paths,
     ownFileOnly: oneOutput,

@@ -177,7 +177,7 @@ export const loggingOptions = optionGroup('Logging', ALL_PROGRAMS, [
     name: 'stderrthreshold',
     type: 'string',
     default: '2',
-    values: ['0', '1', '2', '3', 'INFO', 'WARNING', 'ERROR', 'FATAL'],
+    values: ['0', '1', '2', '3', 'INFO', 'WARNING', 'ERROR', 'FATAL', 'info', 'warning', 'error', 'fatal'],
     description: 'Severity from which on lines for files go to standard error too.',
     effect: ['in force', 'which of those lines go to standard error too'],
   },

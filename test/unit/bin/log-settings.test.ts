@@ -33,3 +33,13 @@ test('a process whose user the system has no name for logs to files all the same
   t.is(names.length, 4);
   for (const name of names) t.regex(name, /\.unknownuser\.log\.(?:INFO|WARNING|ERROR|FATAL)\./);
 });
+
+test('the least severity for standard error is said in any of its words, large or small, or by its number', (t) => {
+  const { folder } = inFolder(t);
+  const from = (threshold: string) => {
+    const given = ['--logtostderr=false', '--log-dir', folder, '--stderrthreshold', threshold];
+    return logSettings((parseArguments('up', given) as { options: ServerOptions }).options, new Date()).files
+      ?.stderrFrom;
+  };
+  for (const warning of ['warning', 'WARNING', '1']) t.is(from(warning), 'W', warning);
+});
