@@ -1,6 +1,6 @@
 // The file of `--egress-selector-config-file` (SPEC.md "Options"): an EgressSelectorConfiguration as a plain value becomes the ways out
 // of the server, or is refused with the path of what is wrong. Reading the file, and those it names, is bin/files/egress-file.ts's work.
-import { ConfigurationError, filledListOf, membersOf, requireText, textOf } from './configuration-file.ts';
+import { ConfigurationError, listOf, membersOf, requireText, textOf } from './configuration-file.ts';
 import type { Dialect } from './dialect.ts';
 
 /** Where connections lead: to members of the cluster, to services beside the server, to the store. */
@@ -36,7 +36,7 @@ export function parseEgressSelector(value: unknown, dialect: Dialect): EgressSel
   requireText(file, 'kind', 'EgressSelectorConfiguration');
   requireText(file, 'apiVersion', ...API_VERSIONS.map(dialect.spell));
   const selections: EgressSelections = {};
-  filledListOf(file.egressSelections, 'egressSelections').forEach((one, index) => {
+  listOf(file.egressSelections, 'egressSelections').forEach((one, index) => {
     const at = `egressSelections[${index}]`;
     const { name: given, connection } = membersOf(one, at, ['name', 'connection']);
     const name = NAMES.get(textOf(given, `${at}.name`).toLowerCase());

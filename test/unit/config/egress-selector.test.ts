@@ -62,10 +62,16 @@ test('what is null is not there', (t) => {
   });
 });
 
+test('a file that names no selection has everything go straight', (t) => {
+  const { egressSelections, ...rest } = file([]);
+  for (const nothing of [{ ...rest, egressSelections }, { ...rest, egressSelections: null }, rest])
+    t.deepEqual(parse(nothing), {});
+});
+
 const REFUSED: readonly (readonly [value: unknown, message: RegExp])[] = [
   [{}, /^kind: must be EgressSelectorConfiguration/],
   [file([], 'v1'), /^apiVersion: must be apiserver\.orch\.io\/v1beta1 or /],
-  [file([]), /^egressSelections: must not be empty/],
+  [{ ...file([]), egressSelections: {} }, /^egressSelections: must be a list/],
   [file([through({ uds: { udsName: '/s' } }, 'nodes')]), /^egressSelections\[0\]\.name: must be cluster/],
   [
     file([through({ uds: { udsName: '/s' } }, 'controlplane'), through({ uds: { udsName: '/s' } }, 'master')]),
