@@ -41,6 +41,8 @@ function validTolerations(value: unknown, path: string, dialect: Dialect): reado
   const tolerations = tolerationsOf(value, path, (item, at) => membersOf(item, at, MEMBERS_OF_ONE));
   const report = new Report(dialect, { allowPrivileged: false, gate: () => false });
   for (const [index, one] of tolerations.entries()) {
+    requireOneOf(one.operator, OPERATORS, `${path}[${index}].operator`);
+    requireOneOf(one.effect, EFFECTS, `${path}[${index}].effect`);
     report.begin(one);
     toleration(one, report);
     const [error] = report.end();
@@ -51,7 +53,8 @@ function validTolerations(value: unknown, path: string, dialect: Dialect): reado
 
 /**
  * Tolerations as settings and annotations list them; `take` takes one apart. By default members of no meaning are passed over: an
- * annotation is written through the API, which passes over fields that it does not know. Throws ConfigurationError.
+ * annotation is written through the API, which passes over fields that it does not know. What a text may be is looked at where a pod is
+ * given it. Throws ConfigurationError.
  */
 export function tolerationsOf(
   value: unknown,
@@ -66,8 +69,6 @@ export function tolerationsOf(
       const text = textOf(members[name], `${at}.${name}`);
       if (text !== '') texts[name] = text;
     }
-    requireOneOf(texts.operator, OPERATORS, `${at}.operator`);
-    requireOneOf(texts.effect, EFFECTS, `${at}.effect`);
     const { tolerationSeconds: seconds } = members;
     if (seconds === undefined || seconds === null) return texts;
     if (!Number.isSafeInteger(seconds))

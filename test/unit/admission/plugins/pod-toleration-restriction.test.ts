@@ -136,11 +136,18 @@ const cases: readonly PluginCase[] = [
     refused: 'the tolerations of the namespace are not JSON',
   },
   {
-    what: 'a pod of a namespace whose annotation is a wrong one',
+    what: 'a pod of a namespace that gives it what no pod can have',
     path: pods('odd'),
     body: podOf(),
-    code: 500,
-    refused: 'tolerations[0].effect: must be one of NoSchedule, PreferNoSchedule, NoExecute',
+    code: 422,
+    refused:
+      'Pod "it" is invalid: spec.tolerations[0].effect: Unsupported value: "Nothing": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
+  },
+  {
+    what: 'a pod of a namespace that allows what no pod can have, beside what this one has',
+    path: pods('open'),
+    body: podOf({ tolerations: [tolerating('team')] }),
+    becomes: { spec: { tolerations: [tolerating('team')] } },
   },
 ];
 
@@ -162,7 +169,14 @@ testPlugin(
         tolerationsWhitelist: '',
       }),
       namespace('wrong', { defaultTolerations: '[' }),
-      namespace('odd', { defaultTolerations: '[{"effect":"Nothing"}]' }),
+      namespace('odd', { defaultTolerations: JSON.stringify([tolerating('a', { effect: 'Nothing' })]) }),
+      namespace('open', {
+        defaultTolerations: '',
+        tolerationsWhitelist: JSON.stringify([
+          ...[tolerating('a', { effect: 'Nothing' }), tolerating('a', { operator: 'In' })],
+          tolerating('team'),
+        ]),
+      }),
     ],
   },
   cases,
