@@ -17,10 +17,6 @@ export interface Envelope {
   readonly kind: string;
   /** The encoded object; a view of the bytes given. */
   readonly raw: Buffer;
-  /** Empty for none. */
-  readonly contentEncoding: string;
-  /** Empty for Protobuf. */
-  readonly contentType: string;
 }
 
 /** Whether bytes start with the envelope's prefix. */
@@ -29,7 +25,7 @@ export function hasEnvelope(bytes: Uint8Array): boolean {
 }
 
 /**
- * Opens an envelope.
+ * Opens an envelope. What it says of the encoding and the type of its object is passed over, as in 1.21.
  *
  * @throws DecodeError when the prefix is not there or the message is broken.
  */
@@ -40,8 +36,6 @@ export function openEnvelope(bytes: Uint8Array): Envelope {
   let apiVersion = '';
   let kind = '';
   let raw: Buffer = Buffer.alloc(0);
-  let contentEncoding = '';
-  let contentType = '';
   while (reader.at < reader.end) {
     const tag = reader.varint();
     if (tag === tagOf(TYPE_META, WIRE_BYTES)) {
@@ -54,11 +48,9 @@ export function openEnvelope(bytes: Uint8Array): Envelope {
       }
       reader.leave(end);
     } else if (tag === tagOf(RAW, WIRE_BYTES)) raw = reader.bytes();
-    else if (tag === tagOf(CONTENT_ENCODING, WIRE_BYTES)) contentEncoding = reader.text();
-    else if (tag === tagOf(CONTENT_TYPE, WIRE_BYTES)) contentType = reader.text();
     else reader.skip(tag & 7);
   }
-  return { apiVersion, kind, raw, contentEncoding, contentType };
+  return { apiVersion, kind, raw };
 }
 
 function writeText(writer: BackwardWriter, number: number, text: string): void {

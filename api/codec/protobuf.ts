@@ -3,7 +3,6 @@
 import type { TypeSchema } from '../schema/schema.ts';
 import type { Decoded, JsonObject } from './decode.ts';
 import { decode } from './decode.ts';
-import { DecodeError } from './decode-error.ts';
 import { openEnvelope, writeEnvelope } from './envelope.ts';
 import { readMessage } from './protobuf-read.ts';
 import { messageWriter } from './protobuf-write.ts';
@@ -58,10 +57,7 @@ export function decodeProtobuf(bytes: Uint8Array, type: TypeSchema): Decoded {
  * @throws DecodeError when the bytes are no envelope, the kind is unknown, or the message is broken.
  */
 export function decodeEnveloped(bytes: Uint8Array, typeOf: (apiVersion: string, kind: string) => TypeSchema): Decoded {
-  const { apiVersion, kind, raw, contentEncoding, contentType } = openEnvelope(bytes);
+  const { apiVersion, kind, raw } = openEnvelope(bytes);
   const type = typeOf(apiVersion, kind);
-  if (contentEncoding !== '' || (contentType !== '' && contentType !== type.dialect.protobufMediaType)) {
-    throw new DecodeError('the envelope holds an object in another encoding');
-  }
   return decode({ kind, apiVersion, ...readMessage(raw, type) }, type);
 }
