@@ -12,3 +12,12 @@ for (const runner of ['audit-load', 'clients', 'crash', 'differential', 'fuzz', 
     t.notRegex(stderr, /^ {4}at /m);
   });
 }
+
+for (const runner of ['crash', 'differential', 'fuzz', 'simulation', 'soak']) {
+  test(`${runner} takes no seed that is not a number: all of them would be the same`, (t) => {
+    const file = fileURLToPath(new URL(`../${runner}/run.js`, import.meta.url));
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file, '--seed', 'new'], { encoding: 'utf8' });
+    t.deepEqual([status, stdout], [2, '']);
+    t.regex(stderr, /^--seed must be a number, not "new"\n\nusage: npm run /);
+  });
+}
