@@ -4,7 +4,6 @@ import { deepEqual } from '../../json/deep-equal.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { isSet } from '../../json/object-fields.ts';
 import { textProblems } from '../../metadata/formats.ts';
-import { metadataOf } from '../../metadata/object-meta.ts';
 import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
@@ -53,6 +52,9 @@ const namedVolume: Rule<AttachmentSpec> = ({ source }, at) => {
   if (name === undefined || name === null || at.isUpdate) return;
   at.problems('source.persistentVolumeName', name, textProblems('dns1123Subdomain', name));
 };
+
+/** Of a driver on a node, whose name stands in the path of a socket. */
+const DRIVER_NAME_MAX = 63;
 
 /** Looked at once more after all else, and then as the name of a driver. */
 const attacherName: Rule<{ readonly attacher?: string }> = ({ attacher = '' }, at) => {
@@ -119,13 +121,6 @@ const nodeIds: Rule<StorageNode> = (node, at) => {
   if (!at.isUpdate) checkNodeIds(node.spec?.drivers ?? [], NODE_ID_BYTES_MAX, at);
 };
 
-const DRIVER_NAME_MAX = 63;
-
-/** Drivers have short names: they stand in paths of sockets. */
-const driverName: Rule<JsonObject> = (driver, at) => {
-  if ((metadataOf(driver).name ?? '').length > DRIVER_NAME_MAX) at.tooLong('name', DRIVER_NAME_MAX);
-};
-
 const capacityAmount: Rule<string> = (amount, at) => {
   if (amount.startsWith('-')) at.invalid('', amount, 'must be greater than or equal to 0');
 };
@@ -171,7 +166,7 @@ export const storageTypes: RuleTable = {
     rules: ['name', 'nodeID', 'allocatable', driverNames, 'topologyKeys'],
   },
   'storage.VolumeNodeResources': { fields: { count: { min: 0 } } },
-  'storage.CSIDriver': { rules: [driverName, 'spec'] },
+  'storage.CSIDriver': { rules: ['spec'] },
   'storage.CSIDriverSpec': {
     fields: {
       fsGroupPolicy: { enum: true, emptyToo: true },
