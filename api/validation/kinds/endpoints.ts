@@ -45,7 +45,10 @@ const addresses: Rule<{ readonly addresses?: readonly string[] | null }> = ({ ad
 
 function checkAddress(address: string, addressType: string, index: number, at: Report): void {
   const path = `addresses[${index}]`;
-  if (addressType === 'FQDN') at.problems(path, address, fqdnProblems(address));
+  if (addressType === 'FQDN') {
+    if (address === '') at.required(path);
+    else at.problems(path, address, fqdnProblems(address));
+  }
   if (addressType !== 'IPv4' && addressType !== 'IPv6') return;
   const family = parseIp(address)?.family;
   if (family === undefined || `IPv${family}` !== addressType) {
