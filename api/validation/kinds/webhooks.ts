@@ -53,16 +53,19 @@ function checkServicePath(path: string, at: Report): void {
 const FORM = '; desired format: https://host[/path]';
 /** Of what the parts are that an error shows: a URL is not read as one of the web. */
 const URL_PARTS = /^(?:([a-z][a-z\d+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/i;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what a URL cannot have.
-const MALFORMED = /[\u0000-\u0020\u007f]|%(?![\da-f]{2})|^:/i;
+/** A path and a query may have blanks, and a query a % of its own. Without a scheme no colon comes before the first slash. */
+const MALFORMED =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what a URL cannot have.
+  /[\u0000-\u001f\u007f]|^[^?]*%(?![\da-f]{2})|#.*%(?![\da-f]{2})|^(?![a-z][a-z\d+.-]*:)[^/?#]*:/i;
 
+const MALFORMED_USER = /[^\w\-.:~!$&'()*+,;=%@]/;
 /** What no host can have, and what stands behind a colon that is no port. */
-const MALFORMED_HOST = /[\\^`{|}]|%(?!25)[0-7]|^\[(?!.*\](?::\d*)?$)|^(?!\[).*:(?!\d*$)[^:]*$/;
+const MALFORMED_HOST = /[ \\^`{|}]|%(?!25)[0-7]|^\[(?!.*\](?::\d*)?$)|^(?!\[).*:(?!\d*$)[^:]*$/;
 
 /** https, and nothing but host and path. */
 const webhookUrl: Rule<string> = (text, at) => {
   const parts = MALFORMED.test(text) ? null : URL_PARTS.exec(text);
-  if (parts === null || MALFORMED_HOST.test(parts[3] ?? '')) {
+  if (parts === null || MALFORMED_USER.test(parts[2] ?? '') || MALFORMED_HOST.test(parts[3] ?? '')) {
     at.required('', `url must be a valid URL${FORM}`);
     return;
   }

@@ -170,6 +170,11 @@ const MALFORMED = [
   'https://a%41b',
   'https://%zz',
   'https://a b',
+  'https://a b@c',
+  'https://a/%zz',
+  'https://a#%zz',
+  '1https://a',
+  'https://a/\tb',
 ];
 const WELL_FORMED = [
   'https://[::1]',
@@ -179,6 +184,7 @@ const WELL_FORMED = [
   'https://ä',
   'https://a%25b',
   'https://a%c3%a4',
+  'https://a/b c',
 ];
 
 test('a webhook has an address that can be read, whose port is a number', (t) => {
@@ -192,4 +198,12 @@ test('a webhook has an address that can be read, whose port is a number', (t) =>
   ];
   for (const url of MALFORMED) t.deepEqual(problems(url), refused, url);
   for (const url of WELL_FORMED) t.deepEqual(problems(url), [], url);
+  t.deepEqual(
+    ['https://a?b c', 'https://a?%zz'].flatMap(problems),
+    ['b c', '%zz'].map(
+      (query) =>
+        `webhooks[0].clientConfig.url: Invalid value: "${query}": query parameters are not permitted in the URL`,
+    ),
+    'a query can be read, and is not permitted',
+  );
 });
