@@ -105,6 +105,12 @@ function matcherOf(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
+/** Says why a thread ends that cannot go on. Only what the program is to blame for is a broken invariant, and fatal. */
+export function logEnd(logger: Logger, error: Error): void {
+  if (isOutside(error)) logger.error({ err: error }, 'this thread ends and begins anew');
+  else logger.fatal({ err: error }, 'a broken invariant ends this thread');
+}
+
 /** The request that the line is about, where a message of one is being handled: asked for written lines only. */
 function requestOfTurn(): { readonly requestNumber?: number } {
   const { requestNumber } = turn;

@@ -6,7 +6,7 @@ import type { ActorFacts } from '../actor-facts.ts';
 import type { Environment, Timer, Timers } from '../environment.ts';
 import { CrashError, isOrchError } from '../errors.ts';
 import type { FlatFormTable } from '../flat-form.ts';
-import { setLogLevel } from '../logging/log.ts';
+import { logEnd, setLogLevel } from '../logging/log.ts';
 import { Deadlines } from '../messages/deadlines.ts';
 import { type Delivery, GatheringDelivery } from '../messages/delivery.ts';
 import { type AnyRef, LocalRef, type LocalSender, UnplacedRef } from '../messages/local-ref.ts';
@@ -157,7 +157,7 @@ export class System<Options> {
   crash(error: Error): void {
     if (this.crashed !== undefined) return;
     this.crashed = error;
-    this.setup.log.fatal({ err: error }, 'a broken invariant ends this thread');
+    logEnd(this.setup.log, error);
     for (const mailbox of this.mailboxes.values()) mailbox.close();
     this.setup.environment.timers.soon(() => {
       void this.abandon().then(() => this.setup.onCrash(error));

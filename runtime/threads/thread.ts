@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
 import { toErrorFrame } from '../errors.ts';
 import { writeExactIntegers } from '../exact-integers.ts';
-import { createLogger } from '../logging/log.ts';
+import { createLogger, logEnd } from '../logging/log.ts';
 import { warningOfFullHeap } from '../memory/heap-warning.ts';
 import { collectWhenIdle } from '../memory/idle-collection.ts';
 import { V8Profiler } from '../profiles/v8-profiler.ts';
@@ -98,7 +98,7 @@ function endBroken(error: Error): void {
   if (host !== undefined) {
     host.system.crash(error);
   } else {
-    log.fatal({ err: error }, 'a broken invariant ends this thread');
+    logEnd(log, error);
     process.exit(1);
   }
 }

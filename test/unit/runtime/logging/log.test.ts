@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'ava';
 import { OrchError } from '../../../../runtime/errors.ts';
-import { createLogger, setLogLevel } from '../../../../runtime/logging/log.ts';
+import { createLogger, logEnd, setLogLevel } from '../../../../runtime/logging/log.ts';
 import { NO_REQUEST, RequestNumbers, turn } from '../../../../runtime/turn.ts';
 
 function logged(format: 'text' | 'json', log: (logger: ReturnType<typeof createLogger>) => void): string[] {
@@ -126,6 +126,16 @@ test('what an operator or the machine brings about is one line, without a stack'
     const [json] = logged('json', (log) => log.warn({ err }, 'refused'));
     t.false('stack' in JSON.parse(json!));
   }
+});
+
+test('a thread that the machine or its operator ends is no broken invariant', (t) => {
+  const lines = logged('text', (log) => {
+    logEnd(log, new OrchError('StoreUnusable', 'the store begins anew'));
+    logEnd(log, new Error('impossible'));
+  });
+  t.is(lines.length, 2);
+  t.regex(lines[0]!, /^E\d.*"this thread ends and begins anew" err="OrchError: the store begins anew"/);
+  t.regex(lines[1]!, /^F\d.*"a broken invariant ends this thread" err="Error: impossible"/);
 });
 
 test('levels below the one asked for say nothing', (t) => {
