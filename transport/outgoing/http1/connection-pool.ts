@@ -128,8 +128,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Sends a request and gives what comes of its answer, elsewhere at the same service where that says so; a second time where the kept connection turns out to be closed and the
-   * request can be repeated. Rejects with what `outcome` makes of a failure.
+   * Sends a request and gives what comes of its answer: elsewhere at the same service where that says so, and a second time where the kept
+   * connection turns out to be closed and the request can be repeated. Rejects with what `outcome` makes of a failure.
    */
   exchange<T>(place: Place, request: PooledRequest, deadlineMs: number, outcome: Outcome<T>): Promise<T> {
     return new Promise((resolve, reject) => {
