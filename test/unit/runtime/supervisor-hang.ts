@@ -1,13 +1,11 @@
-// Run as a process of its own: a supervisor with a thread that spins for ever, which only the process's end can stop.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Run as a process of its own, in a folder that it is given: a supervisor with a thread that spins for ever, which only the process's end
+// can stop.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSupervisor } from '../../../runtime/threads/supervisor.ts';
 import type { TestOptions } from './supervisor-roster.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'orch-hang-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-const options: TestOptions = { journal: join(folder, 'journal'), mischief: 'hang' };
+const options: TestOptions = { journal: join(process.argv[2]!, 'journal'), mischief: 'hang' };
 
 const planned = (name: string, actor: string) => ({
   name,

@@ -35,10 +35,14 @@ interface Running {
   go(): Promise<void>;
 }
 
-async function start(options: Omit<TestOptions, 'journal'>, more: Partial<SupervisorOptions> = {}): Promise<Running> {
+function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'orch-supervisor-'));
   folders.push(folder);
-  const journal = join(folder, 'journal');
+  return folder;
+}
+
+async function start(options: Omit<TestOptions, 'journal'>, more: Partial<SupervisorOptions> = {}): Promise<Running> {
+  const journal = join(newFolder(), 'journal');
   writeFileSync(journal, '');
   const supervisor = await startSupervisor({
     plan: TWO_THREADS,
@@ -188,9 +192,8 @@ test.serial('variables of the environment are set before the threads start', asy
 });
 
 test.serial('a thread that hangs ends the process without a core, behind a line that names the thread', async (t) => {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('./supervisor-hang.js', import.meta.url))], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const program = fileURLToPath(new URL('./supervisor-hang.js', import.meta.url));
+  const child = spawn(process.execPath, [program, newFolder()], { stdio: ['ignore', 'ignore', 'pipe'] });
   let lines = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     lines += text;
