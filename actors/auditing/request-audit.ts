@@ -141,8 +141,9 @@ export class RequestAudit {
     if (isRefused) return;
     if (this.#status === undefined) this.#closedEarly();
     const event = this.#isPanic ? this.#event('Panic', PANIC) : this.#event('ResponseComplete', this.#status);
+    const isLate = leftMs !== undefined && leftMs <= 0;
     // Who was answered before the body was there may be waiting for the answer before sending it.
-    const isDue = event === undefined || (leftMs ?? 1) <= 0 || (requestBody instanceof Promise && !this.#isBodyRead);
+    const isDue = event === undefined || isLate || (requestBody instanceof Promise && !this.#isBodyRead);
     if (isDue) this.#parts.held?.release();
     if (event === undefined) return;
     const held = isDue ? undefined : this.#parts.held;

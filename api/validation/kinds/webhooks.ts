@@ -57,7 +57,7 @@ const URL_PARTS = /^(?:([a-z][a-z\d+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^
 const MALFORMED =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what a URL cannot have.
   /[\u0000-\u001f\u007f]|^[^?]*%(?![\da-f]{2})|#.*%(?![\da-f]{2})|^(?![a-z][a-z\d+.-]*:)[^/?#]*:/i;
-
+/** What nothing before the host's @ can have. */
 const MALFORMED_USER = /[^\w\-.:~!$&'()*+,;=%@]/;
 /** What no host can have, and what stands behind a colon that is no port. */
 const MALFORMED_HOST = /[ \\^`{|}]|%(?!25)[0-7]|^\[(?!.*\](?::\d*)?$)|^(?!\[).*:(?!\d*$)[^:]*$/;

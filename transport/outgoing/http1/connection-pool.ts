@@ -72,7 +72,7 @@ class PooledCall<T> implements Call {
   }
 
   answered(answer: Answer): void {
-    if (this.#isRedirected(answer)) return;
+    if (this.#follow(answer)) return;
     clearTimeout(this.#timer);
     try {
       this.#resolve(this.#outcome.use(answer));
@@ -81,7 +81,8 @@ class PooledCall<T> implements Call {
     }
   }
 
-  #isRedirected(answer: Answer): boolean {
+  /** Sends it where an answer says, if that is to be followed; false where the answer is the last. */
+  #follow(answer: Answer): boolean {
     if (answer.location === '' || this.#redirections === REDIRECTIONS_MAX) return false;
     const target = redirectedTo(this.#url, this.method, answer);
     if (target === undefined) return false;
@@ -134,8 +135,10 @@ export class ConnectionPool {
   exchange<T>(place: Place, request: PooledRequest, deadlineMs: number, outcome: Outcome<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const again = (call: PooledCall<T>, isElsewhere: boolean): boolean => {
-        if (!isElsewhere && this.#isRetired) return false;
-        if (!isElsewhere) this.dropIdle();
+        if (!isElsewhere) {
+          if (this.#isRetired) return false;
+          this.dropIdle();
+        }
         this.#connectionsTo(place).start(call);
         return true;
       };
