@@ -2,6 +2,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
+import { AnswerTooLarge } from '../../transport/outgoing/http1/answer-parser.ts';
 import { ConnectionPool, TooLate } from '../../transport/outgoing/http1/connection-pool.ts';
 import { ConnectionOpener, type Place } from '../../transport/outgoing/http1/open-connection.ts';
 
@@ -128,6 +129,26 @@ test('a service that redirects in circles is left at the tenth answer', async (t
   t.deepEqual([asked, sockets.length], [10, 1]);
 });
 
+test('where a redirection leads is told from where the one before it led', async (t) => {
+  const asked: string[] = [];
+  const { ask } = await service(t, (socket, _, bytes) => {
+    asked.push(bytes.toString().split(' ', 2)[1]!);
+    const next = ['/a/b', 'c', '../d'][asked.length - 1];
+    socket.write(next === undefined ? OK : OK.replace('200 OK', `308 \r\nLocation: ${next}`));
+  });
+  t.is(await ask(), 'ok');
+  t.deepEqual(asked, ['/', '/a/b', '/a/c', '/d']);
+});
+
+test('a call is told of no more than it takes, and its connection ends', async (t) => {
+  const { pool, place, sockets, ask } = await service(t, (socket) => socket.write(OK));
+  const outcome = { use: () => {}, failure: (error: Error) => error };
+  const tooMuch = pool.exchange(place, { ...REQUEST, answerBytesMax: 1 }, PATIENT_MS, outcome);
+  await t.throwsAsync(tooMuch, { instanceOf: AnswerTooLarge });
+  t.is(await ask(), 'ok');
+  t.is(sockets.length, 2);
+});
+
 test('an answer that is no HTTP fails its call alone', async (t) => {
   const { ask, sockets } = await service(t, (socket, connection) => socket.write(connection === 1 ? 'no\r\n\r\n' : OK));
   await t.throwsAsync(ask(), { message: 'no status line of HTTP/1' });
@@ -140,6 +161,19 @@ test('a call that is too late ends its connection, and the next has another', as
   await t.throwsAsync(ask(50), { instanceOf: TooLate });
   t.is(await ask(), 'ok');
   t.is(sockets.length, 2);
+});
+
+test('the deadline of a call that was answered is nothing to who has its connection next', async (t) => {
+  const DEADLINE_MS = 50;
+  let asked = 0;
+  const { ask, sockets } = await service(t, (socket) => {
+    // The timer of the first call, had it one, would be before this one.
+    if (++asked > 1) setTimeout(() => socket.write(OK), 2 * DEADLINE_MS);
+    else socket.write(OK);
+  });
+  const first = await ask(DEADLINE_MS).catch(() => 'late');
+  t.is(await ask(), 'ok');
+  t.is(sockets.length, first === 'ok' ? 1 : 2);
 });
 
 test('a connection carries one request at a time, and there are no more than its place may have', async (t) => {
