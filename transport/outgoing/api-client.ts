@@ -181,6 +181,11 @@ export class ApiClient {
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
         reject(unanswered(error, isSent && !wasCutShort(error) && method !== 'GET'));
       });
+      // Without a listener Node drops the call, and tells nobody, not even when its time is over.
+      outgoing.on('upgrade', (_answer, socket) => {
+        socket.destroy();
+        reject(new ApiUnanswered('the server went over to another protocol', method !== 'GET'));
+      });
       outgoing.end(body);
     });
   }

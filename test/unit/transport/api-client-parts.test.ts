@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { ApiClient } from '../../../transport/outgoing/api-client.ts';
+import { ApiClient, ApiUnanswered } from '../../../transport/outgoing/api-client.ts';
 
 function framed(...texts: readonly string[]): Buffer {
   return Buffer.concat(
@@ -68,3 +68,17 @@ for (const [said, retryAfterMs] of [
     t.deepEqual([answer.status, answer.retryAfterMs], [429, retryAfterMs]);
   });
 }
+
+for (const [method, isOpen] of [
+  ['GET', false],
+  ['POST', true],
+] as const)
+  test(`a ${method} whose server goes over to another protocol is unanswered`, async (t) => {
+    const server = createServer().on('connection', (socket) => {
+      const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n';
+      socket.once('data', () => socket.write(head));
+    });
+    const client = await clientOf(t, server);
+    const error = await t.throwsAsync(client.call({ method, path: '/' }, 60_000), { instanceOf: ApiUnanswered });
+    t.is(error.isOpen, isOpen);
+  });
