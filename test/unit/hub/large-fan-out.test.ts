@@ -76,3 +76,34 @@ test.serial('who ends while it waits for its large event, and whose socket fills
   for (const { seen, response } of watches) if (response !== gone) t.deepEqual(seen, world.expectedAfter(1));
   await world.stop();
 });
+
+test.serial(
+  'who is to have its large event alone, and whose socket turns out to be full, has it when that drains',
+  async (t) => {
+    const world = await HubWorld.start({ fanOutBytesMax: FAN_OUT_BYTES });
+    await world.commit([version('first', 10)]);
+    const watches = Array.from({ length: WATCHERS }, () => world.watch('resourceVersion=1'));
+    await world.settle();
+    const slow = watches[WATCHERS - 1]!.response;
+    slow.isFull = () => true;
+    world.delivery.hold('ingress');
+    await world.commit([version('small', 10)]);
+    await world.settle();
+    // The hub hears in one turn of the large event, of a new watch, behind which it sends that, and of the full socket.
+    world.delivery.hold('hub');
+    const committed = world.commitSoon([version('large', LARGE)]);
+    await world.settle();
+    world.watch('resourceVersion=1', 'b');
+    await world.settle();
+    world.delivery.letGo('ingress');
+    await world.settle();
+    world.delivery.letGo('hub');
+    await world.during(committed);
+    await world.settle();
+    slow.isFull = () => false;
+    slow.drain();
+    await world.settle();
+    for (const { seen } of watches) t.deepEqual(seen, world.expectedAfter(1));
+    await world.stop();
+  },
+);

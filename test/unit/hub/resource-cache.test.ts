@@ -129,6 +129,21 @@ test('compaction forgets events up to its revision and nothing after', (t) => {
   t.is(cache.tree.size, 5);
 });
 
+test('of a type whose changes are bounded few more are kept than can be asked for', (t) => {
+  const [EVENTS_MAX, REVISIONS] = [100, 1000];
+  for (const isRecalled of [false, true]) {
+    const cache = new ResourceCache('core/samples', EVENTS_MAX);
+    for (let revision = 1; revision <= REVISIONS; revision++) {
+      const one = entry('a/x', revision);
+      if (isRecalled) cache.recall({ revision, deleted: false, entry: one, previous: undefined });
+      else cache.apply(one, false);
+      t.is(cache.oldest, Math.max(0, revision - EVENTS_MAX));
+      t.true(cache.events.length >= Math.min(revision, EVENTS_MAX));
+      t.true(cache.events.length < 2 * EVENTS_MAX, `${cache.events.length} at ${revision}`);
+    }
+  }
+});
+
 test('the first event after a revision is found also inside a run of one revision', (t) => {
   const cache = new ResourceCache('core/samples');
   for (const revision of [2, 2, 2, 4, 4, 7]) cache.apply(entry(`a/${cache.events.length}`, revision), false);

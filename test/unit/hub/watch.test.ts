@@ -246,6 +246,12 @@ test('what changed together comes together, also where a chunk ends', async (t) 
   await world.stop();
 });
 
+/** Groups of watches that see the same bytes. */
+function cohortsOf(world: HubWorld): number | undefined {
+  const families = world.run.metrics().flat();
+  return families.find(({ name }) => name === 'orch_hub_cohorts')?.series[0]?.value;
+}
+
 test('a client that goes away is forgotten, before its watch has begun too', async (t) => {
   const world = await HubWorld.start();
   await world.put('a/o0');
@@ -255,9 +261,11 @@ test('a client that goes away is forgotten, before its watch has begun too', asy
   await world.settle();
   const status = async () => await world.during(world.hubRef.ask({ type: 'status' }, { deadlineMs: 1000 }));
   t.is((await status()).watchers, 3);
+  t.is(cohortsOf(world), 1);
   for (const watch of watches) watch.response.disconnect();
   await world.settle();
   t.is((await status()).watchers, 0);
+  t.is(cohortsOf(world), 0);
   t.true([...watches, early].every(({ finished, failure }) => finished && failure === undefined));
   t.is(world.ingress.watches.count, 0);
   await world.put('a/o0');
@@ -306,6 +314,28 @@ test('what reaches the hub in one turn goes out as one chunk, and a watch opened
   t.deepEqual(opened.seen, world.stateAt(5));
   await world.put('a/o3');
   t.deepEqual(opened.seen.slice(-1), ['ADDED a/o3 6']);
+  await world.stop();
+});
+
+test('a watch whose socket drains within a turn in which something has come gets that once', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  const watches = [world.watch('resourceVersion=1', 'a'), world.watch('resourceVersion=1', 'a')];
+  await world.settle();
+  const { response } = watches[1]!;
+  response.isFull = () => true;
+  await world.put('a/o0', 'first');
+  await world.settle();
+  world.delivery.hold('hub');
+  const commit = world.commitSoon([version('o0', 'second')]);
+  await world.settle();
+  response.isFull = () => false;
+  response.drain();
+  await world.settle();
+  world.delivery.letGo('hub');
+  await world.during(commit);
+  await world.settle();
+  for (const { seen } of watches) t.deepEqual(seen, world.expectedAfter(1));
   await world.stop();
 });
 
@@ -485,6 +515,7 @@ test('watches whose bytes the ingress cannot take are ended, and told so as soon
   const seen = watch.seen;
   t.true(seen.length < 6);
   t.deepEqual(seen, world.expectedAfter(1).slice(0, seen.length));
+  t.is((await world.during(world.hubRef.ask({ type: 'status' }, { deadlineMs: 1000 }))).watchers, 0);
   await world.stop();
 });
 
