@@ -34,6 +34,20 @@ test('a watch that ends in the middle of a batch is told no bookmark from before
   await world.stop();
 });
 
+test('a watch of another type than is shown otherwise in the middle of a batch gets all of it', async (t) => {
+  const put: FollowedTypes['put'] = ({ metadata }) =>
+    (metadata as { readonly name: string }).name === 'd' ? 'example.com/others' : undefined;
+  const world = await HubWorld.start({ types: [{ ...SHOWN_BY_ONE, put }] });
+  const first = await world.put('a/o0');
+  const watch = world.watch(`resourceVersion=${first}`);
+  await world.settle();
+  await world.commit([version('c'), version('d'), version('e')]);
+  await world.settle();
+  t.deepEqual(watch.seen, world.expectedAfter(first));
+  t.false(watch.finished);
+  await world.stop();
+});
+
 test('nothing from before the end of a type can be asked for of one that is made anew under its name', async (t) => {
   const remove = (name: string) => (name === 'd' ? 'core/configmaps' : undefined);
   const world = await HubWorld.start({ types: [{ ...SHOWN_BY_ONE, put: () => undefined, remove }] });
