@@ -111,9 +111,11 @@ export class ServiceRanges {
       events.push({ key, value: recordOf(key), place: undefined });
     }
     for (const bit of before) {
+      if (bits.has(bit)) continue;
       const key = recordKey(range, bit);
-      if (bits.has(bit) || !range.born.delete(key)) continue;
-      events.push({ key, value: undefined, place: undefined });
+      // Who is given the number next may be about to write a service, as well.
+      this.#sightings.delete(key);
+      if (range.born.delete(key)) events.push({ key, value: undefined, place: undefined });
     }
     range.state = { spec: state?.spec ?? '', bits, whole: state?.whole };
     range.modRevision = state === undefined ? 0 : revision;

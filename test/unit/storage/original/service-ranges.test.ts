@@ -175,6 +175,16 @@ test('who is seen to claim a number again has it for as long as before', (t) => 
   t.deepEqual([made.repairs(), made.repairs()], [[], []], 'where that was not written it is looked at anew');
 });
 
+test('who is given a number that somebody gave back has as long to claim it as anybody', (t) => {
+  const made = ranges();
+  made.told(ADDRESSES, ofAddresses(1), 7);
+  t.deepEqual([made.repairs(), made.repairs()], [[], []]);
+  made.told(ADDRESSES, ofAddresses(), 8);
+  made.told(ADDRESSES, ofAddresses(1), 9);
+  t.deepEqual([made.repairs(), made.repairs()], [[], []]);
+  t.deepEqual([...made.repairs()[0]!.state.bits], []);
+});
+
 test('what a service has and no range notes is told, and nothing is once nothing is known', (t) => {
   const made = ranges();
   made.noteService('core/services/a/s', { spec: { clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9'] } });
