@@ -135,6 +135,22 @@ test('a lease that is over says for certain that nothing was done, whoever was a
   t.is(calls(), 2);
 });
 
+test('a batch that nobody answers is sent again when a while has passed, and a longer one each time', async (t) => {
+  const { cluster, calls } = rig('unknown', 'unknown');
+  const waits: { readonly delayMs: number; readonly go: () => void }[] = [];
+  const timers = { after: (delayMs: number, go: () => void) => waits.push({ delayMs, go }) } as unknown as Timers;
+  const patience = new Patience(timers, () => {});
+  const writer = new CountedWriter({ cluster, patience, key: KEY, identity: IDENTITY, identityAt: 0 });
+  const writing = writer.write([making('a')]);
+  for (let sent = 1; sent <= 2; sent++) {
+    await new Promise(setImmediate);
+    t.deepEqual([calls(), waits.length], [sent, sent]);
+    waits.at(-1)!.go();
+  }
+  t.like(await writing, { held: [true] });
+  t.true(waits[0]!.delayMs < waits[1]!.delayMs);
+});
+
 test('nothing is asked again once the store is closed', async (t) => {
   const { writer, patience, calls } = rig('unknown');
   const writing = writer.write([making('a')]);

@@ -118,7 +118,11 @@ const event = (key: string, modRevision: number): EtcdEvent => ({
 /** A feed that has followed up to AT, on a cluster that does as it is told; and what has come of it. */
 function followed(outlineKey?: string) {
   const watches: { readonly from: number; readonly listener: WatchListener }[] = [];
-  const asked: { readonly request: RangeRequest; readonly answer: (given: RangeAnswer) => void }[] = [];
+  const asked: {
+    readonly request: RangeRequest;
+    readonly answer: (given: RangeAnswer) => void;
+    readonly fail: (error: EtcdError) => void;
+  }[] = [];
   const seen = { ended: 0, told: [] as string[], pauses: [] as number[], warned: [] as string[], lost: [] as Error[] };
   const cluster = {
     watch: (_key: string, _end: string, from: number, listener: WatchListener) => {
@@ -126,8 +130,8 @@ function followed(outlineKey?: string) {
       return () => void seen.ended++;
     },
     range: (request: RangeRequest) =>
-      new Promise<RangeAnswer>((answer) => {
-        asked.push({ request, answer });
+      new Promise<RangeAnswer>((answer, fail) => {
+        asked.push({ request, answer, fail });
       }),
   };
   const feed = new EtcdFeed({
@@ -311,6 +315,29 @@ test('where etcd is compacted again while it is looked at, the watch goes on beh
   t.deepEqual(asked, [{ key: OUTLINE, revision: 20 }, { key: OUTLINE }]);
   t.deepEqual(watches, [11, 41]);
   t.deepEqual(lost, []);
+});
+
+test('where etcd does not say what it is, it is asked again a moment later, and the watch goes on then', async (t) => {
+  for (const end of [new EtcdError('unknown', 'gone'), new EtcdError('compacted', 'compacted', 12)]) {
+    const { watches, asked, seen } = followed(OUTLINE);
+    watches[0]!.listener.onEnd(end);
+    await settled();
+    const before = seen.pauses.length;
+    asked[0]!.fail(new EtcdError('unknown', 'no answer'));
+    await settled();
+    t.is(seen.pauses.length, before + 1, end.kind);
+    t.deepEqual(
+      asked.slice(1).map(({ request }) => request),
+      [{ key: OUTLINE }],
+    );
+    t.deepEqual([watches.length, seen.lost.length], [1, 0]);
+    asked[1]!.answer({ revision: 12, pairs: [outline(9, 1)], more: false });
+    await settled();
+    t.deepEqual(
+      watches.map(({ from }) => from),
+      [11, 11],
+    );
+  }
 });
 
 test('a watch of no outlines that was compacted is the end of what is followed', async (t) => {

@@ -6,7 +6,7 @@ import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { EtcdEngine } from '../../../storage/etcd/etcd-engine.ts';
 import { engineOn, quietModel } from './shared-rig.ts';
 import { MessageWriter } from './store-model.ts';
-import { DEADLINE_MS, gate, type Rig, rigFor, settle, startRig, until } from './store-rig.ts';
+import { DEADLINE_MS, gate, gauge, type Rig, rigFor, settle, startRig, until } from './store-rig.ts';
 
 /** Timers of the environment alone keep no process alive. */
 const alive = setInterval(() => {}, 60_000);
@@ -46,8 +46,9 @@ test('an engine that refuses is not asked again for a moment, and then stores ag
   const [engine, asked] = engineWith((commit) => (batch) => (isFull ? Promise.reject(FULL) : commit(batch)));
   const clock = { ...realEnvironment.clock, nowMs: () => nowMs, monotonicMs: () => nowMs };
   const rig = await rigFor(t, { options: { engine: () => engine }, environment: { ...realEnvironment, clock } });
+  t.is(gauge(rig, 'writable'), 1);
   for (let tries = 0; tries < 3; tries++) await t.throwsAsync(rig.put(KEY), { message: FULL.message });
-  t.is(asked(), 1);
+  t.deepEqual([asked(), gauge(rig, 'writable')], [1, 0]);
   nowMs += RETRY_MS;
   await t.throwsAsync(rig.put(KEY), { message: FULL.message });
   t.is(asked(), 2);
@@ -55,6 +56,7 @@ test('an engine that refuses is not asked again for a moment, and then stores ag
   isFull = false;
   t.true((await rig.put(KEY)) > 0);
   t.true((await rig.put(KEY)) > 0, 'without waiting for another moment');
+  t.is(gauge(rig, 'writable'), 1);
 });
 
 test('who needs a state that the engine does not give is refused with the reason', async (t) => {
@@ -97,6 +99,27 @@ test('a store that stops answers what its engine has, and leaves the engine then
   held.open();
   await Promise.all([put, stopping]);
   t.deepEqual(order, ['answered', 'closed']);
+});
+
+test('a store that stops leaves an engine that does not answer', async (t) => {
+  const [engine, asked] = engineWith(() => () => new Promise(() => {}));
+  const { timers } = realEnvironment;
+  const rig = await startRig({
+    options: { engine: () => engine },
+    // Whatever may take less than an ask is over at once.
+    environment: {
+      ...realEnvironment,
+      timers: { ...timers, after: (delayMs, then) => timers.after(delayMs < DEADLINE_MS ? 0 : delayMs, then) },
+    },
+  });
+  rig.put(KEY).catch(() => {});
+  while (asked() === 0) await settle();
+  let hasStopped = false;
+  void rig.running.stop().then(() => {
+    hasStopped = true;
+  });
+  await until(() => hasStopped);
+  t.is(rig.running.crashes.size, 0);
 });
 
 test('an engine that cannot be followed is left', async (t) => {

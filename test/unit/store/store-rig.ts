@@ -227,6 +227,12 @@ export interface Rig {
   letGo(index?: number): void;
 }
 
+/** What /metrics says of the store by this name. */
+export function gauge({ running }: Pick<Rig, 'running'>, metric: string): number | undefined {
+  const families = running.metrics().flat();
+  return families.find(({ name }) => name === `orch_store_${metric}`)?.series[0]?.value;
+}
+
 /** A running store on a thread of its own, and its followers on another. */
 export async function startRig(setup: RigSetup = {}): Promise<Rig> {
   const environment = setup.environment ?? realEnvironment;

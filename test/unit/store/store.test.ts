@@ -8,8 +8,9 @@ import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { recordKey } from '../../../storage/records/slab-record.ts';
 import { READER_SLOTS, SharedState } from '../../../storage/shared-state.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
+import { engineOn, quietModel } from './shared-rig.ts';
 import { MessageWriter } from './store-model.ts';
-import { DEADLINE_MS, gate, HeldEngine, rigFor, settle, startRig, until } from './store-rig.ts';
+import { DEADLINE_MS, gate, gauge, HeldEngine, rigFor, settle, startRig, until } from './store-rig.ts';
 
 const A = 'core/pods/default/a';
 const B = 'core/pods/default/b';
@@ -322,10 +323,10 @@ test('a commit that fails ends the thread: nothing of it is committed, published
 
 test('a batch that the disk refuses is answered so, and nothing of it is seen; later writes are stored', async (t) => {
   const time = new VirtualTime();
-  const { running, engine, put, followers, store, commit } = await rigFor(t, {
-    environment: { ...realEnvironment, clock: time },
-  });
+  const rig = await rigFor(t, { environment: { ...realEnvironment, clock: time } });
+  const { running, engine, put, followers, store, commit } = rig;
   await put(A, 'kept');
+  t.is(gauge(rig, 'writable'), 1);
   await followers[0]!.subscribe();
   const refused: unknown[] = [];
   for (const code of ['StorageFull', 'StorageFailed', 'StorageUnsure'] as const) {
@@ -338,12 +339,14 @@ test('a batch that the disk refuses is answered so, and nothing of it is seen; l
     await time.advance(1000);
   }
   t.deepEqual(refused, [2, 2, 3, 3, 4, 4], 'for a moment the disk is left alone');
+  t.is(gauge(rig, 'writable'), 0);
   t.is(running.crashes.size, 0);
   t.is(followers[0]!.batches.length, 0);
   t.is(followers[0]!.shared!.committedRevision, 1);
 
   engine.beforeCommit = () => Promise.resolve();
   t.is(await put(B, 'stored'), 2);
+  t.is(gauge(rig, 'writable'), 1);
   await until(() => followers[0]!.batches.length === 1);
   t.deepEqual([...followers[0]!.state.keys()], [A, B]);
   t.is((await store.ask({ type: 'health' }, { deadlineMs: DEADLINE_MS })).revision, 2);
@@ -437,24 +440,24 @@ test('a store that stops leaves the rest of a compaction to the next start', asy
 });
 
 test('a write that comes when the store has stopped is refused at once', async (t) => {
-  const { running, engine, actor } = await startRig();
-  const hold = gate();
-  engine.close = async () => {
-    await hold.passed;
-  };
-  const stopping = running.stop();
-  await settle();
-  let failure: unknown;
-  const writer = new MessageWriter();
-  writer.transaction([writer.put(A, 0, '')]);
-  const { transactions, payload } = writer;
-  actor.onMessage(
-    { type: 'commit', transactions, payload },
-    { isAwaited: true, send: () => t.fail(), fail: (error) => (failure = error) },
-  );
-  t.true(isOrchError(failure, 'ActorDown'));
-  hold.open();
-  await stopping;
+  for (const engine of [new HeldEngine(), engineOn(quietModel())]) {
+    const { running, actor } = await startRig({ options: { engine: () => engine } });
+    const hold = gate();
+    engine.close = () => hold.passed;
+    const stopping = running.stop();
+    await settle();
+    let failure: unknown;
+    const writer = new MessageWriter();
+    writer.transaction([writer.put(A, 0, '')]);
+    const { transactions, payload } = writer;
+    actor.onMessage(
+      { type: 'commit', transactions, payload },
+      { isAwaited: true, send: () => t.fail(), fail: (error) => (failure = error) },
+    );
+    t.true(isOrchError(failure, 'ActorDown'));
+    hold.open();
+    await stopping;
+  }
 });
 
 test('a store that cannot recover closes the engine again', async (t) => {
@@ -652,21 +655,17 @@ test('health says why the disk does not answer', async (t) => {
 });
 
 test('metrics say what is committed, not what is being written', async (t) => {
-  const { running, engine, put } = await rigFor(t);
+  const rig = await rigFor(t);
+  const { engine, put } = rig;
   await put(A);
   const hold = gate();
   engine.beforeCommit = () => hold.passed;
   const writing = put(A);
   await until(() => engine.batches.length === 2);
-  const revision = () =>
-    running
-      .metrics()
-      .flat()
-      .find(({ name }) => name === 'orch_store_revision')?.series[0]?.value;
-  t.is(revision(), 1);
+  t.is(gauge(rig, 'revision'), 1);
   hold.open();
   await writing;
-  t.is(revision(), 2);
+  t.is(gauge(rig, 'revision'), 2);
 });
 
 test('a restarted store has what was acknowledged, under the same revisions', async (t) => {
