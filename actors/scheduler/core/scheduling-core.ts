@@ -318,7 +318,8 @@ export class SchedulingCore {
     else {
       this.room.free(placed);
       const { assumed } = placed;
-      if (assumed !== undefined && !assumed.pod.deleting) this.refused.add(assumed, nowMs + this.assumedMaxMs);
+      if (assumed === undefined || assumed.pod.deleting || assumed.pod.finished) return;
+      this.refused.add(assumed, nowMs + this.assumedMaxMs);
     }
   }
 

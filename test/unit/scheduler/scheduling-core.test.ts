@@ -5,7 +5,7 @@ import type { FilterPlugin } from '../../../actors/scheduler/framework/framework
 import { ClusterEvent } from '../../../actors/scheduler/objects/cluster-event.ts';
 import { podTopologySpread } from '../../../actors/scheduler/plugins/pod-topology-spread.ts';
 import { refusal } from '../../../actors/scheduler/status.ts';
-import { boundPod, defaultProfile, dialect, newCore, node, pod, seededRandom } from './objects.ts';
+import { boundPod, defaultProfile, dialect, newCore, node, type PodParts, pod, seededRandom } from './objects.ts';
 
 type Bind = Decision & { readonly kind: 'bind' };
 
@@ -254,6 +254,16 @@ for (const [news, tell] of [
   });
 }
 
+test('a pod whose binding came too late is tried again at once, and once, when it shows to be without a node', (t) => {
+  const { core, bind } = oneAssumed();
+  core.settleBinding(bind.pod, { bound: false, reason: 'taken', message: '' }, 10);
+  core.setPod(pod('a', { requests: { cpu: '4' } }), 20);
+  t.is(bindsOf(decideAll(core, 20)).length, 1);
+  core.hold(bind.pod);
+  core.advance(1_000_000);
+  t.like(core.counts(), { active: 0, backoff: 0, unschedulable: 0, assumed: 1 });
+});
+
 test('what is gone again is not kept while a list is read, however long that takes', (t) => {
   const core = newCore();
   core.beginList();
@@ -335,6 +345,55 @@ test('a binding that took long and is never answered expires as any other', (t) 
   t.is(core.counts().assumed, 1);
   core.advance(70_000);
   t.like(core.counts(), { assumed: 0, backoff: 1 });
+});
+
+test('an assumption expires in time whatever bindings of others are under way', (t) => {
+  const core = newCore();
+  core.setNode('n', node('n'));
+  for (const name of ['a', 'b']) core.setPod(pod(name), 0);
+  const [first, second] = bindsOf(decideAll(core, 0));
+  core.settleBinding(first!.pod, { bound: false, reason: 'unanswered' }, 10);
+  core.hold(second!.pod);
+  t.is(core.nextDueMs(), 30_000);
+  core.advance(30_010);
+  t.like(core.counts(), { backoff: 1, assumed: 1 });
+});
+
+test('of two that could be evicted the one goes that began later, also where that is known only since it was bound', (t) => {
+  for (const [later, earlier] of [
+    ['a', 'b'],
+    ['b', 'a'],
+  ] as const) {
+    const core = newCore();
+    const running = (on: string, more: PodParts = {}) =>
+      core.setPod(boundPod(`on-${on}`, on, { requests: { cpu: '4' }, ...more }), 0);
+    for (const name of [later, earlier].sort()) {
+      core.setNode(name, node(name));
+      running(name);
+    }
+    running(later, { status: { phase: 'Running', startTime: '2026-01-01T00:10:00Z' } });
+    running(earlier, { status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z' } });
+    core.setPod(pod('great', { requests: { cpu: '4' }, spec: { priority: 10 } }), 0);
+    const [decision] = decideAll(core, 0);
+    t.is(decision?.kind === 'unschedulable' && decision.preemption?.node, later);
+  }
+});
+
+test('nobody is evicted where a pod on another node keeps the pod away all the same', (t) => {
+  const core = newCore();
+  const labels = { app: 'db' };
+  for (const name of ['a', 'b', 'c']) {
+    core.setNode(name, node(name, { labels: { zone: name === 'c' ? 'y' : 'z' } }));
+    core.setPod(boundPod(`on-${name}`, name, { requests: { cpu: '4' }, metadata: { labels } }), 0);
+  }
+  const term = { topologyKey: 'zone', labelSelector: { matchLabels: labels } };
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  core.setPod(pod('apart', { spec: { affinity, priority: 10, nodeSelector: { zone: 'z' } } }), 0);
+  core.setPod(pod('alone', { spec: { affinity, priority: 9, nodeSelector: { zone: 'y' } } }), 0);
+  const evicted = decideAll(core, 0).map(
+    (decision) => decision.kind === 'unschedulable' && decision.preemption?.victims.map(({ name }) => name),
+  );
+  t.deepEqual(evicted, [undefined, ['on-c']]);
 });
 
 test('an update of an assumed pod that does not know of the binding yet changes nothing', (t) => {
@@ -430,27 +489,44 @@ test('a binding that fails undoes the reservation, and one that is confirmed doe
   t.is(given, 1);
 });
 
-test('what was reserved for a pod is given back when another scheduler has bound it elsewhere', (t) => {
-  const given: string[] = [];
-  const reserves = [
-    { name: 'Test', reserve: () => null, unreserve: (_pod: unknown, at: { name: string }) => void given.push(at.name) },
-  ];
-  const core = newCore({ profiles: [{ ...defaultProfile(dialect), reserves }] });
-  core.setNode('n', node('n'));
-  core.setPod(pod('a'), 0);
-  t.is(bindsOf(decideAll(core, 0)).length, 1);
-  core.setNode('m', node('m'));
-  core.setPod(boundPod('a', 'm'), 1);
-  t.deepEqual(given, ['n']);
+test('what was reserved for a pod is given back when another scheduler has bound it elsewhere, or another of its name', (t) => {
+  for (const [bound, back] of [
+    [boundPod('a', 'm'), ['n']],
+    [boundPod('a', 'n', { uid: 'next' }), ['n']],
+    [boundPod('a', 'n'), []],
+  ] as const) {
+    const given: string[] = [];
+    const reserves = [
+      {
+        name: 'Test',
+        reserve: () => null,
+        unreserve: (_pod: unknown, at: { name: string }) => void given.push(at.name),
+      },
+    ];
+    const core = newCore({ profiles: [{ ...defaultProfile(dialect), reserves }] });
+    core.setNode('n', node('n'));
+    core.setPod(pod('a'), 0);
+    t.is(bindsOf(decideAll(core, 0)).length, 1);
+    core.setNode('m', node('m'));
+    core.setPod(bound, 1);
+    t.deepEqual(given, back);
+  }
 });
 
-test('a pod that is being deleted is not tried again when its binding fails', (t) => {
-  const { core, bind } = oneAssumed();
-  const dying = pod('a', { requests: { cpu: '4' } });
-  core.setPod({ ...dying, metadata: { ...(dying.metadata as object), deletionTimestamp: '2026-01-01T00:00:00Z' } }, 5);
-  core.settleBinding(bind.pod, { bound: false, reason: 'failed', message: '' }, 10);
-  t.like(core.counts(), { active: 0, backoff: 0, unschedulable: 0, assumed: 0 });
-});
+for (const [state, news] of [
+  ['is being deleted', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
+  ['has finished', { status: { phase: 'Failed' } }],
+] as const) {
+  test(`a pod that ${state} is not tried again when its binding fails, or came too late`, (t) => {
+    for (const reason of ['failed', 'gone', 'taken'] as const) {
+      const { core, bind } = oneAssumed();
+      core.setPod(pod('a', { ...news, requests: { cpu: '4' } }), 5);
+      core.settleBinding(bind.pod, { bound: false, reason, message: '' }, 10);
+      core.advance(1_000_000);
+      t.like(core.counts(), { active: 0, backoff: 0, unschedulable: 0, assumed: 0 }, reason);
+    }
+  });
+}
 
 test('a pod that wants to be near others is tried again when such a pod is placed, and not for any other', (t) => {
   const core = newCore();
@@ -489,7 +565,7 @@ test('a pod that asks for no others itself, and waits for one by its profile, is
   );
 });
 
-test('a pod that the default constraints keep off is tried again when a service comes', (t) => {
+test('a pod that the default constraints keep off is tried again when a service comes, and when its own goes', (t) => {
   const constraint = { topologyKey: 'zone', maxSkew: 1, required: true };
   const spread = podTopologySpread({ defaultConstraints: [constraint], systemDefaults: false, hostnameLabel: 'host' });
   const core = newCore({ profiles: [{ ...defaultProfile(dialect), filters: [spread] }] });
@@ -500,6 +576,8 @@ test('a pod that the default constraints keep off is tried again when a service 
   t.is(decideAll(core, 0)[0]?.kind, 'unschedulable');
   core.setObject('core/services', 'default', 'b', service('b'));
   t.is(decideAll(core, 5_000).length, 1);
+  core.removeObject('core/services', 'default', 'a');
+  t.is(bindsOf(decideAll(core, 20_000)).length, 1);
 });
 
 test('a pod that wants to be near its like is tried again when the last of them goes, and when a node with them does', (t) => {
