@@ -45,6 +45,16 @@ test('a node that was only heard of through its pods is not offered, and is forg
   t.is(state.node('n'), undefined);
 });
 
+test('a node that goes with no pod on it is forgotten', (t) => {
+  const state = new ClusterState(dialect);
+  addNode(state);
+  bindA(state);
+  dropA(state);
+  t.truthy(state.node('n'));
+  dropNode(state);
+  t.is(state.node('n'), undefined);
+});
+
 test('a removed node is not offered while its pods linger', (t) => {
   const state = new ClusterState(dialect);
   addNode(state);

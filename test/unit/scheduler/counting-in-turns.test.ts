@@ -80,6 +80,24 @@ test('pods and nodes that come, change and go while pods are counted count as th
   t.is(decision.kind === 'bind' && decision.node.name, 'c');
 });
 
+test('of what came while pods are counted nothing is left once it goes', (t) => {
+  const core = newCore();
+  fill(core);
+  core.setPod(asking('p'), 0);
+  core.advance(0);
+  t.is(core.decide(0), undefined);
+  core.setPod(boundPod('coming', 'a', labelled('app-3')), 0);
+  core.setPod(boundPod('other-1', 'b', labelled('app-4')), 0);
+  const { decision } = decided(core);
+  t.is(decision.kind === 'bind' && decision.node.name, 'c');
+  core.removePod('default', 'coming');
+  core.removePod('default', 'other-1');
+  for (const host of ['a', 'b']) {
+    core.setPod(asking(`on-${host}`, { nodeSelector: { host } }), 0);
+    t.is(decided(core).decision.kind, 'bind', host);
+  }
+});
+
 test('nothing comes of a pod that goes while pods are counted for it', (t) => {
   const core = newCore();
   fill(core);

@@ -39,6 +39,49 @@ function promised(): SchedulingCore {
   return core;
 }
 
+test('a pod has the room that it was promised, though one like it was refused there before', (t) => {
+  const core = newCore();
+  core.setNode('n', node('n'));
+  core.setPod(wanting('twin', 10), NOW);
+  core.setPod({ ...wanting('great', 10), status: { phase: 'Pending', nominatedNodeName: 'n' } }, NOW);
+  t.deepEqual(decideAll(core, NOW), { twin: 'unschedulable', great: 'n' });
+});
+
+for (const [who, names] of [
+  ['before', ['twin', 'great']],
+  ['after', ['great', 'twin']],
+] as const) {
+  test(`a pod is promised the same room again, and one like it that was tried ${who} it is not`, (t) => {
+    const core = newCore();
+    core.setNode('n', node('n'));
+    core.setPod(boundPod('small', 'n', { requests: { cpu: '4' } }), NOW);
+    for (const name of names) {
+      const nominatedNodeName = name === 'great' ? 'n' : undefined;
+      core.setPod({ ...wanting(name, 10), status: { phase: 'Pending', nominatedNodeName } }, NOW);
+    }
+    core.advance(NOW);
+    for (const name of names) {
+      const decision = core.decide(NOW);
+      t.is(decision?.pod.name, name);
+      t.is(decision?.kind === 'unschedulable' && decision.preemption?.node, name === 'great' ? 'n' : undefined);
+    }
+  });
+}
+
+test('a pod that wants to be near another does not go where that one is only promised room, nor beside it', (t) => {
+  const core = newCore();
+  for (const name of ['a', 'b']) core.setNode(name, node(name, { labels: { zone: 'z' } }));
+  const labels = { app: 'web' };
+  const term = { topologyKey: 'zone', labelSelector: { matchLabels: labels } };
+  const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  core.setPod(pod('near', { spec: { affinity, priority: 10 } }), NOW);
+  const web = pod('web', { metadata: { labels }, spec: { priority: 10 } });
+  core.setPod({ ...web, status: { phase: 'Pending', nominatedNodeName: 'a' } }, NOW);
+  t.is(core.decide(NOW)?.kind, 'unschedulable');
+  core.setPod(boundPod('web', 'a', { metadata: { labels } }), NOW);
+  t.regex(decideAll(core, LATER).near ?? '', /^[ab]$/);
+});
+
 for (const [what, end] of Object.entries<(core: SchedulingCore) => void>({
   'is deleted': (core) => core.removePod('default', 'great'),
   'is being deleted': (core) =>

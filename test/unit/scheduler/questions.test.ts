@@ -76,6 +76,38 @@ test('a pod whose room went, with nobody to evict, is tried again after its back
   t.like(core.counts(), { backoff: 1, unschedulable: 0 }, 'what changed meanwhile might have helped');
 });
 
+for (const [what, change] of [
+  ['room that was promised to another is left', (core) => core.removePod('default', 'great')],
+  ['a pod goes', (core) => core.removePod('default', 'there')],
+  ['a node comes', (core) => core.setNode('c', node('c'))],
+  ['a node has more room', (core) => core.setNode('a', node('a', { allocatable: { cpu: '8', pods: '10' } }))],
+  ['a node goes', (core) => core.removeNode('a')],
+  ['an object comes', (core) => core.setObject('core/persistentvolumeclaims', 'default', 'c', {})],
+  ['an object goes', (core) => core.removeObject('core/services', 'default', 's')],
+] as readonly (readonly [string, (core: SchedulingCore) => void])[]) {
+  test(`a pod that nobody takes is tried again after its backoff where meanwhile ${what}`, (t) => {
+    const core = coreWith('a', 'b');
+    core.setObject('core/services', 'default', 's', { metadata: { name: 's', namespace: 'default' } });
+    core.setPod({ ...pod('great', { ...cpu(3), spec: { priority: 9 } }), status: { nominatedNodeName: 'a' } }, 0);
+    core.setPod(boundPod('there', 'a', { ...cpu(3), spec: { priority: 1 } }), 0);
+    core.setPod(pod('asked', { ...cpu(1), spec: { priority: 10 } }), 0);
+    const asked = question(core);
+    change(core);
+    core.advance(0);
+    core.answer(asked, { kept: [], rejections: [], scores: new Map() }, 0);
+    t.like(core.counts(), { backoff: 1, unschedulable: 0 });
+  });
+}
+
+test('a promise that is taken back while its pod is asked about is over', (t) => {
+  const core = coreWith('a');
+  core.setPod({ ...pod('asked'), status: { nominatedNodeName: 'a' } }, 0);
+  question(core);
+  t.is(core.promisedNode('default/asked'), 'a');
+  core.setPod(pod('asked'), 0);
+  t.is(core.promisedNode('default/asked'), undefined);
+});
+
 test('an error of an extender is the error of the attempt', (t) => {
   const core = coreWith('a');
   core.setPod(pod('asked'), 0);

@@ -1,7 +1,8 @@
 // A scheduler beside others that share the store: it decides while it leads and knows all that there is, and at no other time.
 import test from 'ava';
+import { defaultConfiguration } from '../../../actors/scheduler/configuration/defaults.ts';
 import type { SchedulerProtocol } from '../../../actors/scheduler/protocol.ts';
-import { createScheduler, type Scheduler } from '../../../actors/scheduler/scheduler.ts';
+import { createScheduler, type Scheduler, type SchedulerOptions } from '../../../actors/scheduler/scheduler.ts';
 import type { MessageOf, Reply } from '../../../runtime/actor.ts';
 import type { UnreadableValue } from '../../../storage/following/publication.ts';
 import { FakeCluster, feedEvent } from './fake-context.ts';
@@ -12,13 +13,29 @@ const NO_REPLY: Reply = { isAwaited: false, send() {}, fail() {} };
 const LONG_MS = 10 * 60_000;
 const pending = (name: string) => feedEvent('put', 'core/pods', pod(name));
 
+interface OwnPermit {
+  readonly options: Pick<SchedulerOptions, 'configuration'>;
+  readonly plugins: ReadonlyMap<string, () => object>;
+}
+
+/** A plug-in that lets every pod wait. */
+function waitingPermit(): OwnPermit {
+  const configuration = defaultConfiguration(dialect);
+  const [profile] = configuration.profiles;
+  const sets = { ...profile!.sets, permit: [{ name: 'Mine', weight: 1 }] };
+  return {
+    options: { configuration: { ...configuration, profiles: [{ ...profile!, sets }] } },
+    plugins: new Map([['Mine', () => ({ permit: () => ({ waitMs: 2 * LONG_MS }) })]]),
+  };
+}
+
 /** A scheduler that waits to lead, of a store with a pod and a node for it. */
-async function standingBy(prepare: (cluster: FakeCluster) => void = () => {}) {
+async function standingBy(prepare: (cluster: FakeCluster) => void = () => {}, own?: OwnPermit) {
   const cluster = new FakeCluster();
   prepare(cluster);
   cluster.listed = [pending('first'), feedEvent('present', 'core/nodes', node('n'))];
-  const options = { dialect, host: 'here', waitsToLead: true };
-  const scheduler: Scheduler = createScheduler(cluster.context(), options, cluster.feedFactory);
+  const options = { dialect, host: 'here', waitsToLead: true, ...own?.options };
+  const scheduler: Scheduler = createScheduler(cluster.context(), options, cluster.feedFactory, own?.plugins);
   await scheduler.start();
   const tell = async (message: MessageOf<SchedulerProtocol>, byMs = 0) => {
     scheduler.onMessage(message, NO_REPLY);
@@ -94,4 +111,20 @@ test('a scheduler does not begin while there is something that it cannot read, a
   await unread(other);
   await feed('second');
   t.deepEqual([...new Set(bound())], ['first', 'second'], 'by what it knows');
+});
+
+test('of a pod that waits for a permit when its scheduler leads no more nothing is said, and it is not bound', async (t) => {
+  const { cluster, lead, bound } = await standingBy(() => {}, waitingPermit());
+  await lead(true);
+  await cluster.time.advance(LONG_MS);
+  await lead(false);
+  await cluster.time.advance(2 * LONG_MS);
+  t.deepEqual([bound(), cluster.writes], [[], []]);
+  await lead(true);
+  await cluster.time.advance(3 * LONG_MS);
+  t.deepEqual(
+    cluster.events('FailedScheduling').map(({ note }) => note),
+    ['rejected due to timeout after waiting 20m0s at plugin Mine'],
+    'now it has waited too long',
+  );
 });

@@ -426,10 +426,13 @@ for (const [title, [wants, placed, before, then]] of Object.entries(BY_LABELS)) 
 
 test('a pod is tried again when by the labels of its namespace others do not want it away any more', (t) => {
   const core = newCore();
-  core.setNode('n', node('n', { labels: { zone: 'a' } }));
+  for (const zone of ['a', 'b']) core.setNode(zone, node(zone, { labels: { zone } }));
   core.setObject('core/namespaces', '', 'default', { metadata: { name: 'default', labels: TEAM } });
-  core.setPod(boundPod('lone', 'n', { namespace: 'other', ...away([term('web', 'zone', ofTeam)]) }), 0);
-  core.setPod(pod('p', { metadata: { labels: { app: 'web' } } }), 0);
+  core.setPod(boundPod('lone', 'a', { namespace: 'other', ...away([term('web', 'zone', ofTeam)]) }), 0);
+  const metadata = { labels: { app: 'web' } };
+  // What speaks of pods like it has been asked before.
+  core.setPod(boundPod('like', 'b', { metadata }), 0);
+  core.setPod(pod('p', { metadata, spec: { nodeSelector: { zone: 'a' } } }), 0);
   core.advance(0);
   t.is(core.decide(0)?.kind, 'unschedulable');
   core.setObject('core/namespaces', '', 'default', { metadata: { name: 'default', labels: {} } });
