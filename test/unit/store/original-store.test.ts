@@ -12,7 +12,7 @@ import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { engineOn } from '../storage/original/original-rig.ts';
 import { quietModel } from './shared-rig.ts';
 import { MessageWriter, versionAt } from './store-model.ts';
-import { DEADLINE_MS, gate, type Rig, rigFor, until } from './store-rig.ts';
+import { DEADLINE_MS, gate, type Rig, rigFor, settle, until } from './store-rig.ts';
 
 /** Timers of the environment alone keep no process alive. */
 const alive = setInterval(() => {}, 60_000);
@@ -165,12 +165,15 @@ test('a write of a key that another is writing waits for that one, and holds up 
   const rig = await rigFor(t, { options: { engine: () => engine } });
   const first = rig.put(keyOf('a'), 'x');
   await until(() => asked.length === 1);
-  const later = [rig.put(keyOf('a'), 'y'), rig.put(keyOf('b'), 'z')];
+  const second = rig.put(keyOf('a'), 'y');
+  await settle();
+  t.is(asked.length, 1);
+  const others = [rig.put(keyOf('a'), 'z'), rig.put(keyOf('b'), 'x')];
   await until(() => asked.length === 2);
   t.deepEqual(asked, [keyOf('a'), keyOf('b')]);
   held.open();
-  const [second] = await Promise.all(later);
-  t.true(second! > (await first));
+  await Promise.all(others);
+  t.true((await second) > (await first));
 });
 
 test('of large writes fewer are under way at once than of small ones: together they are no more than a connection and a disk take', async (t) => {

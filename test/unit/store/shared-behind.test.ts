@@ -53,6 +53,26 @@ test('what is behind a first that another store was faster than is not committed
   t.like(lost!.at(-1), { reason: 'guard', key: FIRST });
 });
 
+test('what is behind the first and lost to another store begins again, and is not committed after the first', async (t) => {
+  const model = quietModel();
+  const [one, other] = [await rigOf(t, model), await rigOf(t, model)];
+  const writer = new MessageWriter();
+  writer.transaction([writer.put(FIRST, 0, 'used 2')]);
+  for (const name of ['a', 'b']) writer.transaction([writer.put(behindKey(name), -1, name)]);
+  const { payload } = writer;
+  const transactions = writer.transactions.map((each, index) =>
+    index === 0 ? each : { ...each, isBehindFirst: true },
+  );
+  // Neither knows of the other's write while both are under way.
+  const [, { results }] = await Promise.all([
+    other.put(behindKey('a')),
+    one.store.ask({ type: 'commit', transactions, payload }, { deadlineMs: DEADLINE_MS }),
+  ]);
+  t.like(results[1], { ok: false, reason: 'changed', key: behindKey('a') });
+  t.true(stepOf(results[0]!) > 0);
+  t.is(stepOf(results[0]!), stepOf(results[2]!));
+});
+
 test('of what is behind the first, what is there already is refused, and the second of a name begins again', async (t) => {
   const rig = await rigOf(t, quietModel());
   await rig.put(behindKey('a'), 'x');
