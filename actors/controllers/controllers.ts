@@ -25,7 +25,6 @@ import { ApiServiceRegistration } from './extension/api-service-registration.ts'
 import { CustomDefinitions } from './extension/custom-definitions.ts';
 import { apiServiceVersion, aroundStates, keepsStorageVersions } from './extension/group-hooks.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
-import { FlowAnnouncer } from './fairness/flow-announcer.ts';
 import { FlowSchemas } from './fairness/flow-schemas.ts';
 import { GarbageCollector } from './garbage/garbage-collector.ts';
 import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
@@ -84,7 +83,6 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   /** Undefined: nobody is told what is stored in which version. */
   #storageVersions: StorageVersions | undefined;
   /** Undefined: requests are not queued. */
-  #announcer: FlowAnnouncer | undefined;
   /** Those have begun that go by the objects which are told first. */
   #isUnderWay = false;
 
@@ -127,7 +125,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       ...this.#identityLeases(queueOf, dialect, options),
       queueOf((due) => new CustomDefinitions(context.clock, due, dialect, customTypes, collector)),
       ...this.#apiServices(queueOf, dialect, options),
-      ...(options.isFair ? [this.#flowSchemas(queueOf, dialect)] : []),
+      ...(options.isFair ? [queueOf((due) => new FlowSchemas(context.clock, due, dialect))] : []),
       expiry,
       ...managing,
     ];
@@ -183,13 +181,6 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     return [identities, versions];
   }
 
-  #flowSchemas(queueOf: QueueOf, dialect: Dialect): WorkQueue {
-    const { clock } = this.#context;
-    const queue = queueOf((due) => new FlowSchemas(clock, due, dialect, () => this.#announcer?.announce()));
-    this.#announcer = new FlowAnnouncer(this.#context, () => queue.controller.objects);
-    return queue;
-  }
-
   /** Does not wait for the store: until the stream has been taken up, the hooks say that they are not done. */
   async start(): Promise<void> {
     await Promise.all([this.#authorities.start(), this.#signer.start()]);
@@ -204,7 +195,6 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   async stop(): Promise<void> {
     this.#authorities.stop();
     this.#signer.stop();
-    this.#announcer?.stop();
     await Promise.all(this.#queues.map((queue) => queue.stop()));
     const writer = new Writer(this.#context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: LAST_WRITE_DEADLINE_MS });
     await Promise.all(this.#queues.map(({ controller }) => this.#undo(controller, writer)));
@@ -239,7 +229,6 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   /** A restarted store knows none of its subscribers. */
   peerRestarted(name: string): void {
     if (name === 'store') this.#feed.onLost();
-    this.#announcer?.peerRestarted(name);
   }
 
   onReset(): void {

@@ -120,6 +120,7 @@ class Ingress implements Actor<IngressProtocol> {
   }
 
   async start(): Promise<void> {
+    this.#limits.start();
     await this.#listener.open((request, response) => {
       void this.#pipeline.serve(request, response);
     });
@@ -135,7 +136,8 @@ class Ingress implements Actor<IngressProtocol> {
       case 'watchEnded':
         this.#watches.end(message);
         return;
-      case 'flowObjects':
+      case 'storeBatch':
+      case 'storeLost':
       case 'seatFree':
       case 'dumpFlows':
         this.#limits.onMessage(message, reply);
@@ -163,6 +165,10 @@ class Ingress implements Actor<IngressProtocol> {
     }
   }
 
+  peerRestarted(name: string): void {
+    if (name === 'store') this.#limits.onStoreLost();
+  }
+
   /** /readyz fails from now on, and clients are told to go elsewhere, while everything is still served. */
   drain(): void {
     this.#draining = true;
@@ -181,6 +187,7 @@ class Ingress implements Actor<IngressProtocol> {
         timers.after(DRAIN_CHECK_MS, resolve);
       });
     }
+    this.#limits.stop();
     await this.#watches.catchUp();
     this.#watches.endAll();
     await this.#out.close();

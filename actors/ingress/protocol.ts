@@ -3,9 +3,9 @@ import type { Finding } from '../../api/aggregation/availability.ts';
 import type { NamespaceSweep } from '../../api/aggregation/namespace-sweep.ts';
 import type { RemoteListing, RemoteWrite, RemoteWriteReply } from '../../api/aggregation/remote-object.ts';
 import type { RemoteOwner, RemoteOwnerAsked } from '../../api/aggregation/remote-owner.ts';
-import type { JsonObject } from '../../api/json/json-value.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { WatchDeliveryTells } from '../hub/protocol.ts';
+import type { StoreFeedTells } from '../store/protocol.ts';
 
 /** Where a superuser gets a snapshot of the store (storage/upkeep/snapshot-file.ts). */
 export const SNAPSHOT_PATH = '/store/snapshot';
@@ -16,12 +16,6 @@ export interface IngressStatus {
   readonly port: number;
   readonly connections: number;
   readonly requestsInFlight: number;
-}
-
-/** The objects that API priority and fairness goes by, as far as it reads them: plain flow schemas and priority levels. */
-export interface FlowObjects {
-  readonly schemas: readonly JsonObject[];
-  readonly levels: readonly JsonObject[];
 }
 
 /** A request that waits. */
@@ -56,14 +50,12 @@ export interface FlowDump {
   readonly levels: readonly LevelDump[];
 }
 
-/** The messages about what waits and runs. */
+/** The messages about what waits and runs, and by what. */
 export interface FlowProtocol extends Protocol {
   readonly asks: {
     readonly dumpFlows: { readonly message: Record<never, never>; readonly reply: FlowDump };
   };
-  readonly tells: {
-    /** They are these from now on. */
-    readonly flowObjects: FlowObjects;
+  readonly tells: StoreFeedTells & {
     /** Requests that wait here are owed a seat that has become free. */
     readonly seatFree: Record<never, never>;
   };

@@ -9,7 +9,7 @@ import { DUMPS, dump, LEVELS, lateWrite, level, made, oneSeat, QUEUES, SCHEMAS, 
 import { eventually, freshNamespace, type Namespace } from './objects.ts';
 
 /** Each a user with a token of the same name. */
-const USERS = ['elephant', 'mouse', 'reject', 'full', 'gone', 'dumped', 'limited', 'moved'];
+const USERS = ['elephant', 'mouse', 'reject', 'full', 'gone', 'dumped', 'limited', 'moved', 'next'];
 
 const undo: (() => void | Promise<void>)[] = [];
 const scope: Scope = { teardown: (step) => undo.push(step) };
@@ -37,6 +37,20 @@ test('a new cluster has the flow schemas and levels of the original, and answers
   const uidOf = ({ items = [] }: ApiObject) => items.find(({ metadata: { name } }) => name === 'exempt')?.metadata.uid;
   t.is(headers['x-orch-pf-flowschema-uid'], uidOf(schemas!));
   t.is(headers['x-orch-pf-prioritylevel-uid'], uidOf(levels!));
+});
+
+test('what is written of levels and schemas is in force with the next request', async (t) => {
+  const judgedBy = async (): Promise<unknown> =>
+    (await server.client.get('/version', { token: 'next' })).headers['x-orch-pf-flowschema-uid'];
+  const name = 'next';
+  const limited = { assuredConcurrencyShares: 1, limitResponse: { type: 'Reject' } };
+  await made(server, LEVELS, { metadata: { name }, spec: { type: 'Limited', limited } });
+  for (let round = 0; round < 20; round++) {
+    const { metadata } = await made(server, SCHEMAS, schema(name, [name]));
+    t.is(await judgedBy(), metadata.uid);
+    await server.client.request('DELETE', `${SCHEMAS}/${name}`);
+    t.not(await judgedBy(), metadata.uid);
+  }
 });
 
 test('requests wait where the seats of their level are taken, and mice take turns with an elephant', async (t) => {

@@ -1,14 +1,11 @@
-// Keeps the Dangling condition of every flow schema in step with whether its priority level is there, and tells the ingresses
-// what API priority and fairness goes by, whenever that has changed.
-
+// Keeps the Dangling condition of every flow schema in step with whether its priority level is there. What requests are judged by
+// each ingress follows itself (actors/ingress/fairness/followed-flows.ts).
 import type { JsonObject } from '../../../api/json/json-value.ts';
-import { asNumber, asText, partAt, partsAt, textAt } from '../../../api/json/object-fields.ts';
+import { asText, partAt, partsAt, textAt } from '../../../api/json/object-fields.ts';
 import { timestampOf } from '../../../api/metadata/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
-import type { FlowObjects } from '../../ingress/protocol.ts';
-import type { FirstObjects } from '../../store/protocol.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from '../controller.ts';
 import { apiServerIdentity } from '../identities.ts';
 
@@ -17,9 +14,8 @@ const DANGLING = 'Dangling';
 
 interface Followed {
   readonly revision: number;
-  /** Without what changes nothing for requests. */
-  readonly object: JsonObject;
-  readonly generation: number;
+  /** The name of its priority level. */
+  readonly level: string;
   readonly status: JsonObject;
 }
 
@@ -28,34 +24,22 @@ export class FlowSchemas implements Controller {
   readonly name = 'flow-schemas';
   readonly identity;
   readonly wants: readonly string[];
-  readonly goesBy: FirstObjects;
   readonly keysInFlightMax = 5;
   readonly #clock: Clock;
   readonly #due: Due;
   readonly #group: string;
   readonly #schemaKey: string;
-  readonly #publish: () => void;
   readonly #schemas = new Map<string, Followed>();
-  readonly #levels = new Map<string, Followed>();
+  readonly #levels = new Set<string>();
   #isWhole = false;
 
-  /** `publish`: what `objects` says has changed. */
-  constructor(clock: Clock, due: Due, dialect: Dialect, publish: () => void) {
+  constructor(clock: Clock, due: Due, dialect: Dialect) {
     this.identity = apiServerIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
     this.#group = dialect.spell('flowcontrol.apiserver.@group');
     this.#schemaKey = `${this.#group}/flowschemas`;
     this.wants = [this.#schemaKey, `${this.#group}/prioritylevelconfigurations`];
-    this.goesBy = { types: this.wants };
-    this.#publish = publish;
-  }
-
-  /** What requests are to be judged by; undefined while not all is known. */
-  get objects(): FlowObjects | undefined {
-    if (!this.#isWhole) return undefined;
-    const of = (followed: ReadonlyMap<string, Followed>) => [...followed.values()].map(({ object }) => object);
-    return { schemas: of(this.#schemas), levels: of(this.#levels) };
   }
 
   reset(): void {
@@ -67,21 +51,26 @@ export class FlowSchemas implements Controller {
   onSynced(): void {
     this.#isWhole = true;
     for (const name of this.#schemas.keys()) this.#due.add(name);
-    this.#publish();
   }
 
   onEvent(event: FeedEvent): void {
-    const { name, storageKey, type } = event;
-    const isSchema = storageKey === this.#schemaKey;
-    const all = isSchema ? this.#schemas : this.#levels;
-    const before = all.get(name);
-    const after = type === 'delete' ? undefined : followed(event);
-    if (after === undefined) all.delete(name);
-    else all.set(name, after);
-    if (!this.#isWhole) return;
-    if (isSchema) this.#due.add(name);
-    else if (before === undefined || after === undefined) this.#dueFor(name);
-    if (before?.generation !== after?.generation || uidOf(before) !== uidOf(after)) this.#publish();
+    if (event.storageKey === this.#schemaKey) this.#onSchema(event);
+    else this.#onLevel(event);
+  }
+
+  #onSchema(event: FeedEvent): void {
+    const { name, type } = event;
+    if (type === 'delete') this.#schemas.delete(name);
+    else this.#schemas.set(name, followed(event));
+    if (this.#isWhole) this.#due.add(name);
+  }
+
+  #onLevel({ name, type }: FeedEvent): void {
+    const wasThere = this.#levels.has(name);
+    const isThere = type !== 'delete';
+    if (isThere) this.#levels.add(name);
+    else this.#levels.delete(name);
+    if (this.#isWhole && isThere !== wasThere) this.#dueFor(name);
   }
 
   plan(name: string): Plan {
@@ -103,12 +92,11 @@ export class FlowSchemas implements Controller {
   }
 
   #dueFor(level: string): void {
-    for (const [name, { object }] of this.#schemas) if (levelOf(object) === level) this.#due.add(name);
+    for (const [name, schema] of this.#schemas) if (schema.level === level) this.#due.add(name);
   }
 
   /** The condition that the schema should have; undefined where it has it. */
-  #condition({ object }: Followed, conditions: readonly JsonObject[]): ApiObject | undefined {
-    const level = levelOf(object);
+  #condition({ level }: Followed, conditions: readonly JsonObject[]): ApiObject | undefined {
     const isThere = this.#levels.has(level);
     const status = isThere ? 'False' : 'True';
     const reason = isThere ? 'Found' : 'NotFound';
@@ -124,20 +112,6 @@ export class FlowSchemas implements Controller {
 
 function followed(event: FeedEvent): Followed {
   const object = event.object();
-  const metadata = partAt(object, 'metadata');
-  const { name, uid } = metadata;
-  return {
-    revision: event.revision,
-    object: { metadata: { name, uid }, spec: object.spec },
-    generation: asNumber(metadata.generation),
-    status: partAt(object, 'status'),
-  };
-}
-
-function uidOf(one: Followed | undefined): string {
-  return one === undefined ? '' : textAt(partAt(one.object, 'metadata'), 'uid');
-}
-
-function levelOf(object: JsonObject): string {
-  return textAt(partAt(partAt(object, 'spec'), 'priorityLevelConfiguration'), 'name');
+  const level = partAt(partAt(object, 'spec'), 'priorityLevelConfiguration');
+  return { revision: event.revision, level: textAt(level, 'name'), status: partAt(object, 'status') };
 }

@@ -13,7 +13,7 @@ import type { ActorContext } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { RequestAborted } from '../../../transport/http.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { FlowDump, FlowObjects } from '../protocol.ts';
+import type { FlowDump } from '../protocol.ts';
 import {
   Classifier,
   type Flow,
@@ -25,6 +25,7 @@ import {
 } from './classifier.ts';
 import { dumpOf } from './dump.ts';
 import { FlowMetrics } from './flow-metrics.ts';
+import type { FlowObjects } from './followed-flows.ts';
 import { Level, type LevelParts } from './level.ts';
 import { LevelSeat } from './level-seat.ts';
 import type { Refusal, Ticket } from './queue-set.ts';

@@ -7,6 +7,7 @@ import { unreachable } from '../../../runtime/unreachable.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { FlowDump, FlowProtocol } from '../protocol.ts';
 import { Fairness } from './fairness.ts';
+import { FollowedFlows } from './followed-flows.ts';
 import { InFlight } from './in-flight.ts';
 import { RequestCounts } from './request-counts.ts';
 import type { Seat } from './seat.ts';
@@ -31,6 +32,8 @@ export class RequestLimits {
   readonly #options: RequestLimitOptions;
   readonly #counts: RequestCounts;
   readonly #limits: Fairness | InFlight;
+  /** Where requests wait for their turn. */
+  readonly #flows: FollowedFlows | undefined;
 
   /** Throws OrchError BadConfiguration where there are more ingresses than can count together. */
   constructor(context: ActorContext, options: RequestLimitOptions, dialect: Dialect) {
@@ -43,9 +46,25 @@ export class RequestLimits {
       : { readOnly: readsMax || 1, mutating: writesMax || 1 };
     this.#counts = new RequestCounts(context.metrics, context.clock, parts);
     const seats = this.#seats();
-    this.#limits = options.fairness
-      ? this.#fairness(seats, dialect)
-      : new InFlight({ readsMax, writesMax }, seats, this.#counts);
+    if (options.fairness) {
+      const fairness = this.#fairness(seats, dialect);
+      this.#limits = fairness;
+      this.#flows = new FollowedFlows(context, dialect, (objects) => fairness.configure(objects));
+    } else this.#limits = new InFlight({ readsMax, writesMax }, seats, this.#counts);
+  }
+
+  /** Begins to follow what requests wait by. */
+  start(): void {
+    this.#flows?.start();
+  }
+
+  stop(): void {
+    this.#flows?.stop();
+  }
+
+  /** A restarted store knows none of its subscribers. */
+  onStoreLost(): void {
+    this.#flows?.onStoreLost();
   }
 
   /** Requests that wait or are worked on, without long-running ones. */
@@ -71,8 +90,11 @@ export class RequestLimits {
   onMessage(message: MessageOf<FlowProtocol>, reply: Reply): void {
     const fairness = this.#limits instanceof Fairness ? this.#limits : undefined;
     switch (message.type) {
-      case 'flowObjects':
-        fairness?.configure(message);
+      case 'storeBatch':
+        this.#flows?.onStoreBatch(message);
+        return;
+      case 'storeLost':
+        this.onStoreLost();
         return;
       case 'seatFree':
         fairness?.onSeatFree();

@@ -1,9 +1,6 @@
-// The Dangling condition of flow schemas, and who is told of what requests go by.
+// The Dangling condition of flow schemas.
 import test from 'ava';
-import { FlowAnnouncer } from '../../../actors/controllers/fairness/flow-announcer.ts';
 import { FlowSchemas } from '../../../actors/controllers/fairness/flow-schemas.ts';
-import type { FlowObjects } from '../../../actors/ingress/protocol.ts';
-import type { ActorContext } from '../../../runtime/actor.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import type { FeedEvent } from '../../../storage/following/store-feed.ts';
 import { DIALECT } from './fixture.ts';
@@ -13,12 +10,11 @@ const GROUP = DIALECT.spell('flowcontrol.apiserver.@group');
 class Watched {
   readonly time = new VirtualTime();
   readonly due = new Set<string>();
-  published = 0;
   readonly controller: FlowSchemas;
   #revision = 0;
 
   constructor() {
-    this.controller = new FlowSchemas(this.time, { add: (key) => this.due.add(key) }, DIALECT, () => this.published++);
+    this.controller = new FlowSchemas(this.time, { add: (key) => this.due.add(key) }, DIALECT);
   }
 
   #event(type: FeedEvent['type'], plural: string, name: string, object: Record<string, unknown>): void {
@@ -130,85 +126,4 @@ test('a schema is looked at when it changes, and when its level comes or goes, n
   t.deepEqual(due(), ['s']);
   watched.level('l');
   t.deepEqual(due(), []);
-});
-
-test('what has gone, or was made anew, is told as it is then', (t) => {
-  const watched = new Watched();
-  const names = () => watched.controller.objects!.schemas.map(({ metadata }) => metadata);
-  watched.schema('a', 'l');
-  watched.schema('b', 'l');
-  watched.controller.onSynced();
-  watched.withoutSchema('a');
-  t.is(watched.published, 2);
-  t.deepEqual(names(), [{ name: 'b', uid: 'b' }]);
-  watched.schema('b', 'l', { uid: 'another' });
-  t.is(watched.published, 3);
-  t.deepEqual(names(), [{ name: 'b', uid: 'another' }]);
-  watched.level('l');
-  watched.controller.reset();
-  watched.controller.onSynced();
-  t.deepEqual(watched.controller.objects, { schemas: [], levels: [] });
-});
-
-test('changes of specs are told, those of a status are not, and nothing is before all is known', (t) => {
-  const watched = new Watched();
-  watched.schema('s', 'l');
-  t.is(watched.controller.objects, undefined);
-  t.is(watched.published, 0);
-  watched.controller.onSynced();
-  t.is(watched.published, 1);
-  watched.schema('s', 'l', { conditions: [{ type: 'Dangling' }] });
-  t.is(watched.published, 1);
-  watched.schema('s', 'm', { generation: 2 });
-  watched.level('m');
-  t.is(watched.published, 3);
-  const { schemas, levels } = watched.controller.objects!;
-  t.deepEqual([schemas.length, levels.length], [1, 1]);
-  t.deepEqual(Object.keys(schemas[0]!), ['metadata', 'spec']);
-  watched.controller.reset();
-  t.is(watched.controller.objects, undefined);
-});
-
-test('every ingress is told, again when it has started anew, and later where it had no room', async (t) => {
-  const time = new VirtualTime();
-  const told: string[] = [];
-  const messages: object[] = [];
-  const full = new Set(['ingress/1']);
-  const refs = ['ingress/0', 'ingress/1'].map((name) => ({
-    name,
-    tell: (message: object) => {
-      if (full.has(name)) return 'full';
-      told.push(name);
-      messages.push(message);
-      return 'queued';
-    },
-  }));
-  let objects: FlowObjects | undefined;
-  const context = { timers: time, refs: () => refs } as unknown as ActorContext;
-  const announcer = new FlowAnnouncer(context, () => objects);
-  announcer.announce();
-  await time.runUntilIdle();
-  t.deepEqual(told, []);
-  objects = { schemas: [], levels: [] };
-  announcer.announce();
-  announcer.announce();
-  await time.runUntilIdle();
-  t.deepEqual(told, ['ingress/0']);
-  full.clear();
-  await time.advance(1000);
-  t.deepEqual(told, ['ingress/0', 'ingress/1']);
-  announcer.peerRestarted('store');
-  await time.advance(1000);
-  t.is(told.length, 2);
-  announcer.peerRestarted('ingress/0');
-  await time.runUntilIdle();
-  t.deepEqual(messages[0], { type: 'flowObjects', schemas: [], levels: [] });
-  t.deepEqual(told, ['ingress/0', 'ingress/1', 'ingress/0']);
-  full.add('ingress/1');
-  announcer.announce();
-  await time.runUntilIdle();
-  announcer.stop();
-  full.clear();
-  await time.advance(10_000);
-  t.is(told.length, 4);
 });
