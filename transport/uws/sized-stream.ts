@@ -25,6 +25,7 @@ export class UwsSizedStream implements AnswerStream {
   /** What the binary has not taken. */
   #pending: UnsentRest[] = [];
   #isFull = false;
+  #isEnding = false;
   #isOver = false;
 
   /** @param length of the body. */
@@ -73,6 +74,7 @@ export class UwsSizedStream implements AnswerStream {
   /** What is on its way ends the answer; one that lacks bytes is cut, since nothing else says so. */
   end(): void {
     if (this.#isOver) return;
+    this.#isEnding = true;
     const { native, scope } = this.#owner;
     if (this.#length === 0) {
       native.cork(() => {
@@ -172,6 +174,10 @@ export class UwsSizedStream implements AnswerStream {
       rest.drop();
     }
     if (!this.#isSent()) return true;
+    if (this.#isEnding) {
+      this.#owner.abort();
+      return true;
+    }
     const wasFull = this.#isFull;
     this.#setFull(false);
     if (wasFull && this.onDrained !== undefined) this.#owner.guarded(this.onDrained);
