@@ -126,6 +126,37 @@ test('a client that is closed ends what is joined, and what it keeps for later',
   await Promise.all(closed);
 });
 
+test('the time for connecting is over with the connection: an answer may take longer, on a kept one too', async (t) => {
+  const CONNECT_MS = 50;
+  const backend = createServer((socket) => {
+    // The client's own timer, had it not been cleared, would be before this one.
+    const answer = (): boolean => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    socket.on('data', () => void setTimeout(answer, 2 * CONNECT_MS));
+  });
+  const target = await listening(t, backend);
+  const client = new AgentClient({ tls: {}, connectTimeoutMs: CONNECT_MS });
+  for (let asked = 0; asked < 2; asked++) {
+    const answer = await client.send(target, { method: 'GET', path: '/', headers: [], body: undefined }, () => {});
+    t.is(await answer.text(10), 'ok');
+  }
+  client.close();
+});
+
+test('of an answer without end that is read as a text, the beginning is read, and its connection ends', async (t) => {
+  const backend = createServer();
+  const target = await listening(t, backend);
+  const connecting = once(backend, 'connection');
+  const client = new AgentClient({ tls: {}, connectTimeoutMs: PATIENT_MS });
+  const sending = client.send(target, { method: 'GET', path: '/', headers: [], body: undefined }, () => {});
+  const [socket] = (await connecting) as [Socket];
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  const goOn = (): void => void (socket.writable && socket.write('and on ', goOn));
+  socket.write('HTTP/1.1 200 OK\r\n\r\n', goOn);
+  t.is(await (await sending).text(9), 'and on an');
+  await ended;
+  client.close();
+});
+
 /** What comes behind the first byte of a body of two. */
 const WRONG_RESTS = [
   ['longer', (receiver: BodyReceiver) => void receiver.onChunk(Buffer.from('bc'))],
