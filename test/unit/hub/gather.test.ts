@@ -60,6 +60,21 @@ test('an unknown namespace and an empty type hold nothing', (t) => {
   t.deepEqual(gatherKeys(world([]), { namespace: 'a', limit: 5 }), nothing);
 });
 
+test('of a namespace and of a selector all is found, however many there are', (t) => {
+  const names = Array.from({ length: 1000 }, (_, number) => `x${String(number).padStart(4, '0')}`);
+  const many = world(
+    ['a', 'b'].flatMap((namespace) => names.map((name) => sample(namespace, name, { of: namespace }))),
+  );
+  for (const asked of [{ namespace: 'a' }, { labelSelector: 'of=a' }]) {
+    const { keys, continueAfter } = gatherKeys(many, asked);
+    t.deepEqual(
+      keys,
+      names.map((name) => `a/${name}`),
+    );
+    t.is(continueAfter, '');
+  }
+});
+
 test('a limit as large as what there is needs no next chunk', (t) => {
   t.deepEqual(gatherKeys(world(OBJECTS), { namespace: 'a', limit: 3 }), {
     keys: ['a/x', 'a/y', 'a/z'],

@@ -48,6 +48,23 @@ test('a watch of another type than is shown otherwise in the middle of a batch g
   await world.stop();
 });
 
+test('a list that takes many turns is given up when its type is shown otherwise, and goes on when another is', async (t) => {
+  for (const [changed, refused] of [
+    ['core/configmaps', 'notReady'],
+    ['example.com/others', undefined],
+  ] as const) {
+    const put: FollowedTypes['put'] = ({ metadata }) =>
+      (metadata as { readonly name: string }).name === 'd' ? changed : undefined;
+    const world = await HubWorld.start({ types: [{ ...SHOWN_BY_ONE, put }], gatheredEntriesMax: 1 });
+    await world.commit(Array.from({ length: 20 }, (_, number) => version(`o${number}`)));
+    const list = world.list({ labelSelector: '!tier' });
+    const commit = world.commitSoon([version('d')]);
+    t.is((await world.during(list)).refused, refused, changed);
+    await world.during(commit);
+    await world.stop();
+  }
+});
+
 test('nothing from before the end of a type can be asked for of one that is made anew under its name', async (t) => {
   const remove = (name: string) => (name === 'd' ? 'core/configmaps' : undefined);
   const world = await HubWorld.start({ types: [{ ...SHOWN_BY_ONE, put: () => undefined, remove }] });

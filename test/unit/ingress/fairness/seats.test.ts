@@ -207,3 +207,21 @@ test('where there is no limit there is always a seat', (t) => {
   for (let count = 0; count < 1000; count++) t.true(seats.take(1));
   t.is(seats.owedTo(), undefined);
 });
+
+test('seats of more names than threads can share are a part on each thread, and are given back', (t) => {
+  const [NAMES, LIMIT] = [600, 4];
+  const memory = seatMemory();
+  const threads = [0, 1].map((thread) => new SharedSeats(memory, thread, 2));
+  for (let name = 0; name < NAMES; name++) {
+    const all = threads.map((seats) => seats.of(`level ${name}`, LIMIT));
+    for (let again = 0; again < 2; again++) {
+      const taken = all.map((seats) => {
+        let count = 0;
+        while (count < LIMIT && seats.take(1)) count++;
+        return count;
+      });
+      t.is(taken[0]! + taken[1]!, LIMIT, `level ${name}`);
+      for (const [thread, seats] of all.entries()) for (let left = taken[thread]!; left > 0; left--) seats.giveBack();
+    }
+  }
+});

@@ -99,6 +99,21 @@ test('no more is kept than two megabytes, the oldest least', async (t) => {
   t.is(asked.length, 16);
 });
 
+test('what is asked about again after a while is counted once among what is kept', async (t) => {
+  const { time, asked, names } = world();
+  const long = line('ADDED', 'long', 'x'.repeat(200 * 1024));
+  const TIMES = 20;
+  for (let again = 0; again < TIMES; again++) {
+    await names([long]);
+    await time.advance(60_000);
+  }
+  await names([long]);
+  await names([line('ADDED', 'short')]);
+  t.is(asked.length, TIMES + 2);
+  await names([long, line('ADDED', 'short')]);
+  t.is(asked.length, TIMES + 2);
+});
+
 test('no more events of watches wait for a slow webhook, read, than the heap has room for', async (t) => {
   const { time, asked, answers, state, names } = world();
   state.isSlow = true;
