@@ -30,8 +30,11 @@ function closedSide(side: Duplex, other: Duplex, open: Set<Duplex>, looks: Looks
     side.once('close', () => {
       open.delete(side);
       // With everything that was said, where this one came to its end by itself.
-      if (side.readableEnded) other.end();
-      else other.destroy();
+      if (side.readableEnded) {
+        // Nobody hears what the other says any more. Its end is to be seen all the same.
+        other.unpipe(side).resume();
+        other.end();
+      } else other.destroy();
       resolve();
     });
   });
@@ -42,13 +45,15 @@ function closedSide(side: Duplex, other: Duplex, open: Set<Duplex>, looks: Looks
  * heard out as long as it speaks, or takes what it was sent.
  */
 function cutOffInSilence(ended: Duplex, other: Duplex, looks: Looks): void {
+  // Whether this one takes what is left for it is looked at since the other one ended.
+  if (other.closed) return;
   let hasSpoken = false;
   other.on('data', () => {
     hasSpoken = true;
   });
   let left = other.writableLength;
   const stop = looks(() => {
-    if (hasSpoken || other.writableLength < left) {
+    if ((hasSpoken && !ended.closed) || other.writableLength < left) {
       hasSpoken = false;
       left = other.writableLength;
       return;

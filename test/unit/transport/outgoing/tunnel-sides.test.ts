@@ -73,6 +73,38 @@ for (const which of ['client', 'backend'] as const)
       t.is(looks.size, 0);
     });
 
+for (const which of ['client', 'backend'] as const) {
+  /** Joined sides of which one has said everything, and broken off. */
+  const brokenOff = async () => {
+    const { client, backend, ...rest } = joined();
+    const [gone, other] = which === 'client' ? [client, backend] : [backend, client];
+    gone.said.end('the last');
+    await settled();
+    await settled();
+    gone.near.destroy();
+    await settled();
+    return { other, ...rest };
+  };
+
+  test(`when the ${which} breaks off behind its end, the other side is let go as soon as it ends`, async (t) => {
+    const { other, open, looks, isOver } = await brokenOff();
+    t.false(isOver());
+    other.said.end('unheard');
+    for (let turn = 0; turn < MANY; turn++) await settled();
+    t.deepEqual(other.heard, ['the last']);
+    t.true(isOver());
+    t.is(open.size, 0);
+    t.is(looks.size, 0);
+  });
+
+  test(`when the ${which} breaks off behind its end, the other side does not go on for ever, whatever it says`, async (t) => {
+    const { other, looks, isOver, lookOften } = await brokenOff();
+    await lookOften((look) => void other.said.write(`${look} `));
+    t.true(isOver());
+    t.is(looks.size, 0);
+  });
+}
+
 test('who has said everything hears the other side out, however long that speaks', async (t) => {
   const { client, backend, isOver, lookOften } = joined();
   client.said.end();
