@@ -163,6 +163,26 @@ test('who has waited a quarter of a request’s time is refused', async (t) => {
   t.is(await first, 60_000);
 });
 
+test('who waits where others have waited and gone is refused in time as they would have been', async (t) => {
+  const server = new Server(1);
+  server.fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 10_000, WIDE)] });
+  const first = server.request('a', 10);
+  const second = server.request('b', 10);
+  await server.time.advance(100);
+  t.deepEqual([await first, await second], [10, 20]);
+  const longest = server.request('a', 2 * WAIT_MAX_MS);
+  let late: number | string | undefined;
+  void server.request('b', 1).then((outcome) => {
+    late = outcome;
+  });
+  await server.time.advance(WAIT_MAX_MS - 1);
+  t.is(late, undefined);
+  await server.time.advance(1 + 100);
+  t.is(late, 'refused');
+  await server.time.advance(WAIT_MAX_MS);
+  t.is(await longest, 2 * WAIT_MAX_MS);
+});
+
 test('how long requests waited is told of those that were let through, and of those that were not', async (t) => {
   const server = new Server(1);
   server.fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 1000, WIDE)] });
