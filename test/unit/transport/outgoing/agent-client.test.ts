@@ -127,19 +127,29 @@ test('a client that is closed ends what is joined, and what it keeps for later',
 });
 
 test('the time for connecting is over with the connection: an answer may take longer, on a kept one too', async (t) => {
-  const CONNECT_MS = 50;
+  let connectMs = 50;
   const backend = createServer((socket) => {
     // The client's own timer, had it not been cleared, would be before this one.
     const answer = (): boolean => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-    socket.on('data', () => void setTimeout(answer, 2 * CONNECT_MS));
+    socket.on('data', () => void setTimeout(answer, 2 * connectMs));
   });
   const target = await listening(t, backend);
-  const client = new AgentClient({ tls: {}, connectTimeoutMs: CONNECT_MS });
-  for (let asked = 0; asked < 2; asked++) {
-    const answer = await client.send(target, { method: 'GET', path: '/', headers: [], body: undefined }, () => {});
-    t.is(await answer.text(10), 'ok');
+  const askTwice = async (client: AgentClient): Promise<string> => {
+    let texts = '';
+    for (let asked = 0; asked < 2; asked++) {
+      const answer = await client.send(target, { method: 'GET', path: '/', headers: [], body: undefined }, () => {});
+      texts += await answer.text(10);
+    }
+    return texts;
+  };
+  let texts = '';
+  // On a busy machine even a connection may take longer than that.
+  for (; texts === '' && connectMs < PATIENT_MS / 20; connectMs *= 2) {
+    const client = new AgentClient({ tls: {}, connectTimeoutMs: connectMs });
+    texts = await askTwice(client).catch(() => '');
+    client.close();
   }
-  client.close();
+  t.is(texts, 'okok');
 });
 
 test('of an answer without end that is read as a text, the beginning is read, and its connection ends', async (t) => {
