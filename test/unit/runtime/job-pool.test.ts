@@ -226,4 +226,6 @@ test('more streams and more jobs than the pool takes are refused at once', async
   await pool.close();
   t.true((await ended).every(({ status }) => status === 'rejected'));
   t.true(pool.hasRoom);
+  t.is(await pool.run(DOUBLE, 2), 4, 'there is room for as many again');
+  await pool.close();
 });
