@@ -4,6 +4,7 @@ import type { TransactionResult } from '../../../actors/store/protocol.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { readOpenedValue } from '../../../storage/encryption/sealed-value.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
+import { EtcdError } from '../../../storage/etcd/etcd-cluster.ts';
 import { forEachRecord } from '../../../storage/following/publication.ts';
 import { CREATED, DELETED } from '../../../storage/records/slab-record.ts';
 import { SNAPSHOT_FORMAT, SnapshotReader, snapshotHeader } from '../../../storage/upkeep/snapshot-file.ts';
@@ -210,6 +211,22 @@ test('a full etcd grants no lease either: events are refused as all writes are, 
   nowMs += REFUSED_MS;
   t.true((await rig.put(EVENT)) > 0);
   t.true((await rig.put(keyOf('a'))) > 0);
+});
+
+test('an event whose lease has ended is written under another', async (t) => {
+  const client = quietModel().client();
+  const transact = client.transact.bind(client);
+  const leases: string[] = [];
+  client.transact = (transaction) => {
+    const [lease] = /"lease":\d+/.exec(JSON.stringify(transaction)) ?? [];
+    if (lease === undefined) return transact(transaction);
+    leases.push(lease);
+    if (leases.length > 1) return transact(transaction);
+    return Promise.reject(new EtcdError('leaseOver', 'etcdserver: requested lease not found'));
+  };
+  const rig = await rigFor(t, { options: { engine: () => engineOn(client) } });
+  t.true((await rig.put(EVENT)) > 0);
+  t.is(new Set(leases).size, 2);
 });
 
 test('of what is behind the first of its message nothing is committed with it: it begins again', async (t) => {

@@ -88,3 +88,17 @@ for (const [what, refuses, error] of [
     t.is(new Set(results.map((result) => result.ok && result.revision)).size, WRITES);
   });
 }
+
+test('a single write is made where etcd takes fewer operations than with all that is gone and to be swept beside it', async (t) => {
+  let most = Number.POSITIVE_INFINITY;
+  const rig = await storeOn(t, (made) => (one) => (one.success.length > most ? Promise.reject(TOO_MANY) : made(one)));
+  const writer = new MessageWriter();
+  for (let number = 0; number < WRITES; number++) {
+    const key = `core/configmaps/default/${number}`;
+    writer.transaction([writer.put(key, 0, 'x')], [], [key]);
+  }
+  const { transactions, payload } = writer;
+  await rig.store.ask({ type: 'commit', transactions, payload }, { deadlineMs: DEADLINE_MS });
+  most = 8;
+  t.like(await put(rig, KEY, 'y'), { results: [{ ok: true }] });
+});

@@ -185,6 +185,15 @@ test('who is given a number that somebody gave back has as long to claim it as a
   t.deepEqual([...made.repairs()[0]!.state.bits], []);
 });
 
+test('while there is a service that cannot be read no number is free that it may claim', (t) => {
+  const made = ranges();
+  made.serviceUnread('core/services/a/s');
+  for (let look = 0; look < 5; look++) t.deepEqual(made.repairs(), []);
+  made.noteService('core/services/a/s', undefined);
+  t.deepEqual([made.repairs(), made.repairs()], [[], []]);
+  t.deepEqual([...made.repairs()[0]!.state.bits], []);
+});
+
 test('what a service has and no range notes is told, and nothing is once nothing is known', (t) => {
   const made = ranges();
   made.noteService('core/services/a/s', { spec: { clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9'] } });
