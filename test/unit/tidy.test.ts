@@ -299,6 +299,17 @@ test('packages are imported by the parts that own them', (t) => {
   t.deepEqual([...packages].sort(), Object.keys(dependencies).sort());
 });
 
+test('who is told of what the store commits takes it in its flat form, and a place among its readers', (t) => {
+  const told = PRODUCT.filter(({ path, code }) => /^actors\/\w+\//.test(path) && /case 'storeBatch'/.test(code));
+  const actors = [...new Set(told.map(({ path }) => path.split('/', 2).join('/')))];
+  t.true(actors.length >= 5);
+  const facts = actors.map((actor) => PRODUCT.find(({ path }) => path === `${actor}/facts.ts`)!);
+  t.deepEqual(
+    facts.filter(({ code }) => !code.includes('flat: FEED_FORMS') || !code.includes("takes: ['reader']")),
+    [],
+  );
+});
+
 test('every switch over messages ends in a case for those there are not', (t) => {
   const actors = PRODUCT.filter(({ path }) => ['actors', 'runtime'].includes(folderOf(path)));
   const open = actors.flatMap((file) =>
