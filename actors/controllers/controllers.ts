@@ -82,7 +82,6 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   #registration: ApiServiceRegistration | undefined;
   /** Undefined: nobody is told what is stored in which version. */
   #storageVersions: StorageVersions | undefined;
-  /** Undefined: requests are not queued. */
   /** Those have begun that go by the objects which are told first. */
   #isUnderWay = false;
 

@@ -29,7 +29,6 @@ export class FollowedFlows implements FeedListener {
   readonly #follower: FeedFollower;
   readonly #schemas = new Map<string, Followed>();
   readonly #levels = new Map<string, Followed>();
-  #isWhole = false;
   #isChanged = false;
 
   /** `tell`: they are these from now on; called once all are known, and behind each batch that changed them. */
@@ -65,7 +64,6 @@ export class FollowedFlows implements FeedListener {
 
   /** What was told holds until all is known again. */
   onReset(): void {
-    this.#isWhole = false;
     this.#schemas.clear();
     this.#levels.clear();
   }
@@ -80,13 +78,12 @@ export class FollowedFlows implements FeedListener {
   }
 
   onSynced(): void {
-    this.#isWhole = true;
     this.#isChanged = true;
     this.onBatchEnd();
   }
 
   onBatchEnd(): void {
-    if (!this.#isChanged || !this.#isWhole) return;
+    if (!this.#isChanged) return;
     this.#isChanged = false;
     this.#tell({ schemas: objectsOf(this.#schemas), levels: objectsOf(this.#levels) });
   }
