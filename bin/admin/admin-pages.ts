@@ -1,6 +1,7 @@
 // What a running server tells its admin: pages that are asked for with the kubeconfig of its data folder. Bounded in size and time.
 import { Agent, get } from 'node:https';
 import { OrchError } from '../../runtime/errors.ts';
+import { onUnaskedSwitch } from '../../transport/outgoing/unasked-switch.ts';
 import { takeFlag } from '../command-line/taken-flag.ts';
 import { type AdminConnection, adminConnection } from './admin-connection.ts';
 
@@ -34,6 +35,7 @@ export class AdminPages {
         signal: AbortSignal.timeout(PAGE_MS),
       });
       request.on('error', (error) => reject(failed(error)));
+      onUnaskedSwitch(request, () => reject(failed(new Error('it went over to another protocol'))));
       request.on('response', (response) => {
         const pieces: Buffer[] = [];
         let bytes = 0;

@@ -20,6 +20,7 @@ import { retire } from './idle-connections.ts';
 import { watchForNames } from './nameless-peers.ts';
 import { sharedLookup } from './shared-lookup.ts';
 import { joinSides } from './tunnel-sides.ts';
+import { onUnaskedSwitch } from './unasked-switch.ts';
 
 /** Connections to one backend that are kept for the next request, where the settings say nothing. */
 const IDLE_SOCKETS_MAX = 8;
@@ -65,11 +66,7 @@ export class AgentClient {
       const outgoing = this.#begin(target, request, false);
       onSent(() => outgoing.destroy());
       outgoing.once('response', (message) => settle(target, message, '', resolve, reject));
-      // Without a listener Node drops the request, and tells nobody.
-      outgoing.once('upgrade', ({ headers }: IncomingMessage, socket: Duplex) => {
-        socket.destroy();
-        reject(unreachable(target, switched(headers.upgrade, '')));
-      });
+      onUnaskedSwitch(outgoing, (protocol) => reject(unreachable(target, switched(protocol, ''))));
       outgoing.on('error', (error) => reject(unreachable(target, error, outgoing.reusedSocket)));
       sendBody(outgoing, request, (why) => reject(new AgentUnreachable(why)));
     });

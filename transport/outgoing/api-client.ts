@@ -7,6 +7,7 @@ import { GatheredBytes } from '../gathered-bytes.ts';
 import { AgentConnections } from './agent-connections.ts';
 import { ConnectionSecrets, type ConnectionSecretsParts, type OnCall } from './connection-secrets.ts';
 import { wasCutShort } from './repeatable.ts';
+import { onUnaskedSwitch } from './unasked-switch.ts';
 
 /** A list of 500 of the largest objects there can be is no longer. */
 const ANSWER_BYTES_MAX = 1024 * 1024 * 1024;
@@ -181,11 +182,9 @@ export class ApiClient {
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
         reject(unanswered(error, isSent && !wasCutShort(error) && method !== 'GET'));
       });
-      // Without a listener Node drops the call, and tells nobody, not even when its time is over.
-      outgoing.on('upgrade', (_answer, socket) => {
-        socket.destroy();
-        reject(new ApiUnanswered('the server went over to another protocol', method !== 'GET'));
-      });
+      onUnaskedSwitch(outgoing, () =>
+        reject(new ApiUnanswered('the server went over to another protocol', method !== 'GET')),
+      );
       outgoing.end(body);
     });
   }

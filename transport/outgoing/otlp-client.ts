@@ -2,6 +2,7 @@
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { USUAL_SUITES } from '../tls/usual-suites.ts';
+import { onUnaskedSwitch } from './unasked-switch.ts';
 
 export interface OtlpTarget {
   readonly url: string;
@@ -28,6 +29,7 @@ export function otlpClient({ url, headers, timeoutMs }: OtlpTarget): (body: stri
         },
       });
       request.on('error', reject);
+      onUnaskedSwitch(request, () => reject(new Error('it went over to another protocol')));
       request.on('response', (response) => {
         const { statusCode = 0 } = response;
         response.on('error', reject);
